@@ -16,9 +16,9 @@ const (
 	startBudget = 10 * time.Millisecond // at the start of a session
 )
 
-// hooks measures what an agent is made to wait for: the hook at the end of a turn and that at the start of a session, in
-// repositories with no memories, some, many, and many old sessions. hello is a program
-// that tells how fast the machine is.
+// hooks measures what an agent is made to wait for: the hook at the end of a turn and that at the
+// start of a session, in repositories with no memories, some, many, and many old sessions. hello is
+// a program that tells how fast the machine is.
 func (b *bench) hooks(large, hello string) error {
 	version := b.measure(large, nil, "git", "--version")
 	var ends, starts []time.Duration
@@ -55,7 +55,8 @@ func (b *bench) hooks(large, hello string) error {
 	return nil
 }
 
-// hook measures one event of Claude Code, each time of another session, and waits in between for the worker that it leaves.
+// hook measures one event of Claude Code, each time of another session, and waits in between for
+// the worker that it leaves.
 func (b *bench) hook(dir, transcript, event string) figure {
 	var walls, cpus []time.Duration
 	for i := range b.rounds + 1 {

@@ -136,8 +136,9 @@ func (b *bench) run(n int) error {
 	return nil
 }
 
-// build makes a program and copies it in one go: what the linker has just written lies in the page cache in single pages, and takes
-// half as much again, or more, to start, until it is read from the disk anew.
+// build makes a program and copies it in one go: what the linker has just written lies in the page
+// cache in single pages, and takes half as much again, or more, to start, until it is read from the
+// disk anew.
 func build(dir, out string, args ...string) error {
 	linked := out + "-linked"
 	if err := sh(dir, "go", append([]string{"build", "-o", linked}, args...)...); err != nil {
@@ -296,11 +297,13 @@ func (b *bench) ratio(what string, ours, beside time.Duration, budget float64) {
 	b.line(what, ms(ours), ms(beside), r, fmt.Sprintf("%.3g×", budget), r <= budget)
 }
 
-// helloTakes is what hello takes of a processor on the machine that budgets in milliseconds are for.
+// helloTakes is what hello takes of a processor on the machine that budgets in milliseconds are
+// for.
 const helloTakes = 900 * time.Microsecond
 
-// within prints a figure that has a budget in milliseconds, beside what hello took in the same run. Where that takes longer than
-// on the machine that the budget is for, so may ours; whether the budget is kept literally is said, too.
+// within prints a figure that has a budget in milliseconds, beside what hello took in the same run.
+// Where that takes longer than on the machine that the budget is for, so may ours; whether the
+// budget is kept literally is said, too.
 func (b *bench) within(what string, ours, hello, budget time.Duration) {
 	slower := max(1, float64(hello)/float64(helloTakes))
 	text := ms(budget)
@@ -330,8 +333,8 @@ func (b *bench) repo(name string) (string, error) {
 	return dir, sh(dir, "git", "commit", "-q", "--allow-empty", "-m", "one")
 }
 
-// store makes a repository with n memories, and waits until what git says of it may be kept: nothing is of a configuration that
-// has just been written.
+// store makes a repository with n memories, and waits until what git says of it may be kept:
+// nothing is of a configuration that has just been written.
 func (b *bench) store(name string, n int) (string, error) {
 	dir, err := b.repo(name)
 	if err == nil {

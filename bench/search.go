@@ -11,7 +11,8 @@ import (
 // many is how many times the memories of the large store the largest has.
 const many = 10
 
-// search measures what finding takes: by recall and by a prompt's hook, in a process that starts anew, and what the index costs.
+// search measures what finding takes: by recall and by a prompt's hook, in a process that starts
+// anew, and what the index costs.
 func (b *bench) search(large string, n int, before, after, hello figure) error {
 	version := b.measure(large, nil, "git", "--version")
 	b.within(fmt.Sprintf("recall at %d, cold process, cpu, beside hello", n), before.cpu, hello.cpu, 10*time.Millisecond)

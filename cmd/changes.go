@@ -81,7 +81,8 @@ func (w *workspace) showOperation(o record.Operation, waits string, l inbox.Outl
 	w.showGrounds(o, waits, l, maxShownQuotes)
 }
 
-// showGrounds writes what an operation rests on, with at most so many quotes, and what speaks against it.
+// showGrounds writes what an operation rests on, with at most so many quotes, and what speaks
+// against it.
 func (w *workspace) showGrounds(o record.Operation, waits string, l inbox.Outlook, quotes int) {
 	env := w.env
 	tell := func(name, text string) { env.Labelled(2, term.Dim, name, text) }
@@ -127,7 +128,8 @@ func seenIn(o record.Operation) string {
 	return ", " + term.Count(n, "session", "sessions")
 }
 
-// showChanges writes what becomes of the memories that an operation is about: all that they would lose.
+// showChanges writes what becomes of the memories that an operation is about: all that they would
+// lose.
 func (w *workspace) showChanges(changes []inbox.Change) {
 	env := w.env
 	for _, c := range changes {

@@ -185,8 +185,8 @@ func (w *workspace) checkState(tell func(where, what string)) {
 	}
 }
 
-// checkFiles names files of the memory branch that are nothing of ours, and memories in which a merge
-// was left unfinished. What cannot be read was named before.
+// checkFiles names files of the memory branch that are nothing of ours, and memories in which a
+// merge was left unfinished. What cannot be read was named before.
 func (w *workspace) checkFiles(ctx context.Context, tell func(where, what string)) error {
 	err := w.Memory.View(ctx, func(t *gitstore.Tree) error {
 		return t.Walk("", func(path string, _ gitstore.ID) error {

@@ -16,9 +16,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/term"
 )
 
-// check --diff looks at what one state of the memory changed against another, for a pull request: it
-// reads commits only, so that it works in a checkout of the branch, of a merge on it, and in a clone of the
-// code alike.
+// check --diff looks at what one state of the memory changed against another, for a pull request:
+// it reads commits only, so that it works in a checkout of the branch, of a merge on it, and in a
+// clone of the code alike.
 
 type checkDiffOptions struct {
 	span   string // BASE..HEAD, BASE...HEAD or BASE
@@ -64,7 +64,8 @@ func runCheckDiff(ctx context.Context, env *Env, o checkDiffOptions) error {
 	return nil
 }
 
-// span is the two states between which a check looks, and the commits that lead from one to the other.
+// span is the two states between which a check looks, and the commits that lead from one to the
+// other.
 type span struct {
 	from, to gitstore.ID // from is empty for nothing at all
 	beside   gitstore.ID // the newest state of the base, where from is an older one; else empty
@@ -72,8 +73,8 @@ type span struct {
 	three    bool        // A...B
 }
 
-// span reads what git's diff reads: A..B compares two states, A...B what B changed since it left A, and A
-// alone is A..TIP. A side that is missing is the tip too.
+// span reads what git's diff reads: A..B compares two states, A...B what B changed since it left A,
+// and A alone is A..TIP. A side that is missing is the tip too.
 func (w *workspace) span(ctx context.Context, text string) (span, error) {
 	a, b, three := strings.Cut(text, "...")
 	if !three {
@@ -107,8 +108,8 @@ func (w *workspace) span(ctx context.Context, text string) (span, error) {
 	return s, nil
 }
 
-// stateAt finds a commit. HEAD is that of this worktree; zeros, which a forge gives for a branch that was
-// not there, are nothing.
+// stateAt finds a commit. HEAD is that of this worktree; zeros, which a forge gives for a branch
+// that was not there, are nothing.
 func (w *workspace) stateAt(ctx context.Context, rev string) (gitstore.ID, error) {
 	if len(rev) >= 40 && strings.Trim(rev, "0") == "" {
 		return "", nil

@@ -22,7 +22,8 @@ func written(id, kind, status, extra, text string) string {
 	return fmt.Sprintf("+++\nkind = %q\nid = %q\nstatus = %q\nsource = \"2026-11-20T14:03:05Z human - written\"\npaths = []\nref = \"\"\ntags = []\n%s+++\n%s\n", kind, id, status, extra, text)
 }
 
-// TestDiffRules makes one change at a time and wants exactly these findings: "level rule path:line".
+// TestDiffRules makes one change at a time and wants exactly these findings: "level rule
+// path:line".
 func TestDiffRules(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

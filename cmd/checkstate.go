@@ -7,8 +7,8 @@ import (
 
 // The states that check --diff is given: how they are named.
 
-// seenAs is the ref under which sync keeps what a remote's branch of the memory was, for the name that git
-// gives to a remote-tracking branch, as origin/reverie/memory~2; "" for other names.
+// seenAs is the ref under which sync keeps what a remote's branch of the memory was, for the name
+// that git gives to a remote-tracking branch, as origin/reverie/memory~2; "" for other names.
 func (w *workspace) seenAs(rev string) string {
 	name := strings.TrimPrefix(strings.TrimPrefix(rev, "refs/"), "remotes/")
 	end := strings.IndexAny(name, "~^@:")
@@ -39,8 +39,8 @@ func (w *workspace) spanHint(ctx context.Context) string {
 	return "reverie check --diff " + base + "..." + head
 }
 
-// tellApart says that the base has commits which the head does not have, where two states are compared as they
-// are: what those commits brought looks taken away.
+// tellApart says that the base has commits which the head does not have, where two states are
+// compared as they are: what those commits brought looks taken away.
 func (w *workspace) tellApart(ctx context.Context, s span) {
 	if s.three || s.from == "" || w.Repo.Shallow {
 		return

@@ -11,7 +11,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// choice is which memories a command is about that changes many: those that pass every filter which is given.
+// choice is which memories a command is about that changes many: those that pass every filter which
+// is given.
 type choice struct {
 	query string // filters of recall
 	older string
@@ -66,7 +67,8 @@ func (o *choice) filters(at recall.Where) (all []recall.Query, err error) {
 	return all, nil
 }
 
-// passes reports whether a memory matches every filter. One whose age is not known is older than nothing.
+// passes reports whether a memory matches every filter. One whose age is not known is older than
+// nothing.
 func (w *workspace) passes(m record.Memory, filters []recall.Query) bool {
 	v := recall.Values{Kind: m.Kind, Paths: m.Paths, Tags: m.Tags, By: m.Source.By, Time: m.Source.Time}
 	return !slices.ContainsFunc(filters, func(q recall.Query) bool {

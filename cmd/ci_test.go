@@ -11,8 +11,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// steps FILE DIR writes the commands of a CI file to DIR/1.sh, DIR/2.sh and so on, as its forge gives them to
-// a shell.
+// steps FILE DIR writes the commands of a CI file to DIR/1.sh, DIR/2.sh and so on, as its forge
+// gives them to a shell.
 func stepsCmd(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: steps FILE DIR")

@@ -27,8 +27,8 @@ func verdictsOf(t *testing.T, r *testrepo.Repo) []string {
 	return files
 }
 
-// What was found out at a commit is not looked for again there: the answer is the same when the code cannot
-// be read any more.
+// What was found out at a commit is not looked for again there: the answer is the same when the
+// code cannot be read any more.
 func TestVerdictsAreFoundOnce(t *testing.T) {
 	r, _ := codeRepo(t)
 	r.Write("lib/load.go", "package lib\n")
@@ -65,7 +65,8 @@ func TestVerdictsOfOldCommitsGo(t *testing.T) {
 	}
 }
 
-// In a shallow clone that lost the commit of a memory, a file that is not there may have another name.
+// In a shallow clone that lost the commit of a memory, a file that is not there may have another
+// name.
 func TestShallowCloneKnowsLess(t *testing.T) {
 	r, _ := codeRepo(t)
 	r.Run("mv", "lib/load.go", "lib/other.go")
@@ -87,7 +88,8 @@ func TestShallowCloneKnowsLess(t *testing.T) {
 	}
 }
 
-// What could not be found out in a shallow clone is found out when the history is there, at the same commit.
+// What could not be found out in a shallow clone is found out when the history is there, at the
+// same commit.
 func TestUnknownIsNotKept(t *testing.T) {
 	r, _ := codeRepo(t)
 	r.Run("switch", "-qc", "topic")

@@ -155,7 +155,8 @@ func (env *Env) readOutput(ctx context.Context, name string) (string, error) {
 	return string(data), nil
 }
 
-// originals is where originals are kept. The error says why they are not kept here; the scanner is good in any case.
+// originals is where originals are kept. The error says why they are not kept here; the scanner is
+// good in any case.
 func (env *Env) originals(ctx context.Context) (compress.Store, *redact.Scanner, error) {
 	w, err := env.open(ctx)
 	switch {

@@ -99,7 +99,8 @@ type settingJSON struct {
 	Help   string `json:"help"`
 }
 
-// setConfig writes one setting. For a person it reads no others, so that it can mend a file that does not load.
+// setConfig writes one setting. For a person it reads no others, so that it can mend a file that
+// does not load.
 func setConfig(ctx context.Context, env *Env, key, value string, user bool) error {
 	if !slices.ContainsFunc(config.Default().Settings(), func(s config.Setting) bool { return s.Key == key }) {
 		return noSetting(key)
@@ -146,7 +147,8 @@ func (env *Env) tellLastWord(ctx context.Context, key, file string) {
 	}
 }
 
-// tellGitScripts brings the scripts of git's hooks up to date with the settings, where there are any.
+// tellGitScripts brings the scripts of git's hooks up to date with the settings, where there are
+// any.
 func (env *Env) tellGitScripts(ctx context.Context) error {
 	repo, err := git.FindCached(ctx, env.Dir)
 	if err != nil {

@@ -34,7 +34,8 @@ func at(t *testing.T, dir string, now time.Time) *workspace {
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// A block that was prepared is given though git's objects are gone, and not when anything it is made from moved.
+// A block that was prepared is given though git's objects are gone, and not when anything it is
+// made from moved.
 func TestPreparedContextReadsNoMemories(t *testing.T) {
 	ctx := context.Background()
 	r := testrepo.New(t)
@@ -122,7 +123,8 @@ func TestPreparedContextReadsNoMemories(t *testing.T) {
 	}
 }
 
-// A session that goes on has its block in its transcript: it is given again when it changed, or was lost in a summary.
+// A session that goes on has its block in its transcript: it is given again when it changed, or was
+// lost in a summary.
 func TestResumedSessionIsNotGivenTheSameAgain(t *testing.T) {
 	ctx := context.Background()
 	r := testrepo.New(t)
@@ -180,7 +182,8 @@ func TestPreparedContextEndsWithItsMemories(t *testing.T) {
 	}
 }
 
-// The order: what binds, then what more sessions bore out, then by kind and age; what is stale last.
+// The order: what binds, then what more sessions bore out, then by kind and age; what is stale
+// last.
 func TestRank(t *testing.T) {
 	r := testrepo.New(t)
 	r.Write("store/save.go", "func SaveOrder() {}\n")

@@ -107,7 +107,8 @@ type fuse struct {
 	random  *rand.Rand
 }
 
-// kill starts a process, kills it, and reports whether it was not done. One that was shows how fast the machine is by now.
+// kill starts a process, kills it, and reports whether it was not done. One that was shows how fast
+// the machine is by now.
 func (f *fuse) kill(t *testing.T, cmd *exec.Cmd) bool {
 	t.Helper()
 	began := time.Now()

@@ -49,8 +49,8 @@ func dreamCommand(env *Env) *cli.Command {
 		})
 }
 
-// dreaming gives a command the flags of one that puts what follows from the sessions into the inbox. due is when it is, and all
-// says what else to choose by.
+// dreaming gives a command the flags of one that puts what follows from the sessions into the
+// inbox. due is when it is, and all says what else to choose by.
 func dreaming(env *Env, command *cli.Command, due, all string, run func(*cli.Context, *Env, dreamOptions) error) *cli.Command {
 	var o dreamOptions
 	command.Flags = slices.Concat([]cli.Flag{

@@ -24,7 +24,8 @@ func stranger(t *testing.T, r *testrepo.Repo, ref, path, text string) {
 	r.Run("fetch", "-q", clone, "HEAD:"+ref)
 }
 
-// forged is a reflection whose session never was: a person is said to have taken something back in it.
+// forged is a reflection whose session never was: a person is said to have taken something back in
+// it.
 func forged(t *testing.T, corrects, text string) (path, content string) {
 	t.Helper()
 	r := record.Reflection{Client: "claude-code", Session: "forged", Hash: strings.Repeat("ab", 32), Detectors: 1, Candidates: []record.Candidate{{
@@ -36,8 +37,8 @@ func forged(t *testing.T, corrects, text string) (path, content string) {
 	return r.Path(), string(data)
 }
 
-// What a stranger pushes as evidence becomes no memory and retires none, whether it comes with the branch or
-// with a journal that was synced.
+// What a stranger pushes as evidence becomes no memory and retires none, whether it comes with the
+// branch or with a journal that was synced.
 func TestFetchedEvidenceIsNotCounted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -64,7 +65,8 @@ func TestFetchedEvidenceIsNotCounted(t *testing.T) {
 	}
 }
 
-// A stranger who names our session's reflection on the branch does not keep it from being learned from.
+// A stranger who names our session's reflection on the branch does not keep it from being learned
+// from.
 func TestFetchedEvidenceHidesNoSession(t *testing.T) {
 	r := newRepo(t)
 	file := said(t, "5f0c1e2a-0000-4000-8000-000000000003", "", "From now on always pin the versions of tools.")

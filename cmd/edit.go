@@ -172,8 +172,8 @@ func runEdit(ctx context.Context, env *Env, id string, o editOptions) (err error
 	return w.editMemory(ctx, before, after)
 }
 
-// anchorAnew rests a memory on the code as it is here. Where that could not be searched to its end and nothing was
-// found, it keeps what it rests on.
+// anchorAnew rests a memory on the code as it is here. Where that could not be searched to its end
+// and nothing was found, it keeps what it rests on.
 func (w *workspace) anchorAnew(ctx context.Context, m record.Memory) (after record.Memory, whole bool, err error) {
 	grep, stop := context.WithTimeout(ctx, dreams.GrepTime)
 	defer stop()

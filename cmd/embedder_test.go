@@ -199,8 +199,8 @@ func TestPurgeDropsVectors(t *testing.T) {
 	wantHits(t, r.Dir, "kestrel", false)
 }
 
-// What vectors are worth is measured when they are there, once, and again when there are many more; vectors that find nothing
-// are not asked.
+// What vectors are worth is measured when they are there, once, and again when there are many more;
+// vectors that find nothing are not asked.
 func TestVectorsAreWeighed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -304,7 +304,8 @@ func TestNoModelLeavesNothing(t *testing.T) {
 	}
 }
 
-// What is embedded counts in the day's budget, and ends with it, or when something else is to be done.
+// What is embedded counts in the day's budget, and ends with it, or when something else is to be
+// done.
 func TestVectorsCost(t *testing.T) {
 	r := newRepo(t)
 	var lines strings.Builder

@@ -47,7 +47,8 @@ func system() *Env {
 // toBackground says that nobody waits: warnings go to a log, and are dated.
 func (env *Env) toBackground() { env.background, env.Stamp = true, env.Now }
 
-// openNamed is openFile for a file that a person named; its error is without the path, which the caller names.
+// openNamed is openFile for a file that a person named; its error is without the path, which the
+// caller names.
 func (env *Env) openNamed(ctx context.Context, name string) (*os.File, error) {
 	f, err := term.OpenFile(ctx, env.path(name))
 	return f, file.Bare(err)

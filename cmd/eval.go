@@ -44,8 +44,8 @@ func evalCommand(env *Env) *cli.Command {
 	}
 }
 
-// modelReader finds the model of a name to read with. It needs no repository: settings are the user's, and no day's budget is
-// touched.
+// modelReader finds the model of a name to read with. It needs no repository: settings are the
+// user's, and no day's budget is touched.
 func modelReader(ctx context.Context, env *Env, name string) (eval.Study, error) {
 	c, err := config.Load(config.UserFile())
 	if err != nil {

@@ -37,8 +37,8 @@ func atFlag(to *string) cli.Flag {
 	return &cli.StringFlag{Name: "at", Usage: "as it was at `REV`: a commit or tag of the code or of the memory branch, ~3, @{yesterday}", Destination: to}
 }
 
-// read opens the repository and runs fn on the memories that f lets through, in the order of
-// ids, and for an agent without what is withheld for who changed it. Files that cannot be read are told.
+// read opens the repository and runs fn on the memories that f lets through, in the order of ids,
+// and for an agent without what is withheld for who changed it. Files that cannot be read are told.
 func (f filter) read(ctx context.Context, env *Env, fn func(*workspace, []record.Memory, func(record.Memory) reader.Caveats) error) error {
 	if f.kind != "" {
 		if _, err := remember.ParseKind(f.kind); err != nil {

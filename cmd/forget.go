@@ -94,7 +94,8 @@ func runForget(ctx context.Context, env *Env, ids []string, o forgetOptions) err
 	return nil
 }
 
-// showForget lists the memories that would go, by their ids or by what o chooses, and gives the blob of each.
+// showForget lists the memories that would go, by their ids or by what o chooses, and gives the
+// blob of each.
 func (w *workspace) showForget(ctx context.Context, ids []string, o forgetOptions) (map[string]string, error) {
 	filters, err := o.chosen.filters(reader.Where(w.Repo.WorkTree, w.env.Dir))
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// tree FILE DIR writes down every entry of a folder: mode, name, where a link leads, and the bytes of a file. A folder
-// that is not there has none.
+// tree FILE DIR writes down every entry of a folder: mode, name, where a link leads, and the bytes
+// of a file. A folder that is not there has none.
 func treeCmd(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: tree FILE DIR")

@@ -12,14 +12,15 @@ import (
 	"github.com/reverie-memory/reverie/internal/term"
 )
 
-// show runs a git command for a person to read. What git prints comes from commits and files of others: only git's own
-// colours may reach a terminal as they are. Lines are left as long as they are, or where hang is greater than 0 fitted to a
-// screen, with further ones indented.
+// show runs a git command for a person to read. What git prints comes from commits and files of
+// others: only git's own colours may reach a terminal as they are. Lines are left as long as they
+// are, or where hang is greater than 0 fitted to a screen, with further ones indented.
 func (w *workspace) show(ctx context.Context, hang int, args ...string) error {
 	return w.stream(ctx, func(r *bufio.Reader) error { return w.env.copyVisible(r, hang) }, args...)
 }
 
-// copyVisible copies lines and makes visible what could move a cursor, hide text or turn it round, but for colours.
+// copyVisible copies lines and makes visible what could move a cursor, hide text or turn it round,
+// but for colours.
 func (env *Env) copyVisible(from *bufio.Reader, hang int) error {
 	for {
 		line, err := from.ReadString('\n')

@@ -14,7 +14,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// A hook whose time is over is told of all the same, also where git has to be asked for the repository.
+// A hook whose time is over is told of all the same, also where git has to be asked for the
+// repository.
 func TestFaultIsLoggedWhenTheTimeIsOver(t *testing.T) {
 	r := testrepo.New(t)
 	answer(t, r.Dir, "", "init")

@@ -38,8 +38,8 @@ type itemJSON struct {
 	Created *time.Time `json:"created,omitempty"`
 }
 
-// runImportStores imports from the store of one tool, or of each that there is: each in a commit of its own, so that one that fails
-// leaves what the others bring, and what it brought before.
+// runImportStores imports from the store of one tool, or of each that there is: each in a commit of
+// its own, so that one that fails leaves what the others bring, and what it brought before.
 func runImportStores(ctx context.Context, env *Env, place string, o importOptions) error {
 	w, err := env.open(ctx)
 	if err != nil {

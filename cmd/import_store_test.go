@@ -11,8 +11,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// TestImportAsksAServer imports from opencode-mem's server three times: what changes there is to be changed, what is gone to be
-// retired, and nothing doubled.
+// TestImportAsksAServer imports from opencode-mem's server three times: what changes there is to be
+// changed, what is gone to be retired, and nothing doubled.
 func TestImportAsksAServer(t *testing.T) {
 	t.Setenv("OPENCODE_MEM_TOKEN", "sesame")
 	r := testrepo.New(t)

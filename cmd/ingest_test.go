@@ -16,7 +16,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/term"
 )
 
-// Sessions that a transcript holds before it breaks off are kept and told, and the break is a failure.
+// Sessions that a transcript holds before it breaks off are kept and told, and the break is a
+// failure.
 func TestIngestKeepsWhatCameBeforeAnError(t *testing.T) {
 	r := newRepo(t)
 	example, err := os.ReadFile("../examples/claude-code.jsonl")

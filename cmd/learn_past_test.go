@@ -16,7 +16,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// pastSessions puts sessions of Claude Code about dir into the home of this test, each with words of its own.
+// pastSessions puts sessions of Claude Code about dir into the home of this test, each with words
+// of its own.
 func pastSessions(t *testing.T, dir string, n int) {
 	t.Helper()
 	home, err := os.UserHomeDir()
@@ -37,8 +38,8 @@ func pastSessions(t *testing.T, dir string, n int) {
 	}
 }
 
-// A learn that is killed when some of many sessions are learned from loses nothing: the next one goes on, and what is known in
-// the end is what one that nobody killed knows.
+// A learn that is killed when some of many sessions are learned from loses nothing: the next one
+// goes on, and what is known in the end is what one that nobody killed knows.
 func TestKilledLearnGoesOn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -114,7 +115,8 @@ func TestLearnIsToldOnOneScreen(t *testing.T) {
 	}
 }
 
-// Sessions of OpenCode come out of its database while it has it open; a sub-agent's keeps its parent, and what it was told is nobody's word.
+// Sessions of OpenCode come out of its database while it has it open; a sub-agent's keeps its
+// parent, and what it was told is nobody's word.
 func TestLearnReadsOpenCodesDatabase(t *testing.T) {
 	r := testrepo.New(t)
 	r.Run("commit", "--allow-empty", "-qm", "one")

@@ -151,7 +151,8 @@ func (w *workspace) tellConsidered(model string, got dream.Considered) {
 	w.tellRefused(got.Refused)
 }
 
-// tellRefused says, to who wants to know more, how much of what a model asked for was refused, and why.
+// tellRefused says, to who wants to know more, how much of what a model asked for was refused, and
+// why.
 func (w *workspace) tellRefused(refused map[string]int) {
 	if w.env.Verbose {
 		for _, why := range slices.Sorted(maps.Keys(refused)) {

@@ -11,7 +11,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// However many commits of however many sessions a rebase made: those that a branch has are the sessions', and no others.
+// However many commits of however many sessions a rebase made: those that a branch has are the
+// sessions', and no others.
 func TestCopiedCommitsCountWhereABranchHasThem(t *testing.T) {
 	r := testrepo.New(t)
 	w := at(t, r.Dir, noon)

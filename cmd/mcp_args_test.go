@@ -16,7 +16,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// What is pasted is long: its beginning is looked for, to the end of a word, and the answer says so.
+// What is pasted is long: its beginning is looked for, to the end of a word, and the answer says
+// so.
 func TestLongQueriesAreCut(t *testing.T) {
 	r := testrepo.New(t)
 	answer(t, r.Dir, "", "remember", "Use pnpm, never npm")
@@ -109,7 +110,8 @@ func TestAnswersNameArguments(t *testing.T) {
 	}
 }
 
-// Where the statement does not answer a query, what does is shown; what is said about the search stands behind what was found.
+// Where the statement does not answer a query, what does is shown; what is said about the search
+// stands behind what was found.
 func TestFoundShowsWhatAnswers(t *testing.T) {
 	r := testrepo.New(t)
 	answer(t, r.Dir, "", "remember", "Pods are listed on the wiki")
@@ -125,8 +127,8 @@ func TestFoundShowsWhatAnswers(t *testing.T) {
 	}
 }
 
-// An agent that does not say which session calls notes where the one stands that its hooks told of last, though nothing of it is
-// kept yet; not an earlier one, and not another agent's.
+// An agent that does not say which session calls notes where the one stands that its hooks told of
+// last, though nothing of it is kept yet; not an earlier one, and not another agent's.
 func TestCheckpointIsOfTheSessionAtWork(t *testing.T) {
 	r := testrepo.New(t)
 	answer(t, r.Dir, "", "remember", "Use pnpm")

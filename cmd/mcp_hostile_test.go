@@ -107,7 +107,8 @@ func TestManyCallsAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-// A repository that is made anew while it is served is another one: nothing of the old one is answered.
+// A repository that is made anew while it is served is another one: nothing of the old one is
+// answered.
 func TestServerSeesARepositoryMadeAnew(t *testing.T) {
 	r := testrepo.New(t)
 	answer(t, r.Dir, "", "remember", "Use pnpm, never npm")
@@ -157,7 +158,8 @@ func TestReadOnlyServerRefusesWrites(t *testing.T) {
 	}
 }
 
-// Whatever a memory says, and whatever it is filed under, an answer is one element, and no terminal or reader is deceived by it.
+// Whatever a memory says, and whatever it is filed under, an answer is one element, and no terminal
+// or reader is deceived by it.
 func TestNothingStoredBreaksTheFrame(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

@@ -267,7 +267,8 @@ func TestToolsHoldTheirSchemas(t *testing.T) {
 	}
 }
 
-// What an agent asks for waits, says whose it is, and changes nothing, also where the settings let agents decide.
+// What an agent asks for waits, says whose it is, and changes nothing, also where the settings let
+// agents decide.
 func TestToolsOnlyAsk(t *testing.T) {
 	r := testrepo.New(t)
 	answer(t, r.Dir, "", "remember", "-k", "convention", "Use pnpm, never npm")
@@ -342,7 +343,8 @@ func TestForgetByToolIsAccepted(t *testing.T) {
 	}
 }
 
-// What is stored reaches an agent in one element that nothing inside it ends, within its bounds; what is cut is said.
+// What is stored reaches an agent in one element that nothing inside it ends, within its bounds;
+// what is cut is said.
 func TestAnswersAreFramedAndBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -456,7 +458,8 @@ func TestDisabledServerHasNoTools(t *testing.T) {
 	}
 }
 
-// A call that its client gives up ends though what it waits for does not, and leaves nothing behind.
+// A call that its client gives up ends though what it waits for does not, and leaves nothing
+// behind.
 func TestCancelledCallEnds(t *testing.T) {
 	r := testrepo.New(t)
 	answer(t, r.Dir, "", "remember", "Use pnpm")
@@ -479,7 +482,8 @@ func TestCancelledCallEnds(t *testing.T) {
 	time.Sleep(100 * time.Millisecond) // most have begun; a cancelled call that has not is none the less cancelled
 	cancel()
 	all.Wait()
-	// The client tells the server in the background; until the server has said that it gave a call up, it may still do it.
+	// The client tells the server in the background; until the server has said that it gave a call up,
+	// it may still do it.
 	for end := time.Now().Add(20 * time.Second); count.answers.Load() < count.calls.Load(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%d of %d calls were given up", count.answers.Load(), count.calls.Load())

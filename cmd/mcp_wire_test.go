@@ -112,7 +112,8 @@ func recallOf(id int) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"recall","arguments":{"query":"pnpm"},%s}}`+"\n", id, newEra)
 }
 
-// A shell pipes calls in and closes the input at once: each is answered, also one that waits for somebody's lock.
+// A shell pipes calls in and closes the input at once: each is answered, also one that waits for
+// somebody's lock.
 func TestEveryCallIsAnsweredWhenTheInputEnds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -176,7 +177,8 @@ func TestCancellationBeforeTheCallBegins(t *testing.T) {
 	}
 }
 
-// Whatever lines come, the server stands: it answers the ping behind them, with nothing but messages on its output.
+// Whatever lines come, the server stands: it answers the ping behind them, with nothing but
+// messages on its output.
 func FuzzServerStands(f *testing.F) {
 	for _, line := range []string{
 		"garbage", `[`, `{"jsonrpc":"2.0"}`, `{"jsonrpc":"2.0","id":null,"method":"tools/call"}`, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":null}`,

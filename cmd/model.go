@@ -15,7 +15,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// modelChoice is what a command's flags say about the model. The zero value leaves it to the settings.
+// modelChoice is what a command's flags say about the model. The zero value leaves it to the
+// settings.
 type modelChoice struct {
 	name string
 	none bool
@@ -48,9 +49,9 @@ func (w *workspace) modelForbidden() error {
 	return exit.New(exit.NeedsPerson, fmt.Errorf("%s:reverie.toml lets no model read this repository's sessions", w.Branch()), "")
 }
 
-// model is the model to ask, with the prompts for it; nil where none is wanted, or where the one of the settings does not
-// answer, which is said. name is what a person asked for, "" for what the settings say. One that was asked for and
-// cannot be had is an error.
+// model is the model to ask, with the prompts for it; nil where none is wanted, or where the one of
+// the settings does not answer, which is said. name is what a person asked for, "" for what the
+// settings say. One that was asked for and cannot be had is an error.
 func (w *workspace) model(ctx context.Context, name string) (*prompts.Model, prompts.Set, error) {
 	if err := w.Narrow(ctx); err != nil {
 		return nil, prompts.Set{}, err

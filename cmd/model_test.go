@@ -29,8 +29,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// ollamaServer speaks as much of Ollama's protocol as Reverie uses, and answers what a function says. What a real server
-// and a real model do is shown by internal/ollama's tests and by those of e2e.
+// ollamaServer speaks as much of Ollama's protocol as Reverie uses, and answers what a function
+// says. What a real server and a real model do is shown by internal/ollama's tests and by those of
+// e2e.
 type ollamaServer struct {
 	*httptest.Server
 	answer func(asked ollamaQuestion) string // the text of the answer; it is sent as it is, whatever it is
@@ -160,7 +161,8 @@ func (s *ollamaServer) questions() []ollamaQuestion {
 	return append([]ollamaQuestion(nil), s.asked...)
 }
 
-// letterPairs is a vector of 64 numbers, of length 1, in which texts that share pairs of letters are near.
+// letterPairs is a vector of 64 numbers, of length 1, in which texts that share pairs of letters
+// are near.
 func letterPairs(text string) []float32 {
 	v := make([]float32, 64)
 	text = strings.ToLower(text)
@@ -181,10 +183,11 @@ func letterPairs(text string) []float32 {
 	return v
 }
 
-// ollama DIR starts a server whose model answers with the files of a folder, each named for the first property of the answer,
-// as candidates.json, and has Reverie find it. Each question is a line of asked.jsonl there. Other files say what is odd about
-// the server: version, more (names of models), context (of each), and poison: "breaks" or "hangs", and words of a question
-// over which the model does.
+// ollama DIR starts a server whose model answers with the files of a folder, each named for the
+// first property of the answer, as candidates.json, and has Reverie find it. Each question is a
+// line of asked.jsonl there. Other files say what is odd about the server: version, more (names of
+// models), context (of each), and poison: "breaks" or "hangs", and words of a question over which
+// the model does.
 func ollamaCmd(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: ollama DIR")
@@ -213,7 +216,8 @@ func ollamaCmd(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("OLLAMA_HOST", strings.TrimPrefix(s.URL, "http://"))
 }
 
-// Every schema that a model is asked by is one that every server keeps to: prompts and internal/ollama each have rules of their own.
+// Every schema that a model is asked by is one that every server keeps to: prompts and
+// internal/ollama each have rules of their own.
 func TestSchemasAreSafe(t *testing.T) {
 	var set prompts.Set
 	known := prompts.Known{Ref: "m1", Text: "a"}
@@ -304,7 +308,8 @@ func (h *heard) String() string {
 	return h.text.String()
 }
 
-// A person who watches is told that the model is at work before it has said a word, and nothing afterwards.
+// A person who watches is told that the model is at work before it has said a word, and nothing
+// afterwards.
 func TestWatched(t *testing.T) {
 	for name, env := range map[string]*Env{
 		"a person":      {Terminal: term.Terminal{Interactive: true}},

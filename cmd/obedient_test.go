@@ -21,8 +21,8 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// plantedSession is a line of reflect/testdata/adversary.jsonl: a session in which somebody planted a text for whatever model reads
-// it, and the answer of a model that does as the text says.
+// plantedSession is a line of reflect/testdata/adversary.jsonl: a session in which somebody planted
+// a text for whatever model reads it, and the answer of a model that does as the text says.
 type plantedSession struct {
 	Name    string
 	Session transcript.Session
@@ -52,7 +52,8 @@ func readAttacks(t *testing.T) []plantedSession {
 	return out
 }
 
-// greedy are answers to the question what follows for the memory: all of it gone, or saying something else.
+// greedy are answers to the question what follows for the memory: all of it gone, or saying
+// something else.
 var greedy = []string{
 	`{"operations":[{"why":"the session says so","op":"retire","targets":["m1","m2","m3","m4","m5"],"evidence":["c1"],"kind":"fact","text":"","body":""}]}`,
 	`{"operations":[{"why":"better","op":"edit","targets":["m1"],"evidence":["c1"],"kind":"constraint","text":"Deploy from any laptop, at any time, without a review.","body":""}]}`,
@@ -64,8 +65,9 @@ var greedy = []string{
 // inCommit is where a context says of which commit it is.
 var inCommit = regexp.MustCompile(` commit="[0-9a-f]*"`)
 
-// TestObedientModelChangesNothingAlone has a model do whatever a session tells it to, over all attacks: what is memory, and what an agent is
-// given, are what they are without a model; every quote that is kept stands in its session.
+// TestObedientModelChangesNothingAlone has a model do whatever a session tells it to, over all
+// attacks: what is memory, and what an agent is given, are what they are without a model; every
+// quote that is kept stands in its session.
 func TestObedientModelChangesNothingAlone(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -159,7 +161,8 @@ func TestObedientModelChangesNothingAlone(t *testing.T) {
 	}
 }
 
-// checkModelRecords wants every quote in the journal to stand in its session, and every operation of a model to wait.
+// checkModelRecords wants every quote in the journal to stand in its session, and every operation
+// of a model to wait.
 func checkModelRecords(t *testing.T, w *workspace) {
 	one := func(s string) string { return strings.Join(strings.Fields(s), " ") }
 	found, waiting := 0, 0

@@ -205,7 +205,8 @@ func (w *workspace) showAndAsk(ctx context.Context, t purge.Target, o purgeOptio
 	return true, nil
 }
 
-// refuseAll refuses a text that stands in every memory there is, unless a person at a terminal means just that.
+// refuseAll refuses a text that stands in every memory there is, unless a person at a terminal
+// means just that.
 func (w *workspace) refuseAll(ctx context.Context, p *purge.Plan) error {
 	n, err := p.EveryMemory(ctx)
 	if err != nil || n < 2 || w.env.Ask(fmt.Sprintf("Every memory holds it, all %d. Is that what you mean?", n), "n") {

@@ -22,7 +22,8 @@ import (
 	"github.com/reverie-memory/reverie/worktree"
 )
 
-// purgeable is what a purge works on here. Whoever changes something with it holds the lock of LockSync since before.
+// purgeable is what a purge works on here. Whoever changes something with it holds the lock of
+// LockSync since before.
 func (w *workspace) purgeable() (*purge.Clone, error) {
 	known, err := remotes.Read(w.State)
 	if err != nil {
@@ -68,8 +69,9 @@ func sessionPath(client, id string) string {
 	return "sessions/" + transcript.SafeID(client) + "-" + transcript.SafeID(id) + ".jsonl"
 }
 
-// dropDerived removes what was prepared for sessions, what models answered, the vectors and the index: they are made again. Of a
-// vector nobody can tell whether it was made from what a purge takes.
+// dropDerived removes what was prepared for sessions, what models answered, the vectors and the
+// index: they are made again. Of a vector nobody can tell whether it was made from what a purge
+// takes.
 func (w *workspace) dropDerived(ctx context.Context) error {
 	old := os.RemoveAll(filepath.Join(w.State, "index")) // of versions that kept the index apart
 	if err := errors.Join(old, os.RemoveAll(filepath.Join(w.State, brief.PreparedDir)), door.Forget(w.answers())); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// TestPurgeWhileAModelThinks purges what a session says while a model is asked about that session: what the model then quotes is
-// kept nowhere.
+// TestPurgeWhileAModelThinks purges what a session says while a model is asked about that session:
+// what the model then quotes is kept nowhere.
 func TestPurgeWhileAModelThinks(t *testing.T) {
 	testrepo.Isolate(t)
 	r := testrepo.New(t)

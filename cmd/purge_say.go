@@ -80,8 +80,8 @@ func (w *workspace) leftover(l purge.Left) leftover {
 // stash is the ref whose log is the stash.
 const stash = "refs/stash"
 
-// leftRef names a ref that still leads to what went. Where somebody else's purge was followed, the remote has
-// let it go already.
+// leftRef names a ref that still leads to what went. Where somebody else's purge was followed, the
+// remote has let it go already.
 func leftRef(name string, followed bool) leftover {
 	what := "your ref " + name
 	if branch, ok := strings.CutPrefix(name, "refs/remotes/"); ok {

@@ -23,8 +23,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// hits are the places of ours where a text stands: every object that a ref of ours reaches, as git gives
-// it, the logs of those refs, and every file of the state folder.
+// hits are the places of ours where a text stands: every object that a ref of ours reaches, as git
+// gives it, the logs of those refs, and every file of the state folder.
 func hits(t *testing.T, dir, text string) []string {
 	t.Helper()
 	at := testrepo.At(t, dir)
@@ -261,7 +261,8 @@ func TestPurgeNamesWhoElseHoldsIt(t *testing.T) {
 	r.Run("fsck", "--strict")
 }
 
-// Whenever it is killed, every ref is at its old history or at its new one, and the same purge again ends it.
+// Whenever it is killed, every ref is at its old history or at its new one, and the same purge
+// again ends it.
 func TestKilledPurgeIsEndedByTheNext(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -398,7 +399,8 @@ func TestOtherClonesFollowAPurge(t *testing.T) {
 	}
 }
 
-// A clone that joined the old history to the new one by plain git, and pushed that, brings nothing back.
+// A clone that joined the old history to the new one by plain git, and pushed that, brings nothing
+// back.
 func TestStaleCloneCannotResurrectAPurgedText(t *testing.T) {
 	testrepo.Isolate(t)
 	root := t.TempDir()
@@ -449,8 +451,8 @@ func TestStaleCloneCannotResurrectAPurgedText(t *testing.T) {
 	reverie(t, a.Dir, "check", "--deep")
 }
 
-// A record names hashes only, so it could name anything: what would leave no store is refused, and what
-// does not parse binds nobody. Nothing goes unasked.
+// A record names hashes only, so it could name anything: what would leave no store is refused, and
+// what does not parse binds nobody. Nothing goes unasked.
 func TestFollowedPurgeIsAPersonsDecision(t *testing.T) {
 	r := newRepo(t)
 	reverie(t, r.Dir, "-q", "remember", "We write tests first")
@@ -551,8 +553,8 @@ func TestPurgeIsRefusedByARemoteThatForbidsIt(t *testing.T) {
 	}
 }
 
-// Words that every store has by itself are no reason to take them away: else a purge in one would make every
-// other store, and every later merge, one that holds what was purged.
+// Words that every store has by itself are no reason to take them away: else a purge in one would
+// make every other store, and every later merge, one that holds what was purged.
 func TestPurgeLeavesWhatEveryStoreHas(t *testing.T) {
 	r := newRepo(t)
 	reverie(t, r.Dir, "-q", "remember", "A git branch is cheap")
@@ -598,7 +600,8 @@ func TestNoPurgeRecordTakesOutAnother(t *testing.T) {
 	}
 }
 
-// To publish is sync's, which asks: purge --push replaces what holds something that was purged, and nothing else.
+// To publish is sync's, which asks: purge --push replaces what holds something that was purged, and
+// nothing else.
 func TestPurgePushPublishesNothing(t *testing.T) {
 	r := newRepo(t)
 	reverie(t, r.Dir, "-q", "remember", "The box is called kestrel")
@@ -673,7 +676,8 @@ func TestPurgeReadsTheWholeOfItsInput(t *testing.T) {
 	}
 }
 
-// What is proposed to be run can be run as it stands, and takes away nothing but what it is proposed for.
+// What is proposed to be run can be run as it stands, and takes away nothing but what it is
+// proposed for.
 func TestPurgeProposesCommandsThatRun(t *testing.T) {
 	r := newRepo(t)
 	r.Write("file", "one\n")

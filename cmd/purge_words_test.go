@@ -65,7 +65,8 @@ func TestPurgeRefusesWhatIsEverywhere(t *testing.T) {
 	wantHits(t, r.Dir, "kestrel", false)
 }
 
-// Whatever fails once a purge has begun, its end is made: what is left is named, and the next one goes on from there.
+// Whatever fails once a purge has begun, its end is made: what is left is named, and the next one
+// goes on from there.
 func TestPurgeEndsAlsoAfterAFailure(t *testing.T) {
 	r := newRepo(t)
 	reverie(t, r.Dir, "-q", "remember", "The box is called kestrel")

@@ -16,8 +16,8 @@ import (
 	"github.com/reverie-memory/reverie/reflect"
 )
 
-// printPrompts prints what a model would be asked about sessions: the model that is wanted, or one of which only the
-// context is known.
+// printPrompts prints what a model would be asked about sessions: the model that is wanted, or one
+// of which only the context is known.
 func (w *workspace) printPrompts(ctx context.Context, names []string, o reflectOptions) error {
 	m, set, err := w.model(ctx, o.model.asked())
 	if err != nil {
@@ -98,7 +98,8 @@ const maxImport = 1 << 20
 // unnamed is the model of an answer of which nobody says whose it is.
 const unnamed = "unnamed"
 
-// readAnswer reads what a model answered elsewhere from a file, or from standard input where it is called -.
+// readAnswer reads what a model answered elsewhere from a file, or from standard input where it is
+// called -.
 func (w *workspace) readAnswer(from string) ([]byte, error) {
 	in := w.env.In
 	if from != "-" {

@@ -14,8 +14,8 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// TestWorkGoesOnWhileAModelThinks has a model think about one session for as long as it takes until another one has been learned
-// from, and then read that too.
+// TestWorkGoesOnWhileAModelThinks has a model think about one session for as long as it takes until
+// another one has been learned from, and then read that too.
 func TestWorkGoesOnWhileAModelThinks(t *testing.T) {
 	testrepo.Isolate(t)
 	thinks, goOn := make(chan bool, 10), make(chan bool)

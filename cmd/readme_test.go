@@ -128,7 +128,8 @@ func TestReadmeWorksInAnAgentsShell(t *testing.T) {
 	}
 }
 
-// TestReadmesFirstCommandInAFreshClone runs it as a newcomer does, and as each agent does that tries the README.
+// TestReadmesFirstCommandInAFreshClone runs it as a newcomer does, and as each agent does that
+// tries the README.
 func TestReadmesFirstCommandInAFreshClone(t *testing.T) {
 	if !fullNumbers {
 		t.Skip("REVERIE_E2E=1 compiles this commit in a clone of its own")
@@ -190,7 +191,8 @@ func TestReadmesFirstCommandInAFreshClone(t *testing.T) {
 	}
 }
 
-// checkNothingAccepted looks at what learn printed in an agent's shell: all waits, and one line says so with the next command.
+// checkNothingAccepted looks at what learn printed in an agent's shell: all waits, and one line
+// says so with the next command.
 func checkNothingAccepted(t *testing.T, command, out string) {
 	t.Helper()
 	if strings.Contains("\n"+out, "\n+ ") || !strings.Contains("\n"+out, "\n? ") {
@@ -220,7 +222,8 @@ func built(t *testing.T) string {
 // shell is a repository in which commands are run.
 type shell struct{ *testrepo.Repo }
 
-// newcomer makes a repository with the shipped transcripts. It is called after what is built, which wants Go's own caches.
+// newcomer makes a repository with the shipped transcripts. It is called after what is built, which
+// wants Go's own caches.
 func newcomer(t *testing.T) shell {
 	t.Helper()
 	testrepo.Isolate(t)

@@ -164,7 +164,8 @@ func explainScore(h reader.Hit, lists []string) string {
 	return line
 }
 
-// terms is a lexical score as the sum of what each term and each part of the ranking added, and its factors.
+// terms is a lexical score as the sum of what each term and each part of the ranking added, and its
+// factors.
 func terms(h reader.Hit) string {
 	var parts []string
 	for _, p := range h.Words {

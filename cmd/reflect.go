@@ -126,7 +126,8 @@ func oldest(names []string, limit int) (some []string, left int) {
 	return names, 0
 }
 
-// tellNothingPending says why there is nothing to do, where unread sessions have not been read by any model.
+// tellNothingPending says why there is nothing to do, where unread sessions have not been read by
+// any model.
 func (w *workspace) tellNothingPending(m *prompts.Model, unread int) {
 	given := learn.GivenUp(w.State, m)
 	switch {
@@ -175,7 +176,8 @@ func (r *reflecting) study(ctx context.Context, names []string) error {
 	return r.tellCandidates(fresh)
 }
 
-// read has a model read sessions. A session that somebody named and of which nothing usable came is an error.
+// read has a model read sessions. A session that somebody named and of which nothing usable came is
+// an error.
 func (r *reflecting) read(ctx context.Context, m *prompts.Model, set prompts.Set, names []string) error {
 	p := learn.Pass{Learner: r.l, Model: m, Set: set, Dry: r.o.dryRun, Keep: func(got reflect.Reading) error {
 		if !r.o.dryRun {
@@ -201,8 +203,8 @@ func (r *reflecting) read(ctx context.Context, m *prompts.Model, set prompts.Set
 	return nil
 }
 
-// tellReading gives what a model added to what the detectors found; as JSON the whole reflection. What was refused is told
-// with -v.
+// tellReading gives what a model added to what the detectors found; as JSON the whole reflection.
+// What was refused is told with -v.
 func (w *workspace) tellReading(got reflect.Reading) error {
 	w.tellRefused(got.Refused)
 	if w.env.Verbose {

@@ -22,8 +22,9 @@ var rubbish = []string{
 	"{\"candidates\":[" + strings.Repeat("[", 20_000), strings.Repeat("the the ", 40_000), "\x00\xff\xfe", "{\"candidates\":[{}]}{\"candidates\":[{}]}",
 }
 
-// TestRubbishLeavesTheStoreAsWithoutAModel has a model that says nothing usable asked about sessions again and again: what is kept is
-// what is kept without a model, and the questions are few.
+// TestRubbishLeavesTheStoreAsWithoutAModel has a model that says nothing usable asked about
+// sessions again and again: what is kept is what is kept without a model, and the questions are
+// few.
 func TestRubbishLeavesTheStoreAsWithoutAModel(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

@@ -97,7 +97,8 @@ func sandboxCommand(env *Env) *cli.Command {
 	}
 }
 
-// The exit codes of sandbox exec where the command did not end by itself, as timeout(1) and shells have them.
+// The exit codes of sandbox exec where the command did not end by itself, as timeout(1) and shells
+// have them.
 const (
 	exitTime  = 124 // its time was up
 	exitLimit = 125 // it printed or wrote too much, or used too much memory
@@ -139,7 +140,8 @@ func sandboxFailure(err error) error {
 	return exit.New(exit.Failed, err, sandbox.Hint(err))
 }
 
-// sandboxForward is this program inside a container: it passes on what the command has to say to the network.
+// sandboxForward is this program inside a container: it passes on what the command has to say to
+// the network.
 func sandboxForward(args []string) int {
 	code, err := sandbox.Forward(args)
 	if err != nil {
@@ -228,7 +230,8 @@ func runSandboxExec(ctx context.Context, env *Env, o sandboxOptions, argv []stri
 	return env.tellSandbox(r, changed, spec, time.Duration(c.Seconds)*time.Second)
 }
 
-// tellSandbox tells how a command went, and ends as it did. most is the time that the settings let it have.
+// tellSandbox tells how a command went, and ends as it did. most is the time that the settings let
+// it have.
 func (env *Env) tellSandbox(r sandbox.Result, changed []sandbox.Change, spec sandbox.Spec, most time.Duration) error {
 	if env.JSON {
 		j := sandboxJSON{string(r.Ended), r.Exit, r.Why, r.Took.Seconds(), r.Image, string(r.Stdout), string(r.Stderr), list(r.Hidden), list(r.Denied), []plantedJSON{}}

@@ -18,7 +18,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// changeOfMemory is a repository with a memory and a branch "change" on it, whose worktree is returned: commit there.
+// changeOfMemory is a repository with a memory and a branch "change" on it, whose worktree is
+// returned: commit there.
 func changeOfMemory(t *testing.T) (dir string, change *testrepo.Repo) {
 	t.Helper()
 	r := testrepo.New(t)
@@ -28,8 +29,8 @@ func changeOfMemory(t *testing.T) (dir string, change *testrepo.Repo) {
 	return r.Dir, testrepo.At(t, wt)
 }
 
-// TestSarifHasWhatItsSchemaWants checks the members that SARIF 2.1.0 requires and those that forges need, by
-// the names in the standard.
+// TestSarifHasWhatItsSchemaWants checks the members that SARIF 2.1.0 requires and those that forges
+// need, by the names in the standard.
 func TestSarifHasWhatItsSchemaWants(t *testing.T) {
 	dir, change := changeOfMemory(t)
 	change.Write("no tes#1%:ü.txt", "ghp_16C7e42F292c6912E7710c838347Ae178B4a\n\nghp_16C7e42F292c6912E7710c838347Ae178B4a\n")

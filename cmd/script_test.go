@@ -26,21 +26,23 @@ func TestMain(m *testing.M) {
 // concurrent are the commands in which several goroutines work at once, as their scripts are named.
 var concurrent = []string{"dream", "githooks", "hook", "learn", "loop", "model", "recall", "reflect", "sync"}
 
-// everyday are the scripts that run with -short: one for each part of the way from a session to the next one.
+// everyday are the scripts that run with -short: one for each part of the way from a session to the
+// next one.
 var everyday = []string{
 	"check", "config", "decide", "githooks_install", "history", "hook", "hook_left", "import_export", "init_adopt", "learn",
 	"learn_files", "loop", "recall_words", "reflect_import", "remember", "review", "secrets", "sync_seen", "why",
 }
 
-// TestScripts runs testdata/script/*.txtar against the real command and real git: what a user types and
-// sees. Every script ends in a repository that check and git fsck find whole. It leaves the scripts of
-// concurrent commands to TestConcurrentScripts.
+// TestScripts runs testdata/script/*.txtar against the real command and real git: what a user types
+// and sees. Every script ends in a repository that check and git fsck find whole. It leaves the
+// scripts of concurrent commands to TestConcurrentScripts.
 func TestScripts(t *testing.T) { runScripts(t, false) }
 
 // TestConcurrentScripts runs the scripts that are worth the race detector.
 func TestConcurrentScripts(t *testing.T) { runScripts(t, true) }
 
-// runScripts sets $EXAMPLES to the folder of shipped transcripts and $SAMPLES to that of each agent's.
+// runScripts sets $EXAMPLES to the folder of shipped transcripts and $SAMPLES to that of each
+// agent's.
 func runScripts(t *testing.T, several bool) {
 	t.Helper()
 	examples, err := filepath.Abs("../examples")
@@ -196,8 +198,8 @@ func snapCmd(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o644))
 }
 
-// gone TEXT wants a text to stand in no object that a ref of ours reaches, in no log of such a ref and in no file
-// of the state folder; ! gone TEXT wants it in one.
+// gone TEXT wants a text to stand in no object that a ref of ours reaches, in no log of such a ref
+// and in no file of the state folder; ! gone TEXT wants it in one.
 func goneCmd(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 1 {
 		ts.Fatalf("usage: [!] gone TEXT")

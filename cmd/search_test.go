@@ -19,7 +19,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/reader"
 )
 
-// Who waits for what is given gets it, however much there is to index first; only a hook does not wait, and says so.
+// Who waits for what is given gets it, however much there is to index first; only a hook does not
+// wait, and says so.
 func TestOnlyHooksDoNotWaitForTheIndex(t *testing.T) {
 	r := newRepo(t)
 	w := at(t, r.Dir, noon)
@@ -81,7 +82,8 @@ func TestOnlyHooksDoNotWaitForTheIndex(t *testing.T) {
 	}
 }
 
-// An index that cannot be kept costs every search the same work: doctor and the worker say so, and a search does with -v.
+// An index that cannot be kept costs every search the same work: doctor and the worker say so, and
+// a search does with -v.
 func TestIndexThatIsNotKeptIsTold(t *testing.T) {
 	r := newRepo(t)
 	reverie(t, r.Dir, "-q", "remember", "Lacquer the widget")

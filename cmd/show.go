@@ -67,7 +67,8 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 	})
 }
 
-// showGiven shows the version that agents are given of a memory that was changed since, and the commands that decide.
+// showGiven shows the version that agents are given of a memory that was changed since, and the
+// commands that decide.
 func (w *workspace) showGiven(ctx context.Context, v *record.View, m record.Memory) error {
 	held, err := w.Held(ctx, v)
 	if err != nil {
@@ -138,8 +139,8 @@ func (env *Env) statement(lead, text string) {
 	env.LayIn(min(env.Width, term.MaxMeasure), len(lead), "", []term.Styled{term.Span("", lead), term.Span(term.Bold, term.Visible(text))})
 }
 
-// showFacts writes what else is known of a memory, and which commits of the code the session made that it comes from. An error is
-// about those.
+// showFacts writes what else is known of a memory, and which commits of the code the session made
+// that it comes from. An error is about those.
 func (w *workspace) showFacts(ctx context.Context, m record.Memory, models []reader.ModelCommit) error {
 	field := func(name, value string) {
 		if value != "" {

@@ -13,7 +13,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// logGit puts a git into PATH that writes down each call of it, and returns what reads and empties the list.
+// logGit puts a git into PATH that writes down each call of it, and returns what reads and empties
+// the list.
 func logGit(t *testing.T) func() []string {
 	t.Helper()
 	real, err := exec.LookPath("git")
@@ -34,7 +35,8 @@ func logGit(t *testing.T) func() []string {
 	}
 }
 
-// sided is a repository with n memories that name made-up side branches of one base, written by somebody.
+// sided is a repository with n memories that name made-up side branches of one base, written by
+// somebody.
 func sided(t *testing.T, n int, email string) *testrepo.Repo {
 	t.Helper()
 	r := newRepo(t)

@@ -298,7 +298,8 @@ func (t syncTeller) proposal(r *share.Result, p share.ProposalResult) {
 	}
 }
 
-// checkLine is the command that judges a proposal. It names branches where a fetch brings them, else commits.
+// checkLine is the command that judges a proposal. It names branches where a fetch brings them,
+// else commits.
 func (t syncTeller) checkLine(r *share.Result, p share.ProposalResult) string {
 	base, ok := strings.CutPrefix(t.w.Config.Ref, "refs/heads/")
 	if ok && r.Tracked && !strings.ContainsFunc(r.Remote+base, shellSpecial) {

@@ -49,8 +49,9 @@ func (w *workspace) tellBad(v *record.View) {
 	w.tellPassedOver(why)
 }
 
-// tellPassedOver says why files cannot be read, a line for each. That quotes their names and what they hold, which anybody may have
-// written who can push: an agent is told how many they are, and nothing of it.
+// tellPassedOver says why files cannot be read, a line for each. That quotes their names and what
+// they hold, which anybody may have written who can push: an agent is told how many they are, and
+// nothing of it.
 func (w *workspace) tellPassedOver(why []string) {
 	if len(why) > 0 && w.Shields() {
 		w.env.Warn("%s cannot be read and passed over; a person sees why with 'reverie check'", term.Count(len(why), "file", "files"))

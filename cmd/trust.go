@@ -142,7 +142,8 @@ func (w *workspace) whySettings() string {
 // maxTrustLines is how many changes that are withheld a terminal shows one by one unasked.
 const maxTrustLines = 8
 
-// askWhom asks a person at a terminal about each author of what is withheld, and returns the addresses that are to be trusted.
+// askWhom asks a person at a terminal about each author of what is withheld, and returns the
+// addresses that are to be trusted.
 func (w *workspace) askWhom(people []trust.Person) (added []string) {
 	if !w.env.Interactive || w.Shields() || w.Settings.Config.Trust.Signed {
 		return nil
@@ -156,7 +157,8 @@ func (w *workspace) askWhom(people []trust.Person) (added []string) {
 	return added
 }
 
-// askable reports whether an address can stand in the settings as it is: an author may have written a pattern, or anything.
+// askable reports whether an address can stand in the settings as it is: an author may have written
+// a pattern, or anything.
 func askable(author string) bool {
 	return strings.Contains(author, "@") && !strings.ContainsAny(author, "*?[]\\ ") && term.Visible(author) == author
 }
@@ -297,7 +299,8 @@ func runApprove(ctx context.Context, env *Env, ids []string, all bool) error {
 	})
 }
 
-// chosen returns the withheld changes of some memories, or of all, and tells which of the memories are not in force.
+// chosen returns the withheld changes of some memories, or of all, and tells which of the memories
+// are not in force.
 func (w *workspace) chosen(v *record.View, foreign *trust.Withheld, ids []string, all bool) ([]trust.Pending, error) {
 	chosen, idle, err := foreign.Choose(v, w.env.Now(), ids, all)
 	for _, id := range idle {
@@ -367,7 +370,8 @@ func (w *workspace) tellApproved(done []reader.Held, settings bool) error {
 	return nil
 }
 
-// runTrustWhom changes the lists of trusted authors and signers in the settings of this clone or of the user.
+// runTrustWhom changes the lists of trusted authors and signers in the settings of this clone or of
+// the user.
 func runTrustWhom(ctx context.Context, env *Env, add bool, whom []string, o trustOptions) error {
 	w, err := env.open(ctx)
 	if err != nil {

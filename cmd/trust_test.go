@@ -12,7 +12,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// A terminal asks one question per author, lists no wall of changes, and releases what the answer trusts.
+// A terminal asks one question per author, lists no wall of changes, and releases what the answer
+// trusts.
 func TestTrustAsksOncePerAuthor(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

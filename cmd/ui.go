@@ -45,8 +45,8 @@ func runUI(ctx context.Context, env *Env) error {
 	return err
 }
 
-// screenful is what a function writes with an Env of its own, which has lines of that width. It opens the repository anew:
-// what is shown may be looked at for hours.
+// screenful is what a function writes with an Env of its own, which has lines of that width. It
+// opens the repository anew: what is shown may be looked at for hours.
 func screenful(ctx context.Context, env *Env, width int, write func(context.Context, *workspace) error) (string, error) {
 	var out, talk bytes.Buffer
 	e := *env

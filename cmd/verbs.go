@@ -40,7 +40,8 @@ func noVerb(c *cli.Context) error {
 	return exit.Usage(hint, "%s wants %s, not %q", c.Command.Name, wants, word)
 }
 
-// commandWords are the arguments of a command before "--", and the command behind it. Where there is nothing behind, it is an error.
+// commandWords are the arguments of a command before "--", and the command behind it. Where there
+// is nothing behind, it is an error.
 func commandWords(c *cli.Context) (words, command []string, err error) {
 	words = c.Args().Slice()
 	if !help.TakesCommand(c.Command) {
@@ -56,7 +57,8 @@ func commandWords(c *cli.Context) (words, command []string, err error) {
 	return words, command, err
 }
 
-// takes is the action of a command that takes at least so many words, and at most so many; command is what stands behind "--".
+// takes is the action of a command that takes at least so many words, and at most so many; command
+// is what stands behind "--".
 func takes(least, most int, run func(c *cli.Context, words, command []string) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		words, command, err := commandWords(c)

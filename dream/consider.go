@@ -33,16 +33,17 @@ const wrongForm = "has a wrong form"
 // maxQuestions is how many questions one dream puts about candidates.
 const maxQuestions = 8
 
-// Consider asks a model what follows from the new reflections beside what Plan made of them, and which of the
-// statements that do not agree hold. In.New are here the reflections that no model was asked about; Plan may have
-// considered them before.
+// Consider asks a model what follows from the new reflections beside what Plan made of them, and
+// which of the statements that do not agree hold. In.New are here the reflections that no model was
+// asked about; Plan may have considered them before.
 //
-// What a model says is data. It names what it was shown by short names that hold for one question, and whatever it asks
-// for has to pass the guards of this package, or is counted in Refused. What passes waits for a person.
+// What a model says is data. It names what it was shown by short names that hold for one question,
+// and whatever it asks for has to pass the guards of this package, or is counted in Refused. What
+// passes waits for a person.
 //
-// The result depends on the arguments and the answers alone. A nil model adds nothing. An error says that there was no
-// usable answer, and wraps ErrAnswer when that was the model's fault; what was found before it is returned too, and the
-// plan is as good as it was.
+// The result depends on the arguments and the answers alone. A nil model adds nothing. An error
+// says that there was no usable answer, and wraps ErrAnswer when that was the model's fault; what
+// was found before it is returned too, and the plan is as good as it was.
 func Consider(ctx context.Context, m *prompts.Model, set prompts.Set, in Input, plan Result) (Considered, error) {
 	c := newConsidering(in, plan)
 	if m == nil {
@@ -60,8 +61,8 @@ func (c *considering) consider(ctx context.Context, m *prompts.Model, set prompt
 	return c.result(), err
 }
 
-// Standing is what of a Considered still holds on a newer input, whose new reflections do not count: operations for what
-// was changed, decided or proposed meanwhile are left out.
+// Standing is what of a Considered still holds on a newer input, whose new reflections do not
+// count: operations for what was changed, decided or proposed meanwhile are left out.
 func (d Considered) Standing(in Input, plan Result) Considered {
 	c := newConsidering(in, plan)
 	kept := d
@@ -134,7 +135,8 @@ func (c *considering) await(o record.Operation) {
 	c.retiring += retires(o)
 }
 
-// retires is how many statements fewer there are after an operation: of those that a merge joins, one stays.
+// retires is how many statements fewer there are after an operation: of those that a merge joins,
+// one stays.
 func retires(o record.Operation) int {
 	switch o.Op {
 	case record.Retire:
@@ -160,7 +162,8 @@ func (c *considering) result() Considered {
 	return c.out
 }
 
-// candidates asks about the new candidates, in as many questions as they need and one dream may put.
+// candidates asks about the new candidates, in as many questions as they need and one dream may
+// put.
 func (c *considering) candidates(ctx context.Context, m *prompts.Model, set prompts.Set) error {
 	rest := c.groups()
 	if c.elsewhere {

@@ -66,8 +66,8 @@ func asks(ops ...prompts.DreamOperation) string {
 	return string(text)
 }
 
-// world is some memories and two sessions that taught something near to them. The likeness of the statements gives the
-// memories their short names: m1 is the first.
+// world is some memories and two sessions that taught something near to them. The likeness of the
+// statements gives the memories their short names: m1 is the first.
 func world(memories ...record.Memory) Input {
 	in := Input{Now: now, Memories: memories, Blobs: map[string]string{}, Private: []record.Kind{record.Preference}, Withheld: map[string]bool{}, Weighed: map[string]bool{}}
 	slices.SortFunc(in.Memories, func(a, b record.Memory) int { return strings.Compare(a.ID, b.ID) })
@@ -260,7 +260,8 @@ func format(t interface {
 	return text
 }
 
-// A dream, with all that waits, retires three tenths of what is live at most, and each memory is changed once.
+// A dream, with all that waits, retires three tenths of what is live at most, and each memory is
+// changed once.
 func TestConsiderRetiresLittle(t *testing.T) {
 	var memories []record.Memory
 	for i := range 10 {
@@ -284,8 +285,8 @@ func TestConsiderRetiresLittle(t *testing.T) {
 	}
 }
 
-// An answer that cannot be read is asked for once more, with its fault; then it is an error, and nothing of the session
-// counts as read.
+// An answer that cannot be read is asked for once more, with its fault; then it is an error, and
+// nothing of the session counts as read.
 func TestConsiderAsksTwice(t *testing.T) {
 	in := world()
 	in.New = newLint("s1")
@@ -318,8 +319,8 @@ func TestConsiderAsksTwice(t *testing.T) {
 	}
 }
 
-// What is too much for one question comes in several, each of which fits; ids are never shown; what there is no room for
-// in this dream is not read.
+// What is too much for one question comes in several, each of which fits; ids are never shown; what
+// there is no room for in this dream is not read.
 func TestConsiderAsksInParts(t *testing.T) {
 	var memories []record.Memory
 	for i := range 60 {
@@ -385,8 +386,8 @@ func TestConsideredStanding(t *testing.T) {
 	}
 }
 
-// What a model worded is never let through because a session says it too: the session's words are proposed instead, and
-// rest on what that session says and no other.
+// What a model worded is never let through because a session says it too: the session's words are
+// proposed instead, and rest on what that session says and no other.
 func TestModelsWordsAreOvertaken(t *testing.T) {
 	in := world(memory(lintA))
 	in.New = []record.Reflection{reflection("claude", "s1", said("Always lint the web client by make lint-all before you push."), seen("Start the lint server by make up."))}
@@ -422,8 +423,8 @@ func TestModelsWordsAreOvertaken(t *testing.T) {
 	}
 }
 
-// What a model would make of a memory does not take up what a person says, and rejecting it rejects nothing else. What was
-// rejected before such records said how it came about stays rejected.
+// What a model would make of a memory does not take up what a person says, and rejecting it rejects
+// nothing else. What was rejected before such records said how it came about stays rejected.
 func TestAModelSwallowsNothing(t *testing.T) {
 	const rule = "Lint the web client by make lint before a push, or by `just lint`."
 	for _, op := range []record.Op{record.Add, record.Edit, record.Merge} {
@@ -458,8 +459,8 @@ func TestAModelSwallowsNothing(t *testing.T) {
 	}
 }
 
-// Whatever a model reads and answers, and whatever of it a person rejects: a policy accepts what it accepts without it, at
-// the same time.
+// Whatever a model reads and answers, and whatever of it a person rejects: a policy accepts what it
+// accepts without it, at the same time.
 func TestAModelMovesNoPolicy(t *testing.T) {
 	set := loaded(t)
 	statements := []string{"Run make lint on the web client.", lintA, lintB, deploys, "Lint the web client by make lint before any push.", "Never lint the web client by make lint.", "Deploys of the billing service run on Mondays at noon."}
@@ -642,8 +643,8 @@ func TestOverturns(t *testing.T) {
 	}
 }
 
-// Whatever a model answers: what comes of it waits for a person, is about memories that it named and was shown, and
-// changes nothing else.
+// Whatever a model answers: what comes of it waits for a person, is about memories that it named
+// and was shown, and changes nothing else.
 func TestConsiderTouchesNothingElse(t *testing.T) {
 	set := loaded(t)
 	words := []string{"lint", "the", "web", "client", "by", "make", "before", "every", "push", "never", "deploys", "noon"}

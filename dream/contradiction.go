@@ -13,14 +13,15 @@ import (
 	"github.com/reverie-memory/reverie/prompts"
 )
 
-// maxContradictions is how many questions one dream puts about statements that do not agree, the oldest first.
+// maxContradictions is how many questions one dream puts about statements that do not agree, the
+// oldest first.
 const maxContradictions = 6
 
 // maxStatements is how many statements one of them is about.
 const maxStatements = 6
 
-// dispute is statements that do not agree: an operation that waits and the memories that it contradicts, or the texts of
-// one contested memory.
+// dispute is statements that do not agree: an operation that waits and the memories that it
+// contradicts, or the texts of one contested memory.
 type dispute struct {
 	key      string // the operation's id, or the memory's blob
 	since    time.Time
@@ -121,7 +122,8 @@ func (c *considering) note(d dispute, why string) {
 	c.out.Notes = append(c.out.Notes, n)
 }
 
-// weighOperation makes an answer about a pending operation, statement 0, and the memories after it into a proposal.
+// weighOperation makes an answer about a pending operation, statement 0, and the memories after it
+// into a proposal.
 func (c *considering) weighOperation(d dispute, a prompts.ContradictionAnswer, keep int) (why string) {
 	w := wish{text: a.Text, body: a.Body, why: a.Why, private: d.op.Private, voices: voices(*d.op)}
 	switch a.Verdict {

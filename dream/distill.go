@@ -29,7 +29,8 @@ type Step struct {
 	Path    string // of a file that was edited, from the top of the repository, or ""
 }
 
-// Account is what is known of one session: what it did, in order, and the words of its person and its agent.
+// Account is what is known of one session: what it did, in order, and the words of its person and
+// its agent.
 type Account struct {
 	Steps []Step
 	Said  []string
@@ -45,9 +46,10 @@ type Ripeness struct {
 // ripeSessions is how many distinct sessions have to go a way before it is worth a skill.
 const ripeSessions = 3
 
-// Ripe returns the workflows that may become skills: memories of that kind, and what the detectors saw, done in three
-// distinct sessions, without a skill, one that waits or one that was rejected. Those that most sessions went come first.
-// Skills are for everybody, so what is private, or holds on a side branch, has none.
+// Ripe returns the workflows that may become skills: memories of that kind, and what the detectors
+// saw, done in three distinct sessions, without a skill, one that waits or one that was rejected.
+// Those that most sessions went come first. Skills are for everybody, so what is private, or holds
+// on a side branch, has none.
 func Ripe(in Ripeness) []Workflow {
 	if slices.Contains(in.Private, record.Workflow) {
 		return nil
@@ -131,9 +133,10 @@ const (
 	maxStepShown = 300
 )
 
-// Distill asks a model for a skill of each ripe workflow, as far as one run goes. account tells of a session; nothing
-// where it is not kept here any more. Code writes the skill from the fields of the answer: commands that the sessions
-// themselves ran, and between them plain words alone. As with Consider, what was found before an error is returned too.
+// Distill asks a model for a skill of each ripe workflow, as far as one run goes. account tells of
+// a session; nothing where it is not kept here any more. Code writes the skill from the fields of
+// the answer: commands that the sessions themselves ran, and between them plain words alone. As
+// with Consider, what was found before an error is returned too.
 func Distill(ctx context.Context, m *prompts.Model, set prompts.Set, in Ripeness, ripe []Workflow, account func(record.Sighting) Account) (Distilled, error) {
 	out := Distilled{Refused: map[string]int{}}
 	hashes := map[string]bool{}
@@ -191,7 +194,8 @@ func Distill(ctx context.Context, m *prompts.Model, set prompts.Set, in Ripeness
 	return finish(nil)
 }
 
-// distillQuestion puts together as many runs of a workflow as fit. sessions are those that they are of, each once.
+// distillQuestion puts together as many runs of a workflow as fit. sessions are those that they are
+// of, each once.
 func distillQuestion(m *prompts.Model, set prompts.Set, w Workflow, account func(record.Sighting) Account) (r prompts.Rendered, sessions []Account, fit bool, err error) {
 	in := prompts.Distill{Workflow: prompts.Known{Kind: string(record.Workflow), Text: w.Text, Body: clip(w.Body, maxBody)}}
 	seen := map[string]bool{}

@@ -10,8 +10,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// doings is what sessions did, as far as a skill may say it. Everything that a skill says has to be in here: what would
-// have to be kept out has too many forms.
+// doings is what sessions did, as far as a skill may say it. Everything that a skill says has to be
+// in here: what would have to be kept out has too many forms.
 type doings struct {
 	commands map[string]bool // lines that ran with success, whole, and each command of a chain of &&
 	simple   []string        // those that are one command of plain words, each once
@@ -62,7 +62,8 @@ var (
 	ours = pattern.New(`(?i)(?:^|[^a-z0-9])reverie(?:[^a-z0-9]|$)`)
 )
 
-// steering words begin what may keep the rest of its line from being run, or make something else of it.
+// steering words begin what may keep the rest of its line from being run, or make something else of
+// it.
 var steering = pattern.NewWords(`exit exec return logout suspend break continue eval source . trap set shopt alias unalias command
 	builtin enable hash export declare typeset readonly local unset coproc function time if then elif else fi for while until do
 	done case esac select in`)
@@ -77,8 +78,9 @@ func unquoted(text string) string {
 	return strings.NewReplacer(`"`, "", `'`, "", `\`, "").Replace(text)
 }
 
-// ran takes in a command line that ended well. Of a chain, cd DIR && a && b, each command did. Of anything else that a
-// shell reads (||, ;, |, if, quotes) it is not known which parts ran, so it counts as a whole only.
+// ran takes in a command line that ended well. Of a chain, cd DIR && a && b, each command did. Of
+// anything else that a shell reads (||, ;, |, if, quotes) it is not known which parts ran, so it
+// counts as a whole only.
 func (d *doings) ran(line string) {
 	line = strings.Trim(line, " \t\r\n")
 	rest := line
@@ -123,7 +125,8 @@ func (d *doings) ran(line string) {
 	}
 }
 
-// parted reports whether a line is more than one chain of && and |: then what is before it decides what it does.
+// parted reports whether a line is more than one chain of && and |: then what is before it decides
+// what it does.
 func parted(line string) bool {
 	line = strings.NewReplacer("&&", "", ">&", "", "&>", "").Replace(line)
 	return strings.ContainsAny(line, ";&\n\r") || strings.Contains(line, "||")
@@ -136,15 +139,16 @@ func (d *doings) program(word string) {
 	}
 }
 
-// isPath reports whether the name of a file could be nothing else: one with a space may be a command.
+// isPath reports whether the name of a file could be nothing else: one with a space may be a
+// command.
 func isPath(name string) bool {
 	return name != "" && !strings.HasPrefix(name, "-") && !strings.ContainsFunc(name, func(r rune) bool {
 		return !isLetter(r) && (r < '0' || r > '9') && !strings.ContainsRune("._/+@[]-", r)
 	})
 }
 
-// honest reports whether a line is plain words and, in code marks, commands that the sessions ran, or files that they
-// edited where it says to edit them.
+// honest reports whether a line is plain words and, in code marks, commands that the sessions ran,
+// or files that they edited where it says to edit them.
 func (d doings) honest(line string) bool {
 	parts := strings.Split(line, "`")
 	if len(parts)%2 == 0 || strings.ContainsFunc(line, hidden) {
@@ -173,7 +177,8 @@ var (
 	beforeMark = pattern.New(`(?:^| )[` + opening + `]*$`)
 )
 
-// edits reports whether what follows a piece of prose is to be edited. was says so of what came before it.
+// edits reports whether what follows a piece of prose is to be edited. was says so of what came
+// before it.
 func edits(part string, was bool) bool {
 	prev := ""
 	for w := range strings.FieldsSeq(part) {
@@ -195,8 +200,8 @@ func edits(part string, was bool) bool {
 // gap is what stands for a word that changes from run to run, or for a part of one.
 var gap = pattern.New(`<[A-Za-z][A-Za-z0-9 _-]*>`)
 
-// has reports whether sessions ran a command. A gap may stand where two that they ran differ, but neither for the program nor
-// for what it is to do.
+// has reports whether sessions ran a command. A gap may stand where two that they ran differ, but
+// neither for the program nor for what it is to do.
 func (d doings) has(text string) bool {
 	if d.commands[text] {
 		return true
@@ -256,8 +261,8 @@ func (d doings) names(label string) bool {
 	return len(words) <= 3 && d.prose(strings.Join(words, " "))
 }
 
-// isProgram reports whether a word of prose is the name of a program. One that the sessions ran may have the name of a
-// word that nobody can do without: test, find.
+// isProgram reports whether a word of prose is the name of a program. One that the sessions ran may
+// have the name of a word that nobody can do without: test, find.
 func (d doings) isProgram(word string) bool {
 	if programs.Has(word) {
 		return true

@@ -104,8 +104,8 @@ func TestSkillOfTooLittle(t *testing.T) {
 	}
 }
 
-// Whatever sessions ran and a model writes, what a skill has in code marks was run with success, or is a file to edit.
-// The generator knows of each line what ran; it does not read lines.
+// Whatever sessions ran and a model writes, what a skill has in code marks was run with success, or
+// is a file to edit. The generator knows of each line what ran; it does not read lines.
 func TestSkillCodeIsAllowed(t *testing.T) {
 	atoms := []string{"make a", "make b", "go test ./...", "rm -rf x", "npx evil", "terraform destroy", "reverie accept --all", "git status", "npm ci"}
 	shapes := []struct {

@@ -26,7 +26,8 @@ type Input struct {
 	New        []record.Reflection
 	Private    []record.Kind // kinds that stay in this clone
 
-	// Written names the place of the repository that states what a memory says, "" for none. It may be nil.
+	// Written names the place of the repository that states what a memory says, "" for none. It may be
+	// nil.
 	Written func(record.Memory) string
 
 	// What Consider wants to know besides.
@@ -216,7 +217,8 @@ func (p *planner) consider(r record.Reflection, c record.Candidate) {
 	p.pending = append(p.pending, pending{op: op, phrase: says, fresh: true, changed: true})
 }
 
-// outdated says why a person's words count no more: a person has said otherwise since. It is empty otherwise.
+// outdated says why a person's words count no more: a person has said otherwise since. It is empty
+// otherwise.
 func (p *planner) outdated(c record.Candidate, m record.Memory, says phrase) string {
 	if c.How != record.Said {
 		return ""
@@ -234,15 +236,16 @@ func (p *planner) outdated(c record.Candidate, m record.Memory, says phrase) str
 	return ""
 }
 
-// restates reports whether a person's weak words put another value where an earlier statement has one.
+// restates reports whether a person's weak words put another value where an earlier statement has
+// one.
 func (p *planner) restates(c record.Candidate, says phrase) bool {
 	return c.How == record.Said &&
 		(slices.ContainsFunc(p.known, func(k known) bool { return k.Live(p.in.Now) && k.opposes(says) }) ||
 			slices.ContainsFunc(p.pending, func(q pending) bool { return !q.withdrawn && q.opposes(says) }))
 }
 
-// repairs reports whether a live memory, or an operation that waits, has the error of a candidate as its trigger, and says
-// something else about it.
+// repairs reports whether a live memory, or an operation that waits, has the error of a candidate
+// as its trigger, and says something else about it.
 func (p *planner) repairs(c record.Candidate, says phrase) bool {
 	about := func(m record.Memory) bool {
 		t := m.Trigger()
@@ -252,8 +255,8 @@ func (p *planner) repairs(c record.Candidate, says phrase) bool {
 		slices.ContainsFunc(p.pending, func(q pending) bool { return !q.withdrawn && q.op.Op == record.Add && about(q.op.Memory) })
 }
 
-// written names the place of the repository that states what a candidate says, "" for none. A person who says it
-// again has a reason to: their words count all the same.
+// written names the place of the repository that states what a candidate says, "" for none. A
+// person who says it again has a reason to: their words count all the same.
 func (p *planner) written(c record.Candidate, m record.Memory) string {
 	if p.in.Written == nil || c.How == record.Said {
 		return ""
@@ -261,8 +264,9 @@ func (p *planner) written(c record.Candidate, m record.Memory) string {
 	return p.in.Written(m)
 }
 
-// overtake takes additions that say what an operation says, now on better grounds, out of the inbox: what a model worded,
-// what an agent offered, and words in doubt. What a model would change of a memory stays.
+// overtake takes additions that say what an operation says, now on better grounds, out of the
+// inbox: what a model worded, what an agent offered, and words in doubt. What a model would change
+// of a memory stays.
 func (p *planner) overtake(op record.Operation, says phrase) {
 	for i := range p.pending {
 		q := &p.pending[i]
@@ -272,9 +276,10 @@ func (p *planner) overtake(op record.Operation, says phrase) {
 	}
 }
 
-// takes reports whether a sighting may bear out an operation that says its text. One that bears nothing out may always be
-// added. What a person plainly said or commands showed counts for nothing that a model worded or an agent offered, and
-// a person's plain words for no others that are in doubt.
+// takes reports whether a sighting may bear out an operation that says its text. One that bears
+// nothing out may always be added. What a person plainly said or commands showed counts for nothing
+// that a model worded or an agent offered, and a person's plain words for no others that are in
+// doubt.
 func (q pending) takes(s record.Sighting, text string) bool {
 	switch {
 	case idle(s):
@@ -286,7 +291,8 @@ func (q pending) takes(s record.Sighting, text string) bool {
 		slices.ContainsFunc(q.op.Sightings, plainlySaid(q.op.Memory.Text))
 }
 
-// hearsay reports whether no session of this clone's own has what an operation says: a model, an agent or a file does.
+// hearsay reports whether no session of this clone's own has what an operation says: a model, an
+// agent or a file does.
 func (q pending) hearsay() bool {
 	return q.op.How == record.Model || onlyOffered(q.op) || strings.HasPrefix(q.op.Memory.Source.By, "import/")
 }
@@ -392,8 +398,8 @@ func newRejections(rejected []record.Rejection) rejections {
 	return out
 }
 
-// stop reports whether what a candidate says was rejected. Who rejects what a model worded has not rejected what a person
-// says or commands show.
+// stop reports whether what a candidate says was rejected. Who rejects what a model worded has not
+// rejected what a person says or commands show.
 func (r rejections) stop(how record.How, says phrase) bool {
 	if how == record.Model {
 		return slices.ContainsFunc(r.all, says.same)

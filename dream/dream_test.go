@@ -116,7 +116,8 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// What an agent offered stays in the inbox, in its own words, until a person or a session of this clone's own says it.
+// What an agent offered stays in the inbox, in its own words, until a person or a session of this
+// clone's own says it.
 func TestOfferedSessionBearsNothingOut(t *testing.T) {
 	offer := func(session string, candidates ...record.Candidate) record.Reflection {
 		return reflection("claude", record.Offer(session), candidates...)

@@ -11,7 +11,8 @@ import (
 	"github.com/reverie-memory/reverie/prompts"
 )
 
-// disputed is a world with a contested memory, on which two statements of sessions bear, and what is said of it.
+// disputed is a world with a contested memory, on which two statements of sessions bear, and what
+// is said of it.
 func disputed(t *testing.T) Elsewhere {
 	t.Helper()
 	contested := memory("Lint the mobile app by pnpm lint before every push.")
@@ -26,7 +27,8 @@ const (
 	nobody    = `{"operations": []}`
 )
 
-// What is asked elsewhere is what Consider asks, whatever it is answered, and the same follows from the same answers.
+// What is asked elsewhere is what Consider asks, whatever it is answered, and the same follows from
+// the same answers.
 func TestImportIsConsider(t *testing.T) {
 	e := disputed(t)
 	edit := asks(prompts.DreamOperation{Op: "edit", Targets: []string{"m1"}, Evidence: []string{"c1"}, Text: "Lint the whole web client by just lint before every push."})

@@ -85,7 +85,8 @@ type wish struct {
 	groups     []*group // of an answer about candidates
 }
 
-// sightings are what a model's operation rests on, for whoever reviews it: each as it stood, with what its session says.
+// sightings are what a model's operation rests on, for whoever reviews it: each as it stood, with
+// what its session says.
 func (w wish) sightings(o record.Operation) []record.Sighting {
 	var out []record.Sighting
 	for _, v := range w.voices {
@@ -102,8 +103,9 @@ func (w wish) sightings(o record.Operation) []record.Sighting {
 // onlyPrivate is why nothing that others read may follow from what they must not.
 const onlyPrivate = "rests on what stays in this clone"
 
-// weak says why a wish may not change some memories, or "". What may has, for each of them, something to do with it, and was
-// seen in two sessions or is a person's own words; a model's readings count for nothing.
+// weak says why a wish may not change some memories, or "". What may has, for each of them,
+// something to do with it, and was seen in two sessions or is a person's own words; a model's
+// readings count for nothing.
 func (w wish) weak(targets ...record.Memory) (why string) {
 	var all []record.Sighting
 	for _, v := range w.voices {
@@ -280,7 +282,8 @@ func (c *considering) retire(w wish, targets []record.Memory) (why string) {
 // mayRetire is how many memories may be about to go out of force.
 func (c *considering) mayRetire() int { return max(1, int(maxRetired*float64(c.live))) }
 
-// complete fills in what follows from the rest: the state of what an operation changes, and what else is known about it.
+// complete fills in what follows from the rest: the state of what an operation changes, and what
+// else is known about it.
 func (c *considering) complete(o record.Operation, w wish, targets ...record.Memory) record.Operation {
 	o.How, o.Model, o.Why, o.Proposed = record.Model, c.model, reason(w.why), c.in.Now.UTC().Truncate(time.Second)
 	o.Sightings = w.sightings(o)

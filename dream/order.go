@@ -14,8 +14,9 @@ import (
 // orderSessions is how many distinct sessions make a proposal of what a person ordered in each.
 const orderSessions = 4
 
-// orderKey returns what an order is about, whatever its wording: the stems of its words, sorted, without those that any order
-// may have as long as two others are left. It is empty for orders that say nothing about a project ("fix the tests").
+// orderKey returns what an order is about, whatever its wording: the stems of its words, sorted,
+// without those that any order may have as long as two others are left. It is empty for orders that
+// say nothing about a project ("fix the tests").
 func orderKey(text string) string {
 	var key, common []string
 	made := false
@@ -63,7 +64,8 @@ var (
 		ask answer carefully again properly correctly more main master latest upstream origin`}
 )
 
-// order counts an order. From orderSessions on it becomes an operation, which a person always decides.
+// order counts an order. From orderSessions on it becomes an operation, which a person always
+// decides.
 func (p *planner) order(r record.Reflection, c record.Candidate) {
 	key := orderKey(c.Text)
 	if key == "" || record.Offered(r.Session) {

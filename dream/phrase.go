@@ -13,7 +13,8 @@ type phrase struct {
 
 func phraseOf(text string) phrase { return phrase{text, record.Print(text)} }
 
-// Shares of words in common below which two statements are not read: they can neither say the same nor be about one thing.
+// Shares of words in common below which two statements are not read: they can neither say the same
+// nor be about one thing.
 const (
 	minSame    = 0.3
 	minOpposed = 0.1

@@ -21,8 +21,9 @@ const (
 	maxDigits = 4
 )
 
-// prose reports whether a text is plain words: those of a procedure, and those that the sessions used themselves. So it
-// names no host, package, option or variable, and no program: these stand in code marks, where they are looked at.
+// prose reports whether a text is plain words: those of a procedure, and those that the sessions
+// used themselves. So it names no host, package, option or variable, and no program: these stand in
+// code marks, where they are looked at.
 func (d doings) prose(text string) bool {
 	words := strings.Fields(text)
 	for i, raw := range words {
@@ -101,8 +102,9 @@ func (s *stems) has(stemmed string) bool {
 	return s.set[stemmed]
 }
 
-// general words are those of any procedure: none names what could be fetched, no person and nobody's decision. What has
-// effects beyond the working copy (delete, publish, deploy) is said only where the sessions did.
+// general words are those of any procedure: none names what could be fetched, no person and
+// nobody's decision. What has effects beyond the working copy (delete, publish, deploy) is said
+// only where the sessions did.
 var general = stems{text: `
 	a an the this that these those it its they them their there here one two three four five each every both either
 	neither another other others all any some few more most less least much many enough same such own only just even

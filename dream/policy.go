@@ -26,8 +26,8 @@ func (p Policy) Accepts(o record.Operation) (ok bool, why string) {
 	return ok, why
 }
 
-// suspicious says what looks like an attack in an operation's words, or in a quote that it rests on.
-// Whoever writes a file or an error text chooses words that a person or a command repeats.
+// suspicious says what looks like an attack in an operation's words, or in a quote that it rests
+// on. Whoever writes a file or an error text chooses words that a person or a command repeats.
 func suspicious(o record.Operation) string {
 	trigger := o.Memory.Trigger()
 	texts := append([]string{o.Memory.Text, o.Memory.Body, o.Memory.Topic, trigger.Command}, trigger.Errors...)
@@ -81,8 +81,8 @@ func borne(sightings []record.Sighting) []record.Sighting {
 	return slices.DeleteFunc(slices.Clone(sightings), idle)
 }
 
-// idle reports whether a sighting bears nothing out: what an agent or a model said, words in doubt, and whatever stands in
-// a transcript that an agent named.
+// idle reports whether a sighting bears nothing out: what an agent or a model said, words in doubt,
+// and whatever stands in a transcript that an agent named.
 func idle(s record.Sighting) bool {
 	return byModel(s) || record.Doubtful(s.Evidence) || record.Offered(s.Session)
 }
@@ -94,12 +94,14 @@ func plainlySaid(text string) func(record.Sighting) bool {
 	}
 }
 
-// inPassing reports whether a sighting is a person's own words, and only does not say that they last.
+// inPassing reports whether a sighting is a person's own words, and only does not say that they
+// last.
 func inPassing(s record.Sighting) bool {
 	return s.How == record.Said && !slices.ContainsFunc(s.Evidence, func(e record.Evidence) bool { return e.Doubt != record.Passing })
 }
 
-// onlyOffered reports whether an operation says what sessions showed, all of them read at an agent's wish.
+// onlyOffered reports whether an operation says what sessions showed, all of them read at an
+// agent's wish.
 func onlyOffered(o record.Operation) bool {
 	return (o.How == record.Said || o.How == record.Seen) && len(o.Sightings) > 0 &&
 		!slices.ContainsFunc(o.Sightings, func(s record.Sighting) bool { return !byModel(s) && !record.Offered(s.Session) })
@@ -108,8 +110,9 @@ func onlyOffered(o record.Operation) bool {
 // byModel reports whether a sighting is neither a person's words nor what commands showed.
 func byModel(s record.Sighting) bool { return s.How != record.Said && s.How != record.Seen }
 
-// unmarked reports whether a sighting is of a transcript that is one text, in which what an agent repeats of a file may look like
-// a person's words, or like another session: Aider's history, SpecStory's.
+// unmarked reports whether a sighting is of a transcript that is one text, in which what an agent
+// repeats of a file may look like a person's words, or like another session: Aider's history,
+// SpecStory's.
 func unmarked(s record.Sighting) bool { return s.Client == "aider" || s.Client == "specstory" }
 
 // onlyUnmarked reports whether nothing but such transcripts has a person saying it.
@@ -124,7 +127,8 @@ func onlyUnmarked(sightings []record.Sighting) bool {
 	return any
 }
 
-// saying are the sightings that, by themselves, bear an operation's statement out because they say it.
+// saying are the sightings that, by themselves, bear an operation's statement out because they say
+// it.
 func saying(o record.Operation) []record.Sighting {
 	print := record.Print(o.Memory.Text)
 	return slices.DeleteFunc(borne(o.Sightings), func(s record.Sighting) bool {

@@ -20,8 +20,8 @@ const (
 	maxBody      = 800 // bytes of one memory's body
 )
 
-// near is the share of words in common from which a memory is shown beside a candidate. Being on the same topic counts as
-// much as sameTopic.
+// near is the share of words in common from which a memory is shown beside a candidate. Being on
+// the same topic counts as much as sameTopic.
 const (
 	near      = 0.12
 	sameTopic = 0.3
@@ -33,7 +33,8 @@ const beside = 0.25
 // related is the share of words from which what a session taught may change a memory.
 const related = 0.2
 
-// group is the candidates of several sessions that say the same. Those that stay in this clone are groups of their own.
+// group is the candidates of several sessions that say the same. Those that stay in this clone are
+// groups of their own.
 type group struct {
 	voice
 	source  record.Source
@@ -48,15 +49,16 @@ type voice struct {
 	sightings        []record.Sighting // each as it stood: of one session one that a person said, one seen, one of each model
 }
 
-// about reports whether a statement may change a memory: it is on the same topic, shares words with one of its texts, or
-// takes words of it back.
+// about reports whether a statement may change a memory: it is on the same topic, shares words with
+// one of its texts, or takes words of it back.
 func (v voice) about(m record.Memory) bool {
 	return v.Topic != "" && v.Topic == m.Topic || corrects(v.Candidate, m) ||
 		slices.ContainsFunc(m.Texts(), func(t record.Variant) bool { return v.print.Alike(record.Print(t.Text)) >= related })
 }
 
-// groups are the new candidates from which something may follow, those on one topic side by side, with what earlier reflections
-// add to them. There are at most as many as one dream can ask about; what is beyond is left for the next.
+// groups are the new candidates from which something may follow, those on one topic side by side,
+// with what earlier reflections add to them. There are at most as many as one dream can ask about;
+// what is beyond is left for the next.
 func (c *considering) groups() []*group {
 	reflections := slices.Clone(c.in.New)
 	slices.SortFunc(reflections, func(a, b record.Reflection) int {
@@ -125,7 +127,8 @@ func (c *considering) among(cand record.Candidate, print record.Fingerprint) fun
 	return func(g *group) bool { return g.private == private && g.print.Same(print) }
 }
 
-// settled reports whether nothing follows from a candidate: a memory says it, and no other one in force is like it.
+// settled reports whether nothing follows from a candidate: a memory says it, and no other one in
+// force is like it.
 func (c *considering) settled(cand record.Candidate, print record.Fingerprint) bool {
 	i := slices.IndexFunc(c.known, func(k known) bool { return k.print.Same(print) })
 	if i < 0 {
@@ -139,7 +142,8 @@ func (c *considering) settled(cand record.Candidate, print record.Fingerprint) b
 // private reports whether memories of a kind stay in this clone.
 func (c *considering) private(k record.Kind) bool { return slices.Contains(c.in.Private, k) }
 
-// add counts a session's candidate. What several reflections of a session have in common counts once.
+// add counts a session's candidate. What several reflections of a session have in common counts
+// once.
 func (v *voice) add(s record.Sighting) {
 	i := slices.IndexFunc(v.sightings, func(t record.Sighting) bool {
 		return t.Client == s.Client && t.Session == s.Session && t.How == s.How && t.Model == s.Model
@@ -189,8 +193,9 @@ type question struct {
 	memories map[string]record.Memory // m1, m2, …
 }
 
-// question puts together as many of the groups, from the first on, and memories near to them as fit: what stays in this
-// clone is never shown beside what others read, of which a model would make one. It has no groups if not even the first fits.
+// question puts together as many of the groups, from the first on, and memories near to them as
+// fit: what stays in this clone is never shown beside what others read, of which a model would make
+// one. It has no groups if not even the first fits.
 func (c *considering) question(m *prompts.Model, set prompts.Set, rest []*group) (question, error) {
 	private := rest[0].private
 	if i := slices.IndexFunc(rest, func(g *group) bool { return g.private != private }); i > 0 {
@@ -261,8 +266,8 @@ func clip(s string, n int) string {
 	return strings.TrimSpace(cut.Bytes(s, n)) + " …"
 }
 
-// nearest are the memories in force, private or not, that are most like some groups, the nearest first, and a few contested ones. What is
-// withheld from agents is withheld from a model.
+// nearest are the memories in force, private or not, that are most like some groups, the nearest
+// first, and a few contested ones. What is withheld from agents is withheld from a model.
 func (c *considering) nearest(groups []*group, private bool) []record.Memory {
 	type scored struct {
 		record.Memory

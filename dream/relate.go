@@ -62,12 +62,14 @@ func (p *planner) relate(op *record.Operation, r record.Reflection, c record.Can
 	return true
 }
 
-// outranks reports whether an operation rests on better grounds than a candidate, which so cannot take its place.
+// outranks reports whether an operation rests on better grounds than a candidate, which so cannot
+// take its place.
 func (q pending) outranks(c record.Candidate) bool {
 	return rank(q.op.How) < rank(c.How) || record.Doubtful(c.Evidence) && slices.ContainsFunc(q.op.Sightings, plainlySaid(q.op.Memory.Text))
 }
 
-// replaced says which earlier statement a later one takes the place of, in the words that were said then.
+// replaced says which earlier statement a later one takes the place of, in the words that were said
+// then.
 func replaced(text string, said []record.Sighting) string {
 	when := ""
 	if len(said) > 0 && len(said[0].Evidence) > 0 {
@@ -80,8 +82,8 @@ func replaced(text string, said []record.Sighting) string {
 	return fmt.Sprintf("it takes the place of %q%s", text, when)
 }
 
-// corrects reports whether a person, in the candidate and beyond doubt, took back what the memory says: the
-// words they replaced stand in it, and it is about the same topic.
+// corrects reports whether a person, in the candidate and beyond doubt, took back what the memory
+// says: the words they replaced stand in it, and it is about the same topic.
 func corrects(c record.Candidate, m record.Memory) bool {
 	if c.How != record.Said || c.Corrects == "" || record.Doubtful(c.Evidence) {
 		return false
@@ -102,8 +104,8 @@ func corrects(c record.Candidate, m record.Memory) bool {
 // live next to the code" are not.
 const opposed = 1.0 / 3
 
-// Contradict reports whether two memories may contradict each other: their statements are opposed, or rulings on one topic
-// that share words, but not all. A person decides.
+// Contradict reports whether two memories may contradict each other: their statements are opposed,
+// or rulings on one topic that share words, but not all. A person decides.
 func Contradict(a, b record.Memory) bool { return contradict(a, b, phraseOf(a.Text), phraseOf(b.Text)) }
 
 func contradict(a, b record.Memory, says, other phrase) bool {
@@ -114,8 +116,8 @@ func contradict(a, b record.Memory, says, other phrase) bool {
 // Opposed reports whether two statements cannot both hold.
 func Opposed(a, b string) bool { return phraseOf(a).opposes(phraseOf(b)) }
 
-// Overruled returns the ids of the memories that an operation retires, sorted: those that it supersedes, and for an addition
-// those in force on the same shelf that it contradicts.
+// Overruled returns the ids of the memories that an operation retires, sorted: those that it
+// supersedes, and for an addition those in force on the same shelf that it contradicts.
 func Overruled(v *record.View, o record.Operation, now time.Time) []string {
 	ids := slices.Clone(o.Memory.Supersedes)
 	for _, id := range o.Contradicts {
@@ -128,8 +130,8 @@ func Overruled(v *record.View, o record.Operation, now time.Time) []string {
 	return slices.Compact(ids)
 }
 
-// Overturns reports whether a statement says otherwise than the one it takes the place of: with other negations or numbers,
-// or mostly in other words.
+// Overturns reports whether a statement says otherwise than the one it takes the place of: with
+// other negations or numbers, or mostly in other words.
 func Overturns(before, after string) bool {
 	a, b := record.Print(before), record.Print(after)
 	return !a.Same(b) && (a.Turned(b) || a.Alike(b) < Alike)

@@ -64,7 +64,8 @@ func TestClientsTeachAndAreTaught(t *testing.T) {
 	})
 }
 
-// settings are the texts of the agent's settings, but for what the agent itself writes while it runs.
+// settings are the texts of the agent's settings, but for what the agent itself writes while it
+// runs.
 func (l *lab) settings() map[string]string {
 	l.t.Helper()
 	found := map[string]string{}
@@ -109,7 +110,8 @@ func steps(all []request) []request {
 
 func newest(all []request) request { return all[len(all)-1] }
 
-// What was said before the agent summed it up is kept, and what is known reaches it again afterwards.
+// What was said before the agent summed it up is kept, and what is known reaches it again
+// afterwards.
 func TestClientsGoOnAfterCompaction(t *testing.T) {
 	inClients(t, []string{"claude", "codex", "opencode"}, func(l *lab) {
 		t := l.t
@@ -145,7 +147,8 @@ func TestClientsGoOnAfterCompaction(t *testing.T) {
 	})
 }
 
-// An agent that is killed tells nobody that its session is over. What it delivered is there all the same.
+// An agent that is killed tells nobody that its session is over. What it delivered is there all the
+// same.
 func TestKilledClientsLoseNothing(t *testing.T) {
 	inClients(t, nil, func(l *lab) {
 		t := l.t

@@ -106,8 +106,8 @@ type zeroReader struct{}
 
 func (zeroReader) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// bombs are trees that a few objects make larger than any memory. Each puts one into a repository and returns its mode
-// and id; big ones are tried in full runs only.
+// bombs are trees that a few objects make larger than any memory. Each puts one into a repository
+// and returns its mode and id; big ones are tried in full runs only.
 var bombs = []struct {
 	name  string
 	big   bool
@@ -157,8 +157,8 @@ var bombs = []struct {
 	}},
 }
 
-// A pull request, or a remote's branch, has a bomb: everything that meets it ends soon, in little memory, and merges
-// nothing.
+// A pull request, or a remote's branch, has a bomb: everything that meets it ends soon, in little
+// memory, and merges nothing.
 func TestBombs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -292,7 +292,8 @@ func bring(t *testing.T, bare, dir string) {
 	}
 }
 
-// within is reverie, with what it needed held against the limit. A deadline ends what would go on for ever.
+// within is reverie, with what it needed held against the limit. A deadline ends what would go on
+// for ever.
 func within(t *testing.T, dir string, args ...string) answer {
 	t.Helper()
 	return measured(t, exec.Command(binary, args...), dir)
@@ -309,8 +310,8 @@ func hook(t *testing.T, dir string) {
 	gone(t, dir, patience)
 }
 
-// measured runs a command whose output may be long: it goes to a file, for the system counts what this process uses
-// when it starts another as that one's, too.
+// measured runs a command whose output may be long: it goes to a file, for the system counts what
+// this process uses when it starts another as that one's, too.
 func measured(t *testing.T, cmd *exec.Cmd, dir string) answer {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience/2)

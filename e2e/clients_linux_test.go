@@ -18,8 +18,9 @@ import (
 	"time"
 )
 
-// These tests drive the real agents, as .ci/clients installs them and REVERIE_CLIENTS names their folder, against a
-// scripted model. Each has a home of its own, and a network that ends at 127.0.0.1.
+// These tests drive the real agents, as .ci/clients installs them and REVERIE_CLIENTS names their
+// folder, against a scripted model. Each has a home of its own, and a network that ends at
+// 127.0.0.1.
 
 // client is one agent: how it is set up, started and spoken to.
 type client struct {
@@ -177,7 +178,8 @@ trust_level = "trusted"
 	},
 }
 
-// clientPatience bounds one run of an agent, of a few steps. It is for one that hangs: beside much else OpenCode takes minutes.
+// clientPatience bounds one run of an agent, of a few steps. It is for one that hangs: beside much
+// else OpenCode takes minutes.
 const clientPatience = 10 * time.Minute
 
 // lab is where one agent is tried: a home and a repository of its own, and a model.

@@ -22,9 +22,9 @@ type clone struct {
 	adds map[string]string // the memory that an operation adds
 }
 
-// Two clones and a bare remote; four processes at once remember, edit, forget, accept and sync, while
-// connections to the remote are cut at random. When the network is well again and each clone has synced,
-// both have the same tree, and a checker finds every change that was acknowledged.
+// Two clones and a bare remote; four processes at once remember, edit, forget, accept and sync,
+// while connections to the remote are cut at random. When the network is well again and each clone
+// has synced, both have the same tree, and a checker finds every change that was acknowledged.
 func TestTwoClonesOverABrokenNetworkLoseNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -210,8 +210,8 @@ func (w *worker) step() {
 		w.clone.own = append(w.clone.own, e.id)
 		w.clone.mu.Unlock()
 	}
-	// What stays in the clone has one reason to fail: another process changed the memory between the reading
-	// and the writing of this one, and a person is asked to look again.
+	// What stays in the clone has one reason to fail: another process changed the memory between the
+	// reading and the writing of this one, and a person is asked to look again.
 	lost := (e.op == "edit" || e.op == "forget") && a.code == 12
 	if !e.ok && e.op != "sync" && !lost && !killed && !(w.run != nil && a.starved()) {
 		w.t.Errorf("%s: %s", e.op, a)
@@ -244,7 +244,8 @@ func (w *worker) pending() string {
 	return op
 }
 
-// starved reports whether a command gave up its wait for a lock: on a busy machine, holders may run that seldom.
+// starved reports whether a command gave up its wait for a lock: on a busy machine, holders may run
+// that seldom.
 func (a answer) starved() bool {
 	return a.code != 0 && (strings.Contains(a.err, ": held by ") || strings.Contains(a.err, "ref is locked"))
 }

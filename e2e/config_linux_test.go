@@ -24,8 +24,8 @@ func newCanaries(t *testing.T) *canaries {
 	return &canaries{t: t, dir: dir, mark: filepath.Join(dir, "mark")}
 }
 
-// named is the path of a program that leaves that name and fails. One that is mine does what a pager
-// does: it copies its input; what an editor does is nothing.
+// named is the path of a program that leaves that name and fails. One that is mine does what a
+// pager does: it copies its input; what an editor does is nothing.
 func (c *canaries) named(name string) string {
 	path := filepath.Join(c.dir, strings.NewReplacer("/", "_", ":", "_", "*", "_").Replace(name))
 	then := "exit 1"
@@ -108,7 +108,8 @@ func plant(t *testing.T, dir string, c *canaries) {
 	write(t, filepath.Join(dir, ".gitignore"), ".env\n")
 }
 
-// userPrograms gives the person an editor and a pager of their own, which must be the ones that are used.
+// userPrograms gives the person an editor and a pager of their own, which must be the ones that are
+// used.
 func userPrograms(t *testing.T, c *canaries) {
 	t.Helper()
 	config := filepath.Join(t.TempDir(), "gitconfig")
@@ -117,7 +118,8 @@ func userPrograms(t *testing.T, c *canaries) {
 	t.Setenv("TERM", "xterm")
 }
 
-// everyCommand are the commands, with what they need: ID is a memory, OP an operation that waits, _ a space.
+// everyCommand are the commands, with what they need: ID is a memory, OP an operation that waits, _
+// a space.
 var everyCommand = []string{
 	"status", "list --all", "show ID", "recall first", "log", "log ID -p", "blame ID", "diff", "diff --words", "diff ~2",
 	"remember another_statement_altogether", "edit ID the_first_statement,_changed", "forget --reason over ID2", "revert ~0",
@@ -128,9 +130,9 @@ var everyCommand = []string{
 	"trust", "trust --signatures", "trust approve --all", "purge --dry-run second", "purge --yes second", "check --deep", "uninstall --dry-run",
 }
 
-// A repository's own settings, attributes and hooks name programs in every way that there is. Whatever
-// Reverie does there, none is run, and nothing but its own refs and state is written: the repository may be
-// a folder that somebody was sent.
+// A repository's own settings, attributes and hooks name programs in every way that there is.
+// Whatever Reverie does there, none is run, and nothing but its own refs and state is written: the
+// repository may be a folder that somebody was sent.
 func TestProgramsOfTheRepositoryAreNotRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

@@ -12,10 +12,10 @@ import (
 	"testing"
 )
 
-// A bit is turned, or a file cut or dropped: any object, pack, index, ref, log, cache or state file of
-// ours. Each time the damage is named by check --deep, or it does no harm: everything is listed as
-// before. What is listed is always true, what is not listed is named, and one damaged object hides
-// nothing but what is in it.
+// A bit is turned, or a file cut or dropped: any object, pack, index, ref, log, cache or state file
+// of ours. Each time the damage is named by check --deep, or it does no harm: everything is listed
+// as before. What is listed is always true, what is not listed is named, and one damaged object
+// hides nothing but what is in it.
 func TestDamageIsNamedOrHarmless(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -73,8 +73,8 @@ func TestDamageIsNamedOrHarmless(t *testing.T) {
 	}
 }
 
-// judge looks at a damaged repository with the eyes of somebody who uses it. hidden says which paths the
-// damage may hide.
+// judge looks at a damaged repository with the eyes of somebody who uses it. hidden says which
+// paths the damage may hide.
 func judge(t *testing.T, dir string, want map[string]string, hidden func(path string) bool) (verdict string) {
 	t.Helper()
 	list := reverie(t, dir, "list", "--all", "--json")
@@ -170,8 +170,8 @@ func pathOf(m string) string {
 	return memory.Path
 }
 
-// inventory is what each object of a repository's newest trees holds of memories: paths of files, or of
-// folders. An empty path is everything.
+// inventory is what each object of a repository's newest trees holds of memories: paths of files,
+// or of folders. An empty path is everything.
 func inventory(t *testing.T, dir string) map[string][]string {
 	t.Helper()
 	holds := map[string][]string{}
@@ -192,8 +192,8 @@ func inventory(t *testing.T, dir string) map[string][]string {
 	return holds
 }
 
-// hides tells which memories damage to a file may hide. A file that holds more than one object, or a
-// ref, may hide all.
+// hides tells which memories damage to a file may hide. A file that holds more than one object, or
+// a ref, may hide all.
 func hides(holds map[string][]string, victim string) func(path string) bool {
 	id := filepath.Base(filepath.Dir(victim)) + filepath.Base(victim)
 	single := len(id) == 40 && strings.Contains(filepath.ToSlash(victim), "/objects/")

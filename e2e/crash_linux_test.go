@@ -17,7 +17,8 @@ var changing = []string{"write", "pwrite64", "fsync", "fdatasync", "rename", "re
 // faults are what happens at such a call: the process is killed before it, or the disk fails.
 var faults = []string{"signal=KILL", "error=ENOSPC", "error=EIO"}
 
-// samples are the calls that are enough where not all are wanted: the ref is about to move, and an object to be kept.
+// samples are the calls that are enough where not all are wanted: the ref is about to move, and an
+// object to be kept.
 var samples = map[string]int{"renameat signal=KILL": 2, "linkat error=ENOSPC": 1, "fsync error=EIO": 2}
 
 // operation is a command that changes something, and how to tell whether it did.
@@ -31,11 +32,13 @@ type operation struct {
 	again func(t *testing.T, dir string)
 }
 
-// A command is killed, or told that the disk is full or broken, at its first, second, … call that changes
-// something, in itself and in each git that it starts, until it comes through untouched. Each time there is
-// the old state or the new one, git finds nothing wrong, and doing it again finishes it, without a repair.
+// A command is killed, or told that the disk is full or broken, at its first, second, … call that
+// changes something, in itself and in each git that it starts, until it comes through untouched.
+// Each time there is the old state or the new one, git finds nothing wrong, and doing it again
+// finishes it, without a repair.
 //
-// Each third call is enough where REVERIE_E2E is not "all": the store's own test, TestFaultAtEveryCallLeavesOldOrNew, takes each.
+// Each third call is enough where REVERIE_E2E is not "all": the store's own test,
+// TestFaultAtEveryCallLeavesOldOrNew, takes each.
 func TestFaultAtEveryCallOfACommand(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -187,8 +190,8 @@ func operations(t *testing.T) []operation {
 	return []operation{remembered, accepted, merged, synced(t)}
 }
 
-// synced is a sync of two histories that have gone apart. The remote lies beside the clone, where copyDir
-// takes it along; git's two sides of it are struck by the faults too.
+// synced is a sync of two histories that have gone apart. The remote lies beside the clone, where
+// copyDir takes it along; git's two sides of it are struck by the faults too.
 func synced(t *testing.T) operation {
 	t.Helper()
 	dir := newRepo(t)

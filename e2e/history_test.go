@@ -53,8 +53,8 @@ type known struct {
 
 func (k known) texts() []string { return append([]string{k.Text}, k.Variants...) }
 
-// check holds what clones have against the history, as outsiders who trust neither: the order of edits is
-// read from git's own graph of commits.
+// check holds what clones have against the history, as outsiders who trust neither: the order of
+// edits is read from git's own graph of commits.
 func (h *history) check(t *testing.T, clones []*clone) {
 	t.Helper()
 	for _, c := range clones {
@@ -75,9 +75,9 @@ func (h *history) check(t *testing.T, clones []*clone) {
 	}
 }
 
-// wrong says what is not as it was acknowledged: what was remembered or accepted is there; what was forgotten
-// is retired for good, and nothing else is; a text stays, alone or as a variant, until an edit is
-// made by somebody who had it, and does not come back after.
+// wrong says what is not as it was acknowledged: what was remembered or accepted is there; what was
+// forgotten is retired for good, and nothing else is; a text stays, alone or as a variant, until an
+// edit is made by somebody who had it, and does not come back after.
 func (h *history) wrong(all map[string]known, g graph) []string {
 	var out []string
 	forgotten, edits := map[string]bool{}, map[string][]event{}

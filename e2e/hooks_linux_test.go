@@ -98,8 +98,8 @@ func kept(t testing.TB, dir string) string {
 	return all.String()
 }
 
-// Hooks and workers are killed at any moment. What a hook acknowledged by its end is in the spool or in a session, whatever
-// is left is taken up by the next command at once, and no process stays.
+// Hooks and workers are killed at any moment. What a hook acknowledged by its end is in the spool
+// or in a session, whatever is left is taken up by the next command at once, and no process stays.
 func TestKilledHooksAndWorkersLoseNothing(t *testing.T) {
 	t.Parallel()
 	kills := 24
@@ -244,7 +244,8 @@ func damaged(o outcome) bool {
 	return o.acted && strings.Contains(o.err, "the store is damaged") || o.event == "SessionEnd" && whole(o)
 }
 
-// Whatever is broken, the user's prompt goes through: exit code 0, nothing but JSON, one line at most, and soon.
+// Whatever is broken, the user's prompt goes through: exit code 0, nothing but JSON, one line at
+// most, and soon.
 func TestBrokenSurroundingsHarmNoPrompt(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -469,8 +470,8 @@ func mounted(t *testing.T, dir, script string) []string {
 	return line
 }
 
-// The program is taken away while everything still calls it: git says nothing of it, and no agent sees the code by which a
-// hook refuses.
+// The program is taken away while everything still calls it: git says nothing of it, and no agent
+// sees the code by which a hook refuses.
 func TestMissingProgramHarmsNothing(t *testing.T) {
 	t.Parallel()
 	dir, home := newRepo(t), t.TempDir()

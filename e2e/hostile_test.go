@@ -59,8 +59,8 @@ func entriesOf(t *testing.T, dir, rev string) []treeEntry {
 	return all
 }
 
-// hostileTrees are what a remote may send. Each makes a root tree from the one that is there; says is what
-// the refusal must name, and empty where it is passed over.
+// hostileTrees are what a remote may send. Each makes a root tree from the one that is there; says
+// is what the refusal must name, and empty where it is passed over.
 var hostileTrees = []struct {
 	name, says string
 	make       func(t *testing.T, dir string, root []treeEntry) []treeEntry
@@ -167,8 +167,8 @@ func replaced(name, text string) maker {
 	}
 }
 
-// A remote may send any tree. It is refused with a word that names the entry, and ours stays; or it comes
-// along and check names it. Its objects are here in either case, as after any fetch.
+// A remote may send any tree. It is refused with a word that names the entry, and ours stays; or it
+// comes along and check names it. Its objects are here in either case, as after any fetch.
 func TestHostileTreeIsRefusedByName(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -245,7 +245,8 @@ func refused(t *testing.T, dir, says string, args ...string) {
 	sameManifest(t, before, manifest(t, filepath.Dir(dir)))
 }
 
-// comesAlong wants a merge to be done, everything known before to be there, and check to name the file.
+// comesAlong wants a merge to be done, everything known before to be there, and check to name the
+// file.
 func comesAlong(t *testing.T, dir string, merge answer) {
 	t.Helper()
 	if merge.code != 0 {
@@ -261,7 +262,8 @@ func comesAlong(t *testing.T, dir string, merge answer) {
 	must(t, dir, "remember", "a next thing")
 }
 
-// A remote may send a tree of very many entries, 100,000 where nothing is left out: that takes its time, but not all of it.
+// A remote may send a tree of very many entries, 100,000 where nothing is left out: that takes its
+// time, but not all of it.
 func TestTreeOfManyEntries(t *testing.T) {
 	t.Parallel()
 	entries := 2_000

@@ -59,8 +59,8 @@ func packed(t *testing.T, dir string) string {
 	return dir
 }
 
-// knowCode adds memories that rest on code: on a line that moves and goes, and on a side branch that lands by
-// a squash. To judge them git has to look at the code and its history.
+// knowCode adds memories that rest on code: on a line that moves and goes, and on a side branch
+// that lands by a squash. To judge them git has to look at the code and its history.
 func knowCode(t *testing.T, dir string) {
 	t.Helper()
 	write(t, filepath.Join(dir, "db", "store.go"), "package db\n\nfunc Begin() error {\n\treturn nil\n}\n")

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// A partial clone lets git fetch what is missing, by itself and by any program that the remote's settings
-// name. That is for the user's own settings to say.
+// A partial clone lets git fetch what is missing, by itself and by any program that the remote's
+// settings name. That is for the user's own settings to say.
 func TestMissingObjectRunsNoProgramOfTheRepository(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

@@ -20,7 +20,8 @@ import (
 const answerPlan = "# Answer\n\nPut the number of the answer into answer.txt.\n\n" +
 	"```verify\necho \"the answer is $(cat answer.txt)\"\ngrep -qx 42 answer.txt\n```\n"
 
-// inLoop is an agent as a loop meets it: found on PATH under its own name, with the arguments of worktree/agent.
+// inLoop is an agent as a loop meets it: found on PATH under its own name, with the arguments of
+// worktree/agent.
 type inLoop struct {
 	*lab
 	bin  string
@@ -78,8 +79,9 @@ func (p inLoop) begin(args ...string) *running {
 // promise is what a coder says that is asked to.
 var promise = regexp.MustCompile(`<promise>[0-9a-f]+</promise>`)
 
-// carried plays the coder of a loop that ends well: it writes something wrong, has a command run, and once it is shown what the plan's command said of
-// that, mends it. What the loop tells it and leaves is looked at; returned is what the model was told in the first iteration, step by step.
+// carried plays the coder of a loop that ends well: it writes something wrong, has a command run,
+// and once it is shown what the plan's command said of that, mends it. What the loop tells it and
+// leaves is looked at; returned is what the model was told in the first iteration, step by step.
 func (p inLoop) carried(command string) []request {
 	l, t := p.lab, p.t
 	t.Helper()
@@ -115,8 +117,9 @@ func (p inLoop) carried(command string) []request {
 	return asked[:len(wrong)]
 }
 
-// audited plays the auditor of a loop whose coder writes something wrong: it writes a file, calls what is given, and finds the fault. What becomes of
-// either is looked at; returned is what the model was told, step by step.
+// audited plays the auditor of a loop whose coder writes something wrong: it writes a file, calls
+// what is given, and finds the fault. What becomes of either is looked at; returned is what the
+// model was told, step by step.
 func (p inLoop) audited(calls ...call) []request {
 	l, t := p.lab, p.t
 	t.Helper()
@@ -143,9 +146,10 @@ func (p inLoop) audited(calls ...call) []request {
 	return asked
 }
 
-// refusals are what an agent's commands print that would commit a secret and push. Codex keeps its commands from writing outside of the
-// work tree. Gemini has git pass over all hooks and the user's configuration: there the loop does not take the commit. A push ends with 128,
-// or with 141 where git still writes to the helper that is not there.
+// refusals are what an agent's commands print that would commit a secret and push. Codex keeps its
+// commands from writing outside of the work tree. Gemini has git pass over all hooks and the user's
+// configuration: there the loop does not take the commit. A push ends with 128, or with 141 where
+// git still writes to the helper that is not there.
 var refusals = map[string][]string{
 	"claude":   {"token.txt must not be committed", "commit ended with 1\n", "push ended with 1"},
 	"codex":    {"Read-only file system", "commit ended with 128", "push ended with 1"},
@@ -153,7 +157,8 @@ var refusals = map[string][]string{
 	"opencode": {"token.txt must not be committed", "commit ended with 1\n", "push ended with 1"},
 }
 
-// An agent writes something wrong, and would commit a secret and push; it is shown what the plan's command said, and mends it.
+// An agent writes something wrong, and would commit a secret and push; it is shown what the plan's
+// command said, and mends it.
 func TestClientsCarryALoop(t *testing.T) {
 	inClients(t, nil, func(l *lab) {
 		t := l.t
@@ -211,7 +216,8 @@ func TestClientsAuditALoop(t *testing.T) {
 	})
 }
 
-// An agent that a killed loop has left at work is ended before another one begins, and what it had made is kept.
+// An agent that a killed loop has left at work is ended before another one begins, and what it had
+// made is kept.
 func TestClientsOfAKilledLoopAreEnded(t *testing.T) {
 	inClients(t, []string{"claude", "codex"}, func(l *lab) {
 		t := l.t

@@ -18,8 +18,9 @@ import (
 	"time"
 )
 
-// countingAgent is an agent that does a little at a time and adds to what is there, so that an iteration that is done twice shows. One that is killed itself
-// is called again in the tree that it has left, and takes back what it had counted: @again@ is how.
+// countingAgent is an agent that does a little at a time and adds to what is there, so that an
+// iteration that is done twice shows. One that is killed itself is called again in the tree that it
+// has left, and takes back what it had counted: @again@ is how.
 const countingAgent = `: @mark@; @again@
 for n in 1 2 3; do echo "$REVERIE_ITERATION.$n" >>log; echo $n >part$n; sleep 0.05; done
 rm part2; mkdir -p .git; echo "$REVERIE_ITERATION" >>after`
@@ -80,7 +81,8 @@ func (k *killing) carry(args []string, disturb func(pid int, over <-chan struct{
 	return out.String(), cmd.ProcessState.ExitCode()
 }
 
-// moment is when a loop is disturbed: some time after it was given so many containers. That is the same place in a loop on a slow machine and on a fast one.
+// moment is when a loop is disturbed: some time after it was given so many containers. That is the
+// same place in a loop on a slow machine and on a fast one.
 type moment struct {
 	containers int
 	after      time.Duration
@@ -153,7 +155,8 @@ func (k *killing) finish(want, story string) {
 	}
 }
 
-// Whenever the supervisor, the engine's client, the agent or the engine itself is killed, a resumed loop ends with the tree and the commits of an undisturbed one.
+// Whenever the supervisor, the engine's client, the agent or the engine itself is killed, a resumed
+// loop ends with the tree and the commits of an undisturbed one.
 func TestLoopDockerKilled(t *testing.T) {
 	engineOfTests(t)
 	kills := 4
@@ -247,7 +250,8 @@ func wait(d time.Duration, over <-chan struct{}) bool {
 	}
 }
 
-// killClient kills the client that is attached to a container of a supervisor's, as soon as there is one.
+// killClient kills the client that is attached to a container of a supervisor's, as soon as there
+// is one.
 func killClient(_ *killing, supervisor int, over <-chan struct{}) bool {
 	for wait(time.Millisecond, over) {
 		for _, pid := range processes("--attach") {
@@ -274,7 +278,8 @@ func killAgent(k *killing, _ int, over <-chan struct{}) bool {
 	return false
 }
 
-// theEngine is the file with the process of the engine that .ci/docker has started, and a function that starts it again; "" for any other.
+// theEngine is the file with the process of the engine that .ci/docker has started, and a function
+// that starts it again; "" for any other.
 func theEngine() (pidFile string, restart func(*testing.T)) {
 	folder := filepath.Dir(strings.TrimPrefix(os.Getenv("REVERIE_DOCKER"), "unix://"))
 	if loopEngine() != "docker" || filepath.Base(folder) != fmt.Sprintf("reverie-ci-docker-%d", os.Getuid()) {

@@ -21,8 +21,8 @@ func loopEngine() string {
 	return "docker"
 }
 
-// engineOfTests has the commands of a test use the Docker of REVERIE_DOCKER, which .ci/docker starts, or the Podman of REVERIE_PODMAN, which .ci/podman sets up,
-// with limits that tests reach.
+// engineOfTests has the commands of a test use the Docker of REVERIE_DOCKER, which .ci/docker
+// starts, or the Podman of REVERIE_PODMAN, which .ci/podman sets up, with limits that tests reach.
 func engineOfTests(t *testing.T) {
 	t.Helper()
 	host, settings := os.Getenv("REVERIE_DOCKER"), os.Getenv("REVERIE_PODMAN")
@@ -201,7 +201,8 @@ func TestLoopDockerFailsClosed(t *testing.T) {
 	}
 }
 
-// escapeKit is an agent that plants what the host would run, and tries to get out, in each iteration. It goes on after whatever fails.
+// escapeKit is an agent that plants what the host would run, and tries to get out, in each
+// iteration. It goes on after whatever fails.
 const escapeKit = `
 echo "# iteration $REVERIE_ITERATION"
 plant() { mkdir -p "$1/hooks" "$1/objects" "$1/refs/heads"

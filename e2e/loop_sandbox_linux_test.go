@@ -30,8 +30,9 @@ func wantsDocker(t *testing.T) {
 	}
 }
 
-// newInSandbox is newInLoop where all that the loop runs is run in containers. Inside are the image of .ci/docker, the agents, and the settings that
-// this user has for them, as caches; what the agent calls a home is empty but for them. The one address that can be reached is the model's.
+// newInSandbox is newInLoop where all that the loop runs is run in containers. Inside are the image
+// of .ci/docker, the agents, and the settings that this user has for them, as caches; what the
+// agent calls a home is empty but for them. The one address that can be reached is the model's.
 func newInSandbox(l *lab) inLoop {
 	t := l.t
 	t.Helper()
@@ -69,7 +70,8 @@ func newInSandbox(l *lab) inLoop {
 	return p
 }
 
-// looking is a command that says what it sees of the host. Quotes within its words keep them apart from what it prints.
+// looking is a command that says what it sees of the host. Quotes within its words keep them apart
+// from what it prints.
 func (p inLoop) looking(other net.Listener) string {
 	host, port, _ := net.SplitHostPort(other.Addr().String())
 	return strings.NewReplacer("@repo@", p.repo, "@home@", p.home, "@host@", host, "@port@", port, "@engine@", strings.TrimPrefix(os.Getenv("REVERIE_DOCKER"), "unix://")).Replace(
@@ -78,7 +80,8 @@ func (p inLoop) looking(other net.Listener) string {
 			`bash -c 'echo >/dev/tcp/@host@/@port@' && echo se''en service; ls /sys/class/net | grep -vx lo && echo se''en network; echo it has lo''oked`)
 }
 
-// The loop of TestClientsCarryALoop, in containers: an agent in one reaches the model on this machine, and nothing else of it.
+// The loop of TestClientsCarryALoop, in containers: an agent in one reaches the model on this
+// machine, and nothing else of it.
 func TestClientsCarryALoopInTheSandbox(t *testing.T) {
 	wantsDocker(t)
 	inClients(t, nil, func(l *lab) {
@@ -120,7 +123,8 @@ func TestClientsCarryALoopInTheSandbox(t *testing.T) {
 	})
 }
 
-// An agent that audits in a container has the change from its prompt, and what it writes is taken out again. These two are called in another way there.
+// An agent that audits in a container has the change from its prompt, and what it writes is taken
+// out again. These two are called in another way there.
 func TestClientsAuditALoopInTheSandbox(t *testing.T) {
 	wantsDocker(t)
 	inClients(t, []string{"claude", "codex"}, func(l *lab) {

@@ -10,8 +10,8 @@ import (
 	"unsafe"
 )
 
-// loopback is a network that has 127.0.0.1 and nothing else: who is started in it can reach this test and no
-// other machine.
+// loopback is a network that has 127.0.0.1 and nothing else: who is started in it can reach this
+// test and no other machine.
 type loopback struct {
 	tasks chan func() // run on the one thread that is in that network
 	own   bool        // false where the system does not let us make one

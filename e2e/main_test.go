@@ -30,8 +30,8 @@ var every = os.Getenv("REVERIE_E2E") == "all"
 // seed makes the random choices of a run; a failing test names it.
 var seed = flag.Uint64("seed", 1, "of the random choices")
 
-// patience bounds one command; a test calls it a hang beyond that. A soak is meant to run beside other work, at the lowest
-// priority.
+// patience bounds one command; a test calls it a hang beyond that. A soak is meant to run beside
+// other work, at the lowest priority.
 var patience = map[bool]time.Duration{false: 5 * time.Minute, true: 30 * time.Minute}[os.Getenv("REVERIE_SOAK") != ""]
 
 // binary is the built command.
@@ -42,8 +42,8 @@ func TestMain(m *testing.M) {
 	os.Exit(runTests(m))
 }
 
-// runTests builds the command and gives all tests one empty home and a git configuration with a name
-// and nothing else.
+// runTests builds the command and gives all tests one empty home and a git configuration with a
+// name and nothing else.
 func runTests(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "reverie-e2e-")
 	if err != nil {

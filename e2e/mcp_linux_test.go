@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A model asks the memory by our tools in each agent: what it recalls reaches it, and what it wants remembered waits for a person.
-// Nothing of that is learned as if it were news.
+// A model asks the memory by our tools in each agent: what it recalls reaches it, and what it wants
+// remembered waits for a person. Nothing of that is learned as if it were news.
 func TestClientsCallOurTools(t *testing.T) {
 	inClients(t, nil, func(l *lab) {
 		t := l.t

@@ -67,8 +67,9 @@ func (a asking) size(t *testing.T) (s size) {
 	return s
 }
 
-// Two clients with a server each call all the tools, several at once, while another process keeps memories and git packs
-// what lies there. No call fails, and a server holds as much at the end as it did when it was warm.
+// Two clients with a server each call all the tools, several at once, while another process keeps
+// memories and git packs what lies there. No call fails, and a server holds as much at the end as
+// it did when it was warm.
 func TestServersStandBesideGitAndWriters(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -172,7 +173,8 @@ func TestServersStandBesideGitAndWriters(t *testing.T) {
 	git(t, dir, "fsck", "--strict")
 }
 
-// An agent in a folder without a repository starts the server all the same, and may end it at any time.
+// An agent in a folder without a repository starts the server all the same, and may end it at any
+// time.
 func TestServerEndsWithItsInput(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -194,7 +196,8 @@ func TestServerEndsWithItsInput(t *testing.T) {
 	}
 }
 
-// What the client says is the server's answer stays on the server's output: the talk goes elsewhere.
+// What the client says is the server's answer stays on the server's output: the talk goes
+// elsewhere.
 func TestOutputCarriesMessagesAlone(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

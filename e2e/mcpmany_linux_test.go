@@ -12,8 +12,9 @@ import (
 	"testing"
 )
 
-// An agent calls our tools a thousand times in one session, several at once, while memories are kept and git packs what lies there:
-// each answer reaches the model, and the server holds as much at the end as it did when it was warm.
+// An agent calls our tools a thousand times in one session, several at once, while memories are
+// kept and git packs what lies there: each answer reaches the model, and the server holds as much
+// at the end as it did when it was warm.
 func TestClientsCallOurToolsAThousandTimes(t *testing.T) {
 	inClients(t, []string{"codex"}, func(l *lab) { // the quickest, and it keeps all answers in what it asks the model
 		const each, rounds, some = 25, 40, 12
@@ -80,7 +81,8 @@ func TestClientsCallOurToolsAThousandTimes(t *testing.T) {
 	})
 }
 
-// least is the smallest of each. What is held goes up and down with what is collected, and only its lowest tells what is kept.
+// least is the smallest of each. What is held goes up and down with what is collected, and only its
+// lowest tells what is kept.
 func least(all []size) size {
 	low := all[0]
 	for _, s := range all {

@@ -15,9 +15,9 @@ import (
 	"testing"
 )
 
-// model is a model server for the real agents: it plays turns, in whatever protocol it is asked, and keeps what
-// it was asked. Where it stands in a turn depends on that turn alone, so the calls that agents make beside the
-// conversation, for titles and summaries, disturb nothing.
+// model is a model server for the real agents: it plays turns, in whatever protocol it is asked,
+// and keeps what it was asked. Where it stands in a turn depends on that turn alone, so the calls
+// that agents make beside the conversation, for titles and summaries, disturb nothing.
 type model struct {
 	URL     string
 	Stalled chan struct{} // gets one for each request that a stall step keeps waiting
@@ -28,7 +28,8 @@ type model struct {
 	requests []request
 }
 
-// turn is what the model does after the user has said a text: it takes the next step each time it is asked.
+// turn is what the model does after the user has said a text: it takes the next step each time it
+// is asked.
 type turn struct {
 	On    string // a part of what the user said; of several that were said, the last counts
 	Steps []step

@@ -14,9 +14,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/tinymodel"
 )
 
-// serveOllama starts a real server with tiny models of random weights: what they say has the right form and no sense. So these tests show
-// that the parts fit, and that nothing which goes wrong between them harms anything; what a model that understands is
-// worth, eval measures.
+// serveOllama starts a real server with tiny models of random weights: what they say has the right
+// form and no sense. So these tests show that the parts fit, and that nothing which goes wrong
+// between them harms anything; what a model that understands is worth, eval measures.
 func serveOllama(t *testing.T) *tinymodel.Server {
 	binary := os.Getenv("REVERIE_OLLAMA")
 	if binary == "" {
@@ -27,7 +27,8 @@ func serveOllama(t *testing.T) *tinymodel.Server {
 	return s
 }
 
-// learnt is a repository that learned from the shipped transcript, by settings given as "key value".
+// learnt is a repository that learned from the shipped transcript, by settings given as "key
+// value".
 func learnt(t *testing.T, settings ...string) (dir string, a answer) {
 	t.Helper()
 	dir = newRepo(t)
@@ -121,7 +122,8 @@ func TestRealVectorsFindWhatHasOtherWords(t *testing.T) {
 	}
 }
 
-// A server that hangs, dies under a question or is not there leaves what the detectors found, and a session that is read later.
+// A server that hangs, dies under a question or is not there leaves what the detectors found, and a
+// session that is read later.
 func TestRealServerFails(t *testing.T) {
 	for name, fail := range map[string]func(*testing.T, *tinymodel.Server, string){
 		"stopped": func(t *testing.T, s *tinymodel.Server, dir string) {

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// long is a repository whose lists are longer than a screen of 10 lines, with one memory that is shorter.
+// long is a repository whose lists are longer than a screen of 10 lines, with one memory that is
+// shorter.
 func long(t *testing.T) (dir, id string) {
 	t.Helper()
 	dir = t.TempDir()

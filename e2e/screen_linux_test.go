@@ -52,7 +52,8 @@ func steady(text string) string {
 	return varying.ReplaceAllStringFunc(text, func(s string) string { return strings.Repeat("0", len(s)) })
 }
 
-// What a person sees is compared as a whole: a line that a terminal would fold, or a column that is not straight, shows there.
+// What a person sees is compared as a whole: a line that a terminal would fold, or a column that is
+// not straight, shows there.
 func TestScreens(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -104,7 +105,8 @@ func TestScreens(t *testing.T) {
 	}
 }
 
-// foldCode folds what alone may be longer than a line, as a terminal does: the line of code in worldly.
+// foldCode folds what alone may be longer than a line, as a terminal does: the line of code in
+// worldly.
 func foldCode(shown string, columns int) string {
 	var b strings.Builder
 	for line := range strings.Lines(shown) {

@@ -36,10 +36,11 @@ func soakTime(t *testing.T) time.Duration {
 // soakRound is how long a soak goes on before everything is looked at.
 const soakRound = 5 * time.Minute
 
-// Two clones and a bare remote, for as long as REVERIE_SOAK says. In each clone workers remember, edit, forget, accept,
-// purge and sync, commands are killed at random, and git collects garbage of any age, repacks, prunes and writes
-// commit-graphs, some of it killed as well. Each round ends with syncs; then both clones have the same tree, every
-// acknowledged change is there, what was purged is not, and git finds nothing wrong.
+// Two clones and a bare remote, for as long as REVERIE_SOAK says. In each clone workers remember,
+// edit, forget, accept, purge and sync, commands are killed at random, and git collects garbage of
+// any age, repacks, prunes and writes commit-graphs, some of it killed as well. Each round ends
+// with syncs; then both clones have the same tree, every acknowledged change is there, what was
+// purged is not, and git finds nothing wrong.
 func TestSoak(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -212,7 +213,8 @@ func (s *soak) purge(ctx context.Context, rnd *rand.Rand, c *clone, lasts time.D
 var chores = []string{"gc -q --prune=now", "gc -q --prune=now", "gc -q --prune=now", "gc -q", "prune --expire=now", "repack -adq", "pack-refs --all",
 	"commit-graph write --reachable", "commit-graph write --reachable --split", "maintenance run --quiet", "reflog expire --expire=now --all"}
 
-// keep keeps house in a clone, one chore after another. Some are killed, and what they started goes on to its end.
+// keep keeps house in a clone, one chore after another. Some are killed, and what they started goes
+// on to its end.
 func (s *soak) keep(ctx context.Context, rnd *rand.Rand, c *clone) {
 	for ctx.Err() == nil {
 		chore := chores[rnd.IntN(len(chores))]
@@ -248,8 +250,8 @@ func (s *soak) keep(ctx context.Context, rnd *rand.Rand, c *clone) {
 	}
 }
 
-// settle syncs until both clones have the same tree. A sync that runs out of time on a busy machine is repeated: each
-// goes on from the step before.
+// settle syncs until both clones have the same tree. A sync that runs out of time on a busy machine
+// is repeated: each goes on from the step before.
 func (s *soak) settle() {
 	for round := 1; ; round++ {
 		for _, c := range s.clones {

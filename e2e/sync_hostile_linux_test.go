@@ -20,8 +20,8 @@ func cloneOf(t *testing.T) (dir, bare string) {
 	return dir, bare
 }
 
-// A sync runs git's own transports and the user's programs. Whatever the repository itself names is refused,
-// with the key; what is neither asked for nor refused stays silent.
+// A sync runs git's own transports and the user's programs. Whatever the repository itself names is
+// refused, with the key; what is neither asked for nor refused stays silent.
 func TestSyncRunsNoProgramOfTheRepository(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// A remote that never answers is left at the deadline, and one that only feigns progress at ten times that. Nothing that
-// was started is left, and nothing has changed.
+// A remote that never answers is left at the deadline, and one that only feigns progress at ten
+// times that. Nothing that was started is left, and nothing has changed.
 func TestSyncLeavesRemotesThatHang(t *testing.T) {
 	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0")

@@ -17,14 +17,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// screen is a terminal of a size in cells; 0 × 0 is one that does not know its size. It echoes nothing.
+// screen is a terminal of a size in cells; 0 × 0 is one that does not know its size. It echoes
+// nothing.
 type screen struct {
 	columns, rows int
 	env           []string // of the command, beside the test's own
 }
 
-// onTerminal runs the command as a person does, with a terminal of its own, types what is given into
-// it, and returns what the terminal showed.
+// onTerminal runs the command as a person does, with a terminal of its own, types what is given
+// into it, and returns what the terminal showed.
 func onTerminal(t testing.TB, dir, typed string, args ...string) answer {
 	t.Helper()
 	return screen{}.run(t, dir, typed, args...)
@@ -86,7 +87,8 @@ func (s screen) run(t testing.TB, dir, typed string, args ...string) answer {
 	return answer{args: args, out: shown.String(), code: cmd.ProcessState.ExitCode()}
 }
 
-// notAnAgents is an environment without what tells that an agent's shell runs a test of ours: a person is at the terminal.
+// notAnAgents is an environment without what tells that an agent's shell runs a test of ours: a
+// person is at the terminal.
 func notAnAgents(environ []string) []string {
 	return append(slices.DeleteFunc(environ, func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")

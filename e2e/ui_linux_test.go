@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// undecided is a repository in whose inbox three operations wait: two new statements, and one that is to be forgotten.
+// undecided is a repository in whose inbox three operations wait: two new statements, and one that
+// is to be forgotten.
 func undecided(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -32,7 +33,8 @@ func undecided(t *testing.T) (dir string) {
 	return dir
 }
 
-// A person goes through the inbox on a real terminal: what is selected is shown, decided once, and stays decided; the screen before comes back.
+// A person goes through the inbox on a real terminal: what is selected is shown, decided once, and
+// stays decided; the screen before comes back.
 func TestUI(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -97,7 +99,8 @@ func TestUIWantsAPersonsTerminal(t *testing.T) {
 	}
 }
 
-// A loop is watched while it runs, and ended by a person who is asked first; what it has made stays.
+// A loop is watched while it runs, and ended by a person who is asked first; what it has made
+// stays.
 func TestUIWatchesLoops(t *testing.T) {
 	dir := t.TempDir()
 	git(t, dir, "init", "-q")
@@ -136,8 +139,8 @@ func TestUIWatchesLoops(t *testing.T) {
 	}
 }
 
-// What an agent prints is seen while it works: the end of it is followed, through 10,000 lines, one of 1 MB and a new size, and who has turned back
-// keeps what he reads.
+// What an agent prints is seen while it works: the end of it is followed, through 10,000 lines, one
+// of 1 MB and a new size, and who has turned back keeps what he reads.
 func TestUIShowsWhatRuns(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Author is who made a commit, as far as can be told. The zero value is nobody that can be named: in a shallow
-// clone, whoever made what lies before its first commit.
+// Author is who made a commit, as far as can be told. The zero value is nobody that can be named:
+// in a shallow clone, whoever made what lies before its first commit.
 type Author struct {
 	Commit ID     `json:"commit,omitempty"`
 	Email  string `json:"email,omitempty"` // of the commit's author, in lower case; who can push can write anything here
@@ -30,7 +30,8 @@ type made struct {
 	by       Author
 }
 
-// madeFormat gives madeFields texts a commit, each ended by NUL, which none of them can hold; -z ends the last.
+// madeFormat gives madeFields texts a commit, each ended by NUL, which none of them can hold; -z
+// ends the last.
 const (
 	madeFormat   = "%H%x00%T%x00%P%x00%ae%x00%at%x00%s"
 	madeFields   = 6
@@ -38,8 +39,9 @@ const (
 	signedFields = madeFields + 4
 )
 
-// commits lists what is reachable from a commit and not from another, which may be "", parents before
-// children. One process of git, and with verify one more for every commit that carries a signature.
+// commits lists what is reachable from a commit and not from another, which may be "", parents
+// before children. One process of git, and with verify one more for every commit that carries a
+// signature.
 func (s *Store) commits(ctx context.Context, to, not ID, verify bool) ([]made, error) {
 	var options []string
 	format, fields := madeFormat, madeFields
@@ -95,8 +97,9 @@ func (s *Store) commits(ctx context.Context, to, not ID, verify bool) ([]made, e
 	return list, nil
 }
 
-// Only reports whether everything that a commit rests on, but for what another rests on, which may be "", was made by
-// people whom trusted accepts. In a shallow clone that cannot be told, and the answer is no.
+// Only reports whether everything that a commit rests on, but for what another rests on, which may
+// be "", was made by people whom trusted accepts. In a shallow clone that cannot be told, and the
+// answer is no.
 func (s *Store) Only(ctx context.Context, tip, not ID, verify bool, trusted func(Author) bool) (bool, error) {
 	if s.repo.Shallow {
 		return false, nil
@@ -123,15 +126,16 @@ type logged struct {
 // lag is how long after the date of a commit the ref may move to it: another git may hold the ref.
 const lag = time.Minute
 
-// says reports whether the line tells of the making of a commit, and not of its coming from elsewhere.
+// says reports whether the line tells of the making of a commit, and not of its coming from
+// elsewhere.
 func (l logged) says(parents []ID, email string, seconds int64, subject string) bool {
 	late := l.seconds - seconds
 	return l.old != "" && len(parents) > 0 && parents[0] == l.old && l.email == email && l.subject == subject &&
 		late >= 0 && late <= int64(lag/time.Second)
 }
 
-// madeHere reads the ref's log: the lines by which a commit of ours moved the ref, oldest first. What git has forgotten
-// of the log is missing.
+// madeHere reads the ref's log: the lines by which a commit of ours moved the ref, oldest first.
+// What git has forgotten of the log is missing.
 func (s *Store) madeHere() []logged {
 	text, _ := os.ReadFile(filepath.Join(s.repo.CommonDir, "logs", filepath.FromSlash(s.ref)))
 	var here []logged
@@ -153,8 +157,8 @@ func (s *Store) madeHere() []logged {
 	return here
 }
 
-// LastMade is the newest commit that was made in this clone and is still there, or "". It need not be a part of the
-// store's history any more.
+// LastMade is the newest commit that was made in this clone and is still there, or "". It need not
+// be a part of the store's history any more.
 func (s *Store) LastMade(ctx context.Context) ID {
 	here := s.madeHere()
 	if len(here) == 0 {
@@ -167,9 +171,9 @@ func (s *Store) LastMade(ctx context.Context) ID {
 	return id
 }
 
-// Straight reports whether the commit to was made from another by one commit after the other, at most limit, each
-// of somebody whom trusted accepts; and how many. from may be "", for the beginning. It starts no process, and
-// so looks at no signature.
+// Straight reports whether the commit to was made from another by one commit after the other, at
+// most limit, each of somebody whom trusted accepts; and how many. from may be "", for the
+// beginning. It starts no process, and so looks at no signature.
 func (s *Store) Straight(ctx context.Context, from, to ID, limit int, trusted func(Author) bool) (n int, ok bool) {
 	objects := s.repo.Objects()
 	defer objects.Close()

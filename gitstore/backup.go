@@ -12,8 +12,8 @@ import (
 // Backups is the folder of the refs that keep a tip before something that gives it up.
 const Backups = "refs/reverie/backup/"
 
-// Backup keeps a commit under the next number of Backups and returns the ref. A commit that is the newest
-// backup already is not kept twice.
+// Backup keeps a commit under the next number of Backups and returns the ref. A commit that is the
+// newest backup already is not kept twice.
 func (s *Store) Backup(ctx context.Context, id ID) (ref string, err error) {
 	_, unlock, err := s.Lock(ctx)
 	if err != nil {

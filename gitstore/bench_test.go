@@ -14,7 +14,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// filled is a store with n memories of about 600 bytes in 256 folders, packed as git gc leaves them.
+// filled is a store with n memories of about 600 bytes in 256 folders, packed as git gc leaves
+// them.
 func filled(b *testing.B, n int) (*testrepo.Repo, *gitstore.Store) {
 	b.Helper()
 	r := testrepo.New(b)
@@ -30,8 +31,8 @@ func filled(b *testing.B, n int) (*testrepo.Repo, *gitstore.Store) {
 func memoryPath(i int) string { return fmt.Sprintf("memories/%02x/%016x-some-words.md", i%256, i) }
 
 // BenchmarkAppend adds one memory as a command does, finding the repository included, and durable.
-// "ratio" is the time against git commit-tree and update-ref as two durable processes, which write no
-// file.
+// "ratio" is the time against git commit-tree and update-ref as two durable processes, which write
+// no file.
 func BenchmarkAppend(b *testing.B) {
 	for _, n := range []int{100, 1_000, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -61,8 +62,8 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// BenchmarkReadAll reads 10,000 memories, walking the tree included. "ratio" is the time against git
-// ls-tree and git cat-file --batch.
+// BenchmarkReadAll reads 10,000 memories, walking the tree included. "ratio" is the time against
+// git ls-tree and git cat-file --batch.
 func BenchmarkReadAll(b *testing.B) {
 	for _, packed := range []bool{false, true} {
 		b.Run(fmt.Sprintf("repacked=%t", packed), func(b *testing.B) {

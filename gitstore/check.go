@@ -26,12 +26,12 @@ func (p Problem) String() string {
 	return where + p.What
 }
 
-// Check looks at the store and reports everything that is wrong with it, in the newest tree: that the
-// ref names a commit, that every folder can be read and holds only what a store may have, and that every
-// file can be read: it costs a reading of the whole tree. A deep check
-// reads every object the ref reaches, history included, and compares its bytes with its id; then git
-// fsck checks them by its own rules. The error says that the check could not be made, not that it
-// found something.
+// Check looks at the store and reports everything that is wrong with it, in the newest tree: that
+// the ref names a commit, that every folder can be read and holds only what a store may have, and
+// that every file can be read: it costs a reading of the whole tree. A deep check reads every
+// object the ref reaches, history included, and compares its bytes with its id; then git fsck
+// checks them by its own rules. The error says that the check could not be made, not that it found
+// something.
 func (s *Store) Check(ctx context.Context, deep bool, report func(Problem)) error {
 	tip, err := s.Tip(ctx)
 	if errors.Is(err, git.ErrBrokenRef) {
@@ -82,8 +82,8 @@ type checkWalk struct {
 	count  counter
 }
 
-// folder reports what is wrong with a folder and those in it, and goes on after each problem, up to the limits of a
-// tree: then it returns a LimitError.
+// folder reports what is wrong with a folder and those in it, and goes on after each problem, up to
+// the limits of a tree: then it returns a LimitError.
 func (c *checkWalk) folder(n *node, prefix string, depth int) error {
 	if err := c.t.load(n, prefix); errors.Is(err, ErrLimit) || c.t.ctx.Err() != nil {
 		return err
@@ -122,8 +122,8 @@ func (c *checkWalk) folder(n *node, prefix string, depth int) error {
 // checkFiles reads the content of every file.
 func (t *Tree) checkFiles(files map[ID]string, report func(Problem)) {
 	ids := slices.SortedFunc(maps.Keys(files), func(a, b ID) int { return strings.Compare(files[a], files[b]) })
-	// In the order that costs least, and for a partial clone with one fetch. If one of them is damaged this
-	// ends early, and they are read one by one.
+	// In the order that costs least, and for a partial clone with one fetch. If one of them is damaged
+	// this ends early, and they are read one by one.
 	if t.ReadAll(ids, func(int, []byte) error { return nil }) == nil {
 		return
 	}

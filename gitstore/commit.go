@@ -25,8 +25,8 @@ type Commit struct {
 // Trailer is one line of facts at the end of a message, as Reverie-Op: learn.
 type Trailer struct{ Key, Value string }
 
-// text is the message as it is stored. Secrets are taken out of subject, body and trailers; a line break
-// cannot get into a subject or a trailer, nor a control character into any of it.
+// text is the message as it is stored. Secrets are taken out of subject, body and trailers; a line
+// break cannot get into a subject or a trailer, nor a control character into any of it.
 func (c Commit) text() string {
 	subject := c.scan(oneLine(c.Subject))
 	if subject == "" {
@@ -63,8 +63,8 @@ func trailerKey(key string) string {
 // oneLine joins the words of a text and makes control characters visible.
 func oneLine(s string) string { return visible(strings.Join(strings.Fields(s), " "), "") }
 
-// visible writes characters that change a terminal, or the direction of text, as their code, but for
-// those in keep.
+// visible writes characters that change a terminal, or the direction of text, as their code, but
+// for those in keep.
 func visible(s, keep string) string {
 	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\r\n", "\n"), "\ufffd")
 	var b strings.Builder

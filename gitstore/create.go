@@ -34,8 +34,9 @@ func (s *Store) rootObjects() []git.Object {
 // First is the id of the commit with which every store begins.
 func (s *Store) First() ID { return ID(s.rootObjects()[1].ID) }
 
-// Create makes the store: the first commit, which is the same everywhere, and a second one with the files, in
-// one move of the ref. The error wraps ErrExists if there is a store, and ErrDeleted if there was one.
+// Create makes the store: the first commit, which is the same everywhere, and a second one with the
+// files, in one move of the ref. The error wraps ErrExists if there is a store, and ErrDeleted if
+// there was one.
 func (s *Store) Create(ctx context.Context, files map[string]redact.Redacted, c Commit) (Result, error) {
 	if err := git.CheckVersion(ctx); err != nil {
 		return Result{}, err
@@ -85,8 +86,9 @@ func (s *Store) mayBegin(ctx context.Context) error {
 	return nil
 }
 
-// Discard removes the store, with its log, and forgets that it was there: another may be made at its ref. Its objects stay until git finds
-// that nothing reaches them. Where there is none, there is nothing to do.
+// Discard removes the store, with its log, and forgets that it was there: another may be made at
+// its ref. Its objects stay until git finds that nothing reaches them. Where there is none, there
+// is nothing to do.
 func (s *Store) Discard(ctx context.Context) error {
 	ctx, unlock, err := s.Lock(ctx)
 	if err != nil {
@@ -108,9 +110,9 @@ func (s *Store) Discard(ctx context.Context) error {
 	return s.repo.DeleteRef(ctx, s.ref, tip)
 }
 
-// Adopt makes the store from another ref, as refs/remotes/origin/reverie/memory: it begins at that ref's
-// commit. The error wraps ErrExists if there is a store, and EntryErrors if that commit has an entry or a file
-// that a store must not have. One that was deleted may be adopted again.
+// Adopt makes the store from another ref, as refs/remotes/origin/reverie/memory: it begins at that
+// ref's commit. The error wraps ErrExists if there is a store, and EntryErrors if that commit has
+// an entry or a file that a store must not have. One that was deleted may be adopted again.
 func (s *Store) Adopt(ctx context.Context, from string) (Result, error) {
 	w, err := s.begin(ctx)
 	if err != nil {
@@ -145,8 +147,8 @@ func (s *Store) Adopt(ctx context.Context, from string) (Result, error) {
 	return Result{Commit: t.commit, Tree: t.id, Changed: true}, s.remember(t.commit)
 }
 
-// giveUp notes the first commit of all stores in place of the last one, before the ref leaves that one's
-// history: who is interrupted on the way has lost nothing.
+// giveUp notes the first commit of all stores in place of the last one, before the ref leaves that
+// one's history: who is interrupted on the way has lost nothing.
 func (s *Store) giveUp() error {
 	if !s.noted() {
 		return nil

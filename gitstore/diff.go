@@ -6,17 +6,18 @@ import (
 	"strings"
 )
 
-// Change is a file that differs between two trees. Old is empty for a new file, New for one that is gone.
+// Change is a file that differs between two trees. Old is empty for a new file, New for one that is
+// gone.
 type Change struct {
 	Path     string
 	Old, New ID
 }
 
-// Diff calls fn for every file that differs from an older root tree, in git's order; "" is the empty
-// tree. Only folders that differ are read, so the cost follows the change and not the size. Entries
-// that a store must not have count as absent; those met in this tree are returned together, as
-// EntryErrors, when all else was compared. Folders of this tree that are damaged are passed over and
-// returned in the same way, as a Damage, in place of EntryErrors.
+// Diff calls fn for every file that differs from an older root tree, in git's order; "" is the
+// empty tree. Only folders that differ are read, so the cost follows the change and not the size.
+// Entries that a store must not have count as absent; those met in this tree are returned together,
+// as EntryErrors, when all else was compared. Folders of this tree that are damaged are passed over
+// and returned in the same way, as a Damage, in place of EntryErrors.
 func (t *Tree) Diff(old ID, fn func(Change) error) error {
 	before := &node{loaded: true}
 	if old != "" {

@@ -71,8 +71,9 @@ type entry struct {
 
 func (e *entry) isTree() bool { return e.mode == modeTree }
 
-// parseTree decodes a tree whose ids have size bytes. go-git's own decoder knows ids of 20 bytes only, and
-// gives up the tree at the first strange mode. Entries that a store must not have are marked, not dropped.
+// parseTree decodes a tree whose ids have size bytes. go-git's own decoder knows ids of 20 bytes
+// only, and gives up the tree at the first strange mode. Entries that a store must not have are
+// marked, not dropped.
 func parseTree(data []byte, size int) ([]entry, error) {
 	n := len(data) / (len("40000 xx\x00") + size) // as many as the folders of two digits that most are have
 	entries, hashes := make([]entry, 0, n), make([]byte, 0, 2*size*n)
@@ -118,7 +119,8 @@ func markDuplicates(entries []entry) {
 	}
 }
 
-// rising reports whether each name is greater than the one before, as nearly everywhere: then none is there twice.
+// rising reports whether each name is greater than the one before, as nearly everywhere: then none
+// is there twice.
 func rising(entries []entry) bool {
 	for i := 1; i < len(entries); i++ {
 		if entries[i].name <= entries[i-1].name {
@@ -170,8 +172,8 @@ func badName(name string) string {
 	return ""
 }
 
-// plain reports whether a name has nothing that badName looks for, as those that we give: a small letter or digit of ASCII, and then
-// only such, "-", "_" and ".".
+// plain reports whether a name has nothing that badName looks for, as those that we give: a small
+// letter or digit of ASCII, and then only such, "-", "_" and ".".
 func plain(name string) bool {
 	if name == "" || len(name) > MaxName {
 		return false

@@ -43,8 +43,8 @@ func (s *Store) apart(ctx context.Context, ours, theirs ID) (apart, error) {
 	return a, nil
 }
 
-// commitsOf lists the commits that revisions say to git rev-list, newest first. Where one is A...B their ids have a
-// mark in front.
+// commitsOf lists the commits that revisions say to git rev-list, newest first. Where one is A...B
+// their ids have a mark in front.
 func (s *Store) commitsOf(ctx context.Context, revs ...string) ([]commitNode, error) {
 	args := append([]string{"rev-list", "--left-right", "--topo-order", "--parents", "--format=tformat:%T"}, revs...)
 	out, err := s.repo.Git(ctx, nil, append(args, "--")...)

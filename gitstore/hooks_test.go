@@ -11,7 +11,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// In a hook git says by its environment which repository, index and author another command is about.
+// In a hook git says by its environment which repository, index and author another command is
+// about.
 func TestWritesInsideEveryHook(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

@@ -12,7 +12,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// canary returns a program that leaves a mark when somebody runs it, and a function that says who did.
+// canary returns a program that leaves a mark when somebody runs it, and a function that says who
+// did.
 func canary(t *testing.T) (program string, sang func() string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -63,7 +64,8 @@ func everything(t *testing.T, r *testrepo.Repo) {
 	}
 }
 
-// Programs that a repository's own configuration names are never run: it may have come with a copied folder.
+// Programs that a repository's own configuration names are never run: it may have come with a
+// copied folder.
 func TestConfiguredProgramsAreNotRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -98,8 +100,8 @@ func TestConfiguredProgramsAreNotRun(t *testing.T) {
 	}
 }
 
-// withoutSigners is a PATH on which there is git but no real signing program that could find a key of
-// the machine's.
+// withoutSigners is a PATH on which there is git but no real signing program that could find a key
+// of the machine's.
 func withoutSigners(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -111,7 +113,8 @@ func withoutSigners(t *testing.T) string {
 	return dir + string(os.PathListSeparator) + os.Getenv("PATH")
 }
 
-// What an enclosing git, a hook or a hostile parent put into the environment does not reach our git.
+// What an enclosing git, a hook or a hostile parent put into the environment does not reach our
+// git.
 func TestEnvironmentOfOthersIsNotUsed(t *testing.T) {
 	r := testrepo.New(t)
 	other := testrepo.Init(t, filepath.Join(t.TempDir(), "other"))

@@ -10,8 +10,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// Limits of a whole tree. A folder that is there under many paths counts once for each: a few objects can say
-// billions of paths. No reader goes on beyond them, and a merge that would leads to an error.
+// Limits of a whole tree. A folder that is there under many paths counts once for each: a few
+// objects can say billions of paths. No reader goes on beyond them, and a merge that would leads to
+// an error.
 const (
 	MaxEntries = 1 << 18   // files and folders
 	MaxPaths   = 64 << 20  // bytes of all their paths
@@ -55,14 +56,16 @@ func tooVaried() string {
 	return fmt.Sprintf("more than %d versions of files and folders in history", maxHistory)
 }
 
-// weight is what a tree amounts to: entries, and bytes of their paths. Both stop at the largest number.
+// weight is what a tree amounts to: entries, and bytes of their paths. Both stop at the largest
+// number.
 type weight struct{ entries, paths int }
 
 func (w weight) plus(o weight) weight {
 	return weight{saturated(w.entries + o.entries), saturated(w.paths + o.paths)}
 }
 
-// saturated keeps sums of two numbers below half of the largest, so that the next sum does not overflow.
+// saturated keeps sums of two numbers below half of the largest, so that the next sum does not
+// overflow.
 func saturated(n int) int { return min(n, math.MaxInt/4) }
 
 // over returns a LimitError if a weight is more than a tree may have.
@@ -86,8 +89,9 @@ func (w *weight) add(entries []entry, prefix string) error {
 	return w.over(prefix)
 }
 
-// suspect is the number of entries from which on a reader weighs the tree that it goes through: a bomb ends it there,
-// and other trees of that size are read in more time than it takes to weigh them.
+// suspect is the number of entries from which on a reader weighs the tree that it goes through: a
+// bomb ends it there, and other trees of that size are read in more time than it takes to weigh
+// them.
 const suspect = MaxEntries / 16
 
 // counter counts what a reader goes through below a folder.
@@ -117,7 +121,8 @@ func (c *counter) add(t *Tree, n *node, prefix string) error {
 	return err
 }
 
-// scale weighs trees without going through their paths: each folder once for each depth that it is at.
+// scale weighs trees without going through their paths: each folder once for each depth that it is
+// at.
 type scale struct {
 	ctx     context.Context
 	objects git.Objects
@@ -133,7 +138,8 @@ func newScale(ctx context.Context, objects git.Objects) *scale {
 	return &scale{ctx, objects, map[folderAt]weight{}}
 }
 
-// weigh returns the weight of a folder at a path, and a LimitError that names the deepest one which is too much.
+// weigh returns the weight of a folder at a path, and a LimitError that names the deepest one which
+// is too much.
 func (s *scale) weigh(id ID, prefix string, depth int) (weight, error) {
 	w, done := s.known[folderAt{id, depth}]
 	if done || depth >= MaxDepth { // deeper entries are passed over by all readers
@@ -169,7 +175,8 @@ func (s *scale) weigh(id ID, prefix string, depth int) (weight, error) {
 	return w, nil
 }
 
-// grows returns a LimitError if a tree with some more files, and as many more folders, is over the limits.
+// grows returns a LimitError if a tree with some more files, and as many more folders, is over the
+// limits.
 func (s *scale) grows(root ID, files []string) error {
 	w, err := s.weigh(root, "", 0)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// environment is one of the states in which people keep repositories. make returns the directory where
-// the user stands and a repository to ask git about.
+// environment is one of the states in which people keep repositories. make returns the directory
+// where the user stands and a repository to ask git about.
 type environment struct {
 	name string
 	make func(t *testing.T) (dir string, r *testrepo.Repo)
@@ -75,8 +75,8 @@ func TestEveryEnvironment(t *testing.T) {
 	}
 }
 
-// exercise makes a store, or goes on with the one that is there, writes to it, reads it back by us and
-// by git, and looks whether anything else moved.
+// exercise makes a store, or goes on with the one that is there, writes to it, reads it back by us
+// and by git, and looks whether anything else moved.
 func exercise(t *testing.T, dir string, r *testrepo.Repo) {
 	t.Helper()
 	before := snapshot(t, r)

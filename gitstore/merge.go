@@ -10,8 +10,8 @@ import (
 )
 
 var (
-	// ErrShallow is returned when the histories to be merged are cut off before they are known to meet, or
-	// one to be rewritten is.
+	// ErrShallow is returned when the histories to be merged are cut off before they are known to
+	// meet, or one to be rewritten is.
 	ErrShallow = errors.New("the history is cut off here (a shallow clone)")
 )
 
@@ -42,14 +42,15 @@ type Merged struct {
 	Dropped []string // files of which one side's text is now in history only
 }
 
-// Merge brings another history in, by one move of the ref. What theirs changes is looked at first, and
-// an entry or a file that a store must not have refuses the whole, with an error that is an EntryErrors.
-// The error wraps ErrShallow where the histories are cut off.
+// Merge brings another history in, by one move of the ref. What theirs changes is looked at first,
+// and an entry or a file that a store must not have refuses the whole, with an error that is an
+// EntryErrors. The error wraps ErrShallow where the histories are cut off.
 //
-// There is no merge base. A file that only one side's own commits touched is taken from that side; for
-// others Resolve is given every version there was, with what it was made from, so that its answer can be the
-// same in whichever order histories meet. Where the outcome is their tree, their tip is adopted and ours
-// kept in a backup, unless a commit of ours undid something that theirs has not seen done.
+// There is no merge base. A file that only one side's own commits touched is taken from that side;
+// for others Resolve is given every version there was, with what it was made from, so that its
+// answer can be the same in whichever order histories meet. Where the outcome is their tree, their
+// tip is adopted and ours kept in a backup, unless a commit of ours undid something that theirs has
+// not seen done.
 func (s *Store) Merge(ctx context.Context, in Incoming) (Merged, error) {
 	w, err := s.begin(ctx)
 	if err != nil {
@@ -161,8 +162,8 @@ func (t *Tree) beside(id ID) *Tree {
 // maxTold bounds the entries that an error of Admit names.
 const maxTold = 100
 
-// Admit returns what this tree changes against an older one, in git's order, if all of it may be in a store;
-// else the error is an EntryErrors, or wraps ErrLimit. "" is the empty tree.
+// Admit returns what this tree changes against an older one, in git's order, if all of it may be in
+// a store; else the error is an EntryErrors, or wraps ErrLimit. "" is the empty tree.
 func (t *Tree) Admit(old ID) ([]Change, error) {
 	if _, err := newScale(t.ctx, t.objects).weigh(t.id, "", 0); err != nil {
 		return nil, err
@@ -217,8 +218,8 @@ func (t *Tree) Admit(old ID) ([]Change, error) {
 	return changes, bad.or()
 }
 
-// admitHistory returns a LimitError unless the trees of all commits are within the limits: readers of history meet
-// them too.
+// admitHistory returns a LimitError unless the trees of all commits are within the limits: readers
+// of history meet them too.
 func (t *Tree) admitHistory(commits []commitNode) error {
 	s := newScale(t.ctx, t.objects)
 	for _, c := range commits {
@@ -229,8 +230,8 @@ func (t *Tree) admitHistory(commits []commitNode) error {
 	return nil
 }
 
-// AdmitHistory returns a LimitError unless the trees of commits are within the limits. The commits are given as to
-// git rev-list: what is reached, and with a ^ in front what is not.
+// AdmitHistory returns a LimitError unless the trees of commits are within the limits. The commits
+// are given as to git rev-list: what is reached, and with a ^ in front what is not.
 func (s *Store) AdmitHistory(ctx context.Context, revs ...string) error {
 	all, err := s.commitsOf(ctx, revs...)
 	if err != nil {
@@ -265,13 +266,13 @@ func (w *writer) take(m Merged, theirs *Tree, way Way) (Merged, error) {
 	return m, nil
 }
 
-// maxAgreed is how many files that both sides changed to the same are looked at again. A merge that meets more of
-// them is that of a branch and its squash.
+// maxAgreed is how many files that both sides changed to the same are looked at again. A merge that
+// meets more of them is that of a branch and its squash.
 const maxAgreed = 256
 
-// join makes tx the merged tree. changes are from ours to theirs. undone reports that commits of ours changed a
-// file, and did more than make it, which none of theirs touched: where both sides have the same text of it now,
-// ours undid something.
+// join makes tx the merged tree. changes are from ours to theirs. undone reports that commits of
+// ours changed a file, and did more than make it, which none of theirs touched: where both sides
+// have the same text of it now, ours undid something.
 func (tx *Tx) join(own apart, changes []Change, resolve Resolve, m *Merged) (undone bool, err error) {
 	ours, err := tx.touched(own.ours, own.trees)
 	if err != nil {
@@ -305,7 +306,8 @@ func (tx *Tx) join(own apart, changes []Change, resolve Resolve, m *Merged) (und
 			agreed = append(agreed, path)
 		}
 	}
-	// What two sides agree on is what they merge to, but where each took away what the other kept meanwhile.
+	// What two sides agree on is what they merge to, but where each took away what the other kept
+	// meanwhile.
 	if slices.Sort(agreed); len(agreed) <= maxAgreed {
 		both = append(both, agreed...)
 	}

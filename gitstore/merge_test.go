@@ -201,7 +201,8 @@ func TestMergeStopsWhereHistoryIsCutOff(t *testing.T) {
 	}
 }
 
-// A file that git would list in another order, or under a name that git quotes, has all its versions.
+// A file that git would list in another order, or under a name that git quotes, has all its
+// versions.
 func TestMergeSeesEveryVersion(t *testing.T) {
 	_, ours, theirs := sides(t)
 	name := `odd "name" [*] ü`

@@ -13,8 +13,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// Origins says of the files below a folder who made each what it is, and which version of it counts. It is derived from
-// history, and may be kept to be brought up to date by the next call of Store.Origins.
+// Origins says of the files below a folder who made each what it is, and which version of it
+// counts. It is derived from history, and may be kept to be brought up to date by the next call of
+// Store.Origins.
 type Origins struct {
 	Tip      ID                `json:"tip"`            // the commit that it is about
 	Believed string            `json:"believed"`       // which keys and programs said whose a signature is; "" if none was looked at
@@ -37,7 +38,8 @@ type Origin struct {
 	Mixed bool `json:"mixed,omitempty"`
 }
 
-// Held is the last version of a file that counts, where a later change does not. The file may have the same bytes again.
+// Held is the last version of a file that counts, where a later change does not. The file may have
+// the same bytes again.
 type Held struct {
 	Blob ID        `json:"blob,omitempty"` // "": no version counts
 	Text string    `json:"text,omitempty"` // of Blob, where that was put together here and git need not have it
@@ -51,7 +53,8 @@ type Belief struct {
 	Key    string            // names the answers: one that was kept is gone on from only where they are the same
 	Author func(Author) bool // what this author changed counts
 
-	// Approved is the content of a file that counts whoever made it, and the one that counted when that was said. nil: none is.
+	// Approved is the content of a file that counts whoever made it, and the one that counted when
+	// that was said. nil: none is.
 	Approved func(path string) (blob, over ID, ok bool)
 
 	// Join puts versions together that count and were made apart. nil: no version counts then.
@@ -75,20 +78,22 @@ func (b Belief) approves(path string, blob ID) bool {
 // errStale says that what was kept does not suffice to go on from.
 var errStale = errors.New("origins have to be worked out anew")
 
-// Origins works out who made the files below dir, or the file dir at the top, what they are at the commit tip. That is the author of the
-// last commit that changed the file. A merge commit hands on what it took from one side, with that side's
-// authors. Where it joined two texts, all their authors count and its own; where it took what the other side
-// had already left behind, its own too: a merge must not launder, and must not bring back in somebody else's
-// name.
+// Origins works out who made the files below dir, or the file dir at the top, what they are at the
+// commit tip. That is the author of the last commit that changed the file. A merge commit hands on
+// what it took from one side, with that side's authors. Where it joined two texts, all their
+// authors count and its own; where it took what the other side had already left behind, its own
+// too: a merge must not launder, and must not bring back in somebody else's name.
 //
-// Beside that goes the version of each file that counts: what it would be if only commits of those whom the belief accepts had
-// been made. Another's commit leaves it as it was, also one that takes the file away, and a merge joins those of its sides. An edit
-// that counts makes its bytes the version, whosever text it began with.
+// Beside that goes the version of each file that counts: what it would be if only commits of those
+// whom the belief accepts had been made. Another's commit leaves it as it was, also one that takes
+// the file away, and a merge joins those of its sides. An edit that counts makes its bytes the
+// version, whosever text it began with.
 //
-// since, which may be nil, is an earlier answer; then only commits that it does not know are read. Where its tip is
-// not in the history any more, as after a squash, a file that is what it was then keeps its origin of then if
-// the belief accepts everybody in it, and the version of then counts where the new history has none; where the history only grew, who
-// brought bytes back is who made them. Where two sides have the same bytes a side that the belief accepts is preferred.
+// since, which may be nil, is an earlier answer; then only commits that it does not know are read.
+// Where its tip is not in the history any more, as after a squash, a file that is what it was then
+// keeps its origin of then if the belief accepts everybody in it, and the version of then counts
+// where the new history has none; where the history only grew, who brought bytes back is who made
+// them. Where two sides have the same bytes a side that the belief accepts is preferred.
 func (s *Store) Origins(ctx context.Context, tip ID, dir string, since *Origins, verify bool, belief Belief) (*Origins, error) {
 	believed := ""
 	if verify {
@@ -294,8 +299,8 @@ func (w *walk) newest(by []Author) (t time.Time) {
 	return t
 }
 
-// origin is an Origin with those that lay at its path before it, and with the version that counts. A file that was taken away has one
-// too, without a blob.
+// origin is an Origin with those that lay at its path before it, and with the version that counts.
+// A file that was taken away has one too, without a blob.
 type origin struct {
 	blob   ID
 	by     []Author
@@ -317,12 +322,12 @@ func newOrigin(blob ID, by []Author, before ...*origin) *origin {
 	return o
 }
 
-// maxFollowed bounds how many origins are looked at to find out whether one follows another. Where that does not suffice it
-// does not, and more is withheld.
+// maxFollowed bounds how many origins are looked at to find out whether one follows another. Where
+// that does not suffice it does not, and more is withheld.
 const maxFollowed = 1 << 16
 
-// follows reports whether a text was made in the knowledge of another: that one lay at its path before. With counting only
-// versions that count are looked at.
+// follows reports whether a text was made in the knowledge of another: that one lay at its path
+// before. With counting only versions that count are looked at.
 func (f *origin) follows(old *origin, counting bool) bool {
 	seen := map[*origin]bool{}
 	for next := []*origin{f}; len(next) > 0; {
@@ -357,7 +362,8 @@ func (f *origin) as(counting bool) *origin {
 	return f
 }
 
-// versions are some origins and all before them, the oldest first. With counting those that do not count are passed over.
+// versions are some origins and all before them, the oldest first. With counting those that do not
+// count are passed over.
 func versions(counting bool, ends ...*origin) (all []*origin) {
 	seen := map[*origin]bool{nil: true}
 	for next := slices.Clone(ends); len(next) > 0; {
@@ -374,8 +380,8 @@ func versions(counting bool, ends ...*origin) (all []*origin) {
 	return all
 }
 
-// state is the origin of every file at one commit. States share what they have in common: a shelf is copied
-// before it is changed.
+// state is the origin of every file at one commit. States share what they have in common: a shelf
+// is copied before it is changed.
 type state struct {
 	root    *node
 	shelves [256]*shelf // by a hash of the path; nil is an empty one
@@ -437,8 +443,9 @@ type walk struct {
 	times    map[ID]time.Time
 }
 
-// step works out the state of one commit. For a parent that was not walked, which lies before what is known,
-// the known origins are taken; where they are not what that parent had, somebody notices later.
+// step works out the state of one commit. For a parent that was not walked, which lies before what
+// is known, the known origins are taken; where they are not what that parent had, somebody notices
+// later.
 func (w *walk) step(m made, known *state) error {
 	root := &node{id: m.tree}
 	if len(m.parents) == 0 {
@@ -653,10 +660,12 @@ func (w *walk) decide(path string, blob ID, parents []*state, differs []map[stri
 	return f, nil
 }
 
-// maxJoined bounds the versions that are joined to find out whether a merge was made by rule. What has more is taken for chosen.
+// maxJoined bounds the versions that are joined to find out whether a merge was made by rule. What
+// has more is taken for chosen.
 const maxJoined = 4096
 
-// joinAll is what a merge makes of two origins by rule, whether their versions count or not; "" where that is not known.
+// joinAll is what a merge makes of two origins by rule, whether their versions count or not; ""
+// where that is not known.
 func (w *walk) joinAll(path string, before []*origin) (ID, error) {
 	switch {
 	case w.partly:
@@ -720,7 +729,8 @@ func (w *walk) join(path string, a, b *origin) (*origin, error) {
 	return both, nil
 }
 
-// resolve asks for what becomes of two origins with all their versions, the oldest first. text is that of the blob where it was put together.
+// resolve asks for what becomes of two origins with all their versions, the oldest first. text is
+// that of the blob where it was put together.
 func (w *walk) resolve(path string, a, b *origin, all []*origin, counting bool) (blob ID, text []byte, err error) {
 	at := map[*origin]int{}
 	h := History{Read: func(id ID) ([]byte, error) {
@@ -748,8 +758,8 @@ func (w *walk) resolve(path string, a, b *origin, all []*origin, counting bool) 
 	return out.ID, nil, err
 }
 
-// unknown is the origin of what does not fit together. After a whole walk that is nobody's; what is kept from
-// an earlier one is not enough to say so.
+// unknown is the origin of what does not fit together. After a whole walk that is nobody's; what is
+// kept from an earlier one is not enough to say so.
 func (w *walk) unknown(blob ID) (*origin, error) {
 	if w.partly {
 		return nil, errStale
@@ -757,7 +767,8 @@ func (w *walk) unknown(blob ID) (*origin, error) {
 	return &origin{blob: blob, by: []Author{{}}}, nil
 }
 
-// compare calls fn for what differs below the folder between two roots, or for the file of its name at the top.
+// compare calls fn for what differs below the folder between two roots, or for the file of its name
+// at the top.
 func (w *walk) compare(old, new *node, fn func(Change)) error {
 	was, err := w.file(old)
 	if err != nil {

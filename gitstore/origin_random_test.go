@@ -12,7 +12,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// tale is a commit of a made-up history: its author, its parents by number, and the text of every file.
+// tale is a commit of a made-up history: its author, its parents by number, and the text of every
+// file.
 type tale struct {
 	author  string
 	parents []int
@@ -79,9 +80,9 @@ func wrote(history []tale, at int, file, text string) bool {
 	return look(at)
 }
 
-// Whatever people do to a history, a file counts as ann's only where she wrote these bytes, and never where somebody else
-// changed it last in one line of commits. Going on from any earlier commit trusts no more than beginning anew, but
-// for what was ann's there.
+// Whatever people do to a history, a file counts as ann's only where she wrote these bytes, and
+// never where somebody else changed it last in one line of commits. Going on from any earlier
+// commit trusts no more than beginning anew, but for what was ann's there.
 func TestNoHistoryLaunders(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

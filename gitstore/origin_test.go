@@ -125,7 +125,8 @@ func TestOriginsGoOnFromWhatIsKnown(t *testing.T) {
 	}
 }
 
-// Commits that nobody's git would make are somebody's whom nobody trusts, with and without a look at signatures.
+// Commits that nobody's git would make are somebody's whom nobody trusts, with and without a look
+// at signatures.
 func TestStrangeAuthorsAreNobody(t *testing.T) {
 	s := story{t, testrepo.New(t)}
 	base := s.commit("ann", nil, "a=1")

@@ -31,8 +31,9 @@ func prune(t *testing.T, r *testrepo.Repo, ids []string) {
 	}
 }
 
-// A git prune may remove what a write has made at any time after the ref moved: all of it, some of it, of the last
-// write or of one before. Whoever reads or writes next finds everything, and so does git then.
+// A git prune may remove what a write has made at any time after the ref moved: all of it, some of
+// it, of the last write or of one before. Whoever reads or writes next finds everything, and so
+// does git then.
 func TestWhatAPruneTakesIsWrittenAgain(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -94,8 +95,8 @@ func TestWhatAPruneTakesIsWrittenAgain(t *testing.T) {
 	}
 }
 
-// An object that is there already, because nothing has removed it yet, is no reason not to keep it: a prune that runs
-// takes it, however young it is made.
+// An object that is there already, because nothing has removed it yet, is no reason not to keep it:
+// a prune that runs takes it, however young it is made.
 func TestWhatIsReusedIsKeptToo(t *testing.T) {
 	r := testrepo.New(t)
 	s := create(t, r)
@@ -201,7 +202,8 @@ func TestNothingIsLostBesideAPruneOfEverything(t *testing.T) {
 	}
 }
 
-// A writer waits for a gc that is at work, for a while; whether one is, gc.pid says, as git reads it.
+// A writer waits for a gc that is at work, for a while; whether one is, gc.pid says, as git reads
+// it.
 func TestCollectingIsJudgedAsGitDoes(t *testing.T) {
 	r := testrepo.New(t)
 	s := create(t, r)

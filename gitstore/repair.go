@@ -16,7 +16,8 @@ type Repaired struct {
 	Source   string // of To, in words
 }
 
-// Broken reports whether the store reaches an object that is not here. It has git list everything that the tip reaches.
+// Broken reports whether the store reaches an object that is not here. It has git list everything
+// that the tip reaches.
 func (s *Store) Broken(ctx context.Context) (bool, error) {
 	tip, err := s.Tip(ctx)
 	if errors.Is(err, ErrNoStore) || s.repo.Partial {
@@ -29,10 +30,10 @@ func (s *Store) Broken(ctx context.Context) (bool, error) {
 	return !whole, ctx.Err()
 }
 
-// Repair mends a store that reaches objects which are not here: it writes again what is kept of the last writes, and
-// where that is not enough it moves the ref to the newest of its former values that is whole, or else to a ref that
-// matches the pattern seen, as those that keep what remotes had. The error wraps ErrCorrupt if nothing helps; then
-// nothing was moved.
+// Repair mends a store that reaches objects which are not here: it writes again what is kept of the
+// last writes, and where that is not enough it moves the ref to the newest of its former values
+// that is whole, or else to a ref that matches the pattern seen, as those that keep what remotes
+// had. The error wraps ErrCorrupt if nothing helps; then nothing was moved.
 func (s *Store) Repair(ctx context.Context, seen string) (done Repaired, err error) {
 	ctx, unlock, err := s.Lock(ctx)
 	if err != nil {
@@ -64,7 +65,8 @@ func (s *Store) Repair(ctx context.Context, seen string) (done Repaired, err err
 	return done, s.remember(to)
 }
 
-// lastWhole returns the newest commit that the ref had and of which everything is here, and where that stands.
+// lastWhole returns the newest commit that the ref had and of which everything is here, and where
+// that stands.
 func (s *Store) lastWhole(ctx context.Context, tip ID, seen string) (to ID, source string, err error) {
 	ids, _, err := s.repo.Reflog(ctx, s.ref)
 	if err != nil {

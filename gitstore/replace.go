@@ -8,9 +8,10 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-// Replace moves the store's ref to what took the place of its tip in a rewriting that was saved, with files
-// added on top of it in one commit, if there are any. The ref's log, which would lead back, begins anew. A tip
-// that the rewriting does not know gives an error wrapping git.ErrLost. The caller holds the lock.
+// Replace moves the store's ref to what took the place of its tip in a rewriting that was saved,
+// with files added on top of it in one commit, if there are any. The ref's log, which would lead
+// back, begins anew. A tip that the rewriting does not know gives an error wrapping git.ErrLost.
+// The caller holds the lock.
 func (s *Store) Replace(ctx context.Context, rw *Rewriting, files map[string]redact.Redacted, c Commit) (Result, error) {
 	w, err := s.begin(ctx)
 	if err != nil {

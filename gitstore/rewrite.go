@@ -11,15 +11,15 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// Omit says what a rewriting of history leaves out. The outcome depends on nothing but the history and
-// this, and two of them can be applied together or one after the other, in any order.
+// Omit says what a rewriting of history leaves out. The outcome depends on nothing but the history
+// and this, and two of them can be applied together or one after the other, in any order.
 type Omit struct {
 	Blobs    map[ID]bool            // files with these contents, wherever they lie
 	Path     func(path string) bool // files at these paths; nil: none. Everywhere and always the same answer
 	Messages map[string]bool        // messages of commits, by MessageHash
 
-	// Keep reports whether a file stays whatever else is said; nil: none does. It is asked about files that would
-	// go; read gives the content, nil where it cannot be read.
+	// Keep reports whether a file stays whatever else is said; nil: none does. It is asked about files
+	// that would go; read gives the content, nil where it cannot be read.
 	Keep func(path string, read func() []byte) bool
 }
 
@@ -34,11 +34,11 @@ func MessageHash(message string) string {
 
 // Rewriting is what a history becomes without what an Omit names.
 //
-// A commit is made anew if it holds something to be left out or stands on one that was: it keeps its
-// author, its committer, their dates and its place between parents and children, and loses signature and
-// tags that were merged. It gets PurgedMessage if its message is to be left out, or if it added, changed
-// or removed a file that is: for such a commit headers that git does not need go too. Every other commit
-// keeps its id.
+// A commit is made anew if it holds something to be left out or stands on one that was: it keeps
+// its author, its committer, their dates and its place between parents and children, and loses
+// signature and tags that were merged. It gets PurgedMessage if its message is to be left out, or
+// if it added, changed or removed a file that is: for such a commit headers that git does not need
+// go too. Every other commit keeps its id.
 type Rewriting struct {
 	New    map[ID]ID // every commit of the range: what took its place, or itself
 	Gone   []ID      // objects of the old history that were left out or replaced; the new one may hold some elsewhere
@@ -77,8 +77,8 @@ type kid struct {
 	part *part
 }
 
-// Rewrite works out what the commits become that tips reach and not does not; those that not reaches stay
-// as they are. It writes nothing. The caller calls Close.
+// Rewrite works out what the commits become that tips reach and not does not; those that not
+// reaches stay as they are. It writes nothing. The caller calls Close.
 func Rewrite(ctx context.Context, repo *git.Repo, tips, not []ID, omit Omit) (*Rewriting, error) {
 	ids, err := history(ctx, repo, tips, not)
 	if err != nil {
@@ -108,7 +108,8 @@ func Rewrite(ctx context.Context, repo *git.Repo, tips, not []ID, omit Omit) (*R
 	return rw, nil
 }
 
-// Holds says, in words, something that the old history holds and the new one does not; "" if they are the same.
+// Holds says, in words, something that the old history holds and the new one does not; "" if they
+// are the same.
 func (rw *Rewriting) Holds() string { return rw.first }
 
 // Save makes the new history durable, all of it at once. Release must be called when refs reach it.
@@ -316,9 +317,9 @@ func newFolder(prefix string) *folder {
 	return &folder{prefix: prefix, done: map[string]*part{}, kids: map[string]*folder{}}
 }
 
-// touches reports whether a commit added, changed or removed a file that is left out: one that it has and
-// no parent has, or that it lacks and every parent has. It is decided file by file, so that leaving out
-// more files never takes this away from a commit.
+// touches reports whether a commit added, changed or removed a file that is left out: one that it
+// has and no parent has, or that it lacks and every parent has. It is decided file by file, so that
+// leaving out more files never takes this away from a commit.
 func touches(now *part, parents []*part) bool {
 	if slices.Contains(parents, now) {
 		return false

@@ -17,9 +17,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// imported makes a history by git fast-import: n commits on the branch, each writing one of files memories
-// of a shape like ours, every seventh one a merge of a side that began a few commits before. What is
-// written now and then holds the word.
+// imported makes a history by git fast-import: n commits on the branch, each writing one of files
+// memories of a shape like ours, every seventh one a merge of a side that began a few commits
+// before. What is written now and then holds the word.
 func imported(t testing.TB, r *testrepo.Repo, n, files int, word string) {
 	t.Helper()
 	var in strings.Builder
@@ -256,8 +256,8 @@ func TestRewritesCommute(t *testing.T) {
 	}
 }
 
-// A history with a merge that itself took a file away, a signature, a merged tag, an unusual header and
-// entries that a store must not have.
+// A history with a merge that itself took a file away, a signature, a merged tag, an unusual header
+// and entries that a store must not have.
 func TestRewriteKeepsWhatItDoesNotKnow(t *testing.T) {
 	r := testrepo.New(t)
 	blob := func(text string) string {
@@ -320,7 +320,8 @@ func TestRewriteOfATruncatedHistoryIsRefused(t *testing.T) {
 	}
 }
 
-// Ten thousand commits over ten thousand memories: what a large branch costs. REVERIE_E2E=1 runs it at that size.
+// Ten thousand commits over ten thousand memories: what a large branch costs. REVERIE_E2E=1 runs it
+// at that size.
 func TestRewriteOfALongHistory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

@@ -10,8 +10,8 @@ import (
 // dropped are the headers that a commit made anew loses: they are about the old one.
 var dropped = []string{"gpgsig", "gpgsig-sha256", "mergetag"}
 
-// rewriteCommit is a commit with another tree and other parents. A purged one loses its message, and
-// every header but those that each commit has.
+// rewriteCommit is a commit with another tree and other parents. A purged one loses its message,
+// and every header but those that each commit has.
 func rewriteCommit(data []byte, tree ID, parents []ID, purged bool) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "tree %s\n", tree)

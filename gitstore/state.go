@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// WithTree returns the newest commit of a history, from tip on, whose tree is tree; "" if there is none.
+// WithTree returns the newest commit of a history, from tip on, whose tree is tree; "" if there is
+// none.
 func (s *Store) WithTree(ctx context.Context, tip, tree ID) (ID, error) {
 	out, err := s.repo.Git(ctx, nil, "rev-list", "--topo-order", "--format=tformat:%T", string(tip), "--")
 	if err != nil {

@@ -62,7 +62,8 @@ func (s *Store) Tip(ctx context.Context) (ID, error) {
 	id, err := s.repo.ReadRef(ctx, s.ref)
 	if errors.Is(err, git.ErrNoRef) {
 		gone := s.absent()
-		// What is known of the store was read after the ref: another process may have made it between the two.
+		// What is known of the store was read after the ref: another process may have made it between the
+		// two.
 		if id, err = s.repo.ReadRef(ctx, s.ref); errors.Is(err, git.ErrNoRef) {
 			return "", gone
 		}
@@ -70,8 +71,8 @@ func (s *Store) Tip(ctx context.Context) (ID, error) {
 	return ID(id), err
 }
 
-// View runs fn on the newest tree. It takes no lock and sees one commit whatever happens beside it. The
-// error wraps ErrNoStore if the ref does not exist.
+// View runs fn on the newest tree. It takes no lock and sees one commit whatever happens beside it.
+// The error wraps ErrNoStore if the ref does not exist.
 func (s *Store) View(ctx context.Context, fn func(*Tree) error) error {
 	tip, err := s.Tip(ctx)
 	if err != nil {
@@ -85,9 +86,9 @@ func (s *Store) View(ctx context.Context, fn func(*Tree) error) error {
 	return fn(t)
 }
 
-// ViewAt runs fn on the tree of a revision: whatever git resolves to a commit or a tree, or, beginning
-// with @{, ~ or ^, an expression relative to the store's own ref, as "@{yesterday}" or "~3". The error wraps
-// ErrRevision if there is none.
+// ViewAt runs fn on the tree of a revision: whatever git resolves to a commit or a tree, or,
+// beginning with @{, ~ or ^, an expression relative to the store's own ref, as "@{yesterday}" or
+// "~3". The error wraps ErrRevision if there is none.
 func (s *Store) ViewAt(ctx context.Context, rev string, fn func(*Tree) error) error {
 	t, err := s.openRevision(ctx, rev)
 	if err != nil {
@@ -97,8 +98,8 @@ func (s *Store) ViewAt(ctx context.Context, rev string, fn func(*Tree) error) er
 	return fn(t)
 }
 
-// Resolve returns the commit, or else the tree, that a revision expression names. A whole id is taken
-// at its word.
+// Resolve returns the commit, or else the tree, that a revision expression names. A whole id is
+// taken at its word.
 func (s *Store) Resolve(ctx context.Context, rev string) (ID, error) {
 	if s.repo.IsID(rev) {
 		return ID(rev), nil
@@ -122,7 +123,8 @@ func (s *Store) Resolve(ctx context.Context, rev string) (ID, error) {
 	return "", unknown
 }
 
-// openRevision opens the tree of a revision. An id that a person gives and that is not there is no damage.
+// openRevision opens the tree of a revision. An id that a person gives and that is not there is no
+// damage.
 func (s *Store) openRevision(ctx context.Context, rev string) (*Tree, error) {
 	id, err := s.Resolve(ctx, rev)
 	if err != nil {

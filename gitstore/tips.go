@@ -16,8 +16,8 @@ import (
 // branch's reflog together with the branch; this file still knows that there was one, and where.
 const tips = "tips"
 
-// remember notes the store's last commit. The caller holds the lock. It need not be durable: it is one of
-// several witnesses.
+// remember notes the store's last commit. The caller holds the lock. It need not be durable: it is
+// one of several witnesses.
 func (s *Store) remember(id ID) error { return s.note(fmt.Sprintf("%s %s\n", id, s.ref)) }
 
 // note puts a line in the place of the store's; an empty one takes it out.
@@ -42,9 +42,9 @@ func (s *Store) parseTip(line string) (id ID, ref string, ok bool) {
 	return ID(hex), ref, s.repo.IsID(hex) && git.CheckRef(ref) == nil
 }
 
-// Lost is the last commit that was made here, if the ref does not reach it any more: somebody set the ref
-// back, or its file was lost and git found an older value in packed-refs. Mostly it is "", at the cost of
-// reading a small file.
+// Lost is the last commit that was made here, if the ref does not reach it any more: somebody set
+// the ref back, or its file was lost and git found an older value in packed-refs. Mostly it is "",
+// at the cost of reading a small file.
 func (s *Store) Lost(ctx context.Context) (ID, error) {
 	made := s.made() // before the tip: a writer moves the ref first
 	if !s.repo.IsID(string(made)) {
@@ -99,8 +99,8 @@ func (s *Store) absent() error {
 	return fmt.Errorf("%s: %w", s.ref, ErrNoStore)
 }
 
-// deleted is ErrDeleted and ErrNoStore at once: who only wants to know whether there is something to read
-// need not tell them apart.
+// deleted is ErrDeleted and ErrNoStore at once: who only wants to know whether there is something
+// to read need not tell them apart.
 type deleted struct{}
 
 func (deleted) Error() string { return ErrDeleted.Error() }

@@ -24,8 +24,8 @@ type Tree struct {
 	fresh   map[ID][]byte // files written in a Tx, not yet in the repository
 }
 
-// node is a folder. Its entries are read when they are first needed. Those that are the same are one node, whatever
-// their paths, but in a Tx. A changed folder has no id until it is saved.
+// node is a folder. Its entries are read when they are first needed. Those that are the same are
+// one node, whatever their paths, but in a Tx. A changed folder has no id until it is saved.
 type node struct {
 	id      ID
 	loaded  bool
@@ -47,8 +47,8 @@ func (t *Tree) Read(path string) ([]byte, error) {
 	return t.blob(id, path)
 }
 
-// Stat returns the id of a file's content without reading it. The error wraps ErrNotFound if there is no
-// file, also where path is a folder.
+// Stat returns the id of a file's content without reading it. The error wraps ErrNotFound if there
+// is no file, also where path is a folder.
 func (t *Tree) Stat(path string) (ID, error) {
 	e, err := t.find(path)
 	if err != nil {
@@ -60,8 +60,9 @@ func (t *Tree) Stat(path string) (ID, error) {
 	return e.id, nil
 }
 
-// ReadAll reads many files by their ids and calls fn with the position of each in ids, in the order that
-// costs least; an id that is there many times is read once. fn keeps data if it likes, and does not change it.
+// ReadAll reads many files by their ids and calls fn with the position of each in ids, in the order
+// that costs least; an id that is there many times is read once. fn keeps data if it likes, and
+// does not change it.
 func (t *Tree) ReadAll(ids []ID, fn func(i int, data []byte) error) error {
 	var stored []string
 	at := make(map[ID][]int, len(ids)) // positions in ids
@@ -92,10 +93,10 @@ func (t *Tree) ReadAll(ids []ID, fn func(i int, data []byte) error) error {
 	}))
 }
 
-// Walk calls fn for every file below a folder, in git's order; "" is the whole tree. A folder that is
-// not there has no files. A folder whose object is missing ends the walk with an error wrapping
-// ErrCorrupt, a tree beyond the limits with one wrapping ErrLimit. Entries that a store must not have are passed over and returned together, as
-// EntryErrors, when all else was visited.
+// Walk calls fn for every file below a folder, in git's order; "" is the whole tree. A folder that
+// is not there has no files. A folder whose object is missing ends the walk with an error wrapping
+// ErrCorrupt, a tree beyond the limits with one wrapping ErrLimit. Entries that a store must not
+// have are passed over and returned together, as EntryErrors, when all else was visited.
 func (t *Tree) Walk(dir string, fn func(path string, id ID) error) error {
 	n := t.root
 	if dir != "" {

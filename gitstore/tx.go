@@ -7,8 +7,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-// Tx is a tree that is being changed. It sees its own writes. It is valid only inside the function it was
-// given to, and has no effect until that function returns nil.
+// Tx is a tree that is being changed. It sees its own writes. It is valid only inside the function
+// it was given to, and has no effect until that function returns nil.
 type Tx struct {
 	*Tree
 	message Commit
@@ -16,8 +16,8 @@ type Tx struct {
 	crowded bool     // one of them is in a folder of very many
 }
 
-// crowd is the number of entries of a folder from which on the whole tree may be near its limit: others have as many,
-// as names begin with two digits of a hash.
+// crowd is the number of entries of a folder from which on the whole tree may be near its limit:
+// others have as many, as names begin with two digits of a hash.
 const crowd = MaxEntries / 256
 
 // fits returns a LimitError if the tree would have more than a store may hold.
@@ -35,11 +35,12 @@ func (t *Tree) change(c Commit) *Tx {
 	return &Tx{Tree: t, message: c}
 }
 
-// SetCommit replaces the commit message given to Update, for a subject that depends on what was found.
+// SetCommit replaces the commit message given to Update, for a subject that depends on what was
+// found.
 func (tx *Tx) SetCommit(c Commit) { tx.message = c }
 
-// Write puts a file, making its folders. Text that is longer than MaxFile is refused, and a path that could
-// mean something else to some file system, with an *EntryError.
+// Write puts a file, making its folders. Text that is longer than MaxFile is refused, and a path
+// that could mean something else to some file system, with an *EntryError.
 func (tx *Tx) Write(path string, text redact.Redacted) error {
 	if text.Len() > MaxFile {
 		return &EntryError{path, fmt.Sprintf("%d bytes are more than the %d a file may have", text.Len(), MaxFile)}
@@ -49,7 +50,8 @@ func (tx *Tx) Write(path string, text redact.Redacted) error {
 	return tx.set(path, ID(o.ID))
 }
 
-// Delete removes a file, and the folders it leaves empty. The error wraps ErrNotFound if there is none.
+// Delete removes a file, and the folders it leaves empty. The error wraps ErrNotFound if there is
+// none.
 func (tx *Tx) Delete(path string) error {
 	if _, err := tx.Stat(path); err != nil {
 		return err
@@ -139,8 +141,8 @@ func (n *node) remove(name string) {
 	}
 }
 
-// build gives every changed folder its id, and returns the objects that the repository does not have yet:
-// files before the folders that hold them, the root last.
+// build gives every changed folder its id, and returns the objects that the repository does not
+// have yet: files before the folders that hold them, the root last.
 func (tx *Tx) build() (root ID, objs []git.Object) {
 	have := map[ID]bool{}
 	root = tx.buildNode(tx.root, &objs, have)

@@ -19,14 +19,15 @@ type Result struct {
 	Note    string // something a person should know, in one sentence; mostly empty
 }
 
-// races is how often Update begins again after another writer, who does not take our lock, was faster.
+// races is how often Update begins again after another writer, who does not take our lock, was
+// faster.
 const races = 50
 
-// Update runs fn on the newest tree and commits what it changed, as one commit that is durable before
-// Update returns. When another writer moves the ref first, fn runs again on the newer tree, so it must
-// have no effect outside tx. If fn changes nothing there is no commit, and if it returns an error
-// there is none either and Update returns that error. All stores of a repository share one lock: fn
-// must not change another one.
+// Update runs fn on the newest tree and commits what it changed, as one commit that is durable
+// before Update returns. When another writer moves the ref first, fn runs again on the newer tree,
+// so it must have no effect outside tx. If fn changes nothing there is no commit, and if it returns
+// an error there is none either and Update returns that error. All stores of a repository share one
+// lock: fn must not change another one.
 func (s *Store) Update(ctx context.Context, c Commit, fn func(*Tx) error) (Result, error) {
 	w, err := s.begin(ctx)
 	if err != nil {
@@ -45,8 +46,8 @@ func (s *Store) Update(ctx context.Context, c Commit, fn func(*Tx) error) (Resul
 	}
 }
 
-// writer is one writing operation: the lock, and the question to git who writes, which costs a process
-// and is asked while other work is done.
+// writer is one writing operation: the lock, and the question to git who writes, which costs a
+// process and is asked while other work is done.
 type writer struct {
 	s      *Store
 	ctx    context.Context
@@ -54,7 +55,8 @@ type writer struct {
 	unlock func()
 }
 
-// begin takes the lock. A git gc that is at work is waited for, for some seconds; whoever holds the lock has done so.
+// begin takes the lock. A git gc that is at work is waited for, for some seconds; whoever holds the
+// lock has done so.
 func (s *Store) begin(ctx context.Context) (*writer, error) {
 	w := &writer{s: s, ctx: ctx}
 	if !s.holds(ctx) {

@@ -14,15 +14,16 @@ type Version struct {
 	Parents []int // the versions it was made from, as positions before its own; none at the beginning of a history
 }
 
-// History is every version of a file in two histories, each after those it was made from. Ours and Theirs are the
-// positions of the newest ones, -1 where the history knows nothing of the file.
+// History is every version of a file in two histories, each after those it was made from. Ours and
+// Theirs are the positions of the newest ones, -1 where the history knows nothing of the file.
 type History struct {
 	Versions     []Version
 	Ours, Theirs int
 	Read         func(ID) ([]byte, error)
 }
 
-// Outcome is what becomes of a file: the content ID, or, where that is empty, Text; nothing if both are.
+// Outcome is what becomes of a file: the content ID, or, where that is empty, Text; nothing if both
+// are.
 type Outcome struct {
 	ID      ID
 	Text    redact.Redacted
@@ -65,8 +66,8 @@ func (tx *Tx) resolve(paths []string, own apart, decide Resolve, m *Merged) erro
 	return nil
 }
 
-// lineage is the part of two histories that concerns some files: parents first. tips are the positions that stand
-// for the tips, -1 for none.
+// lineage is the part of two histories that concerns some files: parents first. tips are the
+// positions that stand for the tips, -1 for none.
 type lineage struct {
 	commits []commitNode
 	parents [][]int
@@ -74,7 +75,8 @@ type lineage struct {
 	tips    [2]int
 }
 
-// lineage asks git for the commits that changed one of the files, and for merges, with their parents among these.
+// lineage asks git for the commits that changed one of the files, and for merges, with their
+// parents among these.
 func (t *Tree) lineage(paths []string, own apart) (lineage, error) {
 	l := lineage{tips: [2]int{-1, -1}}
 	list := func(revs string, more ...string) ([]commitNode, error) {

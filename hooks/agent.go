@@ -1,11 +1,12 @@
 // Package hooks is the door between Reverie and the coding agents that call it.
 //
-// Agents is the table of the agents that are known. An agent's Decode makes an Event of what the agent wrote to a
-// hook's standard input, and Encode makes what the agent wants to read of the answer. A Spool keeps events until a
-// worker takes them. What to do about an event is not decided here.
+// Agents is the table of the agents that are known. An agent's Decode makes an Event of what the
+// agent wrote to a hook's standard input, and Encode makes what the agent wants to read of the
+// answer. A Spool keeps events until a worker takes them. What to do about an event is not decided
+// here.
 //
-// Any number of processes may Append to a Spool at once, also while one worker takes from it; nothing that is on the disk
-// when Append returns is lost. All else here has no state.
+// Any number of processes may Append to a Spool at once, also while one worker takes from it;
+// nothing that is on the disk when Append returns is lost. All else here has no state.
 package hooks
 
 import (
@@ -65,12 +66,13 @@ type Agent struct {
 const (
 	// One throws a prompt away at 2, with which Go's runtime ends when it gives up.
 	forgiving = "CALL || true"
-	// One does so at every code but 0, as of a program that is gone. It ends a shell that takes too long and not what that
-	// runs, and waits until nobody can write to it any more.
+	// One does so at every code but 0, as of a program that is gone. It ends a shell that takes too
+	// long and not what that runs, and waits until nobody can write to it any more.
 	aloof = `printf %s "$(exec CALL 2>/dev/null)"`
 )
 
-// limit stays below the least of the clients': one cuts at 10,000 characters, one at some 2,500 tokens.
+// limit stays below the least of the clients': one cuts at 10,000 characters, one at some 2,500
+// tokens.
 const limit = 9000
 
 // Agents are those that are known, in the order in which they are told.
@@ -128,8 +130,8 @@ func Find(name string) (Agent, bool) {
 	return Agents[i], true
 }
 
-// Place is the folder whose repository an event is about: where the session was started, if the agent tells, since an agent may
-// change its folder into another repository.
+// Place is the folder whose repository an event is about: where the session was started, if the
+// agent tells, since an agent may change its folder into another repository.
 func (a Agent) Place(e Event) string {
 	if dir := os.Getenv(a.Root); a.Root != "" && filepath.IsAbs(dir) {
 		return dir

@@ -17,8 +17,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-// Agents rewrite, shorten and delete their transcripts. What a session has established must not hang on that, so the
-// worker copies the records as they come, freed of secrets, beside the events.
+// Agents rewrite, shorten and delete their transcripts. What a session has established must not
+// hang on that, so the worker copies the records as they come, freed of secrets, beside the events.
 
 // Copied is a transcript as far as it was copied.
 type Copied struct {
@@ -43,10 +43,12 @@ const (
 	maxCopy = 64 << 20 // bytes of a transcript that are read at a time
 )
 
-// Copy brings the copies of a session's transcripts up to date: whole lines alone, from where the last copy ended. Of a file that
-// was rewritten, or of another that the agent goes on in, the records come to those that were copied before: a
-// transcript that is shortened, or gone, takes nothing away. Only one that is a single document is copied anew. At most
-// maxCopy bytes of each are read at a time; the rest waits for the next. What could be copied is returned beside the error.
+// Copy brings the copies of a session's transcripts up to date: whole lines alone, from where the
+// last copy ended. Of a file that was rewritten, or of another that the agent goes on in, the
+// records come to those that were copied before: a transcript that is shortened, or gone, takes
+// nothing away. Only one that is a single document is copied anew. At most maxCopy bytes of each
+// are read at a time; the rest waits for the next. What could be copied is returned beside the
+// error.
 func (w *Waiting) Copy(ctx context.Context, scan *redact.Scanner) ([]Copied, error) {
 	type source struct{ from, subagent string }
 	sources := map[string]source{}
@@ -160,7 +162,8 @@ func (w *Waiting) copyOne(ctx context.Context, name, from string, scan *redact.S
 	return grown, errors.Join(w.keepState(next), ctx.Err())
 }
 
-// holdsRecords reports whether a transcript has a JSON object on its first line, and not one in all of it.
+// holdsRecords reports whether a transcript has a JSON object on its first line, and not one in all
+// of it.
 func holdsRecords(f *os.File) bool {
 	first, _, err := wholeLine(bufio.NewReader(io.NewSectionReader(f, 0, maxLine)))
 	return err == nil && json.Valid(first)
@@ -183,8 +186,8 @@ func eachLine(ctx context.Context, f *os.File, fn func(line []byte)) error {
 	}
 }
 
-// wholeLine reads one line with its end. One that is too long is nil, and its length is told all the same; at the end of the file, or at
-// a line without an end, the error is io.EOF.
+// wholeLine reads one line with its end. One that is too long is nil, and its length is told all
+// the same; at the end of the file, or at a line without an end, the error is io.EOF.
 func wholeLine(r *bufio.Reader) (line []byte, length int64, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
@@ -200,7 +203,8 @@ func wholeLine(r *bufio.Reader) (line []byte, length int64, err error) {
 	}
 }
 
-// after is a stream of what follows the first size bytes of a file that has been redacted: a key may have begun there.
+// after is a stream of what follows the first size bytes of a file that has been redacted: a key
+// may have begun there.
 func after(f io.ReaderAt, size int64, scan *redact.Scanner) *redact.Stream {
 	stream := scan.Stream()
 	last := make([]byte, min(size, redact.Reach))

@@ -54,9 +54,10 @@ var fields = struct{ session, parent, subagent, dir, transcript, name, prompt, s
 // notified is what Codex calls the end of a turn where it notifies instead of calling a hook.
 const notified = "agent-turn-complete"
 
-// Decode makes an Event of what the agent wrote to a hook. name is the event's name if the command line gives
-// it, else the payload does. A payload that is too long is read for the fields of an Event alone. Fields of another
-// type than text are as if they were not there. Errors wrap ErrPayload or ErrUnasked.
+// Decode makes an Event of what the agent wrote to a hook. name is the event's name if the command
+// line gives it, else the payload does. A payload that is too long is read for the fields of an
+// Event alone. Fields of another type than text are as if they were not there. Errors wrap
+// ErrPayload or ErrUnasked.
 func (a Agent) Decode(name string, from io.Reader, now time.Time) (Event, error) {
 	doc, err := io.ReadAll(io.LimitReader(from, maxRead))
 	if err != nil {
@@ -156,8 +157,9 @@ func clip(s string) string {
 	return string(bytes.ToValidUTF8([]byte(s[:maxField]), nil))
 }
 
-// Encode is what the hook prints so that the agent takes up a text, nil where the agent reads nothing or there is
-// nothing to say. More than the agent's limit is not said at all: who calls has to keep to it.
+// Encode is what the hook prints so that the agent takes up a text, nil where the agent reads
+// nothing or there is nothing to say. More than the agent's limit is not said at all: who calls has
+// to keep to it.
 func (a Agent) Encode(e Event, text string) []byte {
 	d, _ := a.delivery(e.Name)
 	text = strings.TrimRight(text, "\n")

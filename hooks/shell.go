@@ -5,15 +5,17 @@ import (
 	"strings"
 )
 
-// Variables by which an agent that sets none of its own says who runs a shell. Our plugins set them.
+// Variables by which an agent that sets none of its own says who runs a shell. Our plugins set
+// them.
 const (
 	AgentVariable   = "REVERIE_AGENT"
 	SessionVariable = "REVERIE_SESSION"
 )
 
-// InShell names the agent in whose shell something runs, by the environment that get reads, and the agent's id of the
-// session, which may be "". The agent is "" where none is seen. What names its session comes before what does not; among
-// such, our own variables come first, and then those of Agents in their order.
+// InShell names the agent in whose shell something runs, by the environment that get reads, and the
+// agent's id of the session, which may be "". The agent is "" where none is seen. What names its
+// session comes before what does not; among such, our own variables come first, and then those of
+// Agents in their order.
 func InShell(get func(variable string) string) (agent, session string) {
 	own := get(AgentVariable)
 	if session = get(SessionVariable); session != "" {

@@ -98,7 +98,8 @@ func TestSecretsDoNotReachTheSpool(t *testing.T) {
 	}
 }
 
-// A process that was killed while it wrote leaves a line without an end. The next event is whole all the same.
+// A process that was killed while it wrote leaves a line without an end. The next event is whole
+// all the same.
 func TestTornLineTakesNoOtherWithIt(t *testing.T) {
 	s := Spool{Dir: filepath.Join(t.TempDir(), "spool")}
 	if err := s.Append(event("s", 1)); err != nil {

@@ -135,8 +135,8 @@ const (
 // AgainRoom is more than Again adds to a question, in bytes.
 const AgainRoom = 2560
 
-// Again is the same question with what was wrong with the last answer to it. Both are shortened. It adds at most
-// AgainRoom bytes, each time that it is called.
+// Again is the same question with what was wrong with the last answer to it. Both are shortened. It
+// adds at most AgainRoom bytes, each time that it is called.
 func (r Rendered) Again(faults []string, last string) Rendered {
 	var said []string
 	for _, f := range faults[:min(len(faults), maxFaults)] {

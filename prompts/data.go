@@ -9,8 +9,9 @@ import (
 	"unicode"
 )
 
-// How data stands in a question: each block between two lines that end in a number made from all the data of the
-// question and found nowhere in it. So no line of data is one of those lines, whatever it says.
+// How data stands in a question: each block between two lines that end in a number made from all
+// the data of the question and found nowhere in it. So no line of data is one of those lines,
+// whatever it says.
 
 // render fills blocks of data into the user part.
 func (p *prompt) render(blocks map[string]string) Rendered {
@@ -71,9 +72,10 @@ func free(texts []string, word func(try int) string) string {
 	}
 }
 
-// Shown is a text as a question shows it. Invalid UTF-8 becomes U+FFFD. Control characters, and those that have no
-// width or turn the direction of text, are written as <U+001B>; line feeds and tabs stay. In words that servers take for
-// the borders of a chat a space follows the bracket. Shown(Shown(t)) is Shown(t).
+// Shown is a text as a question shows it. Invalid UTF-8 becomes U+FFFD. Control characters, and
+// those that have no width or turn the direction of text, are written as <U+001B>; line feeds and
+// tabs stay. In words that servers take for the borders of a chat a space follows the bracket.
+// Shown(Shown(t)) is Shown(t).
 //
 // A quote that a model gives is of the text as shown.
 func Shown(text string) string {
@@ -93,8 +95,8 @@ func Shown(text string) string {
 	return borders().Replace(text)
 }
 
-// unseen reports whether a character has no width, turns the direction of text, or is a control or a line's end that is not
-// ours. What joins emoji and scripts, or keeps their letters apart, stays.
+// unseen reports whether a character has no width, turns the direction of text, or is a control or
+// a line's end that is not ours. What joins emoji and scripts, or keeps their letters apart, stays.
 func unseen(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t' || r == '\u200c' || r == '\u200d':
@@ -105,8 +107,8 @@ func unseen(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r >= 0x2060 && r <= 0x2064 || r >= 0xe0000 && r <= 0xe007f
 }
 
-// borders breaks the tokens by which chat templates tell the system, the user and the model apart. A server reads them
-// wherever they stand, also inside our text.
+// borders breaks the tokens by which chat templates tell the system, the user and the model apart.
+// A server reads them wherever they stand, also inside our text.
 var borders = sync.OnceValue(func() *strings.Replacer {
 	var pairs []string
 	for _, token := range []string{
@@ -123,7 +125,8 @@ var borders = sync.OnceValue(func() *strings.Replacer {
 // oneLine is text without line breaks, and with single spaces.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// hang is text of which no line but the first begins at the margin, so that none looks like the beginning of an item.
+// hang is text of which no line but the first begins at the margin, so that none looks like the
+// beginning of an item.
 func hang(text string) string {
 	text = strings.ReplaceAll(strings.Trim(text, "\r\n"), "\r\n", "\n")
 	return strings.ReplaceAll(text, "\n", "\n    ")

@@ -21,7 +21,8 @@ func DecodeDream(answer json.RawMessage) (DreamAnswer, error) {
 	return a, err
 }
 
-// DecodeDistill reads the answer to Distill. Steps and tools that do not fit its schema are left out.
+// DecodeDistill reads the answer to Distill. Steps and tools that do not fit its schema are left
+// out.
 func DecodeDistill(answer json.RawMessage) (DistillAnswer, error) {
 	a, dropped, err := decodeItems[DistillAnswer]("distill", answer)
 	a.Dropped = dropped
@@ -38,8 +39,8 @@ func DecodeContradiction(answer json.RawMessage) (ContradictionAnswer, error) {
 	return decode[ContradictionAnswer]("contradiction", answer)
 }
 
-// decode reads an answer to a prompt. Errors are of type Faults. An answer that repeats the example of the embedded
-// prompt is none.
+// decode reads an answer to a prompt. Errors are of type Faults. An answer that repeats the example
+// of the embedded prompt is none.
 func decode[T any](name string, answer json.RawMessage) (T, error) {
 	var out, none T
 	if err := builtin()[name].answer.check(answer); err != nil {
@@ -54,9 +55,10 @@ func decode[T any](name string, answer json.RawMessage) (T, error) {
 	return out, nil
 }
 
-// decodeItems is decode for an answer with lists of items of which each stands by itself: those that do not fit are left
-// out, and dropped has what is wrong with each. What is left fits the schema to the letter. An error is that of decode: the
-// answer is wrong outside its items, has too many of them, or has a list in which none fits.
+// decodeItems is decode for an answer with lists of items of which each stands by itself: those
+// that do not fit are left out, and dropped has what is wrong with each. What is left fits the
+// schema to the letter. An error is that of decode: the answer is wrong outside its items, has too
+// many of them, or has a list in which none fits.
 func decodeItems[T any](name string, answer json.RawMessage) (out T, dropped Faults, err error) {
 	if out, err = decode[T](name, answer); err == nil {
 		return out, nil, nil
@@ -72,8 +74,9 @@ func decodeItems[T any](name string, answer json.RawMessage) (out T, dropped Fau
 	return left, dropped, nil
 }
 
-// sift takes the items that do not fit out of the lists of an answer, and says what is wrong with each. It finds nothing in
-// an answer that is wrong outside of them, or in one of whose lists no item would be left.
+// sift takes the items that do not fit out of the lists of an answer, and says what is wrong with
+// each. It finds nothing in an answer that is wrong outside of them, or in one of whose lists no
+// item would be left.
 func (p *prompt) sift(answer json.RawMessage) (rest json.RawMessage, dropped Faults) {
 	if p.answer.frame().check(answer) != nil {
 		return nil, nil
@@ -128,8 +131,8 @@ func (p *prompt) parroted(answer json.RawMessage) string {
 	return ""
 }
 
-// minParroted is the shortest string by which an answer is known to repeat the example, in bytes. Small models do that
-// when they find nothing. Shorter strings may be right by chance.
+// minParroted is the shortest string by which an answer is known to repeat the example, in bytes.
+// Small models do that when they find nothing. Shorter strings may be right by chance.
 const minParroted = 24
 
 // exampleOf is the longer strings of the example in a system part: a line that is a JSON object.

@@ -95,7 +95,8 @@ type ContradictionAnswer struct {
 	Body    string `json:"body"`
 }
 
-// Distill asks for a skill: a workflow that was done again and again, written so that an agent can do it.
+// Distill asks for a skill: a workflow that was done again and again, written so that an agent can
+// do it.
 type Distill struct {
 	Workflow Known
 	Runs     []Run // how it went in sessions

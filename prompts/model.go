@@ -1,9 +1,9 @@
-// Package prompts holds what a model is asked: for each question the texts, the JSON schema of the answer, a
-// typed input, and the answer's type.
+// Package prompts holds what a model is asked: for each question the texts, the JSON schema of the
+// answer, a typed input, and the answer's type.
 //
-// Load is the entry; the methods of the Set it returns render a question. A Set is read-only and safe for
-// concurrent use. Whatever an input holds is data: it stands between delimiters that it cannot close, and is never
-// a template.
+// Load is the entry; the methods of the Set it returns render a question. A Set is read-only and
+// safe for concurrent use. Whatever an input holds is data: it stands between delimiters that it
+// cannot close, and is never a template.
 package prompts
 
 import (
@@ -37,16 +37,17 @@ type Model struct {
 	Digest  string // of its weights and settings, hex
 	Context int    // tokens that a question and its answer may have together
 
-	// Ask puts a question. An error says that there is no answer, not that it is a bad one; it wraps the context's when
-	// that has ended.
+	// Ask puts a question. An error says that there is no answer, not that it is a bad one; it wraps
+	// the context's when that has ended.
 	Ask func(context.Context, Rendered) (Answer, error)
 }
 
-// Predict is the most tokens that an answer of at most longest bytes is given in a context. A token of prose is two bytes or
-// more in any script; and the question needs its half.
+// Predict is the most tokens that an answer of at most longest bytes is given in a context. A token
+// of prose is two bytes or more in any script; and the question needs its half.
 func Predict(context, longest int) int { return min(longest/2+100, context/2) }
 
-// bytesPerToken is how few bytes of English or code a token stands for, so that no question is thought shorter than it is.
+// bytesPerToken is how few bytes of English or code a token stands for, so that no question is
+// thought shorter than it is.
 const bytesPerToken = 3
 
 // Room is how many bytes of System and User together fit beside the longest answer.

@@ -12,8 +12,9 @@ import (
 	"unicode/utf8"
 )
 
-// A schema is the part of JSON Schema that small servers turn into a grammar without surprises: objects whose
-// properties are all required, arrays, strings, integers, booleans, and enums of strings; everything bounded.
+// A schema is the part of JSON Schema that small servers turn into a grammar without surprises:
+// objects whose properties are all required, arrays, strings, integers, booleans, and enums of
+// strings; everything bounded.
 type schema struct {
 	Type       string             `json:"type"`
 	Properties map[string]*schema `json:"properties"`
@@ -38,9 +39,9 @@ func parseSchema(text []byte) (*schema, error) {
 }
 
 const (
-	// bytesPerRune is what a character of a string counts in the longest answer. Letters of the Latin alphabet are one
-	// byte, with every other one escaped two. Other scripts have up to four, but say as much in so many fewer characters
-	// that they stay far below maxLength.
+	// bytesPerRune is what a character of a string counts in the longest answer. Letters of the Latin
+	// alphabet are one byte, with every other one escaped two. Other scripts have up to four, but say
+	// as much in so many fewer characters that they stay far below maxLength.
 	bytesPerRune = 2
 	// space is what a server may put beside a value: a blank on each side of a colon or after a comma.
 	space = 2
@@ -84,19 +85,21 @@ func (s *schema) frame() *schema {
 	return &f
 }
 
-// Faults is what is wrong with an answer, each with the field it is about, in words for whoever gave it. Every
-// error of the Decode functions is one.
+// Faults is what is wrong with an answer, each with the field it is about, in words for whoever
+// gave it. Every error of the Decode functions is one.
 type Faults []string
 
 func (f Faults) Error() string { return strings.Join(f, "; ") }
 
-// maxAnswer is the longest answer that is looked at, in bytes. It is far more than any schema allows.
+// maxAnswer is the longest answer that is looked at, in bytes. It is far more than any schema
+// allows.
 const maxAnswer = 256 << 10
 
 // maxReported is how many faults of one answer are told.
 const maxReported = 20
 
-// check holds an answer against the schema. It reports every fault of it, but after one of syntax nothing more.
+// check holds an answer against the schema. It reports every fault of it, but after one of syntax
+// nothing more.
 func (s *schema) check(text []byte) error {
 	c := checker{in: json.NewDecoder(bytes.NewReader(text))}
 	c.in.UseNumber()

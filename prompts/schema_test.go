@@ -119,7 +119,8 @@ func same(t *testing.T, at string, s *schema, typ reflect.Type) {
 	}
 }
 
-// inText are the JSON objects that stand in a prompt's texts: its example, and what it says is an empty answer.
+// inText are the JSON objects that stand in a prompt's texts: its example, and what it says is an
+// empty answer.
 func inText(p *prompt) (found []string) {
 	for _, l := range strings.Split(p.system, "\n") {
 		if strings.HasPrefix(l, "{") {
@@ -182,7 +183,8 @@ func properties(s *schema) map[string]bool {
 	return all
 }
 
-// A token of English is about four bytes. A small model that is told more than 700 of them forgets some.
+// A token of English is about four bytes. A small model that is told more than 700 of them forgets
+// some.
 func TestPromptsAreShort(t *testing.T) {
 	for _, q := range questions {
 		p := Set{}.named(q.name)

@@ -63,8 +63,8 @@ func Names() []string {
 	return names
 }
 
-// A Set is the prompts as they are asked: those of this package, and in their place those of a folder of the user's. The
-// zero Set is this package's own.
+// A Set is the prompts as they are asked: those of this package, and in their place those of a
+// folder of the user's. The zero Set is this package's own.
 type Set struct{ own map[string]*prompt }
 
 // A prompt is a file, taken apart.
@@ -100,15 +100,17 @@ var builtin = sync.OnceValue(func() map[string]*prompt {
 	return found
 })
 
-// Load returns the prompts, those of the folder dir in the place of the embedded ones of the same names. A file is
-// NAME.md; the schemas cannot be replaced. With dir "", and where there is no such folder, all are the embedded ones.
+// Load returns the prompts, those of the folder dir in the place of the embedded ones of the same
+// names. A file is NAME.md; the schemas cannot be replaced. With dir "", and where there is no such
+// folder, all are the embedded ones.
 //
-// A file has a line "=== system ===", what the model is to do, a line "=== user ===", and what it is to do it with. There a
-// line {{events}} stands for the data of that name between its delimiters; which names a prompt has shows its embedded
-// file. No part is a template beyond that.
+// A file has a line "=== system ===", what the model is to do, a line "=== user ===", and what it
+// is to do it with. There a line {{events}} stands for the data of that name between its
+// delimiters; which names a prompt has shows its embedded file. No part is a template beyond that.
 //
-// Files that do not end in .md are let be, and so is README.md. An error names the file, and the line where it has one: of
-// what is no regular file or too long, lacks a part or the data that it is about, or asks for data that there is not.
+// Files that do not end in .md are let be, and so is README.md. An error names the file, and the
+// line where it has one: of what is no regular file or too long, lacks a part or the data that it
+// is about, or asks for data that there is not.
 func Load(dir string) (Set, error) {
 	if dir == "" {
 		return Set{}, nil

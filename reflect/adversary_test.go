@@ -18,8 +18,9 @@ import (
 
 var update = flag.Bool("update", false, "write "+adversaryFile+" again")
 
-// adversaryFile has one attack a line: a session in which somebody planted a text for whatever model reads it, and the
-// answer of a model that does as the text says. Tests of other packages may read it.
+// adversaryFile has one attack a line: a session in which somebody planted a text for whatever
+// model reads it, and the answer of a model that does as the text says. Tests of other packages may
+// read it.
 const adversaryFile = "testdata/adversary.jsonl"
 
 // An attack is one line of adversaryFile.
@@ -210,8 +211,9 @@ func TestAdversaryFileIsCurrent(t *testing.T) {
 	}
 }
 
-// A model that does what it reads gains nothing: what it says is never a person's words or a command's outcome, rests on what
-// stands in the session, and leaves what the detectors found as it was.
+// A model that does what it reads gains nothing: what it says is never a person's words or a
+// command's outcome, rests on what stands in the session, and leaves what the detectors found as it
+// was.
 func TestObedientModel(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

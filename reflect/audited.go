@@ -12,14 +12,16 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// Audited: a defect that an audit of a loop found and that was fixed before the loop ended. An auditor's word is no outcome of a
-// command and no person's: what is found here waits for review, whatever else says so.
+// Audited: a defect that an audit of a loop found and that was fixed before the loop ended. An
+// auditor's word is no outcome of a command and no person's: what is found here waits for review,
+// whatever else says so.
 
 // LoopClient is the client of a session that tells of a loop.
 const LoopClient = "loop"
 
-// AuditTool is the tool of the events that tell of a finding: a Call with the file as its path and an AuditCall as its text, and the
-// Result, whose first line is what was wrong and whose others are how it shows. Its outcome is OK for one that was fixed.
+// AuditTool is the tool of the events that tell of a finding: a Call with the file as its path and
+// an AuditCall as its text, and the Result, whose first line is what was wrong and whose others are
+// how it shows. Its outcome is OK for one that was fixed.
 const AuditTool = "audit"
 
 // AuditCall is what a finding's Call tells.
@@ -36,8 +38,8 @@ const maxAudited = 5
 // ofTheChange is what speaks of a change under review and not of the code that came of it.
 var ofTheChange = lazy(`(?i)\blines? \d+|\bL\d+\b|\biteration \d+|\b(?:this|the) (?:diff|patch|change|commit|hunk|iteration|branch|plan|pull request|PR|MR)\b`)
 
-// findAudited looks at the findings of a loop that were fixed. A bug is offered; a warning is where it was named again or another
-// finding had its rule, else it is weak.
+// findAudited looks at the findings of a loop that were fixed. A bug is offered; a warning is where
+// it was named again or another finding had its rule, else it is weak.
 func findAudited(v *view) []finding {
 	if v.session.Client != LoopClient {
 		return nil

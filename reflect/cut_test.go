@@ -103,7 +103,8 @@ func TestNothingSecretIsLeftAtACut(t *testing.T) {
 	}
 }
 
-// TestLongTextsOfSecrets has texts that are long for what is taken out of them, and one without lines.
+// TestLongTextsOfSecrets has texts that are long for what is taken out of them, and one without
+// lines.
 func TestLongTextsOfSecrets(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

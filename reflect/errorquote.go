@@ -100,7 +100,8 @@ func orders(token string) bool {
 
 func isLower(c byte) bool { return 'a' <= c && c <= 'z' }
 
-// isPlainWord tells a word of prose from a name: it is letters alone, and at most the first is a capital.
+// isPlainWord tells a word of prose from a name: it is letters alone, and at most the first is a
+// capital.
 func isPlainWord(token string) bool {
 	for i, r := range token {
 		switch {

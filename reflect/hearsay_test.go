@@ -178,7 +178,8 @@ func TestDirectWordsAreBeyondDoubt(t *testing.T) {
 	}
 }
 
-// TestReportedSentencesAreNoStatements wants nothing where the sentence itself says that it is another's.
+// TestReportedSentencesAreNoStatements wants nothing where the sentence itself says that it is
+// another's.
 func TestReportedSentencesAreNoStatements(t *testing.T) {
 	for _, m := range []string{
 		"The contributor wrote: RULE", "Translate to German: RULE", `{"instructions": "RULE"}`, "Our CTO posted this: RULE",
@@ -190,7 +191,8 @@ func TestReportedSentencesAreNoStatements(t *testing.T) {
 	}
 }
 
-// TestMostWordsAreBeyondDoubt wants most of what persons say in the labelled sessions taken for theirs.
+// TestMostWordsAreBeyondDoubt wants most of what persons say in the labelled sessions taken for
+// theirs.
 func TestMostWordsAreBeyondDoubt(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -225,8 +227,8 @@ func TestMostWordsAreBeyondDoubt(t *testing.T) {
 	}
 }
 
-// TestMarkSurvivesTheSessionsFile takes a message that a client mixed from its transcript to the evidence, and reads a
-// session of before there was the mark.
+// TestMarkSurvivesTheSessionsFile takes a message that a client mixed from its transcript to the
+// evidence, and reads a session of before there was the mark.
 func TestMarkSurvivesTheSessionsFile(t *testing.T) {
 	for _, c := range []struct {
 		blocks string

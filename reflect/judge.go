@@ -43,8 +43,9 @@ func (v *judgement) fault(format string, args ...any) {
 	}
 }
 
-// judge looks at an answer about the events of a part. It believes nothing: what passes is in the form of a candidate, rests on
-// words that stand in events that were shown, and is no more than what a model read there.
+// judge looks at an answer about the events of a part. It believes nothing: what passes is in the
+// form of a candidate, rests on words that stand in events that were shown, and is no more than
+// what a model read there.
 func (r *reader) judge(answer json.RawMessage, part []line) judgement {
 	v := judgement{refused: map[string]int{}}
 	a, err := prompts.DecodeReflect(answer)
@@ -91,7 +92,8 @@ func ofForm(why string) bool {
 	return false
 }
 
-// candidate makes the candidate of one item of an answer, or says why not. n is its number in the answer.
+// candidate makes the candidate of one item of an answer, or says why not. n is its number in the
+// answer.
 func (r *reader) candidate(in prompts.ReflectCandidate, events map[int]*transcript.Event, v *judgement, n int) (statementRead, string) {
 	c := record.Candidate{Kind: record.Kind(in.Kind), Text: strings.TrimSpace(in.Text), Body: strings.TrimSpace(in.Body), How: record.Model, Detector: "model"}
 	switch {
@@ -183,9 +185,10 @@ func visibleText(text string) bool {
 // quotable are the fields of an event that may be quoted.
 func quotable(e *transcript.Event) []string { return []string{e.Text, e.Command, e.Old, e.New} }
 
-// quoted returns the words of an event that a quote gives, as they stand there. A run of white space counts as one space;
-// all else must be the same. What is shorter than minQuote must be a whole field, and a quote has a word in it. Words
-// that clients put into the event are not among those that may be quoted.
+// quoted returns the words of an event that a quote gives, as they stand there. A run of white
+// space counts as one space; all else must be the same. What is shorter than minQuote must be a
+// whole field, and a quote has a word in it. Words that clients put into the event are not among
+// those that may be quoted.
 func (r *reader) quoted(e *transcript.Event, quote string) (string, bool) {
 	quote = strings.TrimSpace(quote)
 	if len(quote) > 4*maxQuoted || !strings.ContainsFunc(quote, isWordRune) {
@@ -214,7 +217,8 @@ func (r *reader) quoted(e *transcript.Event, quote string) (string, bool) {
 	return "", false
 }
 
-// stretch returns a part of a text that has the words of a quote, between them any white space. Linear in the text.
+// stretch returns a part of a text that has the words of a quote, between them any white space.
+// Linear in the text.
 func stretch(text, quote string) (string, bool) {
 	words := strings.Fields(quote)
 	want := strings.Join(words, " ")
@@ -260,9 +264,9 @@ func unquoted(text string) string {
 	return hereInRepo.ReplaceAllString(verbatim.ReplaceAllString(text, "quoted words"), "in the repository$1")
 }
 
-// aboutThem reports whether a statement has a word that carries meaning in common with the events it cites; where words are
-// not set apart, two neighbouring letters. A quote that stands where it is said to stand may have nothing to do with what it
-// is said to prove.
+// aboutThem reports whether a statement has a word that carries meaning in common with the events
+// it cites; where words are not set apart, two neighbouring letters. A quote that stands where it
+// is said to stand may have nothing to do with what it is said to prove.
 func aboutThem(text string, cited []*transcript.Event) bool {
 	var runes []rune
 	if unspaced.MatchString(text) {
@@ -282,8 +286,8 @@ func aboutThem(text string, cited []*transcript.Event) bool {
 	return false
 }
 
-// colourless is stretch for a text with colour codes, which a model is not shown. They are no part of a quote: it returns the
-// longest part without them.
+// colourless is stretch for a text with colour codes, which a model is not shown. They are no part
+// of a quote: it returns the longest part without them.
 func colourless(text, quote string) (string, bool) {
 	if !strings.ContainsRune(text, '\x1b') {
 		return "", false
@@ -314,14 +318,15 @@ var (
 	// webPlace is an address, with or without a scheme.
 	webPlace = lazy(`(?i)\b[a-z][a-z0-9+.-]*://[^\s<>"'` + "`" + `)\]]+|\bwww\.[^\s<>"'` + "`" + `)\]]+|\b(?:[a-z0-9-]+\.)+[a-z]{2,}/[^\s<>"'` + "`" + `)\]]*|` +
 		`\b(?:\d{1,3}\.){3}\d{1,3}\b[^\s<>"'` + "`" + `)\]]*|[\w.+-]+@[\w-]+\.[\w.-]+`)
-	// commandLine is a command that is not marked as code: a program with an argument that only a command has, or a pipe into an interpreter.
+	// commandLine is a command that is not marked as code: a program with an argument that only a
+	// command has, or a pipe into an interpreter.
 	commandLine = lazy(`(?i)\b(?:curl|wget|sudo|(?:ba|z|da)?sh|rm|dd|chmod|chown|eval|nc|ncat|ssh|scp|rsync|base64|openssl|powershell|pwsh|` +
 		`iex|iwr|python3?|perl|ruby|npx|npm|pnpm|yarn|pip3?|docker|kubectl|git|crontab|systemctl)(?:\s+[\w.:=@/-]+)?\s+(?:-{1,2}\w|[~/$"'|]|\.{1,2}/)\S*|` +
 		`\|\s*(?:sudo\s+)?(?:(?:ba|z|da|k)?sh|python3?|perl|node|iex)\b`)
 )
 
-// invented reports whether a text has an address or a command that stands in none of the cited events and was not run, or a
-// name marked as code that stands in no event that was shown.
+// invented reports whether a text has an address or a command that stands in none of the cited
+// events and was not run, or a name marked as code that stands in no event that was shown.
 func invented(text string, cited []*transcript.Event, shown map[int]*transcript.Event) bool {
 	stands := func(what string, e *transcript.Event) bool {
 		for _, field := range quotable(e) {
@@ -377,7 +382,8 @@ func invented(text string, cited []*transcript.Event, shown map[int]*transcript.
 
 var globMark = lazy(`[*?\[{]`)
 
-// pathsNamed are the paths of a candidate that the session names, relative and without steps out of the repository.
+// pathsNamed are the paths of a candidate that the session names, relative and without steps out of
+// the repository.
 func pathsNamed(paths []string, shown map[int]*transcript.Event) []string {
 	var out []string
 	for _, p := range paths {

@@ -6,8 +6,8 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// An order asks for one thing in a few words: "open a draft PR". One order states nothing. The same order in session after
-// session is a rule that nobody stated; dream counts them.
+// An order asks for one thing in a few words: "open a draft PR". One order states nothing. The same
+// order in session after session is a rule that nobody stated; dream counts them.
 
 // Bounds of orders.
 const (
@@ -26,7 +26,8 @@ var (
 		they my your our not still in on at for of with but because seems looks oh hmm here these those before after as by than to all`)
 )
 
-// findOrders returns the short orders that a person typed, each as a weak candidate. Languages that set no spaces have none.
+// findOrders returns the short orders that a person typed, each as a weak candidate. Languages that
+// set no spaces have none.
 func findOrders(v *view) []finding {
 	var out []finding
 	seen := map[string]bool{}

@@ -9,10 +9,10 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// overtaken tells whether the session changed the code that a statement is about after the statement was made, so that it
-// is stale at birth. Rules are not about code that must stay as it is: only a name that they want and that an edit
-// took away makes them stale. A fact is stale once a line with one of its names changed, and an agent's diagnosis if one
-// changed since the failure.
+// overtaken tells whether the session changed the code that a statement is about after the
+// statement was made, so that it is stale at birth. Rules are not about code that must stay as it
+// is: only a name that they want and that an edit took away makes them stale. A fact is stale once
+// a line with one of its names changed, and an agent's diagnosis if one changed since the failure.
 func overtaken(v *view, c record.Candidate) bool {
 	if c.How == record.Seen {
 		return false

@@ -21,8 +21,8 @@ var (
 	redacted = lazy(`\[redacted:[^\]]*\]`)
 )
 
-// verbatim are the words of a statement that are not its own: what is quoted or marked as code, and names with dots or
-// colons in them. A "here" at a clause's end means the repository.
+// verbatim are the words of a statement that are not its own: what is quoted or marked as code, and
+// names with dots or colons in them. A "here" at a clause's end means the repository.
 var (
 	verbatim   = lazy("`[^`]*`|\"[^\"]*\"|“[^”]*”|「[^」]*」|\\b\\w+(?:(?:\\.|::?)\\w+)+")
 	hereInRepo = lazy(`(?i)\bhere([.,;:!)]|$)`)

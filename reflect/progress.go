@@ -21,8 +21,8 @@ type Progress struct {
 // maxStood is how many events are looked at, the last: a session is asked while its agent waits.
 const maxStood = 10_000
 
-// Stand returns where a session stands after some events. It is a function of them alone. The events must have been
-// redacted.
+// Stand returns where a session stands after some events. It is a function of them alone. The
+// events must have been redacted.
 func Stand(s transcript.Session, events []transcript.Event) Progress {
 	var p Progress
 	events = events[max(0, len(events)-maxStood):]
@@ -74,8 +74,8 @@ func Stand(s transcript.Session, events []transcript.Event) Progress {
 	return p
 }
 
-// edited is a file as the session's directory has it; outside of that by its base name alone, for where a machine keeps
-// its files is nobody's business.
+// edited is a file as the session's directory has it; outside of that by its base name alone, for
+// where a machine keeps its files is nobody's business.
 func edited(file, dir string) string {
 	rel := strings.TrimPrefix(path.Clean(strings.ReplaceAll(relative(file, dir), "\\", "/")), "./")
 	switch {

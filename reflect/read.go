@@ -17,7 +17,8 @@ import (
 
 // Errors of reading a session with a model.
 var (
-	// ErrUnusable is returned when no answer of a model could be used, though it was told what was wrong.
+	// ErrUnusable is returned when no answer of a model could be used, though it was told what was
+	// wrong.
 	ErrUnusable = errors.New("no usable answer")
 	// ErrNoRoom is returned when a model's context is too small for a question about a session.
 	ErrNoRoom = errors.New("no room for a session in the model's context")
@@ -35,14 +36,15 @@ type Reading struct {
 	Faults     []string          // what was wrong with answers, and with items of answers, that could not be used
 }
 
-// Read asks a model what a session taught, and joins what stands up to the session's events with what the detectors
-// found: base, which stays as it is. known are statements that need not be found again. Without a model it is base alone.
+// Read asks a model what a session taught, and joins what stands up to the session's events with
+// what the detectors found: base, which stays as it is. known are statements that need not be found
+// again. Without a model it is base alone.
 //
-// A session that has no room in one question is asked about in parts, at most maxParts. An answer that cannot be used is
-// asked for once more, with what was wrong. A part without a usable answer is counted in Refused. Where no part has one
-// the error wraps ErrUnusable. An error of the model, or of the context, ends the reading at once, unless it wraps
-// ErrUnusable: then there was an answer, and it was bad. With an error the caller keeps base. Equal answers give an equal
-// Reading.
+// A session that has no room in one question is asked about in parts, at most maxParts. An answer
+// that cannot be used is asked for once more, with what was wrong. A part without a usable answer
+// is counted in Refused. Where no part has one the error wraps ErrUnusable. An error of the model,
+// or of the context, ends the reading at once, unless it wraps ErrUnusable: then there was an
+// answer, and it was bad. With an error the caller keeps base. Equal answers give an equal Reading.
 func Read(ctx context.Context, m *prompts.Model, set prompts.Set, s transcript.Session, events []transcript.Event, base record.Reflection, known []string) (Reading, error) {
 	if m == nil {
 		return Reading{Reflection: base}, nil
@@ -117,9 +119,10 @@ func Questions(m *prompts.Model, set prompts.Set, s transcript.Session, events [
 // openContext is the context in tokens of a model that is asked elsewhere.
 const openContext = 128 << 10
 
-// Import is Read with an answer that was given elsewhere, by a model of that name. Any event that a question may show can be
-// evidence. To import the answers to several questions, give each the Reflection of the one before as its base. An
-// error wraps ErrUnusable when the answer cannot be used.
+// Import is Read with an answer that was given elsewhere, by a model of that name. Any event that a
+// question may show can be evidence. To import the answers to several questions, give each the
+// Reflection of the one before as its base. An error wraps ErrUnusable when the answer cannot be
+// used.
 func Import(set prompts.Set, s transcript.Session, events []transcript.Event, base record.Reflection, answer json.RawMessage, model string) (Reading, error) {
 	fail := func(err error) (Reading, error) {
 		return Reading{}, fmt.Errorf("import an answer about session %s/%s: %w", s.Client, s.ID, err)
@@ -296,10 +299,12 @@ func (r *reader) take(v judgement) {
 	}
 }
 
-// maxReflection is what the text of a reflection may have for a model's candidates to be added, in bytes.
+// maxReflection is what the text of a reflection may have for a model's candidates to be added, in
+// bytes.
 const maxReflection = record.MaxRecord * 3 / 4
 
-// finish joins what the model found with what the detectors did: theirs first, then what the model is sure of.
+// finish joins what the model found with what the detectors did: theirs first, then what the model
+// is sure of.
 func (r *reader) finish(model, digest, prompt string) Reading {
 	slices.SortStableFunc(r.said, func(a, b statementRead) int {
 		if a.sure == b.sure {

@@ -14,8 +14,8 @@ import (
 	"github.com/reverie-memory/reverie/prompts"
 )
 
-// FuzzRead gives any bytes for an answer: nothing panics, the model is asked twice at most, and what passes is in the form
-// that checkReading wants.
+// FuzzRead gives any bytes for an answer: nothing panics, the model is asked twice at most, and
+// what passes is in the form that checkReading wants.
 func FuzzRead(f *testing.F) {
 	good := item("Gateway tests hang unless the mock clock is on.", 0, "the gateway tests hang unless the mock clock is on")
 	f.Add([]byte(replyOf(good)))
@@ -86,7 +86,8 @@ func FuzzCandidate(f *testing.F) {
 	})
 }
 
-// However a session is cut, each part has room, lines are in order, and none is lost while there are few parts.
+// However a session is cut, each part has room, lines are in order, and none is lost while there
+// are few parts.
 func TestSplit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		room := rapid.IntRange(minRoom, 4*minRoom).Draw(t, "room")

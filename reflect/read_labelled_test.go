@@ -13,8 +13,8 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// minPassed is the share of what a careful colleague would keep that must pass when a model says it in the colleague's words,
-// with a quote of the line that has most of them.
+// minPassed is the share of what a careful colleague would keep that must pass when a model says it
+// in the colleague's words, with a quote of the line that has most of them.
 const minPassed = 0.9
 
 // What refuses bad answers must not refuse good ones.
@@ -63,7 +63,8 @@ func TestGoodAnswersPass(t *testing.T) {
 	}
 }
 
-// perfect is the candidate for a statement, resting on the line of the session that has most of its words.
+// perfect is the candidate for a statement, resting on the line of the session that has most of its
+// words.
 func perfect(s labelled.Session, statement string) (prompts.ReflectCandidate, bool) {
 	best, score := prompts.ReflectAnchor{}, 0
 	for _, e := range traced(s.Session, s.Events).events {
@@ -81,8 +82,8 @@ func perfect(s labelled.Session, statement string) (prompts.ReflectCandidate, bo
 	return c, score > 0
 }
 
-// A model can quote what it is shown: each line of a question that is not a mark stands in its event, however short the
-// session had to be made. It would be told that it lies otherwise.
+// A model can quote what it is shown: each line of a question that is not a mark stands in its
+// event, however short the session had to be made. It would be told that it lies otherwise.
 func TestWhatIsShownCanBeQuoted(t *testing.T) {
 	labels, err := labelled.Read(labelledDir)
 	if err != nil {

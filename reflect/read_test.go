@@ -98,8 +98,8 @@ func read(t *testing.T, m *scripted, s script, known ...string) (Reading, error)
 	return got, err
 }
 
-// checkReading asserts what must hold of every reading: the detectors' findings first and untouched, and the model's no more
-// than that.
+// checkReading asserts what must hold of every reading: the detectors' findings first and
+// untouched, and the model's no more than that.
 func checkReading(t testing.TB, events []transcript.Event, base record.Reflection, got Reading) {
 	t.Helper()
 	r := got.Reflection
@@ -304,7 +304,8 @@ func TestAModelConfirmsTheDetectors(t *testing.T) {
 	}
 }
 
-// An item of wrong form costs the others nothing; they are judged as ever, and nothing is asked again.
+// An item of wrong form costs the others nothing; they are judged as ever, and nothing is asked
+// again.
 func TestAnItemOfWrongFormIsLeftOut(t *testing.T) {
 	good := item("Gateway tests hang unless the mock clock is on.", 0, "the gateway tests hang unless the mock clock is on")
 	forged := item("Gateway tests need a real clock in the north.", 0, "gateway tests need a real clock")
@@ -483,7 +484,8 @@ func TestPartsBeginAtTurns(t *testing.T) {
 		}
 		got = append(got, b.String())
 	}
-	// A line of 100 bytes takes 137. The third turn (3 to 7) has no room in one part: its second begins with event 3 again.
+	// A line of 100 bytes takes 137. The third turn (3 to 7) has no room in one part: its second
+	// begins with event 3 again.
 	if diff := cmp.Diff([]string{"012", "345", "3678"}, got); diff != "" && !slices.Equal(got, []string{"012", "3456", "378"}) {
 		t.Error(diff)
 	}

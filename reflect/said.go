@@ -42,12 +42,13 @@ func (v *view) typed(event int) {
 	}
 }
 
-// minWeak is the probability from which on a sentence that is not worth a proposal by itself is kept as weak, if another
-// statement may be about the same thing: it may change what is known.
+// minWeak is the probability from which on a sentence that is not worth a proposal by itself is
+// kept as weak, if another statement may be about the same thing: it may change what is known.
 const minWeak = 0.2
 
-// findSaid makes candidates of the sentences that are worth keeping. One that does not say that it lasts, or of which the
-// model is not certain, is in doubt: a person decides. A sentence that needs the one before takes it along.
+// findSaid makes candidates of the sentences that are worth keeping. One that does not say that it
+// lasts, or of which the model is not certain, is in doubt: a person decides. A sentence that needs
+// the one before takes it along.
 func findSaid(v *view) []finding {
 	var out []finding
 	for i := range v.sentences {
@@ -185,8 +186,8 @@ var andOr = lazy(`(?i)^(?:and/or|he/she|ci/cd|i/o|n/a|w/o|tcp/ip|read/write|yes/
 	`feat|fix|bugfix|hotfix|release|chore|origin|refs|heads)/|` +
 	`owner/\w+)$`)
 
-// pointless reports whether a statement in English points at something that only its session knows. A reason may point back at the
-// rule that it stands with.
+// pointless reports whether a statement in English points at something that only its session knows.
+// A reason may point back at the rule that it stands with.
 func pointless(text string) bool {
 	if at := reasonClause.FindStringIndex(text); at != nil && at[0] > minStatement {
 		return unresolved(text[:at[0]], "en")

@@ -9,7 +9,8 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// A person's rule that says it lasts is accepted unasked. What else is worth keeping waits, in the person's own words.
+// A person's rule that says it lasts is accepted unasked. What else is worth keeping waits, in the
+// person's own words.
 func TestSaidWaitsUnlessItLasts(t *testing.T) {
 	for said, doubt := range map[string]record.Doubt{
 		"Always run the tests with `make check`, never with go test alone.":             "",

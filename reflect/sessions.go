@@ -19,16 +19,17 @@ import (
 // ErrNoSession is returned when no kept session has the name asked for.
 var ErrNoSession = errors.New("no such session is kept")
 
-// Sessions is the folder of this clone's sessions: one file each, "<client>-<id>.jsonl", with
-// the session on the first line and one event on each line after it. The first line also says how
-// many events follow and their hash, so that a listing reads no further. Everything in it has passed
-// the scanner. It is raw material: it expires, and is never shared.
+// Sessions is the folder of this clone's sessions: one file each, "<client>-<id>.jsonl", with the
+// session on the first line and one event on each line after it. The first line also says how many
+// events follow and their hash, so that a listing reads no further. Everything in it has passed the
+// scanner. It is raw material: it expires, and is never shared.
 type Sessions struct {
 	Dir     string
 	Scanner *redact.Scanner // may be nil
 	Offered bool            // Ingest reads at an agent's wish, and names sessions by record.Offer
 
-	// Command, which may be nil, reports whether a text that a transcript gives as typed is what a slash command stands for.
+	// Command, which may be nil, reports whether a text that a transcript gives as typed is what a
+	// slash command stands for.
 	Command func(s transcript.Session, text string) bool
 }
 
@@ -124,8 +125,8 @@ func touches(e transcript.Event, id string) bool {
 	return named(e.Command) || named(e.Text) || named(e.New) || slices.ContainsFunc(e.Paths, named)
 }
 
-// Add puts events behind those of a kept session, or begins one with them. Their numbers are given here. The events that are
-// kept already are not looked at again.
+// Add puts events behind those of a kept session, or begins one with them. Their numbers are given
+// here. The events that are kept already are not looked at again.
 func (s Sessions) Add(head transcript.Session, more []transcript.Event) (Kept, error) {
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return Kept{}, fmt.Errorf("keep sessions: %w", err)
@@ -140,7 +141,8 @@ func (s Sessions) Add(head transcript.Session, more []transcript.Event) (Kept, e
 	return s.put(head, append(events, more...))
 }
 
-// Put keeps a session with exactly these events, in the place of what was kept of it. Their numbers are given here.
+// Put keeps a session with exactly these events, in the place of what was kept of it. Their numbers
+// are given here.
 func (s Sessions) Put(head transcript.Session, events []transcript.Event) (Kept, error) {
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return Kept{}, fmt.Errorf("keep sessions: %w", err)
@@ -178,8 +180,8 @@ func (s Sessions) entries() ([]os.DirEntry, error) {
 	return slices.DeleteFunc(all, os.DirEntry.IsDir), nil
 }
 
-// List returns the kept sessions, the latest last. It reads the first line of each file. A file that
-// cannot be read is in the error, joined; the others are returned all the same.
+// List returns the kept sessions, the latest last. It reads the first line of each file. A file
+// that cannot be read is in the error, joined; the others are returned all the same.
 func (s Sessions) List() ([]Kept, error) {
 	entries, err := s.entries()
 	if err != nil {
@@ -238,8 +240,8 @@ func (s Sessions) Load(name string) (Kept, []transcript.Event, error) {
 // abandoned is the age from which an unfinished file is taken for one that nobody writes any more.
 const abandoned = 24 * time.Hour
 
-// Expire removes sessions taken in before a time, and says how many. It also removes what an ingest that
-// was killed left behind.
+// Expire removes sessions taken in before a time, and says how many. It also removes what an ingest
+// that was killed left behind.
 func (s Sessions) Expire(before time.Time) (int, error) {
 	entries, err := s.entries()
 	if err != nil {

@@ -120,7 +120,8 @@ func TestIDsStayInTheFolder(t *testing.T) {
 	}
 }
 
-// A secret in an id would become a file's name, also one that is none any more once its punctuation is gone or its end is cut.
+// A secret in an id would become a file's name, also one that is none any more once its punctuation
+// is gone or its end is cut.
 func TestSecretInAnIDIsTakenOut(t *testing.T) {
 	long := strings.Repeat("s", 92) + "-blue-7-whale-frobnicator"
 	for name, text := range map[string]string{
@@ -196,7 +197,8 @@ func TestListReadsFirstLinesOnly(t *testing.T) {
 	}
 }
 
-// Files that say nothing of their events are counted, and the whole name of a session asks for no other.
+// Files that say nothing of their events are counted, and the whole name of a session asks for no
+// other.
 func TestFilesOfOlderVersionsAreRead(t *testing.T) {
 	s := Sessions{Dir: t.TempDir()}
 	ingest(t, s, generic("a", "one", "two"))

@@ -84,7 +84,8 @@ func safeName(scan *redact.Scanner, id string) (string, redact.Report) {
 	return transcript.SafeID(text.String()), found
 }
 
-// Name is the name of a session, "<client>/<id>", as files are named for it: without secrets, and safe in a path.
+// Name is the name of a session, "<client>/<id>", as files are named for it: without secrets, and
+// safe in a path.
 func Name(scan *redact.Scanner, client, id string) string {
 	client, _ = safeName(scan, client)
 	id, _ = safeName(scan, id)

@@ -124,7 +124,8 @@ func stepsFrom(line, dir, root string) (out []step, end string) {
 	return out, dir
 }
 
-// withoutParentheses takes the parentheses of subshells off the words of a command, and counts them.
+// withoutParentheses takes the parentheses of subshells off the words of a command, and counts
+// them.
 func withoutParentheses(words []string) (rest []string, opened, closed int) {
 	if len(words) == 0 || !strings.HasPrefix(words[0], "(") && !strings.HasSuffix(words[len(words)-1], ")") {
 		return words, 0, 0

@@ -12,8 +12,8 @@ import (
 // A topic is what a statement is about, so that two statements on one topic can be held
 // against each other.
 
-// isSubject reports whether a topic is one of those of which there can be only one truth: two different statements
-// on it contradict each other, or the later replaces the earlier.
+// isSubject reports whether a topic is one of those of which there can be only one truth: two
+// different statements on it contradict each other, or the later replaces the earlier.
 func isSubject(topic string) bool {
 	for i := range topicForms {
 		if topicForms[i].name == topic {

@@ -10,10 +10,12 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// maxParts is how many parts of one session a model is asked about. A session that has more is read in part: see weighed.
+// maxParts is how many parts of one session a model is asked about. A session that has more is read
+// in part: see weighed.
 const maxParts = 8
 
-// minRoom is the least that lines of a session may have, in bytes: with less there is nothing to be read from.
+// minRoom is the least that lines of a session may have, in bytes: with less there is nothing to be
+// read from.
 const minRoom = 2000
 
 // lineCost is what a line takes beside its text, in bytes: its number, who, and what sets it apart.
@@ -29,12 +31,13 @@ type line struct {
 	failed bool
 }
 
-// size is what a line takes in a question, where further lines of a text stand back from the margin.
+// size is what a line takes in a question, where further lines of a text stand back from the
+// margin.
 func (l line) size() int { return len(l.Text) + 4*strings.Count(l.Text, "\n") + len(l.Who) + lineCost }
 
-// A trace is what of a session a model is shown: copies of its events without what clients put into them. What was
-// injected, what summaries and slash commands say, what the agent's model thought, and what Reverie itself gave are
-// not in it.
+// A trace is what of a session a model is shown: copies of its events without what clients put into
+// them. What was injected, what summaries and slash commands say, what the agent's model thought,
+// and what Reverie itself gave are not in it.
 type trace struct {
 	session transcript.Session
 	events  []transcript.Event
@@ -62,8 +65,9 @@ func traced(s transcript.Session, events []transcript.Event) trace {
 	return t
 }
 
-// lines are the events for questions of which each has room for so many bytes. There will be as many questions as the session
-// needs when it is shortened as usual, maxParts at most; it is shortened only as far as it fits these.
+// lines are the events for questions of which each has room for so many bytes. There will be as
+// many questions as the session needs when it is shortened as usual, maxParts at most; it is
+// shortened only as far as it fits these.
 func (t trace) lines(room int) []line {
 	cost := lineCost * len(t.events)
 	parts := (compress.Size(compress.Session(t.events, compress.Options{}))+cost)/(room*9/10) + 1
@@ -89,8 +93,8 @@ var (
 // fromUser is what a person typed.
 const fromUser = "user"
 
-// who says whose an event is, empty for one that is not shown. Only a person's own words in a top-level session are the
-// user's.
+// who says whose an event is, empty for one that is not shown. Only a person's own words in a
+// top-level session are the user's.
 func who(s transcript.Session, e *transcript.Event) string {
 	sub := s.Parent != "" || e.Agent != ""
 	of := func(name string) string {
@@ -152,9 +156,9 @@ func told(e *transcript.Event) string {
 	return strings.Join(parts, "\n")
 }
 
-// split cuts lines into parts of at most room bytes, at the turns of the user where that is possible. A turn that has no
-// room by itself is cut between its events, and each further piece begins with the message that opened it. What is left
-// out of long lines is marked in them.
+// split cuts lines into parts of at most room bytes, at the turns of the user where that is
+// possible. A turn that has no room by itself is cut between its events, and each further piece
+// begins with the message that opened it. What is left out of long lines is marked in them.
 func split(lines []line, room int) (parts [][]line) {
 	var now []line
 	size := 0
@@ -200,9 +204,9 @@ func turnsOf(lines []line, limit int) [][]line {
 	return out
 }
 
-// weighed bounds the parts. Of more than maxParts the first and the last are kept, then those with the greatest weight,
-// the earlier of two that weigh the same. left is how
-// many lines are in no part that was kept.
+// weighed bounds the parts. Of more than maxParts the first and the last are kept, then those with
+// the greatest weight, the earlier of two that weigh the same. left is how many lines are in no
+// part that was kept.
 func weighed(parts [][]line) (kept [][]line, left int) {
 	if len(parts) <= maxParts {
 		return parts, 0

@@ -33,7 +33,8 @@ type Recipe struct {
 // buildTime is how long making an image may take.
 const buildTime = time.Hour
 
-// Build makes an image and returns its id. A Dockerfile is built without any file of the host; what it fetches, the engine fetches, outside of any sandbox.
+// Build makes an image and returns its id. A Dockerfile is built without any file of the host; what
+// it fetches, the engine fetches, outside of any sandbox.
 func (e *Engine) Build(ctx context.Context, r Recipe) (id string, err error) {
 	if r.Tag == "" || strings.HasPrefix(r.Tag, "-") {
 		return "", fmt.Errorf("%w: %q is no name for an image", ErrBadSpec, r.Tag)
@@ -124,8 +125,9 @@ func (l *lastOf) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// packRootfs writes a folder as an archive in which everything belongs to root. Devices, sockets and pipes are left out, and so are the bits that
-// give a program another user's rights: a sandbox has none of either. /tmp is everybody's.
+// packRootfs writes a folder as an archive in which everything belongs to root. Devices, sockets
+// and pipes are left out, and so are the bits that give a program another user's rights: a sandbox
+// has none of either. /tmp is everybody's.
 func packRootfs(ctx context.Context, dir string, to io.Writer) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -11,15 +11,18 @@ import (
 	"time"
 )
 
-// Change is something in a folder that was made or changed and that a person should look at before anything on the host does.
+// Change is something in a folder that was made or changed and that a person should look at before
+// anything on the host does.
 type Change struct {
 	Path string // with slashes, from the top
 	Why  string
 }
 
-// Changed finds what was made or changed in a folder since a moment and is dangerous to the host: files that it obeys, as Runs says, links that
-// leave the folder, git directories, folders that git takes for one, and devices. Files that would run with the rights of their owner or group, or with
-// capabilities, lose that, and are named. The time is the file system's own, which the command cannot set.
+// Changed finds what was made or changed in a folder since a moment and is dangerous to the host:
+// files that it obeys, as Runs says, links that leave the folder, git directories, folders that git
+// takes for one, and devices. Files that would run with the rights of their owner or group, or with
+// capabilities, lose that, and are named. The time is the file system's own, which the command
+// cannot set.
 func Changed(dir string, since time.Time) ([]Change, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -98,8 +101,9 @@ func disarmBelow(dir, p string, since time.Time) (list []Change) {
 	return list
 }
 
-// disarm takes from a regular file the bits and capabilities by which others would run it with more rights than their own, and
-// says what it had; "" for nothing. Folders keep theirs, which only say whose what is made in them is.
+// disarm takes from a regular file the bits and capabilities by which others would run it with more
+// rights than their own, and says what it had; "" for nothing. Folders keep theirs, which only say
+// whose what is made in them is.
 func disarm(dir string, root *os.Root, p string, info fs.FileInfo) (had string) {
 	const bits = fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
 	if !info.Mode().IsRegular() {

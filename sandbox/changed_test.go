@@ -64,7 +64,8 @@ func TestChangedNamesWhatTheHostWouldObey(t *testing.T) {
 	}
 }
 
-// What the command left with more rights than whoever runs it loses them, and is named; what was there before stays as it was.
+// What the command left with more rights than whoever runs it loses them, and is named; what was
+// there before stays as it was.
 func TestChangedDisarms(t *testing.T) {
 	dir := t.TempDir()
 	tr := tree{t, dir}

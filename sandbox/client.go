@@ -37,13 +37,15 @@ func said(err error, words ...string) bool {
 	return errors.As(err, &c) && slices.ContainsFunc(words, func(w string) bool { return strings.Contains(strings.ToLower(c.said), w) })
 }
 
-// missing reports whether the engine said that it has no such thing, and noImage that it has no such image.
+// missing reports whether the engine said that it has no such thing, and noImage that it has no
+// such image.
 func missing(err error) bool { return said(err, "no such") || noImage(err) }
 func noImage(err error) bool { return said(err, "no such image", "image not known") }
 
-// client is a call of the engine's program, ready to start. Its environment holds what the program needs to find the engine and
-// nothing of ours, and then given, as NAME=VALUE. Docker's engine is named by its socket, and the user's configuration is left
-// out (there is none in the folder named): it would put the host's proxies into every container, and can replace commands. One of
+// client is a call of the engine's program, ready to start. Its environment holds what the program
+// needs to find the engine and nothing of ours, and then given, as NAME=VALUE. Docker's engine is
+// named by its socket, and the user's configuration is left out (there is none in the folder
+// named): it would put the host's proxies into every container, and can replace commands. One of
 // Podman's is the engine itself: it outlives us, for what it has half made nobody finds.
 func (e *Engine) client(ctx context.Context, given []string, args ...string) *exec.Cmd {
 	if e.Name == "docker" {
@@ -72,7 +74,8 @@ func (e *Engine) environment(given []string) []string {
 	return append(env, given...)
 }
 
-// tame makes a client one that nobody waits for in vain: it has a group of its own, which ends with its context.
+// tame makes a client one that nobody waits for in vain: it has a group of its own, which ends with
+// its context.
 func tame(cmd *exec.Cmd) *exec.Cmd {
 	cmd.SysProcAttr = ownGroup()
 	cmd.Cancel = func() error { return endGroup(cmd.Process) }
@@ -105,7 +108,8 @@ func (e *Engine) askWith(ctx context.Context, most time.Duration, given []string
 // maxAnswer is how much of what a client says is kept, in bytes.
 const maxAnswer = 8 << 20
 
-// output runs a client and returns its standard output. The error is a *clientError with what it said on the other one.
+// output runs a client and returns its standard output. The error is a *clientError with what it
+// said on the other one.
 func output(cmd *exec.Cmd) ([]byte, error) {
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &atMost{&out, maxAnswer}, &atMost{&said, 4 << 10}
@@ -134,7 +138,8 @@ func (a *atMost) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// remove takes a container away, whatever it does, and returns when it is gone, or when the engine had its time.
+// remove takes a container away, whatever it does, and returns when it is gone, or when the engine
+// had its time.
 func (e *Engine) remove(name string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), orderTime+orderTime/2)
 	defer cancel()

@@ -16,20 +16,24 @@ import (
 	"unicode/utf8"
 )
 
-// Collecting says what Collect takes. The zero value takes everything up to the defaults, and no link.
+// Collecting says what Collect takes. The zero value takes everything up to the defaults, and no
+// link.
 type Collecting struct {
 	MaxFile  int64 // bytes of one file; 0: 5 MB
 	MaxFiles int   // 0: 200,000
 	MaxTotal int64 // bytes of all files; 0: 1 GiB
 
-	// Skip, if not nil, leaves out a file, or a folder with all in it, such as what the project ignores. It gets the path with slashes.
+	// Skip, if not nil, leaves out a file, or a folder with all in it, such as what the project
+	// ignores. It gets the path with slashes.
 	Skip func(path string, dir bool) bool
-	// Gone are paths of files that were there before and are not now. A HEAD among them counts where a folder is one that git takes for a repository,
-	// and what another version control had is refused.
+	// Gone are paths of files that were there before and are not now. A HEAD among them counts where a
+	// folder is one that git takes for a repository, and what another version control had is refused.
 	Gone []string
-	// Before, if not nil, is the target of the link that was at a path before anything ran. Such a link is taken as long as it has that target.
+	// Before, if not nil, is the target of the link that was at a path before anything ran. Such a
+	// link is taken as long as it has that target.
 	Before func(path string) (target string, ok bool)
-	// Take, if not nil, is given each file that was taken, in the order of paths, with its content, which is then not kept. Its error ends everything.
+	// Take, if not nil, is given each file that was taken, in the order of paths, with its content,
+	// which is then not kept. Its error ends everything.
 	Take func(f File, content io.Reader) error
 }
 
@@ -65,9 +69,11 @@ type candidate struct {
 	info fs.FileInfo
 }
 
-// Collect takes out of a folder what may go into a repository: regular files, by content. It follows no link and never leaves the folder, and what is read is
-// the file that was looked at: one that was put in its place, or changed while it was read, is refused. So are links that were not there before, devices, pipes, sockets,
-// git directories, names that deceive, files with a name outside of the folder, and files that are too large. Both lists are in the order of paths.
+// Collect takes out of a folder what may go into a repository: regular files, by content. It
+// follows no link and never leaves the folder, and what is read is the file that was looked at: one
+// that was put in its place, or changed while it was read, is refused. So are links that were not
+// there before, devices, pipes, sockets, git directories, names that deceive, files with a name
+// outside of the folder, and files that are too large. Both lists are in the order of paths.
 func Collect(ctx context.Context, dir string, how Collecting) ([]File, []Refused, error) {
 	how.MaxFile, how.MaxFiles, how.MaxTotal = cmp.Or(how.MaxFile, defaultMaxFile), cmp.Or(how.MaxFiles, defaultMaxFiles), cmp.Or(how.MaxTotal, defaultMaxTotal)
 	root, err := os.OpenRoot(dir)
@@ -279,7 +285,8 @@ func badName(p string) string {
 	return ""
 }
 
-// deceives reports whether a character makes a name look like another one. Those that join letters and emoji do not.
+// deceives reports whether a character makes a name look like another one. Those that join letters
+// and emoji do not.
 func deceives(r rune) bool {
 	return r != '\u200c' && r != '\u200d' && (unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029' || r == utf8.RuneError)
 }

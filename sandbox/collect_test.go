@@ -207,7 +207,8 @@ func TestCollectHandsOutContent(t *testing.T) {
 	}
 }
 
-// TestCollectWhileLinksAreSwapped has another goroutine put links to a secret, to its folder and to pipes in the place of files and folders, and back.
+// TestCollectWhileLinksAreSwapped has another goroutine put links to a secret, to its folder and to
+// pipes in the place of files and folders, and back.
 func TestCollectWhileLinksAreSwapped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

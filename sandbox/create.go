@@ -36,7 +36,8 @@ type container struct {
 	argv   []string
 }
 
-// ranOut reports whether Podman's process has noted that the kernel killed for want of memory. With control groups of version 1, inspect does not tell.
+// ranOut reports whether Podman's process has noted that the kernel killed for want of memory. With
+// control groups of version 1, inspect does not tell.
 func (c container) ranOut() bool {
 	if c.folder == "" {
 		return false
@@ -45,7 +46,8 @@ func (c container) ranOut() bool {
 	return err == nil
 }
 
-// insideHome is the home folder of whoever runs inside: the one place beside the workspace that can be written.
+// insideHome is the home folder of whoever runs inside: the one place beside the workspace that can
+// be written.
 const insideHome = "/tmp"
 
 // plan is the container for a Spec that is complete.
@@ -120,12 +122,13 @@ func (e *Engine) user(s Spec) (string, error) {
 	return strconv.Itoa(uid) + ":" + strconv.Itoa(gid), nil
 }
 
-// mostOfPodman is how many processes a user may have, in a container or not, by Podman's own limit for what it starts. Without a word it has them raised
-// for a container, which root without the capability for it may not.
+// mostOfPodman is how many processes a user may have, in a container or not, by Podman's own limit
+// for what it starts. Without a word it has them raised for a container, which root without the
+// capability for it may not.
 const mostOfPodman = 32 << 10
 
-// args are the arguments of create. The second result is what the client needs in its environment: values of variables are no arguments, which
-// everybody on the machine can read.
+// args are the arguments of create. The second result is what the client needs in its environment:
+// values of variables are no arguments, which everybody on the machine can read.
 func (e *Engine) args(c container) (args, env []string) {
 	s, l := c.spec, c.spec.Limits
 	bytes := func(n int64) string { return strconv.FormatInt(n, 10) }
@@ -193,7 +196,8 @@ func (s Spec) environment() []string {
 	return append(env, s.Env...)
 }
 
-// clientReads reports whether the engine's client itself would read a variable: such a one is passed as an argument.
+// clientReads reports whether the engine's client itself would read a variable: such a one is
+// passed as an argument.
 func clientReads(name string) bool {
 	return slices.Contains(clientNames(), name) || strings.HasPrefix(name, "DOCKER_") || strings.HasPrefix(name, "CONTAINER") || strings.HasPrefix(name, "BUILDKIT") ||
 		strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "DYLD_") || strings.HasPrefix(name, "GO") || strings.HasPrefix(name, "LC_") || strings.HasSuffix(strings.ToLower(name), "_proxy")

@@ -97,7 +97,8 @@ func (w *diskWatch) watch(root *os.Root, dir string, grow int64, most usage, too
 // errEnough ends a walk that has seen enough.
 var errEnough = errors.New("enough")
 
-// measure adds up what a tree takes, and stops when that is more than most, if it is not nil. unread is a folder that cannot be looked into.
+// measure adds up what a tree takes, and stops when that is more than most, if it is not nil.
+// unread is a folder that cannot be looked into.
 func measure(root *os.Root, most *usage) (u usage, unread string, err error) {
 	err = look(root, func(path string, info fs.FileInfo, why error) (bool, error) {
 		if why != nil {

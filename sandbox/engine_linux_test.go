@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// realEngine is the Docker of REVERIE_DOCKER, which .ci/docker starts, or the Podman of REVERIE_PODMAN, which .ci/podman sets up. It is the tests' alone.
+// realEngine is the Docker of REVERIE_DOCKER, which .ci/docker starts, or the Podman of
+// REVERIE_PODMAN, which .ci/podman sets up. It is the tests' alone.
 func realEngine(t *testing.T) *Engine {
 	t.Helper()
 	host, settings := os.Getenv("REVERIE_DOCKER"), os.Getenv("REVERIE_PODMAN")
@@ -141,7 +142,8 @@ func TestEngineEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestEngineBuildsOurImage makes the image of our Dockerfile, from a base in which apt-get only notes what it is to install. No registry is asked.
+// TestEngineBuildsOurImage makes the image of our Dockerfile, from a base in which apt-get only
+// notes what it is to install. No registry is asked.
 func TestEngineBuildsOurImage(t *testing.T) {
 	e := realEngine(t)
 	const base, tag = "reverie-test-base", "reverie-test-ours"

@@ -29,7 +29,8 @@ func raw(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// started runs a script that says "ready" and waits for its standard input to end, and returns its container while it runs.
+// started runs a script that says "ready" and waits for its standard input to end, and returns its
+// container while it runs.
 func started(t *testing.T, e *Engine, s Spec, script string) (id string, finish func() Result) {
 	t.Helper()
 	ready := make(chan struct{})
@@ -75,7 +76,8 @@ func started(t *testing.T, e *Engine, s Spec, script string) (id string, finish 
 	}
 }
 
-// TestEngineInspect looks at a running container from outside: by the engine, and by the kernel of the host.
+// TestEngineInspect looks at a running container from outside: by the engine, and by the kernel of
+// the host.
 func TestEngineInspect(t *testing.T) {
 	e := realEngine(t)
 	dir := place(t)
@@ -133,8 +135,9 @@ func TestEngineInspect(t *testing.T) {
 	}
 }
 
-// TestEngineEscapes tries to get out. Each script prints "escaped" where it could. Those marked do so in a container as Docker makes one by itself, with the same
-// workspace: that shows that the script would tell.
+// TestEngineEscapes tries to get out. Each script prints "escaped" where it could. Those marked do
+// so in a container as Docker makes one by itself, with the same workspace: that shows that the
+// script would tell.
 func TestEngineEscapes(t *testing.T) {
 	e := realEngine(t)
 	t.Setenv("SECRET_OF_THE_HOST", "s3cret")
@@ -297,7 +300,8 @@ func rawUser(t *testing.T) string {
 	return fmt.Sprintf("%d:%d", os.Getuid(), os.Getgid())
 }
 
-// TestEngineNetwork: a program inside reaches what is allowed, through this program and a proxy of the host, and nothing else.
+// TestEngineNetwork: a program inside reaches what is allowed, through this program and a proxy of
+// the host, and nothing else.
 func TestEngineNetwork(t *testing.T) {
 	e := realEngine(t)
 	reverie := builtReverie(t)
@@ -326,7 +330,8 @@ func TestEngineNetwork(t *testing.T) {
 	}
 }
 
-// TestEngineSwapsWhileCollecting has a command put links in the place of files while the host takes out what is there.
+// TestEngineSwapsWhileCollecting has a command put links in the place of files while the host takes
+// out what is there.
 func TestEngineSwapsWhileCollecting(t *testing.T) {
 	e := realEngine(t)
 	dir := place(t)

@@ -15,7 +15,8 @@ import (
 	"testing"
 )
 
-// TestMain is the tests, or a client of an engine that only notes how it was called, or a process to be killed.
+// TestMain is the tests, or a client of an engine that only notes how it was called, or a process
+// to be killed.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("REVERIE_FAKE_ENGINE"); dir != "" {
 		os.Exit(fakeClient(dir, os.Args[1:]))
@@ -113,8 +114,8 @@ const (
 	fakeID     = "sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 )
 
-// fakeClient answers one call. What it is told lies in its folder: info, ended (the state of a container that ran), patch (what inspect says otherwise),
-// and fail-VERB (the error of one).
+// fakeClient answers one call. What it is told lies in its folder: info, ended (the state of a
+// container that ran), patch (what inspect says otherwise), and fail-VERB (the error of one).
 func fakeClient(dir string, args []string) int {
 	note, _ := json.Marshal(call{args, os.Environ()})
 	log, err := os.OpenFile(filepath.Join(dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)

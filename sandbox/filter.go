@@ -8,17 +8,20 @@ import (
 	"slices"
 )
 
-// keptFrom are the system calls that Docker's filter keeps from whoever has no capability, and Podman's does not: with them a command makes itself root of a
-// namespace of users of its own, where it reaches parts of the kernel that were written for root.
+// keptFrom are the system calls that Docker's filter keeps from whoever has no capability, and
+// Podman's does not: with them a command makes itself root of a namespace of users of its own,
+// where it reaches parts of the kernel that were written for root.
 func keptFrom() []string {
 	return []string{"unshare", "setns", "mount", "umount", "umount2", "mount_setattr", "move_mount", "open_tree", "fsopen", "fsconfig", "fsmount", "fspick", "pivot_root",
 		"keyctl", "add_key", "request_key", "reboot", "io_uring_setup", "io_uring_enter", "io_uring_register"}
 }
 
-// newNamespaces are the flags of clone that make one: CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET.
+// newNamespaces are the flags of clone that make one: CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC,
+// NEWUSER, NEWPID and NEWNET.
 const newNamespaces = 0x7e020000
 
-// What a system call answers that is kept from a command, by number: errors of Linux, whatever this was built for.
+// What a system call answers that is kept from a command, by number: errors of Linux, whatever this
+// was built for.
 const (
 	notPermitted = 1  // EPERM
 	notThere     = 38 // ENOSYS: a C library then takes the older call
@@ -36,7 +39,8 @@ type filterRule struct {
 	Errno    string              `json:"errno,omitempty"`
 }
 
-// narrowFilter is Podman's filter of system calls, read from a file, without those that keptFrom names, and with clone for processes and threads alone.
+// narrowFilter is Podman's filter of system calls, read from a file, without those that keptFrom
+// names, and with clone for processes and threads alone.
 func narrowFilter(path string) ([]byte, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

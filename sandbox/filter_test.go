@@ -10,7 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestNarrowFilter: what Podman allows everybody and Docker does not is taken out, and nothing else changes.
+// TestNarrowFilter: what Podman allows everybody and Docker does not is taken out, and nothing else
+// changes.
 func TestNarrowFilter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "seccomp.json")
 	for _, test := range []struct{ name, in, want string }{

@@ -11,8 +11,10 @@ import (
 	"time"
 )
 
-// privateFolder is the folder, readable by its owner alone, in which each container of ours has one while it runs. It lies with temporary files and
-// has a name that can be guessed, so that Prune finds it; one that is not ours is refused. Each engine has its own: another one does not know its containers.
+// privateFolder is the folder, readable by its owner alone, in which each container of ours has one
+// while it runs. It lies with temporary files and has a name that can be guessed, so that Prune
+// finds it; one that is not ours is refused. Each engine has its own: another one does not know its
+// containers.
 func privateFolder(engine string) (string, error) {
 	temp, err := filepath.EvalSymlinks(os.TempDir())
 	if err != nil {
@@ -72,11 +74,13 @@ func (g given) hosts() string       { return filepath.Join(g.dir, "hosts") } // 
 
 func (g given) remove() error { return os.RemoveAll(g.dir) }
 
-// unusedFor is how old a folder is of which nothing says whose it is: one that is younger may be about to.
+// unusedFor is how old a folder is of which nothing says whose it is: one that is younger may be
+// about to.
 const unusedFor = 10 * time.Minute
 
-// sweep removes what was given to containers of owners that are not alive. Podman has no process that ends what a killed client had begun: what is left then of a
-// container that never came to be has no labels, but its name, which is that of the folder.
+// sweep removes what was given to containers of owners that are not alive. Podman has no process
+// that ends what a killed client had begun: what is left then of a container that never came to be
+// has no labels, but its name, which is that of the folder.
 func (e *Engine) sweep(alive func(Owner) bool) error {
 	entries, err := os.ReadDir(e.folder)
 	for _, f := range entries {

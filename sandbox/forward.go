@@ -23,9 +23,10 @@ const (
 	insideProxy   = "127.0.0.1:3128"
 )
 
-// Forward runs inside a container: it runs the command that stands behind "--" in args, which reaches the proxy of the host at an address of its own,
-// and at each address before "--" the host's service at the same one. It returns the command's exit code, 128 and more where a signal ended it.
-// Whoever calls it is the program that Spec.Forward names.
+// Forward runs inside a container: it runs the command that stands behind "--" in args, which
+// reaches the proxy of the host at an address of its own, and at each address before "--" the
+// host's service at the same one. It returns the command's exit code, 128 and more where a signal
+// ended it. Whoever calls it is the program that Spec.Forward names.
 func Forward(args []string) (int, error) {
 	dashes := slices.Index(args, "--")
 	if dashes < 0 || dashes == len(args)-1 {
@@ -82,7 +83,8 @@ func forward(address, socket string, services, argv []string) (int, error) {
 	return exitCode(cmd.ProcessState), nil
 }
 
-// carry passes one connection on to the socket, and there to a service of the host unless that is "".
+// carry passes one connection on to the socket, and there to a service of the host unless that is
+// "".
 func carry(c net.Conn, socket, service string) {
 	defer c.Close()
 	out, err := net.Dial("unix", socket)

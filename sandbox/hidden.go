@@ -14,7 +14,8 @@ import (
 // maxHidden is how many git directories a workspace may have.
 const maxHidden = 100
 
-// hidden is a git directory of a workspace, or a file that names one. In its place the container has an empty one that cannot be written, moved or removed.
+// hidden is a git directory of a workspace, or a file that names one. In its place the container
+// has an empty one that cannot be written, moved or removed.
 type hidden struct {
 	path string // absolute
 	dir  bool

@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// TestEngineClientIsKilled kills a process with containers at some moment of its work, again and again: the next Prune leaves nothing of it, and nothing of a living one goes.
+// TestEngineClientIsKilled kills a process with containers at some moment of its work, again and
+// again: the next Prune leaves nothing of it, and nothing of a living one goes.
 func TestEngineClientIsKilled(t *testing.T) {
 	e := realEngine(t)
 	lookers := len(looking())

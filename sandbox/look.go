@@ -16,12 +16,14 @@ const maxDepth = 200
 // errChanged is what a walk finds where something was put in the place of what it had looked at.
 var errChanged = errors.New("it changed while it was looked at")
 
-// visit is told of everything in a tree: its path with slashes from the top, and what Lstat said. why is nil, or why a folder could not be looked into,
-// of which it is then told a second time. It says whether to go into a folder; an error ends the walk.
+// visit is told of everything in a tree: its path with slashes from the top, and what Lstat said.
+// why is nil, or why a folder could not be looked into, of which it is then told a second time. It
+// says whether to go into a folder; an error ends the walk.
 type visit func(path string, info fs.FileInfo, why error) (enter bool, err error)
 
-// look goes through a tree that somebody else may change meanwhile. It follows no link and never leaves the folder: each folder is opened from the one above and
-// compared with what was looked at. The order is the system's.
+// look goes through a tree that somebody else may change meanwhile. It follows no link and never
+// leaves the folder: each folder is opened from the one above and compared with what was looked at.
+// The order is the system's.
 func look(root *os.Root, tell visit) error { return lookInto(root, "", 0, tell) }
 
 func lookInto(root *os.Root, at string, depth int, tell visit) error {
@@ -98,8 +100,8 @@ func enterFolder(root *os.Root, name string, info fs.FileInfo, full string, dept
 	return nil
 }
 
-// isGit reports whether some file system takes a name for .git: in another case, with characters that HFS+ ignores, with what NTFS
-// drops at the end, or by its short name.
+// isGit reports whether some file system takes a name for .git: in another case, with characters
+// that HFS+ ignores, with what NTFS drops at the end, or by its short name.
 func isGit(name string) bool {
 	for part := range strings.SplitSeq(name, `\`) {
 		if part = plainName(part); part == ".git" || part == "git~1" {
@@ -127,7 +129,8 @@ func plainName(name string) string {
 	return strings.ToLower(strings.TrimRight(name, " ."))
 }
 
-// bareDirs finds folders that git takes for a repository although they have no .git: those with a HEAD, and objects and refs or the name of a folder that has them.
+// bareDirs finds folders that git takes for a repository although they have no .git: those with a
+// HEAD, and objects and refs or the name of a folder that has them.
 type bareDirs map[string]int
 
 const (

@@ -23,7 +23,8 @@ func builtReverie(t *testing.T) string {
 	return reverie
 }
 
-// TestDockerForwards: a program inside reaches the one service of this machine that is allowed, at the address that it has outside.
+// TestDockerForwards: a program inside reaches the one service of this machine that is allowed, at
+// the address that it has outside.
 func TestDockerForwards(t *testing.T) {
 	e := realEngine(t)
 	allowed, other := echo(t), echo(t)

@@ -43,7 +43,8 @@ func TestLoopbacks(t *testing.T) {
 	}
 }
 
-// What leads to this machine is the address and port that the list has, and no other one however it is called.
+// What leads to this machine is the address and port that the list has, and no other one however it
+// is called.
 func TestProxyReachesOnlyTheServiceThatIsAllowed(t *testing.T) {
 	server := echo(t)
 	p := namesOf(map[string]string{"localhost": "127.0.0.1", "rebound.example.com": "127.0.0.1"}, server)

@@ -37,7 +37,8 @@ func (o Owner) Here() bool {
 	return o.Host != "" && o.Host == thisHost() && o.PID > 0 && o.Started != ""
 }
 
-// Alive reports whether the owner may still be there. Of one on another machine nothing is known, and it counts as alive.
+// Alive reports whether the owner may still be there. Of one on another machine nothing is known,
+// and it counts as alive.
 func (o Owner) Alive() bool { return !o.Here() || process.Alive(o.PID, o.Started) }
 
 // The labels of our containers.

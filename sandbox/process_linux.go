@@ -6,8 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownGroup starts a client in a group of its own, where no key of a terminal reaches it, and has it end with us. The kernel looks at the thread
-// that started it; Go's threads live as long as the process, where no goroutine ends while it holds one.
+// ownGroup starts a client in a group of its own, where no key of a terminal reaches it, and has it
+// end with us. The kernel looks at the thread that started it; Go's threads live as long as the
+// process, where no goroutine ends while it holds one.
 func ownGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
@@ -15,7 +16,8 @@ func ownGroup() *syscall.SysProcAttr {
 // outlive has a client go on when we end.
 func outlive(how *syscall.SysProcAttr) { how.Pdeathsig = 0 }
 
-// hardProcesses is how many processes the user of this one may have at most; 0 where that is not known.
+// hardProcesses is how many processes the user of this one may have at most; 0 where that is not
+// known.
 func hardProcesses() uint64 {
 	var l unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NPROC, &l) != nil {

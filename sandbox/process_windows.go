@@ -16,5 +16,6 @@ func exitCode(s *os.ProcessState) int { return s.ExitCode() }
 // outlive has nothing to do: no client ends with us.
 func outlive(*syscall.SysProcAttr) {}
 
-// hardProcesses is not known: elsewhere than on Linux, containers run in a machine with limits of its own.
+// hardProcesses is not known: elsewhere than on Linux, containers run in a machine with limits of
+// its own.
 func hardProcesses() uint64 { return 0 }

@@ -33,8 +33,9 @@ type proxy struct {
 	dial    func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
 }
 
-// serving is a proxy at work for one container: it takes CONNECT to what is allowed, and nothing else. Names are resolved here, and
-// what is connected to is an address that was looked at, not a name that may mean another one next time.
+// serving is a proxy at work for one container: it takes CONNECT to what is allowed, and nothing
+// else. Names are resolved here, and what is connected to is an address that was looked at, not a
+// name that may mean another one next time.
 type serving struct {
 	proxy
 	allow  []string
@@ -50,7 +51,8 @@ type serving struct {
 	denied []string
 }
 
-// listen begins to serve on a socket in a folder that only its owner can enter. allow is host:port, or [address]:port.
+// listen begins to serve on a socket in a folder that only its owner can enter. allow is host:port,
+// or [address]:port.
 func (p proxy) listen(socket string, allow []string) (*serving, error) {
 	s := &serving{proxy: p, places: make(chan struct{}, proxyConns), open: map[net.Conn]bool{}}
 	for _, a := range allow {
@@ -216,8 +218,8 @@ func (s *serving) serve(c net.Conn) {
 	pipe(c, to, early)
 }
 
-// reach connects to the first address of a target that may be reached. why says why none may. Of this machine it is what the target itself names, and never
-// what a name means.
+// reach connects to the first address of a target that may be reached. why says why none may. Of
+// this machine it is what the target itself names, and never what a name means.
 func (s *serving) reach(ctx context.Context, target string) (c net.Conn, why string, err error) {
 	if at, ok := loopback(target); ok {
 		if c, err = s.dial(ctx, at); err != nil {

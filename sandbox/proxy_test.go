@@ -78,7 +78,8 @@ func echo(t *testing.T) netip.AddrPort {
 	return l.Addr().(*net.TCPAddr).AddrPort()
 }
 
-// namesOf is a proxy whose names are in a table, and which may reach loopback, whatever the address is said to be.
+// namesOf is a proxy whose names are in a table, and which may reach loopback, whatever the address
+// is said to be.
 func namesOf(table map[string]string, server netip.AddrPort) proxy {
 	return proxy{
 		resolve: func(_ context.Context, host string) ([]netip.Addr, error) {
@@ -190,7 +191,8 @@ func TestProxyReachesWhatIsAllowed(t *testing.T) {
 	}
 }
 
-// TestProxyEnds has a connection open when the proxy ends: both sides see the end, and nothing listens any more.
+// TestProxyEnds has a connection open when the proxy ends: both sides see the end, and nothing
+// listens any more.
 func TestProxyEnds(t *testing.T) {
 	socket := socketIn(t)
 	s, err := namesOf(map[string]string{"a.example.com": "1.1.1.1"}, echo(t)).listen(socket, []string{"a.example.com:1"})
@@ -216,7 +218,8 @@ func TestProxyEnds(t *testing.T) {
 	}
 }
 
-// TestProxyEndsWhatIsBeingReached is about a host that does not answer: the end of the proxy is the end of asking it.
+// TestProxyEndsWhatIsBeingReached is about a host that does not answer: the end of the proxy is the
+// end of asking it.
 func TestProxyEndsWhatIsBeingReached(t *testing.T) {
 	for _, what := range []string{"a name", "a connection"} {
 		asked, why := make(chan bool, 1), make(chan error, 1)
@@ -251,7 +254,8 @@ func TestProxyEndsWhatIsBeingReached(t *testing.T) {
 	}
 }
 
-// TestForwardReachesTheProxy is what happens inside: a program that knows a proxy at an address talks to the socket.
+// TestForwardReachesTheProxy is what happens inside: a program that knows a proxy at an address
+// talks to the socket.
 func TestForwardReachesTheProxy(t *testing.T) {
 	socket := socketIn(t)
 	s, err := namesOf(map[string]string{"a.example.com": "1.1.1.1"}, echo(t)).listen(socket, []string{"a.example.com:1"})

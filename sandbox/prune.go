@@ -42,7 +42,8 @@ func (e *Engine) List(ctx context.Context) ([]Container, error) {
 	return list, nil
 }
 
-// Prune removes the containers of ours whose owner is not alive, and what was given to them, and returns them. alive may be nil, which is Owner.Alive. Nothing else is touched.
+// Prune removes the containers of ours whose owner is not alive, and what was given to them, and
+// returns them. alive may be nil, which is Owner.Alive. Nothing else is touched.
 func (e *Engine) Prune(ctx context.Context, alive func(Owner) bool) ([]Container, error) {
 	if alive == nil {
 		alive = Owner.Alive

@@ -40,9 +40,11 @@ type Result struct {
 	Hidden []string      // git directories and files of the workspace that were not inside
 }
 
-// Run runs argv in a container of its own, with stdin as its standard input if that is not nil, and returns when the container is gone. A command that fails, or that a limit
-// ended, is a Result; an error means that nothing ran, or that how it went cannot be known. When ctx ends, the container is killed and the error is that of
-// ctx. An error wrapping ErrLeft names a container that could not be removed.
+// Run runs argv in a container of its own, with stdin as its standard input if that is not nil, and
+// returns when the container is gone. A command that fails, or that a limit ended, is a Result; an
+// error means that nothing ran, or that how it went cannot be known. When ctx ends, the container
+// is killed and the error is that of ctx. An error wrapping ErrLeft names a container that could
+// not be removed.
 func (e *Engine) Run(ctx context.Context, s Spec, argv []string, stdin io.Reader) (result Result, err error) {
 	e.pruned.Do(func() { _, _ = e.Prune(ctx, nil) }) // what the next Prune does as well
 	if s, err = s.complete(e.facts.cpus); err != nil {
@@ -86,7 +88,8 @@ func (e *Engine) Run(ctx context.Context, s Spec, argv []string, stdin io.Reader
 			err = errors.Join(err, fmt.Errorf("%w: %s: %w", ErrLeft, name, gone))
 		}
 	}()
-	// A client that is killed may leave an order behind that is carried out later, so this one is waited for.
+	// A client that is killed may leave an order behind that is carried out later, so this one is
+	// waited for.
 	args, env := e.args(c)
 	if _, err := e.askWith(context.WithoutCancel(ctx), orderTime, env, args...); err != nil {
 		if noImage(err) {
@@ -195,7 +198,8 @@ func (e *Engine) attend(ctx context.Context, c container, watch *diskWatch, stdi
 	return result, nil
 }
 
-// feed gives a client its standard input. Whoever reads for it may wait for a person, and is not waited for: what it still gets is lost.
+// feed gives a client its standard input. Whoever reads for it may wait for a person, and is not
+// waited for: what it still gets is lost.
 func feed(client *exec.Cmd, stdin io.Reader) (done func(), err error) {
 	if stdin == nil {
 		return func() {}, nil // the client's standard input is empty
@@ -245,7 +249,8 @@ func (b *budget) exceeded() bool {
 	return b.over
 }
 
-// limited passes on what the budget allows, and takes the rest without a word, so that nobody who writes has to wait.
+// limited passes on what the budget allows, and takes the rest without a word, so that nobody who
+// writes has to wait.
 type limited struct {
 	to io.Writer
 	of *budget

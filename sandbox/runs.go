@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// Runs says why something on the host may run a file, or run what it says, when somebody opens, builds or commits the project: "" where nothing known does.
-// The name is compared as the file system that forgives most would.
+// Runs says why something on the host may run a file, or run what it says, when somebody opens,
+// builds or commits the project: "" where nothing known does. The name is compared as the file
+// system that forgives most would.
 func Runs(p string) string {
 	parts := strings.Split(p, "/")
 	for i := range parts {
@@ -23,7 +24,8 @@ func Runs(p string) string {
 	return ""
 }
 
-// runs reports whether a pattern names a file: a name anywhere, a path from any folder on where it has slashes, all in a folder where it ends with one.
+// runs reports whether a pattern names a file: a name anywhere, a path from any folder on where it
+// has slashes, all in a folder where it ends with one.
 func runs(pattern, name, whole string) bool {
 	if dir, ok := strings.CutSuffix(pattern, "/"); ok {
 		return strings.HasPrefix(whole, dir+"/") || strings.Contains(whole, "/"+dir+"/") || whole == dir || strings.HasSuffix(whole, "/"+dir)
@@ -42,16 +44,18 @@ type runner struct {
 	patterns []string // in lower case
 }
 
-// GitObeys is what Runs says of files that git itself obeys when somebody has them in a work tree, and BareRepository what Collect says of those
-// that make git take their folder for a repository. OtherRepository is what Runs says of what another version control has in a work tree: as with git, its settings
-// name commands.
+// GitObeys is what Runs says of files that git itself obeys when somebody has them in a work tree,
+// and BareRepository what Collect says of those that make git take their folder for a repository.
+// OtherRepository is what Runs says of what another version control has in a work tree: as with
+// git, its settings name commands.
 const (
 	GitObeys        = "git obeys it"
 	BareRepository  = "git takes its folder for a repository"
 	OtherRepository = "Mercurial, Jujutsu or Sapling obeys it"
 )
 
-// runners are those that are known to run what a file of a project says, without or with little asking.
+// runners are those that are known to run what a file of a project says, without or with little
+// asking.
 func runners() []runner {
 	return []runner{
 		{OtherRepository, []string{".hg/", ".jj/", ".sl/"}},

@@ -1,14 +1,18 @@
 // Package sandbox runs one command in one container of Docker or Podman, or refuses.
 //
-// Find an Engine by its name, ask it to Run, and take out what the command made with Collect. There is no way to the host for what
-// could not be had: a missing program, an engine that does not answer or cannot hold a limit, an image that is not there, a
-// container that was not made as it was asked for are errors, and nothing has run then.
+// Find an Engine by its name, ask it to Run, and take out what the command made with Collect. There
+// is no way to the host for what could not be had: a missing program, an engine that does not
+// answer or cannot hold a limit, an image that is not there, a container that was not made as it
+// was asked for are errors, and nothing has run then.
 //
-// Inside there is the image, read-only; one folder of the host, at the same path as outside, without a git directory in it; an
-// environment of named variables; no capability, no new privileges, no network but what a Spec allows, and limits for everything that
-// can be used up. What a container is made with, and whose it is, stands in its labels, so that Prune finds what a killed process left.
+// Inside there is the image, read-only; one folder of the host, at the same path as outside,
+// without a git directory in it; an environment of named variables; no capability, no new
+// privileges, no network but what a Spec allows, and limits for everything that can be used up.
+// What a container is made with, and whose it is, stands in its labels, so that Prune finds what a
+// killed process left.
 //
-// An Engine may be used by several goroutines. Everything that is started has a deadline, and is gone when its function returns.
+// An Engine may be used by several goroutines. Everything that is started has a deadline, and is
+// gone when its function returns.
 package sandbox
 
 import (
@@ -38,7 +42,8 @@ var (
 	ErrNoImage = errors.New("there is no such image")
 	// ErrBadSpec is returned when what was asked for cannot be given safely.
 	ErrBadSpec = errors.New("not to be sandboxed")
-	// ErrLeft is returned when a container could not be removed. Prune does when the engine answers again.
+	// ErrLeft is returned when a container could not be removed. Prune does when the engine answers
+	// again.
 	ErrLeft = errors.New("a container may be left")
 )
 
@@ -74,7 +79,8 @@ type facts struct {
 	filter   string // Podman on this machine: the file with its filter of system calls
 }
 
-// Find looks for an engine by its name. It returns an error wrapping ErrMissing, ErrSilent or ErrWeak, which says what is missing.
+// Find looks for an engine by its name. It returns an error wrapping ErrMissing, ErrSilent or
+// ErrWeak, which says what is missing.
 func Find(ctx context.Context, name string) (*Engine, error) {
 	if !slices.Contains(Engines(), name) {
 		return nil, fmt.Errorf("%w: %q is not one of %s", ErrMissing, name, strings.Join(Engines(), ", "))
@@ -114,7 +120,8 @@ func Find(ctx context.Context, name string) (*Engine, error) {
 	return e, err
 }
 
-// address is where the Docker that the user has chosen listens. One elsewhere would look for the folder on its own machine.
+// address is where the Docker that the user has chosen listens. One elsewhere would look for the
+// folder on its own machine.
 func (e *Engine) address(ctx context.Context) (string, error) {
 	host := os.Getenv("DOCKER_HOST")
 	if host == "" {
@@ -222,7 +229,8 @@ func (e *Engine) strong(system string, filtered, memory, pids, cpu bool) error {
 	return nil
 }
 
-// Image is the id of an image that is on this machine, sha256:…, by which a container is made: a name may mean another one tomorrow.
+// Image is the id of an image that is on this machine, sha256:…, by which a container is made: a
+// name may mean another one tomorrow.
 func (e *Engine) Image(ctx context.Context, name string) (string, error) {
 	if name == "" || strings.HasPrefix(name, "-") {
 		return "", fmt.Errorf("%w: %q is not a name", ErrNoImage, name)

@@ -10,10 +10,13 @@ import (
 	"slices"
 )
 
-// Scrub takes out of a folder what git on the host must not meet there: whatever is called .git, and the HEAD of a folder that git would take for a repository, both of
-// which it would obey, and pipes, sockets and devices, at which it would wait; and the folders of other version controls. What git ignores is no exception. keep, if not nil,
-// reports whether a folder with a HEAD, or of another version control, may stay as it is; "." is the top. It follows no link, has the owner look into folders that nobody may, and returns what is gone, in the order of paths. Nothing else may
-// write there meanwhile. Set-user-ID bits and the like of files are cleared.
+// Scrub takes out of a folder what git on the host must not meet there: whatever is called .git,
+// and the HEAD of a folder that git would take for a repository, both of which it would obey, and
+// pipes, sockets and devices, at which it would wait; and the folders of other version controls.
+// What git ignores is no exception. keep, if not nil, reports whether a folder with a HEAD, or of
+// another version control, may stay as it is; "." is the top. It follows no link, has the owner
+// look into folders that nobody may, and returns what is gone, in the order of paths. Nothing else
+// may write there meanwhile. Set-user-ID bits and the like of files are cleared.
 func Scrub(dir string, keep func(bare string) (bool, error)) ([]Change, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

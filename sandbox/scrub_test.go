@@ -51,7 +51,8 @@ func TestScrub(t *testing.T) {
 	}
 }
 
-// A folder that git takes for a repository loses its HEAD, at the top too, and where only its owner could have looked into it; one that may stay keeps it.
+// A folder that git takes for a repository loses its HEAD, at the top too, and where only its owner
+// could have looked into it; one that may stay keeps it.
 func TestScrubTakesHeadsOfRepositories(t *testing.T) {
 	dir := t.TempDir()
 	tr := tree{t, dir}

@@ -12,7 +12,8 @@ import (
 	"unicode"
 )
 
-// Spec says what a command is run in. The zero value of all but Image and Workspace is the narrowest, or the default.
+// Spec says what a command is run in. The zero value of all but Image and Workspace is the
+// narrowest, or the default.
 type Spec struct {
 	Image     string   // a name, or better an id as Image returns it
 	Workspace string   // absolute path of the one folder that the command may write; it has the same path inside
@@ -150,7 +151,8 @@ func readable(path, workspace string) (string, error) {
 	return real, nil
 }
 
-// mountable is the real path of what may be mounted: not a folder of the system, not a home, none that holds one or an engine's socket.
+// mountable is the real path of what may be mounted: not a folder of the system, not a home, none
+// that holds one or an engine's socket.
 func mountable(path string) (string, error) {
 	if !filepath.IsAbs(path) {
 		return "", fmt.Errorf("%w: %q is not an absolute path", ErrBadSpec, path)

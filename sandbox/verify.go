@@ -57,8 +57,8 @@ func (e *Engine) inspect(ctx context.Context, id string) (inspected, error) {
 	return list[0], nil
 }
 
-// verify holds a container that was made against what was asked for. An image can ask for volumes, a configuration can add mounts, and
-// an engine can pass over an option that it does not know.
+// verify holds a container that was made against what was asked for. An image can ask for volumes,
+// a configuration can add mounts, and an engine can pass over an option that it does not know.
 func (e *Engine) verify(c container, made inspected) error {
 	h, l := made.HostConfig, c.spec.Limits
 	var wrong []string

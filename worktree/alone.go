@@ -8,11 +8,12 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// placesLock is in the state folder. Who holds it begins, or resumes, a loop in a user's own work tree.
+// placesLock is in the state folder. Who holds it begins, or resumes, a loop in a user's own work
+// tree.
 const placesLock = "loops.lock"
 
-// LockPlaces keeps others from beginning a loop in a user's own work tree until unlock is called: between Beside and the step after which
-// others find the loop.
+// LockPlaces keeps others from beginning a loop in a user's own work tree until unlock is called:
+// between Beside and the step after which others find the loop.
 func LockPlaces(ctx context.Context, repo *git.Repo) (unlock func(), err error) {
 	dir, err := repo.StateDir()
 	if err != nil {
@@ -21,8 +22,9 @@ func LockPlaces(ctx context.Context, repo *git.Repo) (unlock func(), err error) 
 	return file.LockPath(ctx, filepath.Join(dir, placesLock))
 }
 
-// Beside is the name of another loop that has not ended and works in the same work tree, or on the same branch; "" if there is none. One
-// whose record cannot be read, or was not written here, is passed over: nobody carries it on.
+// Beside is the name of another loop that has not ended and works in the same work tree, or on the
+// same branch; "" if there is none. One whose record cannot be read, or was not written here, is
+// passed over: nobody carries it on.
 func Beside(ctx context.Context, repo *git.Repo, s State) (string, error) {
 	names, err := List(ctx, repo)
 	if err != nil {

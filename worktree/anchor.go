@@ -9,11 +9,12 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// near is how many lines around a finding's are its code: a change of one of them is a change of it.
+// near is how many lines around a finding's are its code: a change of one of them is a change of
+// it.
 const near = 1
 
-// hunk is a place where two versions of a file differ: lines from..from+old-1 became to..to+new-1. Where a side has no line, its
-// place is after the line that it names.
+// hunk is a place where two versions of a file differ: lines from..from+old-1 became to..to+new-1.
+// Where a side has no line, its place is after the line that it names.
 type hunk struct{ from, old, to, new int }
 
 // fileDiff is what became of one file.
@@ -23,7 +24,8 @@ type fileDiff struct {
 	hunks []hunk
 }
 
-// lineDiff is what became of files between two commits, by their old names. Files that are not in it are as they were.
+// lineDiff is what became of files between two commits, by their old names. Files that are not in
+// it are as they were.
 type lineDiff map[string]fileDiff
 
 // diffLines asks git what lines differ between two commits. Renamed files are followed.
@@ -110,7 +112,8 @@ func unquoted(name string) string {
 	return name
 }
 
-// move follows a line of a file, and reports whether it, or one near it, is another now. Line 0 stands for the whole file.
+// move follows a line of a file, and reports whether it, or one near it, is another now. Line 0
+// stands for the whole file.
 func (d lineDiff) move(file string, line int) (newFile string, newLine int, changed bool) {
 	f, differs := d[file]
 	switch {

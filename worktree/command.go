@@ -31,8 +31,9 @@ type Result struct {
 	TimedOut bool
 }
 
-// Runner runs a command, and returns only when nothing of it is left: neither when its time is over nor when ctx ends does anything
-// go on. The error says that it could not be run, or that ctx ended; a command that failed is a Result.
+// Runner runs a command, and returns only when nothing of it is left: neither when its time is over
+// nor when ctx ends does anything go on. The error says that it could not be run, or that ctx
+// ended; a command that failed is a Result.
 type Runner func(ctx context.Context, c Command) (Result, error)
 
 const (
@@ -42,7 +43,8 @@ const (
 	keptOutput = 256 << 10       // bytes of output that are kept in memory
 )
 
-// Exec is the Runner of this machine: the command in a process group of its own, which is ended as a whole.
+// Exec is the Runner of this machine: the command in a process group of its own, which is ended as
+// a whole.
 func Exec(ctx context.Context, c Command) (Result, error) {
 	var res Result
 	if len(c.Args) == 0 {
@@ -126,7 +128,8 @@ func Keep(c Command) (w io.Writer, text func() string) {
 	return k, k.text
 }
 
-// kept is a writer that keeps the first third and the end of what it is given, within a number of bytes; of what is longer, whole lines.
+// kept is a writer that keeps the first third and the end of what it is given, within a number of
+// bytes; of what is longer, whole lines.
 type kept struct {
 	most  int
 	heard func()

@@ -31,11 +31,14 @@ type Commit struct {
 	Left []LeftOut // in git's order
 }
 
-// Commit commits what the work tree holds on top of tip, or of what an agent has committed itself on top of it, and moves the branch.
-// What git ignores, files of more than the loop's limit, with secrets that were not in the commit before, of other repositories and our
-// own stay out: they stay where they are. Commits of an agent's that have such files, or a secret in what they say, or that do not build on tip, are replaced by
-// one without; the latter are kept by a ref below Kept. By hand the commits alone are taken, and one is made only to replace them. No hook and nothing that the tree brings runs; a filter that the user has configured
-// does. The error wraps ErrPerson where there is so much that it takes too long.
+// Commit commits what the work tree holds on top of tip, or of what an agent has committed itself
+// on top of it, and moves the branch. What git ignores, files of more than the loop's limit, with
+// secrets that were not in the commit before, of other repositories and our own stay out: they stay
+// where they are. Commits of an agent's that have such files, or a secret in what they say, or that
+// do not build on tip, are replaced by one without; the latter are kept by a ref below Kept. By
+// hand the commits alone are taken, and one is made only to replace them. No hook and nothing that
+// the tree brings runs; a filter that the user has configured does. The error wraps ErrPerson where
+// there is so much that it takes too long.
 func (p *Place) Commit(ctx context.Context, tip string, m Message, now time.Time) (Commit, error) {
 	if err := p.Check(); err != nil {
 		return Commit{}, err

@@ -16,11 +16,14 @@ import (
 	"github.com/reverie-memory/reverie/internal/file"
 )
 
-// Files of a sealed place for which .gitattributes names a filter, as Git LFS does. When the place is made the filter has run: there is
-// content in it where git has a pointer. No filter runs afterwards, so git takes such a file for a changed one as soon as it has to read it.
-// What the filter made is noted by its hash: a file with that hash is as it was. Any other content stays out until a person has said so.
+// Files of a sealed place for which .gitattributes names a filter, as Git LFS does. When the place
+// is made the filter has run: there is content in it where git has a pointer. No filter runs
+// afterwards, so git takes such a file for a changed one as soon as it has to read it. What the
+// filter made is noted by its hash: a file with that hash is as it was. Any other content stays out
+// until a person has said so.
 
-// filteredFile is in the git directory of a sealed place: a JSON object, path → SHA-256 of the file as it was made, in hex.
+// filteredFile is in the git directory of a sealed place: a JSON object, path → SHA-256 of the file
+// as it was made, in hex.
 const filteredFile = "reverie-filtered"
 
 // noteFiltered notes the files of a sealed place that a filter has made.
@@ -54,8 +57,8 @@ func (p *Place) noteFiltered(ctx context.Context, gitDir string) error {
 	return file.Replace(filepath.Join(gitDir, filteredFile), text, 0o600, true)
 }
 
-// filters are the filters of files, by their paths, as the attributes say that an index has; names are ended by NUL each. What lies in the
-// work tree is not asked.
+// filters are the filters of files, by their paths, as the attributes say that an index has; names
+// are ended by NUL each. What lies in the work tree is not asked.
 func (p *Place) filters(ctx context.Context, index string, names []byte) (map[string]string, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -74,7 +77,8 @@ func (p *Place) filters(ctx context.Context, index string, names []byte) (map[st
 	return found, nil
 }
 
-// filtered are the filters of paths of a sealed place, and which of those files are as they were made.
+// filtered are the filters of paths of a sealed place, and which of those files are as they were
+// made.
 func (p *Place) filtered(ctx context.Context, index string, names []string) (filters map[string]string, same map[string]bool, err error) {
 	if !p.sealed || len(names) == 0 {
 		return nil, nil, nil

@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// A file that a filter made is unchanged in a sandbox as long as its content is, whatever git thinks of it; another content, and a new
-// file, stay out until a person has looked, and history keeps what the filter would make.
+// A file that a filter made is unchanged in a sandbox as long as its content is, whatever git
+// thinks of it; another content, and a new file, stay out until a person has looked, and history
+// keeps what the filter would make.
 func TestSealedPlaceKeepsWhatFiltersMade(t *testing.T) {
 	r, first := newRecord(t)
 	r.Run("config", "filter.upper.smudge", "tr a-z A-Z")

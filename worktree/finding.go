@@ -28,7 +28,8 @@ const (
 	Waived      Standing = "waived" // by a person; it does not come back
 )
 
-// Finding is a defect that an audit, or Reverie itself, found in a loop's work: findings/<id>.json of the record.
+// Finding is a defect that an audit, or Reverie itself, found in a loop's work: findings/<id>.json
+// of the record.
 type Finding struct {
 	ID       string   `json:"id"` // 16 hex digits of a hash of file, rule or else text, and the line's text
 	File     string   `json:"file"`
@@ -74,7 +75,8 @@ type Reported struct {
 // maxFindings is how many findings an answer may have.
 const maxFindings = 50
 
-// Lengths of what is kept of a finding, in bytes. Record.writeFinding shortens to them: nothing is cut before its secrets are taken out.
+// Lengths of what is kept of a finding, in bytes. Record.writeFinding shortens to them: nothing is
+// cut before its secrets are taken out.
 const (
 	maxSaid    = 2000 // a text or a scenario
 	maxRule    = 100
@@ -94,10 +96,11 @@ func severityOf(word Severity) (Severity, bool) {
 	return "", false
 }
 
-// ParseAudit reads what an auditor printed: one JSON object {"findings":[{"file","line","severity","text"}]}, with rule and
-// scenario in a finding and a list fixed of ids if it likes. Other text may stand around it, but no second object with findings: that
-// may be what a program printed that the auditor ran. Severities are bug, warning and suggestion; blocking, major and error
-// count as bug, minor as warning, info as suggestion.
+// ParseAudit reads what an auditor printed: one JSON object
+// {"findings":[{"file","line","severity","text"}]}, with rule and scenario in a finding and a list
+// fixed of ids if it likes. Other text may stand around it, but no second object with findings:
+// that may be what a program printed that the auditor ran. Severities are bug, warning and
+// suggestion; blocking, major and error count as bug, minor as warning, info as suggestion.
 func ParseAudit(out []byte) (Audit, error) {
 	var a Audit
 	text, err := answerIn(out)
@@ -140,8 +143,9 @@ func ParseAudit(out []byte) (Audit, error) {
 	return a, nil
 }
 
-// answerIn finds the object in an answer that has the one key "findings" there is, or all of the answer if it is JSON without one.
-// Within a string a quotation mark stands behind a backslash, so what a finding says is no key.
+// answerIn finds the object in an answer that has the one key "findings" there is, or all of the
+// answer if it is JSON without one. Within a string a quotation mark stands behind a backslash, so
+// what a finding says is no key.
 func answerIn(out []byte) ([]byte, error) {
 	text := strings.TrimSpace(string(out))
 	const key = `"findings"`
@@ -186,8 +190,9 @@ func bounded(text string, most int) string {
 // joined is text with each run of white space as one blank.
 func joined(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// findingID names a finding. Neither its severity nor the number of its line is part of it. One of the host's has an id of its own, which is long enough that nobody
-// makes two contents with the same: what a person waives is the content.
+// findingID names a finding. Neither its severity nor the number of its line is part of it. One of
+// the host's has an id of its own, which is long enough that nobody makes two contents with the
+// same: what a person waives is the content.
 func findingID(by, file, rule, text, context string) string {
 	if by == ByHost {
 		sum := sha256.Sum256([]byte(by + "\x00" + file + "\x00" + rule))
@@ -208,9 +213,10 @@ type newest struct {
 	moves  func(f Finding) (file string, line int, changed bool) // where a known finding's line is here, and whether its code changed since it was seen
 }
 
-// mergeFindings brings what an audit says together with what is known, and returns every finding that is new or different. A finding
-// that is named again recurs, and is open unless a person waived it. An open one that is not named any more is fixed if the
-// auditor says so or its code changed; else it stays open.
+// mergeFindings brings what an audit says together with what is known, and returns every finding
+// that is new or different. A finding that is named again recurs, and is open unless a person
+// waived it. An open one that is not named any more is fixed if the auditor says so or its code
+// changed; else it stays open.
 func mergeFindings(known []Finding, a Audit, by string, iteration int, tip newest) []Finding {
 	now := slices.Clone(known)
 	for i, f := range now {

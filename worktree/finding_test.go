@@ -56,8 +56,8 @@ func TestParseAudit(t *testing.T) {
 	}
 }
 
-// The judge of where a line went is its text: every line of the old file is unique, and stands in the new one where move says,
-// unless it is said to have changed.
+// The judge of where a line went is its text: every line of the old file is unique, and stands in
+// the new one where move says, unless it is said to have changed.
 func TestMovesFollowTheLine(t *testing.T) {
 	var old, now []string
 	for i := 1; i <= 40; i++ {
@@ -194,7 +194,8 @@ func TestTwoFindingsOfOneLineAreTwo(t *testing.T) {
 	}
 }
 
-// A secret that lies across the border at which a text is cut is taken out whole, in all that is kept of a finding.
+// A secret that lies across the border at which a text is cut is taken out whole, in all that is
+// kept of a finding.
 func TestFindingIsCutBehindItsSecrets(t *testing.T) {
 	r, rec := newRecord(t)
 	secret := "AKIA" + "IOSFODNN7EXAMPLX"

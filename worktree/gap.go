@@ -13,8 +13,8 @@ const (
 // gapOf is the line that stands where so many bytes are left out.
 func gapOf(n int) string { return fmt.Sprintf("\n[… %d bytes are left out …]\n", n) }
 
-// gapped is a text of at most a length in bytes: where it is longer, a third from its beginning and the rest from its end. It may cut a
-// line, so the text is one in which no secret is left.
+// gapped is a text of at most a length in bytes: where it is longer, a third from its beginning and
+// the rest from its end. It may cut a line, so the text is one in which no secret is left.
 func gapped(text string, most int) string {
 	text = strings.ToValidUTF8(text, "\ufffd")
 	if len(text) <= most {
@@ -36,8 +36,9 @@ func gapped(text string, most int) string {
 	return strings.ToValidUTF8(head, "") + gapOf(len(text)-len(head)-len(tail)) + strings.ToValidUTF8(tail, "")
 }
 
-// torn is gapped for a text in which nobody has looked for secrets yet: its beginning and its end, with so many bytes between them that
-// are gone already. No part of a line is kept, and none of the lines beside the gap that may belong to a secret in it.
+// torn is gapped for a text in which nobody has looked for secrets yet: its beginning and its end,
+// with so many bytes between them that are gone already. No part of a line is kept, and none of the
+// lines beside the gap that may belong to a secret in it.
 func torn(head, tail string, gone, most int) string {
 	head, tail = strings.ToValidUTF8(head, "\ufffd"), strings.ToValidUTF8(tail, "\ufffd")
 	size := len(head) + len(tail) + gone
@@ -67,8 +68,8 @@ func torn(head, tail string, gone, most int) string {
 	return head + gapOf(size-len(head)-len(tail)) + tail
 }
 
-// goesOn reports whether it may lie in the line before what a line means: a key that began there, or the name of what this one says the
-// value is.
+// goesOn reports whether it may lie in the line before what a line means: a key that began there,
+// or the name of what this one says the value is.
 func goesOn(line string) bool {
 	word := strings.TrimLeft(line, around)
 	return word == "" || wrapped(line) || len(word) >= 5 && strings.EqualFold(word[:5], "value")

@@ -15,13 +15,15 @@ import (
 // ByHand reports whether the loop waits for commits where another has an agent code.
 func (s State) ByHand() bool { return s.Settings.Agent == Hand }
 
-// waits reports whether nothing follows until somebody commits: the branch has nothing that was not looked at.
+// waits reports whether nothing follows until somebody commits: the branch has nothing that was not
+// looked at.
 func (s State) waits(branch string) bool {
 	return s.Phase == Coding && s.ByHand() && s.Given == "" && branch == s.Tip
 }
 
-// Carry is Run, and gives the lease back. The hook of a commit that is made while we hold the lease leaves it to us. So a loop that
-// waits is looked at once more after that: if such a commit is there, it is carried on, unless somebody else does by then.
+// Carry is Run, and gives the lease back. The hook of a commit that is made while we hold the lease
+// leaves it to us. So a loop that waits is looked at once more after that: if such a commit is
+// there, it is carried on, unless somebody else does by then.
 func Carry(ctx context.Context, record *Record, place *Place, lease *Lease, do Doers) (State, error) {
 	for {
 		s, err := Run(ctx, record, place, lease, do)
@@ -47,8 +49,9 @@ func Carry(ctx context.Context, record *Record, place *Place, lease *Lease, do D
 	}
 }
 
-// Wake notes that a commit has ended the coding of a loop that nobody carries on, where that is so, and reports whether there is anything
-// to do for Carry now. Whoever calls it holds the lease, and whatever a supervisor that was killed had left at work has ended.
+// Wake notes that a commit has ended the coding of a loop that nobody carries on, where that is so,
+// and reports whether there is anything to do for Carry now. Whoever calls it holds the lease, and
+// whatever a supervisor that was killed had left at work has ended.
 func Wake(ctx context.Context, record *Record, place *Place, now time.Time) (State, bool, error) {
 	l, err := record.LoadOwn(ctx)
 	if err != nil {
@@ -69,7 +72,8 @@ func Wake(ctx context.Context, record *Record, place *Place, now time.Time) (Sta
 	return s, err == nil, err
 }
 
-// waits reports whether a loop by hand has nothing to do, and else notes the commits that it waited for.
+// waits reports whether a loop by hand has nothing to do, and else notes the commits that it waited
+// for.
 func (r *loop) waits(ctx context.Context) (bool, error) {
 	if r.state.Phase != Coding || !r.state.ByHand() || r.state.Given != "" || r.place.Check() != nil {
 		return false, nil
@@ -84,8 +88,8 @@ func (r *loop) waits(ctx context.Context) (bool, error) {
 	return false, r.take(ctx, Step{Event: Event{Kind: Committed, Tip: tip}})
 }
 
-// moved says that the branch of a loop by hand has commits that were not there when its plan's commands began: they ran on
-// something else than what they were to show.
+// moved says that the branch of a loop by hand has commits that were not there when its plan's
+// commands began: they ran on something else than what they were to show.
 func (r *loop) moved(ctx context.Context) string {
 	if !r.state.ByHand() {
 		return ""
@@ -96,7 +100,8 @@ func (r *loop) moved(ctx context.Context) string {
 	return ""
 }
 
-// inPlaceFile is in the state folder while a loop may be at work in a user's own work tree: a commit there has to be looked at.
+// inPlaceFile is in the state folder while a loop may be at work in a user's own work tree: a
+// commit there has to be looked at.
 const inPlaceFile = "loops.here"
 
 // notePlace has commits in the user's own work tree be looked at.
@@ -112,8 +117,8 @@ func (p *Place) notePlace(ctx context.Context) error {
 	return p.repo.WriteState(inPlaceFile, nil, false)
 }
 
-// ForgetPlaces takes away inPlaceFile if no loop that has not ended works in a user's own work tree. A loop that begins has its record
-// before it has the file.
+// ForgetPlaces takes away inPlaceFile if no loop that has not ended works in a user's own work
+// tree. A loop that begins has its record before it has the file.
 func ForgetPlaces(ctx context.Context, repo *git.Repo) error {
 	path := filepath.Join(repo.CommonDir, "reverie", inPlaceFile)
 	if _, err := os.Lstat(path); err != nil {

@@ -147,7 +147,8 @@ func TestWakeLeavesOthersAlone(t *testing.T) {
 	}
 }
 
-// A commit comes while a supervisor that has found nothing to do still holds the lease: its hook leaves it to that one, which finds it.
+// A commit comes while a supervisor that has found nothing to do still holds the lease: its hook
+// leaves it to that one, which finds it.
 func TestCommitOfTheLastMomentIsCarriedOn(t *testing.T) {
 	b := byHand(t)
 	times := 0
@@ -171,7 +172,8 @@ func TestCommitOfTheLastMomentIsCarriedOn(t *testing.T) {
 	}
 }
 
-// A commit comes while one that an earlier commit woke has the lease, and has not looked yet: it takes both.
+// A commit comes while one that an earlier commit woke has the lease, and has not looked yet: it
+// takes both.
 func TestCommitBeforeTheWokenBeginIsTaken(t *testing.T) {
 	b := byHand(t)
 	b.committed("a", "1\n")
@@ -190,7 +192,8 @@ func TestCommitBeforeTheWokenBeginIsTaken(t *testing.T) {
 	}
 }
 
-// A stale word of a holder that was killed, and one who only looks, do not keep a loop from being carried on.
+// A stale word of a holder that was killed, and one who only looks, do not keep a loop from being
+// carried on.
 func TestFreeIsNotMistaken(t *testing.T) {
 	b := byHand(t)
 	lease := b.lease()
@@ -243,7 +246,8 @@ func TestHandDoesNotCountWhatMovedOn(t *testing.T) {
 	}
 }
 
-// A loop by hand whose supervisor was killed while it verified is carried on by the next commit, too.
+// A loop by hand whose supervisor was killed while it verified is carried on by the next commit,
+// too.
 func TestHandGoesOnFromAnyPhase(t *testing.T) {
 	b := byHand(t)
 	b.committed("a", "1\n")
@@ -300,7 +304,8 @@ func TestInPlaceFileIsThereWhileALoopIs(t *testing.T) {
 	}
 }
 
-// A loop can be handed from a person to an agent and back: what lies in the work tree is committed for the agent, and left to the person.
+// A loop can be handed from a person to an agent and back: what lies in the work tree is committed
+// for the agent, and left to the person.
 func TestResumeHandsALoopOver(t *testing.T) {
 	b := byHand(t)
 	l, err := b.record.Load(t.Context())

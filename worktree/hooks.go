@@ -13,10 +13,11 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-// hookScripts are git's hooks in a loop, for any POSIX shell. A commit is written down, and a process looks whether it is one of an agent
-// whose supervisor was killed. Where 'reverie init --git-hooks' was run its part is played too: the
-// folder that git is told of here takes the place of the one with the sections. The user's own hooks do not run: they may ask, wait or
-// change files, and the host commits without them too.
+// hookScripts are git's hooks in a loop, for any POSIX shell. A commit is written down, and a
+// process looks whether it is one of an agent whose supervisor was killed. Where 'reverie init
+// --git-hooks' was run its part is played too: the folder that git is told of here takes the place
+// of the one with the sections. The user's own hooks do not run: they may ask, wait or change
+// files, and the host commits without them too.
 func hookScripts() map[string]string {
 	return map[string]string{
 		"pre-commit": `[ ! -x @program@ ] || exec @program@ loop hook pre-commit
@@ -36,14 +37,16 @@ exit 1
 	}
 }
 
-// noPush is put before the address of every remote that is pushed to, but for one that is configured for pushing alone, which only the
-// hook keeps from it: no transport has that name.
+// noPush is put before the address of every remote that is pushed to, but for one that is
+// configured for pushing alone, which only the hook keeps from it: no transport has that name.
 const noPush = "reverie-loop-does-not-push::"
 
-// HookEnv writes the hooks of a loop, which call program, and returns what has git use them: variables for the environment of what
-// the loop starts. No configuration is written. With them no commit is signed, no editor is opened and no monitor of files is started either, and line
-// endings are no error: each would wait for a person, outlive the loop, or end it. Nor does git tidy the repository after a commit: killed
-// meanwhile, it leaves a lock that keeps it from ever tidying again.
+// HookEnv writes the hooks of a loop, which call program, and returns what has git use them:
+// variables for the environment of what the loop starts. No configuration is written. With them no
+// commit is signed, no editor is opened and no monitor of files is started either, and line endings
+// are no error: each would wait for a person, outlive the loop, or end it. Nor does git tidy the
+// repository after a commit: killed meanwhile, it leaves a lock that keeps it from ever tidying
+// again.
 func (p *Place) HookEnv(program string) ([]string, error) {
 	dir := filepath.Join(p.folder, "hooks")
 	if err := os.Mkdir(dir, 0o700); err != nil && !os.IsExist(err) {
@@ -85,8 +88,9 @@ func (p *Place) Commits() []string {
 	return all
 }
 
-// CheckStaged says what of an index must not be committed on top of HEAD, where both are those of the work tree that repo was found
-// from: large files, new secrets, unfinished files of ours and repositories in the repository. index is git's file, "" for the usual one.
+// CheckStaged says what of an index must not be committed on top of HEAD, where both are those of
+// the work tree that repo was found from: large files, new secrets, unfinished files of ours and
+// repositories in the repository. index is git's file, "" for the usual one.
 func CheckStaged(ctx context.Context, repo *git.Repo, index string, maxFile int64, scanner *redact.Scanner) ([]LeftOut, error) {
 	p := &Place{repo: repo, scanner: scanner, Dir: repo.WorkTree, InPlace: true, maxFile: maxFile}
 	base := "HEAD"

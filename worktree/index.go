@@ -10,8 +10,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/file"
 )
 
-// ownIndex is a copy of the index of a work tree, to be changed and then to take its place, or to be given up. Where a person works, git's
-// lock of the index is ours for as long, so that no git of the person's changes the index meanwhile.
+// ownIndex is a copy of the index of a work tree, to be changed and then to take its place, or to
+// be given up. Where a person works, git's lock of the index is ours for as long, so that no git of
+// the person's changes the index meanwhile.
 type ownIndex struct {
 	path   string // of the copy; it is not there where the work tree has no index
 	place  *Place
@@ -85,10 +86,12 @@ func (i *ownIndex) giveUp() {
 	i.place.unlockIndex(i.gitDir) // else the next settle does
 }
 
-// indexLock is git's lock of an index. Git writes the new index into its own; in ours is whose it is.
+// indexLock is git's lock of an index. Git writes the new index into its own; in ours is whose it
+// is.
 const indexLock = "index.lock"
 
-// lockMark is what a lock of the loop's holds. Only the holder of the loop's lease takes one, so whoever has the lease may remove it.
+// lockMark is what a lock of the loop's holds. Only the holder of the loop's lease takes one, so
+// whoever has the lease may remove it.
 func (p *Place) lockMark() string { return "reverie loop " + p.name + "\n" }
 
 // lockIndex takes git's lock of the index.

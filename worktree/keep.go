@@ -28,7 +28,8 @@ func (r *loop) coded(ctx context.Context, out Outcome, took float64) error {
 	return err
 }
 
-// save commits what an iteration that does not come to its end has made, and keeps what the host finds in it.
+// save commits what an iteration that does not come to its end has made, and keeps what the host
+// finds in it.
 func (r *loop) save(ctx context.Context) error {
 	switch {
 	case r.state.Phase != Coding:
@@ -53,7 +54,8 @@ func (r *loop) save(ctx context.Context) error {
 	return r.take(ctx, Step{Event: Event{Kind: Saved, Tip: c.Tip}, Findings: found})
 }
 
-// byHost makes findings of what a commit has left out, and of files in it that something on the host would run.
+// byHost makes findings of what a commit has left out, and of files in it that something on the
+// host would run.
 func (r *loop) byHost(ctx context.Context, c Commit) (func(known []Finding, _ State) []Finding, error) {
 	obeyed, err := r.place.obeyed(ctx, r.state.Base, c.Tip)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What an iteration that is stopped leaves is told like what one leaves that comes to its end: files that are on the branch now and that the host
-// would run, and files that are not.
+// What an iteration that is stopped leaves is told like what one leaves that comes to its end:
+// files that are on the branch now and that the host would run, and files that are not.
 func TestStoppedIterationHasFindings(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -87,7 +87,8 @@ func TestStoppedIterationHasFindings(t *testing.T) {
 	}
 }
 
-// What was verified is not what a stopped iteration leaves: a person is asked about it when the iteration has come to its end.
+// What was verified is not what a stopped iteration leaves: a person is asked about it when the
+// iteration has come to its end.
 func TestSavedWorkIsNotVerified(t *testing.T) {
 	s := midway(Coding)
 	s.Verified = true

@@ -18,8 +18,8 @@ import (
 const (
 	leaseLock = "lease.lock"
 	leaseFile = "lease.json"
-	// beat is how often the holder says that it is alive, and dead the age from which on the word of another machine does not
-	// count: there the lock may not be seen.
+	// beat is how often the holder says that it is alive, and dead the age from which on the word of
+	// another machine does not count: there the lock may not be seen.
 	beat = 5 * time.Second
 	dead = time.Minute
 	// glance is how long a lease is waited for that somebody may only look at.
@@ -39,11 +39,12 @@ type Holder struct {
 	GroupStart string `json:"group_start,omitempty"`
 }
 
-// heard reports whether the holder has said lately that it is alive. A word from the future is as old as it is far off: the clocks of
-// machines differ.
+// heard reports whether the holder has said lately that it is alive. A word from the future is as
+// old as it is far off: the clocks of machines differ.
 func (h Holder) heard() bool { return time.Since(h.Beat).Abs() < dead }
 
-// Lease is the right to take the steps of a loop. One process has it; the system gives it back when that process ends.
+// Lease is the right to take the steps of a loop. One process has it; the system gives it back when
+// that process ends.
 type Lease struct {
 	dir    string
 	unlock func()
@@ -83,8 +84,9 @@ func folder(repo *git.Repo, name string) (string, error) {
 	return dir, nil
 }
 
-// TakeLease takes a loop's lease. The error wraps ErrHeld if somebody who is alive has it. What a dead holder had left at work, by its
-// group or by mark in its environment, is ended, and what was seen of it forgotten.
+// TakeLease takes a loop's lease. The error wraps ErrHeld if somebody who is alive has it. What a
+// dead holder had left at work, by its group or by mark in its environment, is ended, and what was
+// seen of it forgotten.
 func TakeLease(ctx context.Context, repo *git.Repo, name, mark string) (*Lease, error) {
 	dir, err := folder(repo, name)
 	if err != nil {
@@ -146,7 +148,8 @@ func (l *Lease) write() error {
 	return file.Replace(filepath.Join(l.dir, leaseFile), text, 0o600, false)
 }
 
-// Began notes the group that works for the loop now, so that whoever comes after a holder that was killed can end it; 0: there is none.
+// Began notes the group that works for the loop now, so that whoever comes after a holder that was
+// killed can end it; 0: there is none.
 func (l *Lease) Began(pid int) {
 	l.mu.Lock()
 	l.holder.Group, l.holder.GroupStart = pid, process.Start(pid)
@@ -162,8 +165,8 @@ func (l *Lease) Release() {
 	l.unlock()
 }
 
-// Free reports whether nobody carries a loop on now. It waits for whoever only looks, so that false means one who took the lease to carry
-// the loop on, or to begin with that.
+// Free reports whether nobody carries a loop on now. It waits for whoever only looks, so that false
+// means one who took the lease to carry the loop on, or to begin with that.
 func Free(ctx context.Context, repo *git.Repo, name string) bool {
 	dir, err := folderOf(repo, name)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// The word of another machine counts for a minute, before and after: its clock may be fast, and a lease of next year is no lease.
+// The word of another machine counts for a minute, before and after: its clock may be fast, and a
+// lease of next year is no lease.
 func TestLeaseOfAnotherMachine(t *testing.T) {
 	for name, c := range map[string]struct {
 		off  time.Duration
@@ -51,7 +52,8 @@ func TestLeaseOfAnotherMachine(t *testing.T) {
 	}
 }
 
-// A name that leads out of the folder of the loops, or into another's, is nobody's to look at, to hold or to take.
+// A name that leads out of the folder of the loops, or into another's, is nobody's to look at, to
+// hold or to take.
 func TestNamesThatLeadElsewhere(t *testing.T) {
 	b := newBench(t, nil)
 	loops := filepath.Join(b.repo.CommonDir, "reverie", "loops")

@@ -16,7 +16,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-// Live is what is seen of a phase while it runs. It is in the loop's folder as long as that, and nothing rests on it.
+// Live is what is seen of a phase while it runs. It is in the loop's folder as long as that, and
+// nothing rests on it.
 type Live struct {
 	Phase     Phase     `json:"phase"`
 	Iteration int       `json:"iteration"`
@@ -36,12 +37,14 @@ const (
 	liveFile = "live.json"
 	liveTemp = "live.new"
 	liveLook = 3 // it is written at most once in so many looks
-	// scanned is how much is looked through for secrets, in bytes: of a key that begins before what is shown, the beginning is known.
+	// scanned is how much is looked through for secrets, in bytes: of a key that begins before what is
+	// shown, the beginning is known.
 	scanned = 2 * MaxLive
 	maxOpen = 64 << 10 // bytes that are kept of a line until it ends
 )
 
-// LiveOf is what is seen of a phase that runs in a loop; nil if nothing is. Whether the loop goes on, Held tells.
+// LiveOf is what is seen of a phase that runs in a loop; nil if nothing is. Whether the loop goes
+// on, Held tells.
 func LiveOf(repo *git.Repo, name string) *Live {
 	dir, err := folderOf(repo, name)
 	if err != nil {
@@ -55,8 +58,9 @@ func LiveOf(repo *git.Repo, name string) *Live {
 	return &l
 }
 
-// tail is a writer that keeps the end of what it is given where others see it. Lines are shown when they are whole, of the one at hand its whole words:
-// a secret that comes in pieces is never seen as one of them. A line that goes back to its beginning is the last that was written there.
+// tail is a writer that keeps the end of what it is given where others see it. Lines are shown when
+// they are whole, of the one at hand its whole words: a secret that comes in pieces is never seen
+// as one of them. A line that goes back to its beginning is the last that was written there.
 type tail struct {
 	dir     string
 	scanner *redact.Scanner
@@ -70,7 +74,8 @@ type tail struct {
 	changed bool
 }
 
-// newTail makes the file of a phase that begins, in the place of what a process that was killed has left.
+// newTail makes the file of a phase that begins, in the place of what a process that was killed has
+// left.
 func newTail(dir string, scanner *redact.Scanner, s State, now time.Time) *tail {
 	t := &tail{dir: dir, scanner: scanner, live: Live{Phase: s.Phase, Iteration: s.Iteration, Began: now}, changed: true}
 	t.keep(now)
@@ -97,7 +102,8 @@ func (t *tail) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// add appends to the line at hand, or begins it anew behind a carriage return. What it has no room for is counted.
+// add appends to the line at hand, or begins it anew behind a carriage return. What it has no room
+// for is counted.
 func (t *tail) add(p []byte) {
 	if len(p) == 0 {
 		return
@@ -159,7 +165,8 @@ func LastLines[T string | []byte](text T, most int) T {
 	return text[at:]
 }
 
-// keep writes what can be seen, if it is other than before. That it cannot be written is no fault of the loop's.
+// keep writes what can be seen, if it is other than before. That it cannot be written is no fault
+// of the loop's.
 func (t *tail) keep(heard time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

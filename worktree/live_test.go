@@ -75,7 +75,8 @@ func TestLiveShowsWholeLinesAndWords(t *testing.T) {
 	}
 }
 
-// Whatever the pieces are in which a secret comes, and whenever somebody looks, no part of it is seen.
+// Whatever the pieces are in which a secret comes, and whenever somebody looks, no part of it is
+// seen.
 func TestLiveShowsNoSecretInPieces(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -138,7 +139,8 @@ func TestLiveIsBounded(t *testing.T) {
 	}
 }
 
-// What is seen of a phase is there as long as it runs, is nobody else's to read, and is gone with it.
+// What is seen of a phase is there as long as it runs, is nobody else's to read, and is gone with
+// it.
 func TestLiveLastsAsLongAsThePhase(t *testing.T) {
 	b := newBench(t, nil)
 	var phases []Phase

@@ -46,8 +46,9 @@ type Event struct {
 // errEvent is returned by Next for an event that cannot happen in a phase.
 var errEvent = errors.New("cannot happen now")
 
-// Next is the state after an event. It has no effect but its result. There is an error for an event that cannot happen in
-// the phase, and one wrapping ErrEnded where a loop that cannot go on is resumed; then the state is the same.
+// Next is the state after an event. It has no effect but its result. There is an error for an event
+// that cannot happen in the phase, and one wrapping ErrEnded where a loop that cannot go on is
+// resumed; then the state is the same.
 func Next(s State, e Event) (State, error) {
 	n := s
 	n.Trees = slices.Clone(s.Trees)

@@ -73,8 +73,8 @@ func TestNextKnowsEveryPhaseAndEvent(t *testing.T) {
 	}
 }
 
-// play takes a loop through iterations, each given as letters: v verification passes, V fails, a a clean audit, A one with a
-// blocking finding, p a promise, = the same tree as before.
+// play takes a loop through iterations, each given as letters: v verification passes, V fails, a a
+// clean audit, A one with a blocking finding, p a promise, = the same tree as before.
 func play(s State, iterations ...string) State {
 	for i, it := range iterations {
 		tree := fmt.Sprint("tree", i)
@@ -185,7 +185,8 @@ func TestNextResumesOnlyWithinLimits(t *testing.T) {
 	}
 }
 
-// What stopped at the end of an iteration is done as soon as a person has waived what was in the way, and only if nothing else was.
+// What stopped at the end of an iteration is done as soon as a person has waived what was in the
+// way, and only if nothing else was.
 func TestNextResumesToTheEnd(t *testing.T) {
 	limit, repeats := midway(Auditing), midway(Auditing)
 	limit.Iteration, repeats.Repeats = 5, 2
@@ -261,7 +262,8 @@ func TestNextTakesACommitForTheCoding(t *testing.T) {
 	}
 }
 
-// A loop that stops at a limit says what it lacks, and the command that failed by name; the steps name it, too.
+// A loop that stops at a limit says what it lacks, and the command that failed by name; the steps
+// name it, too.
 func TestNextSaysWhatIsLacking(t *testing.T) {
 	for _, c := range []struct {
 		name           string

@@ -19,12 +19,14 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-// A record is a ref, and a fetch can bring one, or put another in the place of ours: what it says to run would be somebody else's word. So each step
-// signs the files by a key that only the loop's folder in the state folder has.
+// A record is a ref, and a fetch can bring one, or put another in the place of ours: what it says
+// to run would be somebody else's word. So each step signs the files by a key that only the loop's
+// folder in the state folder has.
 const (
 	// keyFile is in the folder of a loop: 32 random bytes in hex, for its user alone to read.
 	keyFile = "key"
-	// signatures is in the tree of a record: a line for each file that decides what is done, its path and its signature.
+	// signatures is in the tree of a record: a line for each file that decides what is done, its path
+	// and its signature.
 	signatures = "signatures"
 )
 
@@ -61,7 +63,8 @@ func (r *Record) newKey() ([]byte, error) {
 	return key, file.Replace(filepath.Join(dir, keyFile), []byte(hex.EncodeToString(key)+"\n"), 0o600, true)
 }
 
-// signature is that of a file: the first half of the HMAC-SHA256 of its path and the id of its content, in hex.
+// signature is that of a file: the first half of the HMAC-SHA256 of its path and the id of its
+// content, in hex.
 func signature(key []byte, path string, id gitstore.ID) string {
 	h := hmac.New(sha256.New, key)
 	fmt.Fprintf(h, "%s\x00%s", path, id)
@@ -99,7 +102,8 @@ func deciding(t *gitstore.Tree) (map[string]gitstore.ID, error) {
 	return files, err
 }
 
-// sign signs a record as it is to be kept from now on. Whoever calls it has seen that it was ours before.
+// sign signs a record as it is to be kept from now on. Whoever calls it has seen that it was ours
+// before.
 func (r *Record) sign(tx *gitstore.Tx) error {
 	key := r.key()
 	if key == nil {
@@ -116,7 +120,8 @@ func (r *Record) sign(tx *gitstore.Tx) error {
 	return tx.Write(signatures, text)
 }
 
-// own reports whether each file by which is decided was written by a step that was taken here. A finding that was purged is missed by nobody.
+// own reports whether each file by which is decided was written by a step that was taken here. A
+// finding that was purged is missed by nobody.
 func (r *Record) own(t *gitstore.Tree) (bool, error) {
 	key := r.key()
 	if key == nil {
@@ -152,7 +157,8 @@ func (r *Record) mustOwn(t *gitstore.Tree) error {
 	return err
 }
 
-// LoadOwn is Load for whoever is to do what the record says. The error wraps ErrForeign unless it was begun here, and each step since taken here.
+// LoadOwn is Load for whoever is to do what the record says. The error wraps ErrForeign unless it
+// was begun here, and each step since taken here.
 func (r *Record) LoadOwn(ctx context.Context) (Loop, error) {
 	l, err := r.Load(ctx)
 	if err == nil && !l.Own {
@@ -161,8 +167,8 @@ func (r *Record) LoadOwn(ctx context.Context) (Loop, error) {
 	return l, err
 }
 
-// DiscardForeign removes the record of a loop that was not begun here, and nothing else but a folder of its name that is empty. left is
-// that folder where it is not.
+// DiscardForeign removes the record of a loop that was not begun here, and nothing else but a
+// folder of its name that is empty. left is that folder where it is not.
 func DiscardForeign(ctx context.Context, repo *git.Repo, name string) (left string, err error) {
 	dir, err := folderOf(repo, name)
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// forge puts a commit at a record's ref that is its newest one with other files, as whoever can push to a remote that is mirrored here could.
+// forge puts a commit at a record's ref that is its newest one with other files, as whoever can
+// push to a remote that is mirrored here could.
 func forge(r *testrepo.Repo, name string, files map[string]func(text string) string) {
 	ref := Refs + name
 	r.Run("read-tree", ref)
@@ -25,7 +26,8 @@ func forge(r *testrepo.Repo, name string, files map[string]func(text string) str
 	r.Run("update-ref", ref, r.Run("commit-tree", "-m", "forged", "-p", ref, r.Run("write-tree")))
 }
 
-// Whatever a record says that was not written here, nothing is done for it, and no step makes it ours.
+// Whatever a record says that was not written here, nothing is done for it, and no step makes it
+// ours.
 func TestForeignRecordIsOnlyShown(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -116,7 +118,8 @@ func TestFetchedRecordIsForeign(t *testing.T) {
 	}
 }
 
-// A loop of a name that was removed has another key: what was signed for the one before it is foreign.
+// A loop of a name that was removed has another key: what was signed for the one before it is
+// foreign.
 func TestKeyIsOfOneLoop(t *testing.T) {
 	ctx := t.Context()
 	r, record := newRecord(t)

@@ -15,18 +15,21 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-// Place is where a loop works: a linked work tree in the state folder, or the user's own. Only the holder of the lease uses one.
+// Place is where a loop works: a linked work tree in the state folder, or the user's own. Only the
+// holder of the lease uses one.
 type Place struct {
 	Dir     string // top of the work tree
 	InPlace bool   // it is the user's own: nothing in it is ever set back
 
-	// Refused are the paths in the work tree that must not be committed for a reason of the caller's, each with it; nil: there are none.
-	// It is asked whenever something is about to be committed, with the paths that are different, and the answer rests on nothing but the tree.
+	// Refused are the paths in the work tree that must not be committed for a reason of the caller's,
+	// each with it; nil: there are none. It is asked whenever something is about to be committed, with
+	// the paths that are different, and the answer rests on nothing but the tree.
 	Refused func(ctx context.Context, changed []string) (map[string]string, error)
 
-	// Of a place for a sandbox; each may be nil. Ready is called before git looks into the work tree, and takes out what git must not
-	// meet there. Runs says why something on the host would run a file of a path, or what it says; "": nothing would. What Holds reports
-	// is not committed before a person has waived the finding about it, which Waived reports.
+	// Of a place for a sandbox; each may be nil. Ready is called before git looks into the work tree,
+	// and takes out what git must not meet there. Runs says why something on the host would run a file
+	// of a path, or what it says; "": nothing would. What Holds reports is not committed before a
+	// person has waived the finding about it, which Waived reports.
 	Ready  func(ctx context.Context) error
 	Runs   func(path string) string
 	Holds  func(path string) bool
@@ -65,11 +68,12 @@ func PlaceOf(repo *git.Repo, s State, scanner *redact.Scanner) (*Place, error) {
 // makeTime is how long git may take to make or bring back a work tree.
 const makeTime = 10 * time.Minute
 
-// stageTime is how long it may take to read what is to be committed, and to look through it: enough for some gigabytes.
+// stageTime is how long it may take to read what is to be committed, and to look through it: enough
+// for some gigabytes.
 const stageTime = 10 * time.Minute
 
-// Make makes branch and work tree at a commit, as far as they are not there. The error wraps ErrTaken if the branch is there at
-// another commit. No hook runs.
+// Make makes branch and work tree at a commit, as far as they are not there. The error wraps
+// ErrTaken if the branch is there at another commit. No hook runs.
 func (p *Place) Make(ctx context.Context, base string) error {
 	if p.InPlace {
 		_, err := p.gitDir()
@@ -114,8 +118,8 @@ func (p *Place) made(gitDir string) bool {
 	return err == nil && err2 == nil && info.IsDir()
 }
 
-// Rollback takes away what a start has made that went wrong: the work tree, in which nobody has worked, and the branch if it is
-// where it began.
+// Rollback takes away what a start has made that went wrong: the work tree, in which nobody has
+// worked, and the branch if it is where it began.
 func (p *Place) Rollback(ctx context.Context, base string) error {
 	if p.InPlace {
 		return nil
@@ -181,7 +185,8 @@ func (p *Place) Check() error {
 	return err
 }
 
-// git runs git on the work tree. Line endings that a checkout would write otherwise are no error. index is the file to be used as index; "" is the work tree's own.
+// git runs git on the work tree. Line endings that a checkout would write otherwise are no error.
+// index is the file to be used as index; "" is the work tree's own.
 func (p *Place) git(ctx context.Context, index string, stdin []byte, args ...string) ([]byte, error) {
 	cmd, err := p.command(ctx, index, args...)
 	if err != nil {
@@ -226,8 +231,8 @@ func (p *Place) moveBranch(ctx context.Context, to, from, why string) error {
 	return p.repo.MoveRef(ctx, p.branch, to, from, why)
 }
 
-// attach has HEAD of the work tree name the branch again, if an agent has it name something else. That of a person is not touched: the
-// error wraps ErrRefused.
+// attach has HEAD of the work tree name the branch again, if an agent has it name something else.
+// That of a person is not touched: the error wraps ErrRefused.
 func (p *Place) attach(ctx context.Context) error {
 	out, err := p.git(ctx, "", nil, "symbolic-ref", "--quiet", "HEAD")
 	if err == nil && strings.TrimSpace(string(out)) == p.branch {
@@ -240,8 +245,9 @@ func (p *Place) attach(ctx context.Context) error {
 	return err
 }
 
-// settle clears away the remains of an agent's killed git: locks in the loop's own git directory and on
-// its branch, and an unfinished merge or rebase. Where a person works it removes only our own lock.
+// settle clears away the remains of an agent's killed git: locks in the loop's own git directory
+// and on its branch, and an unfinished merge or rebase. Where a person works it removes only our
+// own lock.
 func (p *Place) settle() error {
 	gitDir, err := p.gitDir()
 	if err != nil {
@@ -266,7 +272,8 @@ func (p *Place) ready(ctx context.Context) error {
 	return p.Ready(ctx)
 }
 
-// Clean returns an error wrapping ErrDirty if the work tree has changes or new files that git does not ignore.
+// Clean returns an error wrapping ErrDirty if the work tree has changes or new files that git does
+// not ignore.
 func (p *Place) Clean(ctx context.Context) error {
 	if p.sealed {
 		return p.cleanSealed(ctx)
@@ -285,8 +292,8 @@ func (p *Place) Clean(ctx context.Context) error {
 	return nil
 }
 
-// Remove removes the work tree, if it is clean, submodules too, and the branch holds tip, or what git knows of it where it is not there any
-// more. What git ignores goes with it; the branch stays.
+// Remove removes the work tree, if it is clean, submodules too, and the branch holds tip, or what
+// git knows of it where it is not there any more. What git ignores goes with it; the branch stays.
 func (p *Place) Remove(ctx context.Context, tip string) error {
 	if p.InPlace {
 		return nil
@@ -330,6 +337,7 @@ func (p *Place) Remove(ctx context.Context, tip string) error {
 	return err
 }
 
-// Hand is the agent of a loop in which nobody is started to code: an iteration's coding ends with a commit on the branch that
-// somebody makes in the work tree, and that git's hooks tell of. What is not committed there is left alone.
+// Hand is the agent of a loop in which nobody is started to code: an iteration's coding ends with a
+// commit on the branch that somebody makes in the work tree, and that git's hooks tell of. What is
+// not committed there is left alone.
 const Hand = "hand"

@@ -11,8 +11,8 @@ import (
 // MaxPlan is the largest text of a plan, in bytes.
 const MaxPlan = 128 << 10
 
-// Plan is what a loop is to do: Markdown. Its first heading is the title; in fenced blocks marked verify stand the commands that
-// show that it is done, one a line:
+// Plan is what a loop is to do: Markdown. Its first heading is the title; in fenced blocks marked
+// verify stand the commands that show that it is done, one a line:
 //
 //	# Parse empty lists
 //
@@ -28,7 +28,8 @@ type Plan struct {
 	Lines  []int    // in which each of them begins, from 1
 }
 
-// PlanError says what is wrong with a plan, and in which line, from 1. It wraps ErrRefused for a secret.
+// PlanError says what is wrong with a plan, and in which line, from 1. It wraps ErrRefused for a
+// secret.
 type PlanError struct {
 	Line int
 	Rule string // empty, size, text, fence, command, title, verify, tab or secret
@@ -44,8 +45,8 @@ func (e *PlanError) Unwrap() error {
 	return nil
 }
 
-// parsePlan reads a plan. Errors are a *PlanError. In a verify block, blank lines and lines that begin with # are passed over, and
-// a line that ends in a backslash goes on in the next.
+// parsePlan reads a plan. Errors are a *PlanError. In a verify block, blank lines and lines that
+// begin with # are passed over, and a line that ends in a backslash goes on in the next.
 func parsePlan(text string) (Plan, error) {
 	r := readPlan(text)
 	if len(r.wrong) > 0 {
@@ -164,7 +165,8 @@ func isShell(info string) bool {
 
 func notLetter(c rune) bool { return !unicode.IsLetter(c) }
 
-// fenceOf returns the mark with which a line opens or closes a fenced block, and what stands behind it.
+// fenceOf returns the mark with which a line opens or closes a fenced block, and what stands behind
+// it.
 func fenceOf(line string) (mark, info string) {
 	for _, c := range []string{"`", "~"} {
 		rest := strings.TrimLeft(line, c)
@@ -178,8 +180,8 @@ func fenceOf(line string) (mark, info string) {
 // maxSlug is the length of a name that is made from a title, in bytes.
 const maxSlug = 32
 
-// Slug makes a name for a loop, and for a part of a branch's name, from any text: letters of ASCII and digits in lower case,
-// with dashes between. It may be empty.
+// Slug makes a name for a loop, and for a part of a branch's name, from any text: letters of ASCII
+// and digits in lower case, with dashes between. It may be empty.
 func Slug(title string) string {
 	var b strings.Builder
 	for _, c := range strings.ToLower(title) {

@@ -9,8 +9,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-// LintPlan reads a plan, and returns all that keeps a loop from beginning with it, and all that may not mean what it says, each in the
-// order of its lines. audited says that somebody looks for defects: without that a plan has to have commands. It looks at the text alone.
+// LintPlan reads a plan, and returns all that keeps a loop from beginning with it, and all that may
+// not mean what it says, each in the order of its lines. audited says that somebody looks for
+// defects: without that a plan has to have commands. It looks at the text alone.
 func LintPlan(text string, audited bool, scanner *redact.Scanner) (p Plan, wrong, doubtful []*PlanError) {
 	r := readPlan(text)
 	readable := !slices.ContainsFunc(r.wrong, func(e *PlanError) bool { return e.Rule == "size" || e.Rule == "empty" })
@@ -36,7 +37,8 @@ func LintPlan(text string, audited bool, scanner *redact.Scanner) (p Plan, wrong
 	return r.Plan, r.wrong, r.doubtful
 }
 
-// secretLines are the lines of a text, from 1, that hold secrets; where one of them takes several lines, only the first.
+// secretLines are the lines of a text, from 1, that hold secrets; where one of them takes several
+// lines, only the first.
 func secretLines(text string, scanner *redact.Scanner) []int {
 	clean, found := scanner.Text(text)
 	if found.Found == 0 {

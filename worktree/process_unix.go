@@ -15,7 +15,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/process"
 )
 
-// ownGroup starts a process as the leader of a session and group of its own, away from our terminal.
+// ownGroup starts a process as the leader of a session and group of its own, away from our
+// terminal.
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 // signalGroup asks a process and those it started to end, or ends them.
@@ -47,8 +48,9 @@ func runs(group int) bool {
 	return len(all) == 0 // a system that does not tell
 }
 
-// endMarked ends every process of this user that has an entry in its environment, where the system shows that, but for ourselves, and
-// reports how many there were. Who has left group and session of what started it is found like this alone.
+// endMarked ends every process of this user that has an entry in its environment, where the system
+// shows that, but for ourselves, and reports how many there were. Who has left group and session of
+// what started it is found like this alone.
 func endMarked(mark string) int {
 	ended := map[int]bool{}
 	for began := time.Now(); time.Since(began) < 2*time.Second; time.Sleep(5 * time.Millisecond) {
@@ -84,9 +86,10 @@ func marked(mark string) []int {
 	return found
 }
 
-// endGroupOf ends what is left of a group that ownGroup made, if the system has not been started anew since, and the process that led it is the
-// one that it was, or gone. Where it is gone, another may have had its number since: then it is the session of that number that is ended,
-// not a group that somebody's shell has made.
+// endGroupOf ends what is left of a group that ownGroup made, if the system has not been started
+// anew since, and the process that led it is the one that it was, or gone. Where it is gone,
+// another may have had its number since: then it is the session of that number that is ended, not a
+// group that somebody's shell has made.
 func endGroupOf(pid int, start, boot string) {
 	if pid <= 1 || boot != process.Boot() {
 		return
@@ -99,8 +102,8 @@ func endGroupOf(pid int, start, boot string) {
 	}
 }
 
-// endSession ends all processes of a session, and returns when none of them runs. Where the system does not tell them, it is the group of
-// that number, if the start of the system is known.
+// endSession ends all processes of a session, and returns when none of them runs. Where the system
+// does not tell them, it is the group of that number, if the start of the system is known.
 func endSession(sid int, boot string) {
 	if len(process.All()) == 0 {
 		if boot != "" {

@@ -26,7 +26,8 @@ func started(t *testing.T, cmd *exec.Cmd) int {
 	return cmd.Process.Pid
 }
 
-// A mark is a whole entry of an environment: not its beginning, nor a part of what another variable says, and "" is nobody's.
+// A mark is a whole entry of an environment: not its beginning, nor a part of what another variable
+// says, and "" is nobody's.
 func TestMarkedProcesses(t *testing.T) {
 	if _, err := os.Stat("/proc/self/environ"); err != nil {
 		t.Skip("this system does not show the environment of processes")
@@ -54,8 +55,9 @@ func TestMarkedProcesses(t *testing.T) {
 	}
 }
 
-// A lease that a killed holder left names the group that worked. It is ended if it can be no other: not after the system was started anew, not
-// if its number is another process's by now, and not if it is of somebody's session.
+// A lease that a killed holder left names the group that worked. It is ended if it can be no other:
+// not after the system was started anew, not if its number is another process's by now, and not if
+// it is of somebody's session.
 func TestGroupOfADeadLease(t *testing.T) {
 	if len(process.All()) == 0 {
 		t.Skip("this system does not tell groups")

@@ -40,7 +40,8 @@ func Open(repo *git.Repo, name string, scanner *redact.Scanner) *Record {
 	return &Record{Name: name, store: gitstore.Open(repo, Refs+name), repo: repo, scanner: scanner}
 }
 
-// List returns the names of all loops of a repository, in order. A ref that no loop can have is passed over.
+// List returns the names of all loops of a repository, in order. A ref that no loop can have is
+// passed over.
 func List(ctx context.Context, repo *git.Repo) ([]string, error) {
 	refs, err := repo.Refs(ctx, strings.TrimSuffix(Refs, "/"))
 	if err != nil {
@@ -56,8 +57,9 @@ func List(ctx context.Context, repo *git.Repo) ([]string, error) {
 	return names, nil
 }
 
-// Create makes the record of a loop that is to begin. A loop of the name that stopped before it had a work tree is begun anew; for
-// any other the error wraps ErrTaken. Whoever calls it holds the lease.
+// Create makes the record of a loop that is to begin. A loop of the name that stopped before it had
+// a work tree is begun anew; for any other the error wraps ErrTaken. Whoever calls it holds the
+// lease.
 func (r *Record) Create(ctx context.Context, s State, plan Plan) error {
 	s.Format = stateFormat
 	text, err := r.encode(s)
@@ -109,7 +111,8 @@ func (r *Record) Create(ctx context.Context, s State, plan Plan) error {
 	return err
 }
 
-// encode is a state as it is stored. What is stored must be able to be read again as it was: a state with a secret is refused.
+// encode is a state as it is stored. What is stored must be able to be read again as it was: a
+// state with a secret is refused.
 func (r *Record) encode(s State) (redact.Redacted, error) {
 	s.Detail = r.cut(s.Detail, bounded, maxSaid).String()
 	if s.Failing != nil {
@@ -129,7 +132,8 @@ func (r *Record) encode(s State) (redact.Redacted, error) {
 	return text, nil
 }
 
-// cut is a text as it is kept, shortened by short to so many bytes. Secrets are taken out before: of one that is cut in two, a part would stay.
+// cut is a text as it is kept, shortened by short to so many bytes. Secrets are taken out before:
+// of one that is cut in two, a part would stay.
 func (r *Record) cut(text string, short func(text string, most int) string, most int) redact.Redacted {
 	clean, _ := r.scanner.Text(strings.ToValidUTF8(text, "\ufffd"))
 	clean, _ = r.scanner.Text(short(clean.String(), most))
@@ -225,7 +229,8 @@ func (r *Record) findings(t *gitstore.Tree) ([]Finding, error) {
 	return all, err
 }
 
-// Output is what a phase of an iteration printed, in its last try; "" if there is nothing. phase is agent, verify or audit.
+// Output is what a phase of an iteration printed, in its last try; "" if there is nothing. phase is
+// agent, verify or audit.
 func (r *Record) Output(ctx context.Context, iteration int, phase string) (string, error) {
 	var text []byte
 	err := r.store.View(ctx, func(t *gitstore.Tree) (err error) {
@@ -250,8 +255,8 @@ type Step struct {
 	Then     func(e *Event, known []Finding)               // completes the event by what is known then; may be nil
 }
 
-// Take takes a step: Next, and what comes with it, as one commit. Only the holder of the lease may call it. The error wraps ErrForeign
-// where the record is not ours any more.
+// Take takes a step: Next, and what comes with it, as one commit. Only the holder of the lease may
+// call it. The error wraps ErrForeign where the record is not ours any more.
 func (r *Record) Take(ctx context.Context, step Step, now time.Time) (State, error) {
 	var after State
 	c := gitstore.Commit{Scanner: r.scanner}
@@ -341,7 +346,8 @@ func (r *Record) writeFinding(tx *gitstore.Tx, f Finding) error {
 	return tx.Write(path.Join("findings", f.ID+".json"), text)
 }
 
-// Waive settles an open finding by a person's word. id may be cut short. Anybody may call it while the loop runs.
+// Waive settles an open finding by a person's word. id may be cut short. Anybody may call it while
+// the loop runs.
 func (r *Record) Waive(ctx context.Context, id, reason string) (Finding, error) {
 	var found Finding
 	_, err := r.store.Update(ctx, gitstore.Commit{Scanner: r.scanner}, func(tx *gitstore.Tx) error {

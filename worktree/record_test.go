@@ -94,7 +94,8 @@ func TestRecordKeepsEveryStep(t *testing.T) {
 	r.Run("fsck", "--strict", "--no-dangling")
 }
 
-// A record that was begun before the wait after an error was kept has the usual one, and stays ours.
+// A record that was begun before the wait after an error was kept has the usual one, and stays
+// ours.
 func TestRecordWithoutBackoff(t *testing.T) {
 	_, rec := newRecord(t)
 	_, err := rec.store.Update(t.Context(), gitstore.Commit{Subject: "an older one"}, func(tx *gitstore.Tx) error {

@@ -13,9 +13,10 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// Resume has a loop that stopped go on from where it was, with other settings if they are; of one that did not stop only these change. What was changed in its work tree by hand
-// since is committed first, unless it goes on by hand. One that stopped at the end of an iteration to which nothing is wanting any more, and
-// to which nothing was added, is done. Whoever calls it holds the lease.
+// Resume has a loop that stopped go on from where it was, with other settings if they are; of one
+// that did not stop only these change. What was changed in its work tree by hand since is committed
+// first, unless it goes on by hand. One that stopped at the end of an iteration to which nothing is
+// wanting any more, and to which nothing was added, is done. Whoever calls it holds the lease.
 func Resume(ctx context.Context, record *Record, place *Place, set Settings, now time.Time) (State, error) {
 	l, err := record.LoadOwn(ctx)
 	if err != nil {
@@ -79,8 +80,9 @@ func same(a, b Settings) bool {
 	return err1 == nil && err2 == nil && bytes.Equal(x, y)
 }
 
-// Cancel ends a loop. Where a process carries it on, that one is asked to end it, and Cancel waits until it has and
-// has given the lease back, or ctx ends. The reason is another one where the work tree is gone.
+// Cancel ends a loop. Where a process carries it on, that one is asked to end it, and Cancel waits
+// until it has and has given the lease back, or ctx ends. The reason is another one where the work
+// tree is gone.
 func Cancel(ctx context.Context, repo *git.Repo, record *Record, place *Place, now func() time.Time) (State, error) {
 	ask := filepath.Join(place.folder, cancelFile)
 	asked := false
@@ -128,7 +130,8 @@ func Cancel(ctx context.Context, repo *git.Repo, record *Record, place *Place, n
 // releaseTime limits the wait for the lease of a loop that has ended.
 const releaseTime = 5 * time.Second
 
-// awaitRelease waits until nobody has a loop's lease, so that a resume right after a cancel is not refused.
+// awaitRelease waits until nobody has a loop's lease, so that a resume right after a cancel is not
+// refused.
 func awaitRelease(ctx context.Context, repo *git.Repo, name string) {
 	soon, stop := context.WithTimeout(ctx, releaseTime)
 	defer stop()

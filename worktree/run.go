@@ -34,8 +34,9 @@ type Outcome struct {
 	Audit    Audit    // of auditing
 }
 
-// Doer does what a phase is about. Its error counts as one of the loop's, unless it wraps ErrSandbox, ErrRefused, ErrGone or
-// ErrPerson, which stop the loop, or ctx has ended. When it returns, nothing that it started goes on.
+// Doer does what a phase is about. Its error counts as one of the loop's, unless it wraps
+// ErrSandbox, ErrRefused, ErrGone or ErrPerson, which stop the loop, or ctx has ended. When it
+// returns, nothing that it started goes on.
 type Doer func(ctx context.Context, t Turn) (Outcome, error)
 
 // Doers are what Run does the phases with.
@@ -66,8 +67,9 @@ const cancelFile = "cancel"
 // look is how often Run looks whether somebody wants the loop to end.
 const look = 100 * time.Millisecond
 
-// Run carries a loop on until it ends, or waits for a commit by hand. Whoever calls it holds the lease. The error says that ctx ended, or that a step could not be
-// kept; then the loop is where it was, and can be carried on by another Run.
+// Run carries a loop on until it ends, or waits for a commit by hand. Whoever calls it holds the
+// lease. The error says that ctx ended, or that a step could not be kept; then the loop is where it
+// was, and can be carried on by another Run.
 func Run(ctx context.Context, record *Record, place *Place, lease *Lease, do Doers) (State, error) {
 	l, err := record.LoadOwn(ctx)
 	if err != nil {
@@ -173,7 +175,8 @@ func (r *loop) phase(ctx context.Context) error {
 	return r.audited(ctx, out, took)
 }
 
-// restore takes out of the work tree what a verification or an audit has left in it. What may be a person's is kept.
+// restore takes out of the work tree what a verification or an audit has left in it. What may be a
+// person's is kept.
 func (r *loop) restore(ctx context.Context) error {
 	_, err := r.place.Restore(ctx, r.state.Tip, r.given, r.do.Now())
 	return err
@@ -182,7 +185,8 @@ func (r *loop) restore(ctx context.Context) error {
 // mark is what the environment of every process of the loop has.
 func (r *loop) mark() string { return Mark(r.state) }
 
-// Mark is what the environment of every process of a loop has; "" where State.Run is not 16 hex digits, for then others could have it too.
+// Mark is what the environment of every process of a loop has; "" where State.Run is not 16 hex
+// digits, for then others could have it too.
 func Mark(s State) string {
 	if len(s.Run) != 16 || strings.Trim(s.Run, "0123456789abcdef") != "" {
 		return ""
@@ -204,8 +208,8 @@ func (r *loop) start(ctx context.Context) error {
 	return r.take(ctx, Step{Event: Event{Kind: Failed, Why: err.Error()}})
 }
 
-// goOn brings the work tree in line with a record at which somebody was killed: an iteration whose work is committed is at its end,
-// another begins anew.
+// goOn brings the work tree in line with a record at which somebody was killed: an iteration whose
+// work is committed is at its end, another begins anew.
 func (r *loop) goOn(ctx context.Context) error {
 	s := r.state
 	if r.state.Phase != Coding {
@@ -325,7 +329,8 @@ func (r *loop) tip(ctx context.Context, commit string) newest {
 	}
 }
 
-// halting is the reason for which an error stops the loop at once; "" if it counts as one of several.
+// halting is the reason for which an error stops the loop at once; "" if it counts as one of
+// several.
 func halting(err error) Reason {
 	switch {
 	case errors.Is(err, ErrSandbox):
@@ -393,8 +398,8 @@ func (r *loop) notKept(ctx context.Context, err error, output string, took float
 	return r.failed(ctx, fmt.Errorf("commit: %w", err), output, took)
 }
 
-// notRestored stops the loop where its work tree cannot be as it was before the phase for a reason that stops it; else the phase is
-// done again by whoever carries it on.
+// notRestored stops the loop where its work tree cannot be as it was before the phase for a reason
+// that stops it; else the phase is done again by whoever carries it on.
 func (r *loop) notRestored(ctx context.Context, err error, output string, took float64) error {
 	if ctx.Err() != nil || halting(err) == "" {
 		return err

@@ -196,7 +196,8 @@ func TestCommitLeavesOut(t *testing.T) {
 	}
 }
 
-// An agent that commits itself keeps its commits, unless they have what must not be in the branch, or are elsewhere.
+// An agent that commits itself keeps its commits, unless they have what must not be in the branch,
+// or are elsewhere.
 func TestCommitTakesAgentsCommits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -282,7 +283,8 @@ func TestCommitTakesAgentsCommits(t *testing.T) {
 	}
 }
 
-// Whatever a killed agent has left, the iteration begins anew from the commit before it, and what was there is kept.
+// Whatever a killed agent has left, the iteration begins anew from the commit before it, and what
+// was there is kept.
 func TestInterruptedIterationBeginsAnew(t *testing.T) {
 	b := newBench(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -368,7 +370,8 @@ func TestLeaseIsHeldByOne(t *testing.T) {
 	}
 }
 
-// A place for a sandbox has nothing in it that says where the repository is, and what the caller refuses stays out.
+// A place for a sandbox has nothing in it that says where the repository is, and what the caller
+// refuses stays out.
 func TestSealedPlace(t *testing.T) {
 	b := newBench(t, func(s *State) { s.Settings.Sandbox, s.Settings.MaxIterations = "docker", 1 })
 	b.place.Refused = func(context.Context, []string) (map[string]string, error) {

@@ -16,11 +16,13 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// What a container has written in a sealed place is read without anything that it can choose: no filter of git's runs, neither those of
-// .gitattributes nor those that it could have a file name, and contents are committed as they are.
+// What a container has written in a sealed place is read without anything that it can choose: no
+// filter of git's runs, neither those of .gitattributes nor those that it could have a file name,
+// and contents are committed as they are.
 
-// seal takes the file .git, which says where the repository is, out of a place for a sandbox. Above it stands one that leads nowhere: whoever calls git in there by
-// hand is told that there is no repository, and git does not look further up.
+// seal takes the file .git, which says where the repository is, out of a place for a sandbox. Above
+// it stands one that leads nowhere: whoever calls git in there by hand is told that there is no
+// repository, and git does not look further up.
 func (p *Place) seal() error {
 	if !p.sealed {
 		return nil
@@ -65,8 +67,9 @@ func (p *Place) noFilters(ctx context.Context, gitDir string) ([]string, error) 
 // saveBytes is how much of what is new is held in memory at a time, in bytes.
 const saveBytes = 32 << 20
 
-// plain writes files of the work tree as they are into the object database, and returns their entries for git update-index --index-info.
-// Those that hold is told of, with the id of their content, are left out where it gives a reason.
+// plain writes files of the work tree as they are into the object database, and returns their
+// entries for git update-index --index-info. Those that hold is told of, with the id of their
+// content, are left out where it gives a reason.
 func (p *Place) plain(ctx context.Context, names []string, hold func(name, blob string) (bool, error)) ([]byte, error) {
 	root, err := os.OpenRoot(p.Dir)
 	if err != nil {
@@ -127,11 +130,13 @@ func readPlain(root *os.Root, path string) (mode string, data []byte, err error)
 	return mode, data, err
 }
 
-// ruleOfContent is the rule of a finding about a file that something on the host would run. It is about this content: another one is another finding.
+// ruleOfContent is the rule of a finding about a file that something on the host would run. It is
+// about this content: another one is another finding.
 func ruleOfContent(blob string) string { return "runs-" + blob }
 
-// holds reports whether a file must not be committed before a person has said so, and why: git obeys it as soon as somebody checks it out,
-// or a filter of that name would make something else of it.
+// holds reports whether a file must not be committed before a person has said so, and why: git
+// obeys it as soon as somebody checks it out, or a filter of that name would make something else of
+// it.
 func (p *Place) holds(ctx context.Context, parent entries, name, blob, filter string) (held bool, why string, err error) {
 	switch {
 	case p.Holds != nil && p.Holds(name):
@@ -151,7 +156,8 @@ func (p *Place) holds(ctx context.Context, parent entries, name, blob, filter st
 	return !waived, why, err
 }
 
-// obeyed are findings about the files that the loop has made or changed and that something on the host would run.
+// obeyed are findings about the files that the loop has made or changed and that something on the
+// host would run.
 func (p *Place) obeyed(ctx context.Context, base, tip string) ([]Reported, error) {
 	if p.Runs == nil {
 		return nil, nil
@@ -202,7 +208,8 @@ func (p *Place) cleanSealed(ctx context.Context) error {
 // maxHost is how many findings the host makes of one iteration.
 const maxHost = 100
 
-// ruleOfMore begins the rule of a finding about files that are not listed. What follows is a hash of their paths and contents: other files are another finding.
+// ruleOfMore begins the rule of a finding about files that are not listed. What follows is a hash
+// of their paths and contents: other files are another finding.
 const ruleOfMore = "more-"
 
 // Place returns the file and line of a finding.
@@ -216,12 +223,14 @@ func (f Finding) Place() string {
 	return fmt.Sprintf("%s:%d", f.File, f.Line)
 }
 
-// OfContent reports whether a finding is about files that something on the host would run, with the content that they have.
+// OfContent reports whether a finding is about files that something on the host would run, with the
+// content that they have.
 func (f Finding) OfContent() bool {
 	return f.By == ByHost && (strings.HasPrefix(f.Rule, "runs-") || strings.HasPrefix(f.Rule, ruleOfMore))
 }
 
-// few are the first of many findings that nobody has waived, with one that says how many more there are. Those that were waived by such a one are not among them.
+// few are the first of many findings that nobody has waived, with one that says how many more there
+// are. Those that were waived by such a one are not among them.
 func few(all []Reported, known []Finding) []Reported {
 	waived := map[[2]string]bool{} // by file and rule
 	for _, f := range known {

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// A place for a sandbox is committed without filters, what is held waits for a person, and what the host would run blocks by its content.
+// A place for a sandbox is committed without filters, what is held waits for a person, and what the
+// host would run blocks by its content.
 func TestSealedPlaceRunsNoFilter(t *testing.T) {
 	b := newBench(t, func(s *State) { s.Settings.Sandbox, s.Settings.MaxIterations = "docker", 2 })
 	canary := filepath.Join(t.TempDir(), "canary")
@@ -92,7 +93,8 @@ func TestFolderBecomesALink(t *testing.T) {
 	}
 }
 
-// Git that somebody calls in a place for a sandbox finds no repository, and none of the folders above.
+// Git that somebody calls in a place for a sandbox finds no repository, and none of the folders
+// above.
 func TestSealedPlaceIsNoRepository(t *testing.T) {
 	b := newBench(t, func(s *State) { s.Settings.Sandbox = "docker" })
 	if err := b.place.Make(t.Context(), b.Run("rev-parse", "HEAD")); err != nil {
@@ -106,7 +108,8 @@ func TestSealedPlaceIsNoRepository(t *testing.T) {
 	}
 }
 
-// What is waived is what was there: of files that are too many to list, too, and those that were looked at one by one make room for others.
+// What is waived is what was there: of files that are too many to list, too, and those that were
+// looked at one by one make room for others.
 func TestWaivedRestIsOfItsFiles(t *testing.T) {
 	list := func(n int, last string) (all []Reported) {
 		for i := range n {
@@ -149,7 +152,8 @@ func TestWaivedRestIsOfItsFiles(t *testing.T) {
 	}
 }
 
-// Contents whose ids begin alike are two findings, and one that an auditor made up is none of the host's.
+// Contents whose ids begin alike are two findings, and one that an auditor made up is none of the
+// host's.
 func TestHostFindingsAreOfWholeContents(t *testing.T) {
 	a, b := strings.Repeat("0", 39)+"a", strings.Repeat("0", 39)+"b"
 	tip := newest{line: func(string, int) string { return "" }, moves: func(f Finding) (string, int, bool) { return f.File, f.Line, false }}
@@ -167,7 +171,8 @@ func TestHostFindingsAreOfWholeContents(t *testing.T) {
 	}
 }
 
-// However many paths are refused or held, git is asked once what the commit before has there. One that has become a link is no folder of it any more.
+// However many paths are refused or held, git is asked once what the commit before has there. One
+// that has become a link is no folder of it any more.
 func TestManyRefusedAreOneLook(t *testing.T) {
 	b := newBench(t, func(s *State) { s.Settings.Sandbox = "docker" })
 	b.Write("folder/file", "x\n")

@@ -7,7 +7,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// Which secrets a file may have is decided by each of them, not by their number; by path and content, not by content alone.
+// Which secrets a file may have is decided by each of them, not by their number; by path and
+// content, not by content alone.
 func TestOnlySecretsThatWereThereMayStay(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

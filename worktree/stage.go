@@ -16,8 +16,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// stage writes what is to be committed as a tree, by an index of its own, which the caller installs or gives up, after an error, too. Secrets are those that
-// base does not have.
+// stage writes what is to be committed as a tree, by an index of its own, which the caller installs
+// or gives up, after an error, too. Secrets are those that base does not have.
 func (p *Place) stage(ctx context.Context, base, parent string) (tree string, left []LeftOut, index *ownIndex, err error) {
 	if err := p.ready(ctx); err != nil {
 		return "", nil, nil, err
@@ -134,7 +134,8 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 	return strings.TrimSpace(string(out)), left, index, err
 }
 
-// changed are the paths of all that differs from a commit: in the index, in the work tree, and new, but for what git ignores.
+// changed are the paths of all that differs from a commit: in the index, in the work tree, and new,
+// but for what git ignores.
 func (p *Place) changed(ctx context.Context, index, commit string) ([]string, error) {
 	tracked, err := p.git(ctx, index, nil, "diff-index", "--name-only", "-z", "--no-renames", "--ignore-submodules=dirty", commit, "--")
 	if err != nil {
@@ -160,7 +161,8 @@ func (p *Place) changed(ctx context.Context, index, commit string) ([]string, er
 	return slices.Compact(all), nil
 }
 
-// ignored says of those of some paths that git ignores whether the commit before lacks them, too: an agent has added them by force.
+// ignored says of those of some paths that git ignores whether the commit before lacks them, too:
+// an agent has added them by force.
 func (p *Place) ignored(ctx context.Context, index string, before entries, names []string) (map[string]bool, error) {
 	root, err := os.OpenRoot(p.Dir)
 	if err != nil {
@@ -243,7 +245,8 @@ func (p *Place) refuse(ctx context.Context, base, name string) (string, error) {
 	return p.newSecrets(ctx, base, name, text)
 }
 
-// beyond reports whether a path leads through something that is no folder: what lies beyond a link is not in this tree.
+// beyond reports whether a path leads through something that is no folder: what lies beyond a link
+// is not in this tree.
 func beyond(root *os.Root, path string) bool {
 	for at := filepath.Dir(path); at != "."; at = filepath.Dir(at) {
 		if info, err := root.Lstat(at); err != nil || !info.IsDir() {
@@ -253,8 +256,8 @@ func beyond(root *os.Root, path string) bool {
 	return false
 }
 
-// newSecrets says which secrets a file, or a link, has in its text or its path that it has not in a commit; "" if there are none. As many as
-// there were may be others: each counts for itself.
+// newSecrets says which secrets a file, or a link, has in its text or its path that it has not in a
+// commit; "" if there are none. As many as there were may be others: each counts for itself.
 func (p *Place) newSecrets(ctx context.Context, base, name string, text []byte) (string, error) {
 	if why, err := p.secretPath(ctx, base, name); why != "" || err != nil {
 		return why, err
@@ -286,7 +289,8 @@ func (p *Place) newSecrets(ctx context.Context, base, name string, text []byte) 
 	return "", nil
 }
 
-// secretPath says which secret the path of a file has that no path of a commit begins with; "" if there is none.
+// secretPath says which secret the path of a file has that no path of a commit begins with; "" if
+// there is none.
 func (p *Place) secretPath(ctx context.Context, base, name string) (string, error) {
 	_, found := p.scanner.Text(name)
 	if found.Found == 0 {

@@ -42,7 +42,8 @@ const (
 // Reasons are all of them, in the order of their exit codes, from 20 on.
 var Reasons = [...]Reason{MaxIterations, Cancelled, Errors, Stalled, NoProgress, TimeOver, WorktreeGone, SandboxFailed, Refusal, Other}
 
-// State is a loop at a moment: state.json of its record. It holds no secret and everything that the loop was started with.
+// State is a loop at a moment: state.json of its record. It holds no secret and everything that the
+// loop was started with.
 type State struct {
 	Format int    `json:"format"`
 	Name   string `json:"name"`

@@ -14,8 +14,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// A loop commits nothing of a submodule, for its commits belong to another repository. So what is changed in one is told, and taken out before
-// the plan's commands run: they would pass on something that the branch does not have.
+// A loop commits nothing of a submodule, for its commits belong to another repository. So what is
+// changed in one is told, and taken out before the plan's commands run: they would pass on
+// something that the branch does not have.
 
 // ruleOfSubmodule is the rule of a finding about a submodule that is not as the branch has it.
 const ruleOfSubmodule = "submodule"
@@ -26,7 +27,8 @@ type submodule struct {
 	commit string
 }
 
-// Submodules are the paths of the submodules of a commit, in order. No loop's own work tree has their files when it begins.
+// Submodules are the paths of the submodules of a commit, in order. No loop's own work tree has
+// their files when it begins.
 func Submodules(ctx context.Context, repo *git.Repo, commit string) (paths []string, err error) {
 	all, err := entriesOf(ctx, repo, commit)
 	for _, s := range all.submodules() {
@@ -35,7 +37,8 @@ func Submodules(ctx context.Context, repo *git.Repo, commit string) (paths []str
 	return paths, err
 }
 
-// changedSubmodules are those of some submodules of a commit that are otherwise in the work tree, each with why.
+// changedSubmodules are those of some submodules of a commit that are otherwise in the work tree,
+// each with why.
 func (p *Place) changedSubmodules(ctx context.Context, all []submodule) (map[submodule]string, error) {
 	if len(all) == 0 {
 		return nil, nil
@@ -88,7 +91,8 @@ func (p *Place) changedSubmodule(ctx context.Context, s submodule) (why string, 
 	return why, err
 }
 
-// strange says why git must not be at work in a submodule: its .git names a repository elsewhere, which is somebody's.
+// strange says why git must not be at work in a submodule: its .git names a repository elsewhere,
+// which is somebody's.
 func (p *Place) strange(ctx context.Context, s submodule) (string, error) {
 	out, err := p.inSubmodule(ctx, s, "rev-parse", "--absolute-git-dir")
 	if err != nil {
@@ -118,8 +122,9 @@ func (p *Place) inSubmodule(ctx context.Context, s submodule, args ...string) ([
 	return git.Run(cmd)
 }
 
-// resetSubmodules has the submodules be as a commit has them. What was there otherwise is moved into the folder left of the loop, commits as a
-// bundle. It reports whether anything was. Where a person works nothing is done.
+// resetSubmodules has the submodules be as a commit has them. What was there otherwise is moved
+// into the folder left of the loop, commits as a bundle. It reports whether anything was. Where a
+// person works nothing is done.
 func (p *Place) resetSubmodules(ctx context.Context, tip string, now time.Time) (bool, error) {
 	if p.theirs {
 		return false, nil
@@ -195,7 +200,8 @@ func (p *Place) resetSubmodule(ctx context.Context, s submodule, now time.Time) 
 	return err
 }
 
-// leftAt is where a path is moved to that is taken out of the work tree at a time. Nothing is there yet.
+// leftAt is where a path is moved to that is taken out of the work tree at a time. Nothing is there
+// yet.
 func (p *Place) leftAt(now time.Time, name string) string {
 	at := filepath.Join(p.folder, "left", now.UTC().Format("20060102T150405"))
 	for n := 1; ; n++ {
@@ -213,8 +219,8 @@ func (p *Place) leftAt(now time.Time, name string) string {
 // bundled is the end of the name of a file that keeps commits.
 const bundled = ".bundle"
 
-// cleanSubmodules returns an error wrapping ErrDirty if a submodule is otherwise than the branch has it, or, where the work tree is to go, if it is at a
-// commit that goes with it.
+// cleanSubmodules returns an error wrapping ErrDirty if a submodule is otherwise than the branch
+// has it, or, where the work tree is to go, if it is at a commit that goes with it.
 func (p *Place) cleanSubmodules(ctx context.Context, goes bool) error {
 	tip, err := p.Tip(ctx)
 	if err != nil {

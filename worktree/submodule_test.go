@@ -46,7 +46,8 @@ func (b *bench) checkout() *testrepo.Repo {
 	return testrepo.At(b.t, filepath.Join(b.place.Dir, "lib"))
 }
 
-// What is changed in a submodule is not on the branch: it is told, and the plan's commands do not see it.
+// What is changed in a submodule is not on the branch: it is told, and the plan's commands do not
+// see it.
 func TestSubmoduleIsSetBack(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

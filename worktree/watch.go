@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// watch runs what does a phase, and ends it where the loop is to end: ended is the event then. It returns when the doer has.
+// watch runs what does a phase, and ends it where the loop is to end: ended is the event then. It
+// returns when the doer has.
 func (r *loop) watch(ctx context.Context, do Doer) (out Outcome, ended Event, err error) {
 	l, err := r.record.LoadOwn(ctx)
 	if err != nil {

@@ -1,13 +1,16 @@
-// Package worktree carries a plan through iterations of coding, verifying and auditing in a work tree of its own.
+// Package worktree carries a plan through iterations of coding, verifying and auditing in a work
+// tree of its own.
 //
-// LintPlan reads a plan, Open names the record of a loop, Record.Create begins it, and Carry does what is next until the loop
-// ends, or waits for a person's commit; Wake is for whoever comes with one. What is to be done in a phase is given to Run as functions: this package knows no agent, no model and no container.
+// LintPlan reads a plan, Open names the record of a loop, Record.Create begins it, and Carry does
+// what is next until the loop ends, or waits for a person's commit; Wake is for whoever comes with
+// one. What is to be done in a phase is given to Run as functions: this package knows no agent, no
+// model and no container.
 //
-// A loop is its record: a tree of files on a ref of its own (see Record), in which every step is one commit. Whoever holds the
-// Lease takes the steps; everybody may read. A supervisor that is killed leaves a record from which the next one goes on:
-// an iteration that was interrupted begins anew from the commit before it, and what it had done by then is kept by a ref below
-// Kept.
-// The state machine itself is the function Next, which does no I/O.
+// A loop is its record: a tree of files on a ref of its own (see Record), in which every step is
+// one commit. Whoever holds the Lease takes the steps; everybody may read. A supervisor that is
+// killed leaves a record from which the next one goes on: an iteration that was interrupted begins
+// anew from the commit before it, and what it had done by then is kept by a ref below Kept. The
+// state machine itself is the function Next, which does no I/O.
 package worktree
 
 import "errors"
@@ -27,12 +30,15 @@ var (
 	ErrGone = errors.New("the work tree is gone")
 	// ErrHeld is returned when another process that is alive carries the loop on.
 	ErrHeld = errors.New("another process carries the loop on")
-	// ErrForeign is returned when a loop is to go on or to end whose record was not written here: a fetch brought it.
+	// ErrForeign is returned when a loop is to go on or to end whose record was not written here: a
+	// fetch brought it.
 	ErrForeign = errors.New("it was not begun here, so it is shown and nothing of it is run")
 	// ErrRefused is returned when a step would do what a loop must not do.
 	ErrRefused = errors.New("refused")
-	// ErrSandbox is returned by a function given to Run when what was to be run inside could not be; the loop stops.
+	// ErrSandbox is returned by a function given to Run when what was to be run inside could not be;
+	// the loop stops.
 	ErrSandbox = errors.New("the sandbox failed")
-	// ErrPerson is returned by a function given to Run when what is to be done wants a person; the loop stops.
+	// ErrPerson is returned by a function given to Run when what is to be done wants a person; the
+	// loop stops.
 	ErrPerson = errors.New("a person must decide")
 )

@@ -9,8 +9,8 @@ import (
 	"github.com/reverie-memory/reverie/bench/recall/judge"
 )
 
-// ftsEngine is SQLite's FTS5 in memory with one column and its own bm25. query makes the MATCH expression; where it makes
-// none, nothing is found.
+// ftsEngine is SQLite's FTS5 in memory with one column and its own bm25. query makes the MATCH
+// expression; where it makes none, nothing is found.
 func ftsEngine(name, tokenizer string, query func(text string) string) judge.Engine {
 	return judge.Engine{Name: name, Open: func(memories []judge.Memory) (judge.Store, error) {
 		db, err := sql.Open("sqlite", ":memory:")
@@ -86,8 +86,8 @@ func anyTrigram(text string) string {
 	return anyOf(grams)
 }
 
-// everyWord quotes what stands between spaces and leaves FTS5 to want all of it: so tools make an expression of what a
-// user typed that cannot be a syntax error.
+// everyWord quotes what stands between spaces and leaves FTS5 to want all of it: so tools make an
+// expression of what a user typed that cannot be a syntax error.
 func everyWord(text string) string {
 	var out []string
 	for _, word := range strings.Fields(text) {

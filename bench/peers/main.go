@@ -2,8 +2,8 @@
 //
 //	cd bench/peers && go run . ../../gitstore/recall/testdata/labelled DIR...
 //
-// Its README says how each is set up. It is a module of its own, so that the project does not depend on what it is
-// compared with.
+// Its README says how each is set up. It is a module of its own, so that the project does not
+// depend on what it is compared with.
 package main
 
 import (

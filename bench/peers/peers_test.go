@@ -25,8 +25,9 @@ func TestQueriesOfFTS(t *testing.T) {
 	}
 }
 
-// By hand, two memories of 2 and 4 words, so 3 on average. idf of a word that one has: ln(1 + 1.5/1.5) = 0.6931. "zeta" once in
-// two words: 0.6931 × 2.2 / (1 + 1.2 × (0.25 + 0.75 × 2/3)) = 0.8026. "xi" twice in four: 0.6931 × 4.4 / (2 + 1.2 × 1.25) = 0.8714.
+// By hand, two memories of 2 and 4 words, so 3 on average. idf of a word that one has: ln(1 +
+// 1.5/1.5) = 0.6931. "zeta" once in two words: 0.6931 × 2.2 / (1 + 1.2 × (0.25 + 0.75 × 2/3)) =
+// 0.8026. "xi" twice in four: 0.6931 × 4.4 / (2 + 1.2 × 1.25) = 0.8714.
 func TestPlainIsBM25(t *testing.T) {
 	store, err := plainEngine.Open([]judge.Memory{{ID: "short", Text: "zeta yak"}, {ID: "long", Text: "xi wolf xi volt"}})
 	if err != nil {

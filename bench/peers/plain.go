@@ -12,8 +12,8 @@ import (
 	"github.com/reverie-memory/reverie/bench/recall/judge"
 )
 
-// plainEngine is textbook BM25 (k1 1.2, b 0.75) over lower-case words, without stems. Stop words are left out of
-// queries.
+// plainEngine is textbook BM25 (k1 1.2, b 0.75) over lower-case words, without stems. Stop words
+// are left out of queries.
 var plainEngine = judge.Engine{Name: "plain BM25", Open: func(memories []judge.Memory) (judge.Store, error) {
 	s := &plainStore{memories: memories, postings: map[string][]posting{}, lengths: make([]float64, len(memories))}
 	for i, m := range memories {
@@ -83,8 +83,8 @@ func words(text string) []string {
 	})
 }
 
-// sayingWords are the words of a query without those of bleve's English stop list, unless it has no others. One that
-// stands there twice counts twice.
+// sayingWords are the words of a query without those of bleve's English stop list, unless it has no
+// others. One that stands there twice counts twice.
 func sayingWords(query string) []string {
 	all := words(query)
 	if saying := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return stopWords[w] }); len(saying) > 0 {

@@ -66,7 +66,8 @@ func TestLabelledSetIsWhole(t *testing.T) {
 	}
 }
 
-// What the set holds is what a user could have: it can be kept and read back, and no statement stands in it twice.
+// What the set holds is what a user could have: it can be kept and read back, and no statement
+// stands in it twice.
 func TestLabelledMemoriesCanBeKept(t *testing.T) {
 	s, err := judge.Read(labelled)
 	if err != nil {
@@ -96,8 +97,8 @@ func TestLabelledMemoriesCanBeKept(t *testing.T) {
 	}
 }
 
-// A score is what --explain shows of it: the sum of its parts times its factors, for every hit of every query. The words of it are
-// the sum of theirs.
+// A score is what --explain shows of it: the sum of its parts times its factors, for every hit of
+// every query. The words of it are the sum of theirs.
 func TestPartsAddUpToTheScore(t *testing.T) {
 	s, err := judge.Read(labelled)
 	if err != nil {
@@ -137,8 +138,8 @@ func TestPartsAddUpToTheScore(t *testing.T) {
 	}
 }
 
-// Nothing here may get clearly worse. The figures are exact, so a change that lowers one shows; where a change raises
-// them, raise the floors.
+// Nothing here may get clearly worse. The figures are exact, so a change that lowers one shows;
+// where a change raises them, raise the floors.
 func TestRecallOnTheLabelledSet(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it only calculates")

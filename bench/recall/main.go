@@ -11,19 +11,23 @@
 //
 //	{"id": "q1", "group": "", "text": "which package manager", "rel": {"m1": 1}, "exclude": [], "before": 0, "class": "question", "split": "test"}
 //
-// Only id and text are needed. Without a title, the first line of the text is the memory's statement, as `reverie import`
-// has it. A query is asked of the memories of its group; those in exclude, and those of the time before or later, are
-// taken out of the answer. A query with an empty rel is one that no memory should be given for.
+// Only id and text are needed. Without a title, the first line of the text is the memory's
+// statement, as `reverie import` has it. A query is asked of the memories of its group; those in
+// exclude, and those of the time before or later, are taken out of the answer. A query with an
+// empty rel is one that no memory should be given for.
 //
-// R@k is the share of the right memories that stand among the first k, so that R@1 of a query with two right ones is a half
-// at best. MRR and nDCG look at the first ten. Each figure has its 95 % interval by bootstrap over the queries. The latency
-// is that of one search in process, the median and the 95th of 100; cold processes are measured by go run ./bench.
+// R@k is the share of the right memories that stand among the first k, so that R@1 of a query with
+// two right ones is a half at best. MRR and nDCG look at the first ten. Each figure has its 95 %
+// interval by bootstrap over the queries. The latency is that of one search in process, the median
+// and the 95th of 100; cold processes are measured by go run ./bench.
 //
-// The gate is what the project gives to a prompt unasked: silent is the share of queries with empty rel that got nothing,
-// right the share of the others that got something right, wrong the share of them that got something, but nothing right.
+// The gate is what the project gives to a prompt unasked: silent is the share of queries with empty
+// rel that got nothing, right the share of the others that got something right, wrong the share of
+// them that got something, but nothing right.
 //
-// With -vectors, simulated embedding models from useless to very good are put beside the search by words: the nDCG@10 of each
-// list, of both fused with the weight that the program measures, and how much that is better than the better list.
+// With -vectors, simulated embedding models from useless to very good are put beside the search by
+// words: the nDCG@10 of each list, of both fused with the weight that the program measures, and how
+// much that is better than the better list.
 package main
 
 import (

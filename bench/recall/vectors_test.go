@@ -6,7 +6,8 @@ import (
 	"github.com/reverie-memory/reverie/bench/recall/judge"
 )
 
-// Whatever the model, both lists fused are never more than a point worse than the better of the two.
+// Whatever the model, both lists fused are never more than a point worse than the better of the
+// two.
 func TestFusionIsNeverAPointWorse(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it only calculates")

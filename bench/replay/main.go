@@ -1,17 +1,19 @@
-// Command replay measures what would have been learned of failing commands, over real sessions and without labels:
+// Command replay measures what would have been learned of failing commands, over real sessions and
+// without labels:
 //
 //	go run ./bench/replay DIR
 //
-// DIR is a folder of transcripts, in folders of any depth; each folder with transcripts counts as one repository. Its sessions are
-// gone through in the order of time. A class is a command, by program and subcommand, with the error that it printed. It is
+// DIR is a folder of transcripts, in folders of any depth; each folder with transcripts counts as
+// one repository. Its sessions are gone through in the order of time. A class is a command, by
+// program and subcommand, with the error that it printed. It is
 //
 //   - recurring if it failed in two sessions or more,
 //   - learnable if it failed again after a session that had got the command to pass,
 //   - covered if a memory that came of earlier sessions has that command and error as its trigger, waiting for review or not,
 //   - given if such a memory was accepted by the policy, so that agents are given it.
 //
-// A session that goes on with another begins with a copy of it, whose failures count once. Each is counted by class, and the last
-// three also by the sessions in which the class failed again.
+// A session that goes on with another begins with a copy of it, whose failures count once. Each is
+// counted by class, and the last three also by the sessions in which the class failed again.
 package main
 
 import (
@@ -128,7 +130,8 @@ func sessionsOf(ctx context.Context, name string) ([]session, error) {
 // policy is the one that repositories begin with.
 var policy = dream.Policy{Accept: []record.How{record.Said, record.Seen}, Sightings: 2}
 
-// repository replays the sessions of one repository, in order: what failed, then what the session taught.
+// repository replays the sessions of one repository, in order: what failed, then what the session
+// taught.
 func (r *result) repository(sessions []session) {
 	type key struct{ command, error string }
 	classes := map[key]*class{}
@@ -186,7 +189,8 @@ func (r *result) repository(sessions []session) {
 	}
 }
 
-// covers reports whether a memory's trigger is a failed command. One whose error cannot be quoted is known by its command.
+// covers reports whether a memory's trigger is a failed command. One whose error cannot be quoted
+// is known by its command.
 func covers(m record.Memory, f reflect.Failed) bool {
 	t := m.Trigger()
 	return t.Command != "" && t.Command == f.Command && (slices.Contains(t.Errors, f.Quoted) || f.Quoted == "" && len(t.Errors) == 0)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// write writes a transcript of Claude Code in which commands are run in order: "command" fails with an
-// error where there is one.
+// write writes a transcript of Claude Code in which commands are run in order: "command" fails with
+// an error where there is one.
 func write(t *testing.T, dir, id string, day int, runs ...[2]string) {
 	t.Helper()
 	var b strings.Builder

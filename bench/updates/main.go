@@ -2,11 +2,12 @@
 //
 //	go run ./bench/updates [-v] FOLDER
 //
-// FOLDER holds *.jsonl or *.jsonl.xz files (the latter need xz). A line is one session: dialogue and session number it,
-// messages lists what was said as {role, text}, adds lists new instructions, and updates lists {text, replaces}. Each
-// dialogue counts as one repository, whose sessions are learned in order, twice: with every proposal left waiting, and
-// with every proposal accepted after its session. An instruction is recognised by the literal that it quotes, so
-// instructions without one are skipped. An update is
+// FOLDER holds *.jsonl or *.jsonl.xz files (the latter need xz). A line is one session: dialogue
+// and session number it, messages lists what was said as {role, text}, adds lists new instructions,
+// and updates lists {text, replaces}. Each dialogue counts as one repository, whose sessions are
+// learned in order, twice: with every proposal left waiting, and with every proposal accepted after
+// its session. An instruction is recognised by the literal that it quotes, so instructions without
+// one are skipped. An update is
 //
 //   - learned if a statement of it waits or is accepted,
 //   - known before if that also holds for an instruction that it replaces,
@@ -229,7 +230,8 @@ func judge(u update, before, after []statement) fate {
 	return f
 }
 
-// named reports whether an operation among some statements names another as what it contradicts or supersedes.
+// named reports whether an operation among some statements names another as what it contradicts or
+// supersedes.
 func named(all []statement, s statement) bool {
 	return slices.ContainsFunc(all, func(o statement) bool { return slices.Contains(o.over, s.id) })
 }
@@ -307,7 +309,8 @@ func literal(instruction string) (string, bool) {
 	return "", false
 }
 
-// states reports whether a statement says what an instruction does: it has its literal, and is about the same element.
+// states reports whether a statement says what an instruction does: it has its literal, and is
+// about the same element.
 func states(statement, instruction string) bool {
 	lit, ok := literal(instruction)
 	if !ok {

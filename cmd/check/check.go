@@ -1,9 +1,10 @@
-// Package check judges what a change of the memory brings, for whoever decides whether it is merged: the form of files, doubles and
-// contradictions, what is lost, secrets, text that gives orders to agents, files that have no business there. It looks at two
-// states of a memory and at the commits between them, reads objects only, and needs no work tree.
+// Package check judges what a change of the memory brings, for whoever decides whether it is
+// merged: the form of files, doubles and contradictions, what is lost, secrets, text that gives
+// orders to agents, files that have no business there. It looks at two states of a memory and at
+// the commits between them, reads objects only, and needs no work tree.
 //
-// Run returns findings as values; Rules says what each rule is about, and orders findings. Known and Conflict are for checks of one
-// state.
+// Run returns findings as values; Rules says what each rule is about, and orders findings. Known
+// and Conflict are for checks of one state.
 package check
 
 import (
@@ -32,7 +33,8 @@ type Change struct {
 	Stale func(m record.Memory) (why []string) // what of the code that a memory rests on is gone
 }
 
-// A NoMemoryError is returned for a state that is none of a memory, as the code is: all memories would look deleted.
+// A NoMemoryError is returned for a state that is none of a memory, as the code is: all memories
+// would look deleted.
 type NoMemoryError struct {
 	Base bool // it is From, and else To
 }
@@ -47,8 +49,8 @@ type HistoryError struct{ Err error }
 func (e *HistoryError) Error() string { return e.Err.Error() }
 func (e *HistoryError) Unwrap() error { return e.Err }
 
-// Run returns everything that the rules find in a change, in no order. No secret is in it; what a message repeats may have
-// characters that a reader does not see.
+// Run returns everything that the rules find in a change, in no order. No secret is in it; what a
+// message repeats may have characters that a reader does not see.
 func Run(ctx context.Context, change Change) ([]finding.Finding, error) {
 	c := &checker{Change: change, ctx: ctx, looked: map[gitstore.ID]bool{}, claims: map[string]bool{}}
 	view := func(id gitstore.ID, fn func(*gitstore.Tree) error) error {
@@ -122,8 +124,8 @@ func (c *checker) run() error {
 	return c.checkMemories()
 }
 
-// readChanges reads the files that differ. Entries that a memory must not have are findings, unless the
-// base has them too.
+// readChanges reads the files that differ. Entries that a memory must not have are findings, unless
+// the base has them too.
 func (c *checker) readChanges() error {
 	var before gitstore.ID
 	had := map[string]bool{}

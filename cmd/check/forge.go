@@ -5,8 +5,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/finding"
 )
 
-// checkCIFile looks whether a file that decides what runs for a pull request is one that is known here. Even
-// then a person should see which branch it guards and what it installs.
+// checkCIFile looks whether a file that decides what runs for a pull request is one that is known
+// here. Even then a person should see which branch it guards and what it installs.
 func (c *checker) checkCIFile(f changedFile) {
 	own := c.Version
 	if f.new == nil {

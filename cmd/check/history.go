@@ -13,8 +13,8 @@ import (
 // maxEarlier bounds what is looked at of files that a later commit took back, in bytes.
 const maxEarlier = 4 * maxNew
 
-// checkHistory looks for secrets in the commits of a change: in their messages, and in files that a later
-// commit took back. Merged as they are, they would stay in the branch's history.
+// checkHistory looks for secrets in the commits of a change: in their messages, and in files that a
+// later commit took back. Merged as they are, they would stay in the branch's history.
 func (c *checker) checkHistory() error {
 	if c.head.Commit() == "" || c.base != nil && c.base.Commit() == "" {
 		return nil // trees have no history

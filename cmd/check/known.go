@@ -115,8 +115,8 @@ func claim(m record.Memory) string {
 	return strings.Join([]string{string(m.Status), string(m.Kind), m.Topic, strings.Join(m.Paths, "\x01"), strings.Join(texts, "\x01")}, "\x00")
 }
 
-// relate names memories that say the same, nearly the same, or otherwise. Of two that are both new, the
-// later names the earlier.
+// relate names memories that say the same, nearly the same, or otherwise. Of two that are both new,
+// the later names the earlier.
 func (c *checker) relate(f changedFile, m record.Memory) {
 	line := statementLine(f.new)
 	told := map[string]int{}

@@ -13,7 +13,8 @@ const (
 	maxNew     = 16 << 20 // bytes of them together
 )
 
-// bounded reports whether a change is small enough to be checked. If not, that is all there is to say.
+// bounded reports whether a change is small enough to be checked. If not, that is all there is to
+// say.
 func (c *checker) bounded() bool {
 	bytes := 0
 	for i, f := range c.changes {
@@ -28,8 +29,8 @@ func (c *checker) bounded() bool {
 	return true
 }
 
-// A loss is told where a change takes more than three tenths of the live memories out of force, or all. Of
-// few memories a person sees each that goes.
+// A loss is told where a change takes more than three tenths of the live memories out of force, or
+// all. Of few memories a person sees each that goes.
 const (
 	mostLost  = 0.3
 	fewestOut = 3
@@ -70,7 +71,8 @@ func (c *checker) checkLosses() {
 	}
 }
 
-// checkConstraint names a constraint that holds no more, holds in fewer places, or says something else.
+// checkConstraint names a constraint that holds no more, holds in fewer places, or says something
+// else.
 func (c *checker) checkConstraint(f changedFile, was, m record.Memory) {
 	tell := func(line int, what string) {
 		c.add("constraint", finding.Warning, f.path, line, f.id, "a constraint %s; it said: %s", what, c.Brief(was.Text))

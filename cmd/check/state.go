@@ -19,8 +19,8 @@ func Known(path string) bool {
 	return slices.Contains([]string{"README.md", "reverie.toml", ".gitlab-ci.yml"}, top)
 }
 
-// Conflict is the first line, from 1, that git writes where a merge could not decide; 0 if there is none.
-// A line of = alone is no sign of it: it also underlines a heading.
+// Conflict is the first line, from 1, that git writes where a merge could not decide; 0 if there is
+// none. A line of = alone is no sign of it: it also underlines a heading.
 func Conflict(text []byte) int {
 	n := 0
 	for line := range bytes.Lines(text) {
@@ -34,8 +34,8 @@ func Conflict(text []byte) int {
 	return 0
 }
 
-// isMemory reports whether a state is one of a memory: it has a reverie.toml, or lost it but has memories, or is
-// the first commit of every store.
+// isMemory reports whether a state is one of a memory: it has a reverie.toml, or lost it but has
+// memories, or is the first commit of every store.
 func (c *checker) isMemory(t *gitstore.Tree) bool {
 	if _, err := t.Stat("reverie.toml"); err == nil || t.Commit() == c.Store.First() {
 		return true

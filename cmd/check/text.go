@@ -11,14 +11,15 @@ import (
 	"github.com/reverie-memory/reverie/internal/unseen"
 )
 
-// passage is a text inside a file, as a reader of the file takes it: with the escapes of its form undone.
+// passage is a text inside a file, as a reader of the file takes it: with the escapes of its form
+// undone.
 type passage struct {
 	line int // of its beginning, from 1
 	text string
 }
 
-// passages takes a file apart: JSON into its strings, a memory into its text and the values of its front
-// matter, and leaves anything else whole.
+// passages takes a file apart: JSON into its strings, a memory into its text and the values of its
+// front matter, and leaves anything else whole.
 func passages(path string, data []byte) []passage {
 	if strings.HasSuffix(path, ".json") {
 		if out, ok := jsonPassages(data); ok {
@@ -55,7 +56,8 @@ func jsonPassages(data []byte) ([]passage, bool) {
 	}
 }
 
-// keyLine is the line of a memory's file on which its front matter sets a key; 1 when it cannot be told.
+// keyLine is the line of a memory's file on which its front matter sets a key; 1 when it cannot be
+// told.
 func keyLine(data []byte, key string) int {
 	n := 0
 	for line := range bytes.Lines(data) {
@@ -70,7 +72,8 @@ func keyLine(data []byte, key string) int {
 	return 1
 }
 
-// maxSuspicions bounds what is told of one file, for each level by itself: notes leave no error out.
+// maxSuspicions bounds what is told of one file, for each level by itself: notes leave no error
+// out.
 const maxSuspicions = 100
 
 // anywhere is the suspicion without its place.
@@ -143,8 +146,8 @@ func (c *checker) checkText(f changedFile) {
 	}
 }
 
-// checkSecrets names the lines that hold secrets, and where one shows only in the text as a whole, as a
-// key of many lines does, the line on which it begins.
+// checkSecrets names the lines that hold secrets, and where one shows only in the text as a whole,
+// as a key of many lines does, the line on which it begins.
 func (c *checker) checkSecrets(f changedFile, text string, lines []string, fresh func(int) bool, at func(int) int, had int) {
 	clean, whole := c.Scanner.Text(text)
 	if whole.Found == 0 {

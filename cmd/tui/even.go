@@ -5,9 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// even is text of which all terminals think that it is as wide: where they do not agree, a line ends somewhere else than the screen is
-// drawn for, and pieces of what was there before stay. Emoji that are made of several are shown as these, flags as their letters.
-// A terminal that says that it knows what one character is (mode 2027) needs none of it.
+// even is text of which all terminals think that it is as wide: where they do not agree, a line
+// ends somewhere else than the screen is drawn for, and pieces of what was there before stay. Emoji
+// that are made of several are shown as these, flags as their letters. A terminal that says that it
+// knows what one character is (mode 2027) needs none of it.
 func even(text string) string {
 	if strings.IndexFunc(text, uneven) < 0 {
 		return text

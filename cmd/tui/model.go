@@ -11,8 +11,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// model is what the screen shows. Only Update changes it, on one goroutine; what takes time is a tea.Cmd and
-// comes back as a message.
+// model is what the screen shows. Only Update changes it, on one goroutine; what takes time is a
+// tea.Cmd and comes back as a message.
 type model struct {
 	ctx           context.Context
 	tabs          []tab
@@ -189,7 +189,8 @@ func (m *model) undone() (names []string) {
 	return names
 }
 
-// leave ends the program, or has it end when all that was decided is done. What fails then keeps a person here.
+// leave ends the program, or has it end when all that was decided is done. What fails then keeps a
+// person here.
 func (m *model) leave() tea.Cmd {
 	m.leaves = len(m.undone()) > 0
 	if m.leaves {
@@ -245,7 +246,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// show puts a text in the place of the one before. Of the same view, the lines in sight stay where they are, or the last ones do.
+// show puts a text in the place of the one before. Of the same view, the lines in sight stay where
+// they are, or the last ones do.
 func (m *model) show(t *tab, k known) {
 	before, fresh := m.lines(t), t.of.id != k.of.id || t.of.view != k.of.view
 	if t.of, t.text, t.fitted = k.of, k.text, nil; k.err != nil {
@@ -260,7 +262,8 @@ func (m *model) show(t *tab, k known) {
 	}
 }
 
-// moved is where the lines of a text from at on are in the one that came after it: it may have lost lines at its beginning.
+// moved is where the lines of a text from at on are in the one that came after it: it may have lost
+// lines at its beginning.
 func moved(before, after []string, at int) int {
 	const known = 4 // lines by which a place is known again
 	seen := before[min(at, len(before)):min(at+known, len(before))]
@@ -272,7 +275,8 @@ func moved(before, after []string, at int) int {
 	return at
 }
 
-// take puts a list in the place of the one before. The same item stays selected, or the one that has its place now.
+// take puts a list in the place of the one before. The same item stays selected, or the one that
+// has its place now.
 func (m *model) take(l loaded) {
 	t := &m.tabs[l.tab]
 	t.busy, t.loaded = false, true

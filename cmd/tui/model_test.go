@@ -171,7 +171,8 @@ func TestOnlyWhatIsInSightIsDecided(t *testing.T) {
 	}
 }
 
-// Who decides and leaves at once has it done first: what is at work, and what waits for that. What fails keeps a person here.
+// Who decides and leaves at once has it done first: what is at work, and what waits for that. What
+// fails keeps a person here.
 func TestLeavingWaitsForWhatWasDecided(t *testing.T) {
 	press := func(d *desk, key rune) tea.Cmd {
 		_, cmd := d.Update(tea.KeyPressMsg{Code: key})
@@ -244,7 +245,8 @@ func TestSmallAndWideScreens(t *testing.T) {
 	}
 }
 
-// A log is followed as long as its end is in sight. Whoever has turned back keeps the lines before him, though the first of all are gone.
+// A log is followed as long as its end is in sight. Whoever has turned back keeps the lines before
+// him, though the first of all are gone.
 func TestALogIsFollowed(t *testing.T) {
 	d := newDesk(t, "one")
 	first, last := 1, 100

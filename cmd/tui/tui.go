@@ -1,7 +1,9 @@
-// Package tui is a terminal interface of lists: each tab has one, below it what is known of the selected item, and keys that do
-// something with it. It knows neither memories nor loops: what a tab shows and does are function values.
+// Package tui is a terminal interface of lists: each tab has one, below it what is known of the
+// selected item, and keys that do something with it. It knows neither memories nor loops: what a
+// tab shows and does are function values.
 //
-// Everything shown must be fit for a terminal already: the package fits text to the screen, and lets escape sequences pass.
+// Everything shown must be fit for a terminal already: the package fits text to the screen, and
+// lets escape sequences pass.
 package tui
 
 import (
@@ -23,8 +25,8 @@ type Item struct {
 	Not   string // keys of the actions that it has no use for now
 }
 
-// Tab is a list, and what can be known of and done with its items. Its functions are called from goroutines, one at a time
-// for each tab, and may take their time: the screen goes on.
+// Tab is a list, and what can be known of and done with its items. Its functions are called from
+// goroutines, one at a time for each tab, and may take their time: the screen goes on.
 type Tab struct {
 	Name    string
 	Empty   string                                // shown in the place of an empty list: a line, and what else is to be said of it
@@ -34,7 +36,8 @@ type Tab struct {
 	Every   time.Duration                         // after so long the list is loaded again; 0: only after an action
 }
 
-// View is one thing that can be known of an item. The key shows it; that of the view in force goes back to the first.
+// View is one thing that can be known of an item. The key shows it; that of the view in force goes
+// back to the first.
 type View struct {
 	Key, Name string
 	Text      func(ctx context.Context, id string, width int) (string, error) // lines, each at most width cells where it can be helped
@@ -55,8 +58,9 @@ var ErrNoTabs = errors.New("nothing to show")
 // ErrUndone is returned for actions that had not come to an end when the program did.
 var ErrUndone = errors.New("not done, or not to its end")
 
-// Run shows tabs on a terminal until a person leaves or ctx ends, which is not an error. Who leaves has what was decided done first; where that
-// was not waited for, the error wraps ErrUndone and names it. environ says what the terminal can do, as that of a process does: TERM, NO_COLOR.
+// Run shows tabs on a terminal until a person leaves or ctx ends, which is not an error. Who leaves
+// has what was decided done first; where that was not waited for, the error wraps ErrUndone and
+// names it. environ says what the terminal can do, as that of a process does: TERM, NO_COLOR.
 func Run(ctx context.Context, in io.Reader, out io.Writer, environ []string, tabs ...Tab) error {
 	if len(tabs) == 0 {
 		return ErrNoTabs

@@ -22,7 +22,8 @@ const (
 	leastHeight = 7
 )
 
-// View is the whole screen: the tabs, a list, a line, what is known of the selected item, and what was said or the keys.
+// View is the whole screen: the tabs, a list, a line, what is known of the selected item, and what
+// was said or the keys.
 func (m *model) View() tea.View {
 	v := tea.NewView(m.screen())
 	v.AltScreen = true
@@ -143,7 +144,8 @@ func (m *model) below(t *tab) []string {
 	return lines[:m.room()]
 }
 
-// allKeys fills the screen between head and foot with all keys, one a line, or as running text where there is no room for that.
+// allKeys fills the screen between head and foot with all keys, one a line, or as running text
+// where there is no room for that.
 func (m *model) allKeys(t *tab) (lines []string) {
 	room := m.height - 2
 	var short []string

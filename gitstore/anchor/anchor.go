@@ -1,15 +1,18 @@
-// Package anchor says whether a statement is still true of the code. A memory is tied to the code in two ways: by its
-// anchors to lines of files, and by its side to the branch on which it was learned. A line that is gone makes it stale;
-// a side branch that has landed on the default branch, by a merge, a squash or a rebase, makes it hold everywhere.
+// Package anchor says whether a statement is still true of the code. A memory is tied to the code
+// in two ways: by its anchors to lines of files, and by its side to the branch on which it was
+// learned. A line that is gone makes it stale; a side branch that has landed on the default branch,
+// by a merge, a squash or a rebase, makes it hold everywhere.
 //
-// Make a Code for a clone. Code.Here is the Commit for which a command answers: Commit.Gone says what a memory rests on
-// that is no longer there, Commit.Find what a new one rests on, Code.Holds whether what was learned on a side branch
-// holds there, Code.Land what has become of side branches. What is not committed does not count.
+// Make a Code for a clone. Code.Here is the Commit for which a command answers: Commit.Gone says
+// what a memory rests on that is no longer there, Commit.Find what a new one rests on, Code.Holds
+// whether what was learned on a side branch holds there, Code.Land what has become of side
+// branches. What is not committed does not count.
 //
-// Only git's objects are read, nothing is fetched, and what one command does is bounded in time and bytes, for memories
-// may come from a stranger. Beyond a bound, on errors, and in a shallow clone nothing is known: that makes nothing stale, and
-// holds back what a side branch taught. What was found out at a commit is kept in the folder code of the state folder, so
-// that the next command there reads no code.
+// Only git's objects are read, nothing is fetched, and what one command does is bounded in time and
+// bytes, for memories may come from a stranger. Beyond a bound, on errors, and in a shallow clone
+// nothing is known: that makes nothing stale, and holds back what a side branch taught. What was
+// found out at a commit is kept in the folder code of the state folder, so that the next command
+// there reads no code.
 //
 // A Code and its Commits are not safe for concurrent use. Code.Done keeps what was found out.
 package anchor
@@ -53,8 +56,9 @@ func (c *Code) Here(ctx context.Context) *Commit {
 // Stand has the asker stand at a commit from now on, which is on a branch, or on none that counts.
 func (c *Code) Stand(commit, branch string) { c.here = c.at(commit, branch) }
 
-// On is the code that work was about which began on a branch: its tip, where that is a side branch of this clone, else Here, for
-// work that began on the default branch may have made the branch that HEAD is on.
+// On is the code that work was about which began on a branch: its tip, where that is a side branch
+// of this clone, else Here, for work that began on the default branch may have made the branch that
+// HEAD is on.
 func (c *Code) On(ctx context.Context, branch string) *Commit {
 	here := c.Here(ctx)
 	if branch == "" || branch == here.Branch || branch == c.Mainline(ctx).Name {
@@ -88,8 +92,8 @@ func (c *Code) Mainline(ctx context.Context) git.Default {
 // Reset forgets where HEAD and the branches were: they may have moved.
 func (c *Code) Reset() { c.here, c.on, c.main = nil, nil, nil }
 
-// Done keeps what was found out where the asker stands, and closes what is open there. More may be asked behind it. Nothing
-// is to be done of nil.
+// Done keeps what was found out where the asker stands, and closes what is open there. More may be
+// asked behind it. Nothing is to be done of nil.
 func (c *Code) Done() {
 	if c != nil && c.here != nil {
 		c.here.done()

@@ -50,8 +50,8 @@ func statement(text string) record.Memory {
 	return record.New(record.Memory{Kind: record.Fact, Text: text, Source: record.Source{Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), By: "human", How: record.Written}})
 }
 
-// A statement rests on the line that defines what it names, and is stale from the commit on where no file that
-// follows has it.
+// A statement rests on the line that defines what it names, and is stale from the commit on where
+// no file that follows has it.
 func TestAnchorsFollowTheCode(t *testing.T) {
 	r, c := newCode(t)
 	ctx := t.Context()
@@ -96,7 +96,8 @@ func TestAnchorsFollowTheCode(t *testing.T) {
 	}
 }
 
-// What was learned on a side branch holds there, on branches that have its commits, and everywhere once they landed.
+// What was learned on a side branch holds there, on branches that have its commits, and everywhere
+// once they landed.
 func TestSideHoldsUntilItLands(t *testing.T) {
 	for name, land := range map[string]func(r *testrepo.Repo){
 		"merge":  func(r *testrepo.Repo) { r.Run("merge", "-q", "--no-ff", "-m", "merge", "topic") },
@@ -150,7 +151,8 @@ func TestSideHoldsUntilItLands(t *testing.T) {
 	}
 }
 
-// About a branch that is gone and did not land a person is asked: to retire what rests on its code, to keep the rest.
+// About a branch that is gone and did not land a person is asked: to retire what rests on its code,
+// to keep the rest.
 func TestLandAsksAboutWhatWasGivenUp(t *testing.T) {
 	r, _ := newCode(t)
 	ctx := t.Context()

@@ -14,12 +14,12 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// codeTime is how long one command may search the code's history for files that are not where they were.
-// What was not found by then is unknown.
+// codeTime is how long one command may search the code's history for files that are not where they
+// were. What was not found by then is unknown.
 const codeTime = 2 * time.Second
 
-// What one command does is bounded. Beyond these bounds nothing is known, which holds back what a side branch taught and
-// labels nothing.
+// What one command does is bounded. Beyond these bounds nothing is known, which holds back what a
+// side branch taught and labels nothing.
 const (
 	maxJudged = 16              // anchors of one memory
 	maxRead   = 128 << 20       // bytes of files
@@ -181,9 +181,9 @@ const anchorDigits = 16
 // maxHops is how many renames of one file are followed by history alone.
 const maxHops = 4
 
-// follow finds a file that is no longer at the anchor's path: the same bytes elsewhere, what git takes for
-// its new name since the memory's commit, or what the commits that took it away named it. Without a path,
-// certain says that it was here and is gone.
+// follow finds a file that is no longer at the anchor's path: the same bytes elsewhere, what git
+// takes for its new name since the memory's commit, or what the commits that took it away named it.
+// Without a path, certain says that it was here and is gone.
 func (c *Commit) follow(ctx context.Context, a record.Anchor, source string) (path, blob string, certain bool, err error) {
 	if c.search == nil {
 		c.search, c.stop = context.WithTimeout(ctx, codeTime)

@@ -33,9 +33,10 @@ type namedFile struct {
 	line       int // that the statement names, from 1
 }
 
-// Find finds the places in the code that a memory names, at most record.MaxAnchors in the text form of record.Anchor:
-// the files in its paths and in its words, and in them the lines that have what else it names. Names that are in no such
-// file are searched in all of the code, as long as grep lasts. whole is false where that was too long.
+// Find finds the places in the code that a memory names, at most record.MaxAnchors in the text form
+// of record.Anchor: the files in its paths and in its words, and in them the lines that have what
+// else it names. Names that are in no such file are searched in all of the code, as long as grep
+// lasts. whole is false where that was too long.
 func (c *Commit) Find(ctx, grep context.Context, m record.Memory) (out []string, whole bool) {
 	if c.files == nil {
 		return nil, true
@@ -110,7 +111,8 @@ func (s *search) add(ctx context.Context, word string) bool {
 // codeEnding is a name of two letters or more with an ending such as files of code have.
 var codeEnding = pattern.New(`(^|/)[\w.@-]*\w{2}\.[a-z][a-z0-9]{0,4}$`)
 
-// addEndings looks for files that are named by the end of their path, as orders.go, where just one is so named.
+// addEndings looks for files that are named by the end of their path, as orders.go, where just one
+// is so named.
 func (s *search) addEndings(ctx, grep context.Context) {
 	if len(s.ending) == 0 {
 		return
@@ -136,8 +138,8 @@ func (s *search) addEndings(ctx, grep context.Context) {
 	}
 }
 
-// addNames searches names in all of the code, and rests on the lines that define them; without such a line on
-// others, where the name is plainly one and few files have it.
+// addNames searches names in all of the code, and rests on the lines that define them; without such
+// a line on others, where the name is plainly one and few files have it.
 func (s *search) addNames(ctx, grep context.Context, out []string) []string {
 	names := s.names[:min(grepNames, len(s.names))]
 	if len(names) == 0 {
@@ -213,9 +215,9 @@ func (s *search) places(ctx context.Context, n record.Name, paths []string) []pl
 	return defining
 }
 
-// inPath reports whether a path has what qualifies a name, as a folder or as the file's name; in Go, Rust,
-// Python and their like a package or a module is one of them. What begins with a capital may be a type, and
-// self is anything.
+// inPath reports whether a path has what qualifies a name, as a folder or as the file's name; in
+// Go, Rust, Python and their like a package or a module is one of them. What begins with a capital
+// may be a type, and self is anything.
 func inPath(path string, of []string) bool {
 	if len(of) == 0 {
 		return true
@@ -242,7 +244,8 @@ func (s *search) addLine(list []string, f namedFile, text []byte, token string) 
 	return s.addAnchor(list, a)
 }
 
-// addAnchor adds an anchor unless the scanner would take something out of it: it could never be found again.
+// addAnchor adds an anchor unless the scanner would take something out of it: it could never be
+// found again.
 func (s *search) addAnchor(list []string, a record.Anchor) []string {
 	text := a.String()
 	clean, _ := s.c.of.Book.Clean(record.Memory{Anchors: []string{text}})

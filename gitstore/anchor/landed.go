@@ -10,13 +10,14 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// undecidedFor is how long a side branch may neither land nor move before a person is asked about what was
-// learned on it.
+// undecidedFor is how long a side branch may neither land nor move before a person is asked about
+// what was learned on it.
 const undecidedFor = 90 * 24 * time.Hour
 
-// Land finds out what has become of the side branches of memories of a view: landed are those whose commits are on the
-// default branch, which hold everywhere. About those whose branch is gone or was given up now, asked are operations that put it
-// to a person, unless they are among decided, by their ids.
+// Land finds out what has become of the side branches of memories of a view: landed are those whose
+// commits are on the default branch, which hold everywhere. About those whose branch is gone or was
+// given up now, asked are operations that put it to a person, unless they are among decided, by
+// their ids.
 func (c *Code) Land(ctx context.Context, v *record.View, sides []record.Memory, decided map[string]bool, now time.Time) (landed []record.Memory, asked []record.Operation, err error) {
 	tips := map[string][]string{}
 	for _, m := range sides {
@@ -39,9 +40,9 @@ func (c *Code) Land(ctx context.Context, v *record.View, sides []record.Memory, 
 	return landed, asked, nil
 }
 
-// givenUp says why a side branch that has not landed will hardly do so any more, or "". Of a branch whose commits
-// were never here nothing can be said: it may be somebody else's, and not published yet.
-// known holds the tips of the branches that were asked about already.
+// givenUp says why a side branch that has not landed will hardly do so any more, or "". Of a branch
+// whose commits were never here nothing can be said: it may be somebody else's, and not published
+// yet. known holds the tips of the branches that were asked about already.
 func (c *Code) givenUp(ctx context.Context, m record.Memory, now time.Time, known map[string][]string) (why string, err error) {
 	side := record.ParseSide(m.Branch)
 	tips, ok := known[side.Name]
@@ -73,8 +74,8 @@ func (c *Code) givenUp(ctx context.Context, m record.Memory, now time.Time, know
 	return fmt.Sprintf("the branch %s did not land and did not move in %d days", side.Name, int(undecidedFor.Hours()/24)), nil
 }
 
-// ask proposes what becomes of a memory whose branch was given up: that it holds everywhere, if the default
-// branch has the code that it rests on, or rests on none; else that it goes out of force.
+// ask proposes what becomes of a memory whose branch was given up: that it holds everywhere, if the
+// default branch has the code that it rests on, or rests on none; else that it goes out of force.
 func (c *Code) ask(ctx context.Context, m record.Memory, blob, why string, now time.Time) record.Operation {
 	o := record.Operation{Op: record.Edit, How: m.Source.How, Memory: m, Why: why, Proposed: now.UTC().Truncate(time.Second),
 		Base: []record.Base{{ID: m.ID, Path: m.Path(), Blob: blob}}}

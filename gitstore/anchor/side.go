@@ -18,11 +18,13 @@ const (
 	maxRebased  = 50  // of the side branch
 )
 
-// ErrNoBranch is returned by Named for a branch that is neither here nor on a remote that was fetched.
+// ErrNoBranch is returned by Named for a branch that is neither here nor on a remote that was
+// fetched.
 var ErrNoBranch = errors.New("there is no such branch here")
 
-// Side is the Branch of a memory that is learned at c: "" on the default branch, on a detached HEAD, and
-// where the side branch has no commit of its own yet, for then it is about the default branch's code.
+// Side is the Branch of a memory that is learned at c: "" on the default branch, on a detached
+// HEAD, and where the side branch has no commit of its own yet, for then it is about the default
+// branch's code.
 func (c *Commit) Side(ctx context.Context) string {
 	if c.ID == "" || c.Branch == "" {
 		return ""
@@ -38,8 +40,9 @@ func (c *Commit) Side(ctx context.Context) string {
 	return s.String()
 }
 
-// side describes a branch whose tip is at a commit, beside the default branch. It has no more than a name where
-// it has no commit of its own, or nothing in common with the default branch; nothing at all on that itself.
+// side describes a branch whose tip is at a commit, beside the default branch. It has no more than
+// a name where it has no commit of its own, or nothing in common with the default branch; nothing
+// at all on that itself.
 func (c *Code) side(ctx context.Context, name, tip string) (record.Side, error) {
 	main := c.Mainline(ctx)
 	if name == main.Name || len(main.Tips) == 0 || "refs/heads/"+name == c.Memories {
@@ -58,7 +61,8 @@ func (c *Code) side(ctx context.Context, name, tip string) (record.Side, error) 
 	return record.Side{Name: name, Tip: tip, Base: base, Patch: patch}, err
 }
 
-// Named is the Branch of a memory that somebody says to hold on a branch alone. The error may be ErrNoBranch.
+// Named is the Branch of a memory that somebody says to hold on a branch alone. The error may be
+// ErrNoBranch.
 func (c *Code) Named(ctx context.Context, name string) (string, error) {
 	tips, err := c.Repo.Branches(ctx, name)
 	if err != nil {
@@ -110,7 +114,8 @@ func (c *Code) judgeSide(ctx context.Context, branch string) byte {
 	return letter
 }
 
-// findSide is judgeSide where it has to be looked for. In a shallow clone nothing can be said of what is not found.
+// findSide is judgeSide where it has to be looked for. In a shallow clone nothing can be said of
+// what is not found.
 func (c *Code) findSide(ctx context.Context, s record.Side) (letter byte, err error) {
 	here := c.Here(ctx)
 	ids, err := c.Repo.Commits(ctx, s.Tip, s.Base)
@@ -134,9 +139,9 @@ func (c *Code) findSide(ctx context.Context, s record.Side) (letter byte, err er
 	return isAway, nil
 }
 
-// landed reports whether the commits of a side branch are on the default branch: themselves, as one commit with all
-// their changes, or as copies. The branch may have grown since, so what it is now is looked for too. tip and base are
-// the whole ids of the side's, "" where they are not here.
+// landed reports whether the commits of a side branch are on the default branch: themselves, as one
+// commit with all their changes, or as copies. The branch may have grown since, so what it is now
+// is looked for too. tip and base are the whole ids of the side's, "" where they are not here.
 func (c *Code) landed(ctx context.Context, s record.Side, tip, base string) (bool, error) {
 	for _, to := range c.Mainline(ctx).Tips {
 		in, err := c.landedOn(ctx, s, tip, base, to)
@@ -193,7 +198,8 @@ func (c *Code) landedOn(ctx context.Context, s record.Side, tip, base, to string
 	return err == nil && len(copies) > 0 && !slices.ContainsFunc(copies, func(p string) bool { return !has(p) }), err
 }
 
-// patches are the patch ids of the commits between two, as git.Repo.Between lists them. It is asked once a command.
+// patches are the patch ids of the commits between two, as git.Repo.Between lists them. It is asked
+// once a command.
 func (c *Code) patches(ctx context.Context, base, to string, n int, paths ...string) ([]string, error) {
 	here := c.Here(ctx)
 	key := strings.Join(append([]string{base, to}, paths...), "\x00")

@@ -16,12 +16,12 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// What was found out about memories at one commit of the code is kept in the state folder, a file a commit,
-// so that the next command at that commit reads no code. The files may be deleted at any time; one that
-// is torn or of another version is passed over.
+// What was found out about memories at one commit of the code is kept in the state folder, a file a
+// commit, so that the next command at that commit reads no code. The files may be deleted at any
+// time; one that is torn or of another version is passed over.
 //
-// A file is a line verdictMagic, a line a verdict (key, letter, blob or -, path or nothing, separated
-// by one space), and a line with the CRC-32 (IEEE) of all before it.
+// A file is a line verdictMagic, a line a verdict (key, letter, blob or -, path or nothing,
+// separated by one space), and a line with the CRC-32 (IEEE) of all before it.
 
 const (
 	verdictMagic = "reverie code 1\n"

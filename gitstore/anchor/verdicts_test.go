@@ -11,7 +11,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// The folder of verdicts may have come with the repository: as a link to one of the user's, or with files of his.
+// The folder of verdicts may have come with the repository: as a link to one of the user's, or with
+// files of his.
 func TestVerdictsDeleteOnlyTheirOwn(t *testing.T) {
 	r := testrepo.New(t)
 	repo, state := find(t, r)

@@ -15,18 +15,19 @@ import (
 	"github.com/reverie-memory/reverie/internal/reader"
 )
 
-// A statement that the repository's documents or task runners make already is worth less: their readers know it. The
-// worker compares memories with them. Hooks read the result from a file in the state folder.
+// A statement that the repository's documents or task runners make already is worth less: their
+// readers know it. The worker compares memories with them. Hooks read the result from a file in the
+// state folder.
 
-// StatedDir is the folder of the state folder with the memories that each work tree states. It may be deleted at any
-// time.
+// StatedDir is the folder of the state folder with the memories that each work tree states. It may
+// be deleted at any time.
 const StatedDir = "stated"
 
 // statedFile names the file of a work tree, below the state folder.
 func statedFile(top string) string { return StatedDir + "/" + derived.Sum([]byte(top)) + ".json" }
 
-// NoteStated notes for hooks which files of the work tree state memories that are known or wait, by their ids. A
-// failure costs a session some needless lines.
+// NoteStated notes for hooks which files of the work tree state memories that are known or wait, by
+// their ids. A failure costs a session some needless lines.
 func NoteStated(ctx context.Context, r *reader.Reader) error {
 	if r.Repo.WorkTree == "" {
 		return nil
@@ -71,8 +72,9 @@ func NoteStated(ctx context.Context, r *reader.Reader) error {
 	return err
 }
 
-// withoutStated removes statements that the work tree makes too. It keeps what people said or wrote, because anyone who can
-// change a file must not silence them. It removes imports for an agent that reads a file with the same statement.
+// withoutStated removes statements that the work tree makes too. It keeps what people said or
+// wrote, because anyone who can change a file must not silence them. It removes imports for an
+// agent that reads a file with the same statement.
 func (b *maker) withoutStated(all []candidate, in *Injection) []candidate {
 	var stated map[string][]string
 	derived.Read(filepath.Join(b.State, filepath.FromSlash(statedFile(b.Repo.WorkTree))), &stated)
@@ -108,8 +110,8 @@ func statedSum(repo *git.Repo, agent string) string {
 	return sum
 }
 
-// importedFrom names the file of an agent's own memory that a memory was imported from, or is "". Files of the work tree
-// are compared as they are now.
+// importedFrom names the file of an agent's own memory that a memory was imported from, or is "".
+// Files of the work tree are compared as they are now.
 func importedFrom(m record.Memory) string {
 	from, ok := strings.CutPrefix(m.Source.By, "import/")
 	if name, _, found := strings.Cut(from, ":"); ok && found && strings.Contains(name, "-memory/") {

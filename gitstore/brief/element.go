@@ -11,20 +11,21 @@ import (
 	"github.com/reverie-memory/reverie/internal/unseen"
 )
 
-// An agent is given one element, to tell it from the words of its user and to cut it out of the transcript that it
-// comes back in. The text is a function of the items: no clock, no chance.
+// An agent is given one element, to tell it from the words of its user and to cut it out of the
+// transcript that it comes back in. The text is a function of the items: no clock, no chance.
 
 // Element is the name of the element. reflect/transcript looks for its beginning.
 const Element = "reverie-memory"
 
-// MaxInjected bounds the text that is given at once, in bytes: one client cuts at 10,000 characters, another in the
-// middle of texts with more than 2,500 tokens, of four bytes each.
+// MaxInjected bounds the text that is given at once, in bytes: one client cuts at 10,000
+// characters, another in the middle of texts with more than 2,500 tokens, of four bytes each.
 const MaxInjected = 9000
 
 // maxLabelled bounds the line that counts older versions, in bytes.
 const maxLabelled = 120
 
-// Framed reports whether a text is empty, or one element that nothing inside it ends and that hides nothing.
+// Framed reports whether a text is empty, or one element that nothing inside it ends and that hides
+// nothing.
 func Framed(text string) bool {
 	if text == "" {
 		return true
@@ -48,10 +49,12 @@ type Parcel struct {
 	Budget     int    // tokens of all but the tail
 }
 
-// Pack returns the element with the chosen items in the order of their places, "" without any and without a tail. forms
-// say how each item is in. says reports whether two items say the same; it may be nil.
+// Pack returns the element with the chosen items in the order of their places, "" without any and
+// without a tail. forms say how each item is in. says reports whether two items say the same; it
+// may be nil.
 //
-// A line costs at least a quarter of its bytes in tokens, so the room in tokens bounds the bytes too.
+// A line costs at least a quarter of its bytes in tokens, so the room in tokens bounds the bytes
+// too.
 func (p Parcel) Pack(says func(first, second int) bool) (text string, forms []pack.Form) {
 	open, end := p.frame()
 	tail := ""
@@ -94,8 +97,8 @@ func (p Parcel) Pack(says func(first, second int) bool) (text string, forms []pa
 	return open + b.String() + older + said + tail + end, forms
 }
 
-// label puts the labels of items behind their lines, if all of them have room in tokens and bytes. Otherwise one line
-// counts them: changes by others must not take the place of a memory.
+// label puts the labels of items behind their lines, if all of them have room in tokens and bytes.
+// Otherwise one line counts them: changes by others must not take the place of a memory.
 func (p Parcel) label(lines []string, tokens, size int) (instead string) {
 	n, labels := 0, make([]string, len(lines))
 	for _, item := range p.Items {
@@ -125,8 +128,8 @@ func (p Parcel) frame() (open, end string) {
 	return "<" + Element + " " + p.Attributes + ">\n" + p.Intro + "\n", "</" + Element + ">\n"
 }
 
-// saidAtMost returns the longest text of said where no item of a later tier is shortened: a note about those is no
-// reason to leave out one of this tier.
+// saidAtMost returns the longest text of said where no item of a later tier is shortened: a note
+// about those is no reason to leave out one of this tier.
 func (p Parcel) saidAtMost(tier int) string {
 	short := 0
 	for _, item := range p.Items {
@@ -137,8 +140,8 @@ func (p Parcel) saidAtMost(tier int) string {
 	return p.said(p.Left+len(p.Items), short)
 }
 
-// least returns the smallest budget with which some item has room: all of them, or the shortest line and the note on
-// the rest.
+// least returns the smallest budget with which some item has room: all of them, or the shortest
+// line and the note on the rest.
 func (p Parcel) least() int {
 	open, end := p.frame()
 	cost := func(line string) int { return pack.Tokens(line) + 1 } // as Choose counts
@@ -177,8 +180,8 @@ func (p Parcel) said(cut, short int) string {
 // maxNext bounds the memories without room that the ledger names.
 const maxNext = 20
 
-// maxOfKind bounds the candidates of one kind and tier that are tried, the most valuable: as many short lines as fit
-// into an injection, some 17 tokens each.
+// maxOfKind bounds the candidates of one kind and tier that are tried, the most valuable: as many
+// short lines as fit into an injection, some 17 tokens each.
 const maxOfKind = 128
 
 // fill packs candidates, the most valuable first, and notes the fate of each in the injection.

@@ -25,8 +25,8 @@ func packed(text string) string {
 	return out
 }
 
-// FuzzPacked: whatever is stored, what is given is one Element which nothing inside ends, in which nothing is unseen, and
-// which is cut whole out of the transcript that it comes back in.
+// FuzzPacked: whatever is stored, what is given is one Element which nothing inside ends, in which
+// nothing is unseen, and which is cut whole out of the transcript that it comes back in.
 func FuzzPacked(f *testing.F) {
 	for _, s := range []string{
 		"", "plain", "</reverie-memory>", "< / reverie-memory >", "<REVERIE-memory>", "<reverie-checkpoint>\n</system-reminder>", "</hook_context><b>",
@@ -183,8 +183,8 @@ func TestTypesKeepTheirParameters(t *testing.T) {
 	}
 }
 
-// Whatever is known, and in whatever order it is read: the budget and the bytes hold, nothing is given twice, every line
-// is one of a memory's, and what binds is not left out for what does not.
+// Whatever is known, and in whatever order it is read: the budget and the bytes hold, nothing is
+// given twice, every line is one of a memory's, and what binds is not left out for what does not.
 func TestFill(t *testing.T) {
 	texts := []string{
 		"Use `pnpm. Never` npm in web/. It writes a lock file that CI rejects.", "提交信息用中文写。不要用英文，评审的人读不懂。", "テストを先に書く。実装は後。",

@@ -11,7 +11,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// Agents read files of instructions by themselves, each its own. Memories in the block of such a file need not be given.
+// Agents read files of instructions by themselves, each its own. Memories in the block of such a
+// file need not be given.
 
 // withoutShown leaves out memories that the asker reads in the block of the work tree's file.
 func (b *maker) withoutShown(all []candidate, in *Injection) []candidate {
@@ -32,14 +33,15 @@ func (b *maker) withoutShown(all []candidate, in *Injection) []candidate {
 	})
 }
 
-// Bounds of a file of instructions, in bytes: maxInstructions of the file, maxCodex of the part that Codex reads.
+// Bounds of a file of instructions, in bytes: maxInstructions of the file, maxCodex of the part
+// that Codex reads.
 const (
 	maxInstructions = 1 << 20
 	maxCodex        = 32 << 10
 )
 
-// blockInSight returns the body of the block in the work tree's file of instructions, if the agent reads that file by
-// itself; else "".
+// blockInSight returns the body of the block in the work tree's file of instructions, if the agent
+// reads that file by itself; else "".
 func blockInSight(top, file, agent string) string {
 	if top == "" || !readsFile(top, file, agent) {
 		return ""
@@ -55,8 +57,8 @@ func blockInSight(top, file, agent string) string {
 // importsAgents matches the line of CLAUDE.md or GEMINI.md that imports AGENTS.md.
 var importsAgents = pattern.New(`(?m)(?:^|\s)@(?:\./)?AGENTS\.md\b`)
 
-// readsFile reports whether an agent reads a file at the top of the work tree by itself. It says no for unknown agents
-// and files.
+// readsFile reports whether an agent reads a file at the top of the work tree by itself. It says no
+// for unknown agents and files.
 func readsFile(top, file, agent string) bool {
 	exists := func(name string) bool { _, err := os.Stat(filepath.Join(top, name)); return err == nil }
 	switch {
@@ -78,8 +80,8 @@ func readsFile(top, file, agent string) bool {
 	return false
 }
 
-// instructions returns the text of a file of the work tree, "" where it is no file that an agent would read. A link may
-// come with the repository and lead anywhere, even to files without an end.
+// instructions returns the text of a file of the work tree, "" where it is no file that an agent
+// would read. A link may come with the repository and lead anywhere, even to files without an end.
 func instructions(top, name string) string {
 	file := filepath.Join(top, filepath.FromSlash(name))
 	target, err := filepath.EvalSymlinks(file)

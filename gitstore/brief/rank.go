@@ -38,8 +38,8 @@ func (c candidate) line() string {
 	return "- " + string(c.m.Kind) + ": " + Item{c.m, c.s.Stale}.statement(Tagless)
 }
 
-// short returns the line with the first sentence of its statement alone, or "" where that is hardly shorter or not
-// certainly a sentence. A contested memory has all its texts or none.
+// short returns the line with the first sentence of its statement alone, or "" where that is hardly
+// shorter or not certainly a sentence. A contested memory has all its texts or none.
 func (c candidate) short() string {
 	first := pack.First(c.m.Text)
 	if c.whole || first == "" || len(first)*4 > len(c.m.Text)*3 || c.m.Status == record.Contested {
@@ -49,8 +49,8 @@ func (c candidate) short() string {
 	return c.line()
 }
 
-// value weighs the candidate when not all have room: one and its worth, three quarters of it where the kind explains
-// more than it demands, half of it for a note.
+// value weighs the candidate when not all have room: one and its worth, three quarters of it where
+// the kind explains more than it demands, half of it for a note.
 func (c candidate) value() float64 {
 	value := float64(1 + c.worth)
 	switch c.m.Kind {
@@ -109,9 +109,9 @@ const (
 	maxTouched  = 2000 // files of a branch
 )
 
-// rank sorts candidates, the most valuable first: binding ones, then by the sessions that confirm them, the prompts
-// that named them and the asker's place; the younger first among equals, and stale ones last. It uses no clock: the
-// order changes when the knowledge does.
+// rank sorts candidates, the most valuable first: binding ones, then by the sessions that confirm
+// them, the prompts that named them and the asker's place; the younger first among equals, and
+// stale ones last. It uses no clock: the order changes when the knowledge does.
 func (b *maker) rank(ctx context.Context, v *record.View, all []candidate) error {
 	seen, corrects, err := b.corroboration(v, all)
 	if err != nil {
@@ -180,8 +180,9 @@ func (c candidate) tierOf() int {
 	return tierOther
 }
 
-// earned reports whether a memory demands something that only experience taught: a failure, a decision, or a rule in a
-// person's own words. Imports do not count: they are written somewhere else too.
+// earned reports whether a memory demands something that only experience taught: a failure, a
+// decision, or a rule in a person's own words. Imports do not count: they are written somewhere
+// else too.
 func (c candidate) earned() bool {
 	switch c.m.Kind {
 	case record.Failure, record.Decision:
@@ -192,8 +193,9 @@ func (c candidate) earned() bool {
 	return false
 }
 
-// maxUnearned bounds the unearned memories without worth that a session begins with: no other session confirms them,
-// no prompt named them, and they are not about this place. The others are found when a prompt names them.
+// maxUnearned bounds the unearned memories without worth that a session begins with: no other
+// session confirms them, no prompt named them, and they are not about this place. The others are
+// found when a prompt names them.
 const maxUnearned = 8
 
 // few leaves out the unearned memories beyond maxUnearned, the least valuable, and counts them.
@@ -219,9 +221,9 @@ func order(all []candidate) {
 	})
 }
 
-// corroboration counts for each memory the distinct sessions of this clone that confirm it, its source included, and
-// names those that replace something. Only equal statements count: similar ones were merged, or not, when the memory
-// was made.
+// corroboration counts for each memory the distinct sessions of this clone that confirm it, its
+// source included, and names those that replace something. Only equal statements count: similar
+// ones were merged, or not, when the memory was made.
 func (b *maker) corroboration(v *record.View, all []candidate) (sessions map[string]int, corrects map[string]bool, err error) {
 	sessions, corrects = map[string]int{}, map[string]bool{}
 	for _, c := range all {

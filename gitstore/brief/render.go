@@ -15,8 +15,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/reader"
 )
 
-// Everybody's agents read the block of AGENTS.md. It shows the shared memories that agents are given here, and names
-// the state and the time that it shows, so that it can be rendered again.
+// Everybody's agents read the block of AGENTS.md. It shows the shared memories that agents are
+// given here, and names the state and the time that it shows, so that it can be rendered again.
 
 // Fault is a fault of a block in a file.
 type Fault int
@@ -31,10 +31,11 @@ const (
 	ShowsForeign       // it shows changes by people not trusted here
 )
 
-// FaultOf checks a block in a text. It renders again at the state and the time that the block names, so memories that are
-// new or expired since are no fault. The state must be one of the history of the state now. Nothing may be shown that is
-// withheld here for its author, then and now. The block itself has the number of the memories that were withheld for other
-// reasons, and its own labels of stale ones: these cannot be known here.
+// FaultOf checks a block in a text. It renders again at the state and the time that the block
+// names, so memories that are new or expired since are no fault. The state must be one of the
+// history of the state now. Nothing may be shown that is withheld here for its author, then and
+// now. The block itself has the number of the memories that were withheld for other reasons, and
+// its own labels of stale ones: these cannot be known here.
 func FaultOf(ctx context.Context, r *reader.Reader, now *record.View, b block.Block, text string) (fault Fault, err error) {
 	if b.State == block.Absent {
 		return NoBlock, nil
@@ -91,7 +92,8 @@ func shared(v *record.View, now time.Time) []record.Memory {
 	return slices.DeleteFunc(v.Memories(), func(m record.Memory) bool { return m.Private || !m.Live(now) })
 }
 
-// Shared returns the memories that the block shows: shared ones that agents are given here. withheld counts the others.
+// Shared returns the memories that the block shows: shared ones that agents are given here.
+// withheld counts the others.
 func Shared(ctx context.Context, r *reader.Reader, v *record.View, now time.Time) (given []Item, withheld int, err error) {
 	agents, err := r.ForAgents(ctx, v)
 	if err != nil {
@@ -109,8 +111,9 @@ func Shared(ctx context.Context, r *reader.Reader, v *record.View, now time.Time
 	return given, ids(everShown(v, agents, now)) - len(given), nil
 }
 
-// everShown returns the memories that a file for everybody may show, sorted by id, where agents are given those of another
-// view. A memory that differs there is in it twice, the version for agents first.
+// everShown returns the memories that a file for everybody may show, sorted by id, where agents are
+// given those of another view. A memory that differs there is in it twice, the version for agents
+// first.
 func everShown(v, agents *record.View, now time.Time) []record.Memory {
 	all := shared(agents, now)
 	if agents != v {
@@ -153,8 +156,9 @@ func shown(all []record.Memory, body string) []Item {
 	return inside
 }
 
-// renderAgain renders memories as a body was rendered that left some of them out as withheld. Without any, those that did
-// not fit are found again; else the body itself tells which they are, and their number has to be right.
+// renderAgain renders memories as a body was rendered that left some of them out as withheld.
+// Without any, those that did not fit are found again; else the body itself tells which they are,
+// and their number has to be right.
 func renderAgain(all []record.Memory, body string, withheld int) string {
 	inside := shown(all, body)
 	if withheld != 0 {
@@ -174,7 +178,8 @@ func renderAgain(all []record.Memory, body string, withheld int) string {
 }
 
 // maxBlock keeps the block well inside the 32 KiB that one client reads of such a file, in bytes.
-// 256 of these are for the marker lines (190 at most) and the line that counts the memories left out.
+// 256 of these are for the marker lines (190 at most) and the line that counts the memories left
+// out.
 const (
 	maxBlock = 16 << 10
 	MaxBody  = maxBlock - 256
@@ -204,15 +209,16 @@ func headingOf(k record.Kind) string {
 	return ""
 }
 
-// Lines of a rendered text that are no memories: the first follows the number of those without room.
+// Lines of a rendered text that are no memories: the first follows the number of those without
+// room.
 const (
 	leftLine   = " more are not shown here: `reverie list`.\n"
 	nothingYet = "Nothing yet.\n"
 )
 
-// Markdown renders memories, the most binding kinds first, in the order of ids, which new ones do not change. With a limit
-// in bytes, line ends counted as two, one more line counts those that do not fit, beside left. The same memories always
-// give the same bytes.
+// Markdown renders memories, the most binding kinds first, in the order of ids, which new ones do
+// not change. With a limit in bytes, line ends counted as two, one more line counts those that do
+// not fit, beside left. The same memories always give the same bytes.
 func Markdown(memories []Item, limit, left int) string {
 	var b strings.Builder
 	b.WriteString("## What this repository remembers\n\nKept by Reverie as reference data: verify before you rely on it. `reverie show ID` tells where a statement comes from.\n")
@@ -245,15 +251,16 @@ func Markdown(memories []Item, limit, left int) string {
 // size returns the length of a text in a file whose line ends have two bytes.
 func size(s string) int { return len(s) + strings.Count(s, "\n") }
 
-// Edited reports whether a block has another body than it was written with, by the sum in its begin line. Without a sum
-// it says no.
+// Edited reports whether a block has another body than it was written with, by the sum in its begin
+// line. Without a sum it says no.
 func Edited(b block.Block, text string) bool {
 	sum := b.Attribute("sum")
 	return b.State == block.OK && sum != "" && sum != derived.Sum([]byte(b.Body(text)))
 }
 
-// HandEdits returns the lines of a block that no memory explains, and the lines that were taken out of it though their
-// memories still hold: given would be shown now. Memories that are new, changed or forgotten since count as neither.
+// HandEdits returns the lines of a block that no memory explains, and the lines that were taken out
+// of it though their memories still hold: given would be shown now. Memories that are new, changed
+// or forgotten since count as neither.
 func HandEdits(ctx context.Context, r *reader.Reader, now *record.View, b block.Block, text string, given []Item) (added, gone []string, err error) {
 	body := b.Body(text)
 	ours, then, err := renderedThen(ctx, r, now, b, body)
@@ -284,8 +291,9 @@ func HandEdits(ctx context.Context, r *reader.Reader, now *record.View, b block.
 	return added, gone, nil
 }
 
-// renderedThen returns the lines that a block may have had when it was written, at the state and the time that it names,
-// and those of them that are memories. It returns none where that state is not known here.
+// renderedThen returns the lines that a block may have had when it was written, at the state and
+// the time that it names, and those of them that are memories. It returns none where that state is
+// not known here.
 func renderedThen(ctx context.Context, r *reader.Reader, now *record.View, b block.Block, body string) (lines, memories map[string]bool, err error) {
 	lines, memories = map[string]bool{}, map[string]bool{}
 	tree := gitstore.ID(b.Attribute("tree"))

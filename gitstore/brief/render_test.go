@@ -9,8 +9,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/block"
 )
 
-// The block with its markers, the line that counts the rest and any line ends stays within maxBlock,
-// and uses most of it.
+// The block with its markers, the line that counts the rest and any line ends stays within
+// maxBlock, and uses most of it.
 func TestBlockKeepsItsLimit(t *testing.T) {
 	for _, length := range []int{10, 100, 400} {
 		var memories []Item

@@ -22,17 +22,18 @@ import (
 	"github.com/reverie-memory/reverie/internal/reader"
 )
 
-// The block of a session's start is prepared once for a state of all its inputs, and kept in the state folder. A hook
-// that finds it reads some refs and small files, and no memories. The files may be deleted at any time; one that is
-// torn, too old or of another version is passed over.
+// The block of a session's start is prepared once for a state of all its inputs, and kept in the
+// state folder. A hook that finds it reads some refs and small files, and no memories. The files
+// may be deleted at any time; one that is torn, too old or of another version is passed over.
 const (
 	PreparedDir   = "context"
 	contextFiles  = 32 // a few worktrees, folders and agents, and where they were before
 	contextFormat = 5  // grows when the same inputs give another text
 )
 
-// startState holds the inputs of the block of a session's start. Memory and Journal represent the memories themselves. The
-// ledger is no input: the use of memories changes their order at the next preparation only.
+// startState holds the inputs of the block of a session's start. Memory and Journal represent the
+// memories themselves. The ledger is no input: the use of memories changes their order at the next
+// preparation only.
 type startState struct {
 	Format   int
 	Version  string
@@ -120,7 +121,8 @@ func (s startState) read(repo *git.Repo, now time.Time) (Injection, bool) {
 // contextName matches the files of the folder.
 var contextName = pattern.New(`^[0-9a-f]{32}$`)
 
-// write keeps the block that was prepared for the state. A failure costs the next session time, and nothing else.
+// write keeps the block that was prepared for the state. A failure costs the next session time, and
+// nothing else.
 func (s startState) write(repo *git.Repo, in Injection, until time.Time) {
 	if s.Memory == "" {
 		return
@@ -135,8 +137,9 @@ func (s startState) write(repo *git.Repo, in Injection, until time.Time) {
 	}
 }
 
-// Prepared answers the start of a session from a block that was prepared before, opening small files alone. found is
-// false where there is none: call Give. It records what it gives. The error is about the recording.
+// Prepared answers the start of a session from a block that was prepared before, opening small
+// files alone. found is false where there is none: call Give. It records what it gives. The error
+// is about the recording.
 func Prepared(ctx context.Context, l Ledger, c config.Config, r Request, now time.Time) (text string, found bool, err error) {
 	if c.Budget == 0 {
 		return "", true, nil

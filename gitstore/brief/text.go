@@ -8,8 +8,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/unseen"
 )
 
-// Stored text may come from a stranger or a model. In a text that an agent reads it can neither end the frame around
-// it nor hide anything.
+// Stored text may come from a stranger or a model. In a text that an agent reads it can neither end
+// the frame around it nor hide anything.
 
 // Item is a memory as a text for agents shows it.
 type Item struct {
@@ -20,8 +20,8 @@ type Item struct {
 // Line returns a memory as a line of the managed block.
 func (i Item) Line() string { return "- " + i.statement(Inert) + "\n" }
 
-// statement returns a memory in one line, with its places, its other texts, a label where it is stale, and the
-// beginning of its id. safe makes a text harmless where the line will be.
+// statement returns a memory in one line, with its places, its other texts, a label where it is
+// stale, and the beginning of its id. safe makes a text harmless where the line will be.
 func (i Item) statement(safe func(string) string) string {
 	line := safe(i.Text)
 	if len(i.Paths) > 0 {
@@ -42,14 +42,15 @@ func (i Item) statement(safe func(string) string) string {
 // StaleLabel says in a rendered text that code a memory rests on is gone.
 const StaleLabel = " (may be out of date: code it names has changed)"
 
-// Inert makes text harmless in a line of Markdown: it cannot open or close a comment, and hidden characters show.
+// Inert makes text harmless in a line of Markdown: it cannot open or close a comment, and hidden
+// characters show.
 func Inert(s string) string {
 	s = unseen.Visible(strings.Join(strings.Fields(s), " "))
 	return strings.NewReplacer("<!--", "&lt;!--", "-->", "--&gt;").Replace(s)
 }
 
-// Tagless makes text harmless in an element: it has no closing tag, no tag of ours and none of a client's, and
-// nothing in it is hidden. It stays on its line.
+// Tagless makes text harmless in an element: it has no closing tag, no tag of ours and none of a
+// client's, and nothing in it is hidden. It stays on its line.
 func Tagless(s string) string { return attack.Untag(unseen.Reveal(Inert(s))) }
 
 // TaglessLines is Tagless for Markdown of several lines.

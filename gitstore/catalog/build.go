@@ -130,7 +130,8 @@ func (s *section) bytes() []byte {
 	return append(out, s.text...)
 }
 
-// bytes makes the segment. The same documents make the same bytes, in whatever order they were added.
+// bytes makes the segment. The same documents make the same bytes, in whatever order they were
+// added.
 func (b *builder) bytes() ([]byte, error) {
 	slices.SortFunc(b.docs, func(x, y packed) int { return cmp.Compare(x.Key, y.Key) })
 	var all [sections]section
@@ -200,8 +201,8 @@ func (b *builder) grouped() (order []uint32) {
 	return order
 }
 
-// postings writes in which documents each term and each gram is, and sums up each document's gram length: the weight of each token as
-// often as its term has grams.
+// postings writes in which documents each term and each gram is, and sums up each document's gram
+// length: the weight of each token as often as its term has grams.
 func (b *builder) postings(names []string, latin []bool, all *[sections]section) {
 	lists := make([][]Posting, len(names))
 	for i := range b.docs {
@@ -297,8 +298,9 @@ func (p *packed) record() (out []byte) {
 
 const stepFollows = 3
 
-// join puts the sections behind a header: sum of the header; size of the segment; number of documents, of indexed ones; sums of lengths;
-// size and number of texts of each section; sums of the pages.
+// join puts the sections behind a header: sum of the header; size of the segment; number of
+// documents, of indexed ones; sums of lengths; size and number of texts of each section; sums of
+// the pages.
 func (b *builder) join(first [len(fixed)][]byte, all *[sections]section) ([]byte, error) {
 	var body []byte
 	head := make([]byte, segmentHead)

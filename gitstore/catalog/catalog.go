@@ -1,7 +1,9 @@
-// Package catalog is the one derived file: every memory as parsed, and the postings by which a search finds it.
+// Package catalog is the one derived file: every memory as parsed, and the postings by which a
+// search finds it.
 //
-// Open reads a file, a Change adds and removes documents, and Commit writes what changed behind the rest. The package knows no
-// memories and no languages: keys, terms and stored bytes are the caller's. The file may be deleted at any time.
+// Open reads a file, a Change adds and removes documents, and Commit writes what changed behind the
+// rest. The package knows no memories and no languages: keys, terms and stored bytes are the
+// caller's. The file may be deleted at any time.
 //
 // # File
 //
@@ -9,16 +11,19 @@
 //	segments  documents with their terms; a segment never changes
 //	state     JSON: the caller's State, where the live segments are, and which of their documents are gone
 //
-// Commit appends a segment and a new state under the file's lock, then overwrites the 32 bytes of the header. A reader holds the file
-// that it opened, and everything its header names stays in place, so it needs no lock. Once most of a file is garbage, Commit replaces
-// the file by rename. A writer whose file changed since Open, was replaced or is locked writes nothing: its result is in memory.
+// Commit appends a segment and a new state under the file's lock, then overwrites the 32 bytes of
+// the header. A reader holds the file that it opened, and everything its header names stays in
+// place, so it needs no lock. Once most of a file is garbage, Commit replaces the file by rename. A
+// writer whose file changed since Open, was replaced or is locked writes nothing: its result is in
+// memory.
 //
 // # Segment
 //
-// A segment is a header, one CRC-32 for each page of 4 KiB, and sections, each of which begins a page. A page is read and checked when
-// something in it is first asked for. A page that cannot be read, or fails its sum, reads as empty, and Err tells so from then on. Whoever has an answer asks Err
-// last, and throws the answer away. Numbers of fixed size are little-endian, others varints. Offsets and counts are
-// checked too, since a forger can write sums.
+// A segment is a header, one CRC-32 for each page of 4 KiB, and sections, each of which begins a
+// page. A page is read and checked when something in it is first asked for. A page that cannot be
+// read, or fails its sum, reads as empty, and Err tells so from then on. Whoever has an answer asks
+// Err last, and throws the answer away. Numbers of fixed size are little-endian, others varints.
+// Offsets and counts are checked too, since a forger can write sums.
 //
 // Every section but the first three is a table: n+1 offsets u32, then n byte strings.
 //
@@ -32,8 +37,8 @@
 //	          1, 1 for 2, 2 for 3, and 3 if a varint follows
 //	lists     of each gram: number of documents; then the gaps between its terms. Gap 0 is a term that has the gram once more
 //
-// A token is id<<2|step. The step counts words from the last token; 3 says that step, passage and weight follow in full, the first two as
-// differences in zigzag.
+// A token is id<<2|step. The step counts words from the last token; 3 says that step, passage and
+// weight follow in full, the first two as differences in zigzag.
 package catalog
 
 import (

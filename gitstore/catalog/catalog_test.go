@@ -108,7 +108,8 @@ func read(path string) *Catalog {
 	return f.Read()
 }
 
-// judge compares a catalog with the text of its entries. It returns the first difference, "" if there is none.
+// judge compares a catalog with the text of its entries. It returns the first difference, "" if
+// there is none.
 func judge(c *Catalog, all []entry) string {
 	freqs, grams, order := map[string]map[string]uint32{}, map[string]map[string]bool{}, []entry{}
 	var totals Totals
@@ -379,7 +380,8 @@ func TestLimitHolds(t *testing.T) {
 	}
 }
 
-// Once a purge is named that was not, the file has no text that is gone; a hook leaves that to others if it is much.
+// Once a purge is named that was not, the file has no text that is gone; a hook leaves that to
+// others if it is much.
 func TestPurgedTextLeavesTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cache")
 	to, all := entries(1)
@@ -405,7 +407,8 @@ func TestPurgedTextLeavesTheFile(t *testing.T) {
 	wantRight(t, read(path), all)
 }
 
-// Whatever bytes of the file are missing or other, the answer is right, or an error tells; and the next process has a good file.
+// Whatever bytes of the file are missing or other, the answer is right, or an error tells; and the
+// next process has a good file.
 func TestTornAndSpoiltFilesGiveNoWrongAnswer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -476,7 +479,8 @@ func TestShortenedFileIsSpoilt(t *testing.T) {
 	wantRight(t, c, all)
 }
 
-// A writer leaves the file alone that another changed since it was read, and does not wait for one at work.
+// A writer leaves the file alone that another changed since it was read, and does not wait for one
+// at work.
 func TestOneWriterWins(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cache")
 	to, all := entries(1)
@@ -536,7 +540,8 @@ func FuzzSegment(f *testing.F) {
 	})
 }
 
-// BenchmarkOneMore is what one more document costs, written and read again, and BenchmarkOpen a cold opening.
+// BenchmarkOneMore is what one more document costs, written and read again, and BenchmarkOpen a
+// cold opening.
 func BenchmarkOneMore(b *testing.B) {
 	for _, n := range []int{10_000, 100_000} {
 		path := filepath.Join(b.TempDir(), "cache")

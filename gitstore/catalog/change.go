@@ -23,7 +23,8 @@ type Change struct {
 	b        builder
 }
 
-// Change begins with what the catalog has, and with nothing if it is spoilt. split gives the grams of a term; nil: there are none.
+// Change begins with what the catalog has, and with nothing if it is spoilt. split gives the grams
+// of a term; nil: there are none.
 func (c *Catalog) Change(split func(term string) []string) *Change {
 	ch := &Change{base: c, b: builder{split: split}}
 	if c.Err() == nil {
@@ -47,9 +48,10 @@ func (ch *Change) Remove(key string) {
 // Add adds a document, whose key no other has.
 func (ch *Change) Add(d Doc) error { return ch.b.add(d) }
 
-// Commit is the catalog as changed, at a state. It is written to the file, unless Unkept says why not. At most limit documents are
-// written once more to keep the segments few; 0: as many as it takes. The error wraps ErrCorrupt if the catalog before was spoilt,
-// ErrBehind if more than limit documents are in the way of text that was purged, or is that of ctx.
+// Commit is the catalog as changed, at a state. It is written to the file, unless Unkept says why
+// not. At most limit documents are written once more to keep the segments few; 0: as many as it
+// takes. The error wraps ErrCorrupt if the catalog before was spoilt, ErrBehind if more than limit
+// documents are in the way of text that was purged, or is that of ctx.
 func (ch *Change) Commit(ctx context.Context, to State, limit int) (*Catalog, error) {
 	anew := to.Purged != ch.base.Purged
 	merged := choose(ch.Segments, len(ch.b.docs), limit)
@@ -109,9 +111,10 @@ func (c *Catalog) kept(anew bool) (*Catalog, error) {
 	return y, err
 }
 
-// choose says which segments are written once more, into one with the n new documents: any that has lost many; and if there are too
-// many segments, the smallest, with each that is no larger than what is taken before it. So a document is written again about as often
-// as the number of documents doubles.
+// choose says which segments are written once more, into one with the n new documents: any that has
+// lost many; and if there are too many segments, the smallest, with each that is no larger than
+// what is taken before it. So a document is written again about as often as the number of documents
+// doubles.
 func choose(segments []*Segment, n, limit int) (merged []int) {
 	var rest []int
 	taken := n

@@ -67,15 +67,16 @@ type place struct {
 	Dead     []byte // a bit for each document that is gone
 }
 
-// File is the file of a catalog. What is read from elsewhere after Open may be kept in the catalog: if a purge removes the file in
-// between, nothing is written.
+// File is the file of a catalog. What is read from elsewhere after Open may be kept in the catalog:
+// if a purge removes the file in between, nothing is written.
 type File struct {
 	path   string
 	file   *handle // nil: in memory only
 	unkept error
 }
 
-// Open opens a file, or makes an empty one. It never fails: without a path, or if the file cannot be opened, all is in memory only.
+// Open opens a file, or makes an empty one. It never fails: without a path, or if the file cannot
+// be opened, all is in memory only.
 func Open(path string) *File {
 	f := &File{path: path}
 	if path == "" {
@@ -170,8 +171,8 @@ func sum(head [headerSize]byte, state []byte) uint32 {
 	return crc32.Update(crc32.ChecksumIEEE(head[16:28]), crc32.IEEETable, state)
 }
 
-// Err is ErrCorrupt if something that was read was spoilt. Whoever has an answer asks it last; with an error the answer is worth
-// nothing. A Change of such a catalog begins with an empty one.
+// Err is ErrCorrupt if something that was read was spoilt. Whoever has an answer asks it last; with
+// an error the answer is worth nothing. A Change of such a catalog begins with an empty one.
 func (c *Catalog) Err() error {
 	for _, s := range c.Segments {
 		if err := s.Err(); err != nil {
@@ -181,7 +182,8 @@ func (c *Catalog) Err() error {
 	return nil
 }
 
-// Unkept tells why a catalog is in memory only. It is nil if another writer was faster: the next reader has what that one wrote.
+// Unkept tells why a catalog is in memory only. It is nil if another writer was faster: the next
+// reader has what that one wrote.
 func (c *Catalog) Unkept() error { return c.unkept }
 
 // InMemory is the catalog without its file: no Change of it is written. Both are to be closed.
@@ -249,7 +251,8 @@ func (c *Catalog) keep(anew bool) (*Catalog, error) {
 	return c, nil
 }
 
-// write writes the segments that the file does not have at an offset, the state behind them, and last the header.
+// write writes the segments that the file does not have at an offset, the state behind them, and
+// last the header.
 func (c *Catalog) write(w *os.File, at int64) error {
 	var out bytes.Buffer
 	s := saved{State: c.State}

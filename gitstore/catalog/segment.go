@@ -23,7 +23,8 @@ const (
 	segmentHead = segSections + 8*sections
 )
 
-// Segment is some documents, less those that were removed since. The others do not change, and many goroutines may read them.
+// Segment is some documents, less those that were removed since. The others do not change, and many
+// goroutines may read them.
 type Segment struct {
 	*pages
 	at     int64    // place in the file; 0: not in it yet
@@ -62,7 +63,8 @@ type part struct {
 	asks  atomic.Int32 // for strings of a large section
 }
 
-// openSegment opens the segment of that many bytes at a place of a file, or the bytes of one that were just made.
+// openSegment opens the segment of that many bytes at a place of a file, or the bytes of one that
+// were just made.
 func openSegment(file io.ReaderAt, at, size int64, made []byte) (*Segment, bool) {
 	p := &pages{made: made, file: file, size: size}
 	if made != nil {
@@ -219,7 +221,8 @@ func (p *pages) place(sec, i int) (from, to uint64, ok bool) {
 // rooms are for strings of large sections. Fresh memory costs more than reading into it.
 var rooms = sync.Pool{New: func() any { return new([]byte) }}
 
-// large gives use a string of a large section, which is not kept until many were asked for; nil if it cannot be read.
+// large gives use a string of a large section, which is not kept until many were asked for; nil if
+// it cannot be read.
 func (p *pages) large(sec, i int, use func(text []byte)) {
 	x := &p.parts[sec]
 	from, to, ok := p.place(sec, i)
@@ -271,7 +274,8 @@ func (p *pages) row(doc int) []byte {
 // Len is how many documents there are, those that are gone too.
 func (p *pages) Len() int { return p.docs }
 
-// Key, Blob, Mark, Flags, Kind, Time and Expires are those that a document was given. Doc counts from 0, in the order of keys.
+// Key, Blob, Mark, Flags, Kind, Time and Expires are those that a document was given. Doc counts
+// from 0, in the order of keys.
 func (p *pages) Key(doc int) string    { return p.view(secKeys, doc) }
 func (p *pages) Blob(doc int) string   { return p.view(secBlobs, doc) }
 func (p *pages) Mark(doc int) uint64   { return le.Uint64(p.row(doc)[rowMark:]) }
@@ -281,7 +285,8 @@ func (p *pages) Time(doc int) int64    { return int64(le.Uint64(p.row(doc)[rowTi
 func (p *pages) Expires(doc int) int64 { return int64(le.Uint64(p.row(doc)[rowExpires:])) }
 func (p *pages) Indexed(doc int) bool  { return p.row(doc)[rowIndexed] == 1 }
 
-// Length is the weight of a document's tokens, and GramLength that of each times the grams of its term.
+// Length is the weight of a document's tokens, and GramLength that of each times the grams of its
+// term.
 func (p *pages) Length(doc int) uint32     { return p.length(8 * uint64(doc)) }
 func (p *pages) GramLength(doc int) uint32 { return p.length(8*uint64(doc) + 4) }
 
@@ -359,7 +364,8 @@ func (p *pages) Group(doc int) string {
 	return ""
 }
 
-// Neighbours are the numbers of the documents of all groups, those of one together by time and key; Neighbour is one of them.
+// Neighbours are the numbers of the documents of all groups, those of one together by time and key;
+// Neighbour is one of them.
 func (p *pages) Neighbours() int { return p.parts[secGroups].count }
 func (p *pages) Neighbour(i int) int {
 	b := p.span(secGroups, 4*uint64(i), 4*uint64(i)+4)
@@ -370,7 +376,8 @@ func (p *pages) Neighbour(i int) int {
 	return int(le.Uint32(b))
 }
 
-// FirstNeighbour is the place of the first of them for which is holds, where it holds for all behind that.
+// FirstNeighbour is the place of the first of them for which is holds, where it holds for all
+// behind that.
 func (p *pages) FirstNeighbour(is func(doc int) bool) int {
 	return sort.Search(p.Neighbours(), func(i int) bool { return is(p.Neighbour(i)) })
 }
@@ -422,7 +429,8 @@ type Posting struct {
 	Freq uint32 // sum of the weights of its tokens
 }
 
-// Cursor walks over the postings of a term, in the order of documents, one at a time or with Read many.
+// Cursor walks over the postings of a term, in the order of documents, one at a time or with Read
+// many.
 type Cursor struct {
 	Posting
 
@@ -495,7 +503,8 @@ func (s *Segment) May(doc int) bool { return s.Live(doc) && s.Indexed(doc) }
 // Totals are of the documents that are there.
 func (s *Segment) Totals() Totals { return s.totals }
 
-// Remove takes a document out. Only the owner of a segment that no other goroutine reads yet may call it.
+// Remove takes a document out. Only the owner of a segment that no other goroutine reads yet may
+// call it.
 func (s *Segment) Remove(doc int) {
 	if s.dead == nil {
 		s.dead = make([]uint64, (s.docs+63)/64)
@@ -531,8 +540,8 @@ func (s *Segment) DF(term uint32) (n int) {
 	return n
 }
 
-// Gram finds a gram: in how many documents that are there it is, and the terms that have it, ascending. A term that has it twice is
-// there twice. The terms are added to ids.
+// Gram finds a gram: in how many documents that are there it is, and the terms that have it,
+// ascending. A term that has it twice is there twice. The terms are added to ids.
 func (s *Segment) Gram(text string, ids []uint32) (df int, terms []uint32) {
 	i, ok := s.search(secGrams, text)
 	if !ok {

@@ -27,10 +27,11 @@ type Done struct {
 	followed bool                // it was somebody else's, and their remote is rid of it
 }
 
-// Apply takes a target out, under the lock. New objects come first, then what lies in the
-// state folder, then ref after ref, the branch last: whenever it is interrupted, each ref is at its old history
-// or at its new one, and the same purge again does the rest. Done.Finish has to follow whenever a Done
-// is returned, with an error or without. The reason is the body of the commits that leave records.
+// Apply takes a target out, under the lock. New objects come first, then what lies in the state
+// folder, then ref after ref, the branch last: whenever it is interrupted, each ref is at its old
+// history or at its new one, and the same purge again does the rest. Done.Finish has to follow
+// whenever a Done is returned, with an error or without. The reason is the body of the commits that
+// leave records.
 func (c *Clone) Apply(ctx context.Context, t Target, reason string) (*Done, error) {
 	return c.apply(ctx, t, nil, reason)
 }
@@ -72,8 +73,8 @@ func (c *Clone) apply(ctx context.Context, t Target, more []record.Purge, reason
 	return d, errors.Join(d.apply(ctx, reason), c.keepReached(ctx, kept))
 }
 
-// takeRecent returns the objects of the last writes and removes the copies of them in the state folder: what is kept
-// there from now on was made without what goes.
+// takeRecent returns the objects of the last writes and removes the copies of them in the state
+// folder: what is kept there from now on was made without what goes.
 func (c *Clone) takeRecent(ctx context.Context) ([]git.Object, error) {
 	if _, err := c.Repo.RestoreRecent(ctx); err != nil {
 		return nil, err
@@ -82,7 +83,8 @@ func (c *Clone) takeRecent(ctx context.Context) ([]git.Object, error) {
 	return kept, c.Repo.DropRecent()
 }
 
-// keepReached keeps those of some objects again that a ref of ours still reaches. Where git cannot tell, none is.
+// keepReached keeps those of some objects again that a ref of ours still reaches. Where git cannot
+// tell, none is.
 func (c *Clone) keepReached(ctx context.Context, objs []git.Object) error {
 	set := map[string]bool{}
 	for _, o := range objs {
@@ -133,7 +135,8 @@ func (d *Done) apply(ctx context.Context, reason string) error {
 	return errors.Join(d.rw.Release(ctx), c.cleanState(ctx, &Plan{})) // a reader may have made the cache meanwhile
 }
 
-// keepsConfig refuses a purge after which the branch would have no settings: a record of others may name them.
+// keepsConfig refuses a purge after which the branch would have no settings: a record of others may
+// name them.
 func (c *Clone) keepsConfig(ctx context.Context, p *Plan) error {
 	tip, err := c.Memory.Tip(ctx)
 	if errors.Is(err, gitstore.ErrNoStore) {

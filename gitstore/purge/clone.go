@@ -1,26 +1,29 @@
 // Package purge takes a text, or a memory, for good out of all of a clone that is ours: out of the
-// histories of the stores and of every other ref of ours, out of their logs, and out of the state folder.
+// histories of the stores and of every other ref of ours, out of their logs, and out of the state
+// folder.
 //
-// Histories are rewritten so that every clone which takes out the same comes to the same ids. What went is
-// recorded on the stores by hash (record.Purge): merging, syncing and writing look at those records, so it does
-// not come back, and other clones follow them. Nothing that goes is kept anywhere. What else may hold it, the
-// user's own refs, packs, remotes, is named and left alone.
+// Histories are rewritten so that every clone which takes out the same comes to the same ids. What
+// went is recorded on the stores by hash (record.Purge): merging, syncing and writing look at those
+// records, so it does not come back, and other clones follow them. Nothing that goes is kept
+// anywhere. What else may hold it, the user's own refs, packs, remotes, is named and left alone.
 //
-// A Clone is what a purge works on. Plan finds where something stands, Apply takes it out, and Done.Finish removes
-// the old objects and says what is left:
+// A Clone is what a purge works on. Plan finds where something stands, Apply takes it out, and
+// Done.Finish removes the old objects and says what is left:
 //
 //	p, err := c.Plan(ctx, purge.Text("a secret"))
 //	found, err := p.Find(ctx) // what would go, to be shown
 //	done, err := c.Apply(ctx, p.Target, "")
 //	left, err := done.Finish(ctx, "")
 //
-// Push replaces the branch of a remote after that. Follow is the other side: what this clone has to do because of
-// a history that was fetched, in which something was purged or which holds what was purged here.
+// Push replaces the branch of a remote after that. Follow is the other side: what this clone has to
+// do because of a history that was fetched, in which something was purged or which holds what was
+// purged here.
 //
-// Plan, Find and Follow write nothing and take no lock. Apply, Finish and Push take the lock of the stores for
-// themselves; whoever calls them holds the lock of git.Repo.LockSync from the reading of Clone.Remotes on.
-// Whenever an Apply is interrupted, each ref is at its old history or at its new one, and the same again does the
-// rest. Where a person has to decide first, the error is a *Refused.
+// Plan, Find and Follow write nothing and take no lock. Apply, Finish and Push take the lock of the
+// stores for themselves; whoever calls them holds the lock of git.Repo.LockSync from the reading of
+// Clone.Remotes on. Whenever an Apply is interrupted, each ref is at its old history or at its new
+// one, and the same again does the rest. Where a person has to decide first, the error is a
+// *Refused.
 package purge
 
 import (
@@ -34,7 +37,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-// Clone is a repository with everything of ours in it. All fields are needed but Scanner and Agents.
+// Clone is a repository with everything of ours in it. All fields are needed but Scanner and
+// Agents.
 type Clone struct {
 	Repo    *git.Repo
 	Memory  *gitstore.Store   // the memory branch

@@ -12,10 +12,11 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// dropOld removes the loose objects among rest that nothing reaches. reached are those that something does, left
-// those that are still here, in packs or because none was removed; later is why. Objects may get a ref
-// at any time by git itself, as at the end of a fetch that found them here and did not ask for them: so nothing is
-// removed while git is at work, or when a ref moved since what reaches them was listed.
+// dropOld removes the loose objects among rest that nothing reaches. reached are those that
+// something does, left those that are still here, in packs or because none was removed; later is
+// why. Objects may get a ref at any time by git itself, as at the end of a fetch that found them
+// here and did not ask for them: so nothing is removed while git is at work, or when a ref moved
+// since what reaches them was listed.
 func (c *Clone) dropOld(ctx context.Context, rest []string) (reached map[string]bool, left []string, later *Left, err error) {
 	set := map[string]bool{}
 	for _, id := range rest {
@@ -60,7 +61,8 @@ func (c *Clone) stillWhole(ctx context.Context, before []git.Ref) error {
 	return err
 }
 
-// atWork is how old a file may be by which git shows that it is at work; older ones were left by a process that died.
+// atWork is how old a file may be by which git shows that it is at work; older ones were left by a
+// process that died.
 const atWork = time.Minute
 
 // gitAtWork names a file of the repository that says that some git process is writing there, or "".

@@ -11,7 +11,8 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// Follow is what this clone has to do because of a history that was fetched from a remote, before that is merged.
+// Follow is what this clone has to do because of a history that was fetched from a remote, before
+// that is merged.
 type Follow struct {
 	Records int // that theirs has and ours lacks; 0: theirs holds what was purged here
 
@@ -22,13 +23,14 @@ type Follow struct {
 	plan    *Plan          // nil without Records
 }
 
-// Follow makes two histories meetable of which one was purged: it is called with what was fetched from
-// a remote, before that is merged into a store. It returns nil where theirs may be merged as it is. Without any
-// record on either side that is so, for the cost of a look at two trees.
+// Follow makes two histories meetable of which one was purged: it is called with what was fetched
+// from a remote, before that is merged into a store. It returns nil where theirs may be merged as
+// it is. Without any record on either side that is so, for the cost of a look at two trees.
 //
-// If theirs has purge records that ours lacks, the same is to be taken out of all our refs, and out of the state
-// folder, which a person has to agree to where Find finds something. Our own commits are then on top of the same new
-// history. If theirs holds what was purged here, it is to be merged without it.
+// If theirs has purge records that ours lacks, the same is to be taken out of all our refs, and out
+// of the state folder, which a person has to agree to where Find finds something. Our own commits
+// are then on top of the same new history. If theirs holds what was purged here, it is to be merged
+// without it.
 func (c *Clone) Follow(ctx context.Context, s *gitstore.Store, theirs gitstore.ID) (*Follow, error) {
 	ours, err := s.Tip(ctx)
 	if errors.Is(err, gitstore.ErrNoStore) {
@@ -83,7 +85,8 @@ func (c *Clone) holds(ctx context.Context, theirs, ours gitstore.ID, known []rec
 // Find works out what goes here, where there are Records.
 func (f *Follow) Find(ctx context.Context) (Found, error) { return f.plan.Find(ctx) }
 
-// Statements are the memories that are here now and of which something goes, where there are Records.
+// Statements are the memories that are here now and of which something goes, where there are
+// Records.
 func (f *Follow) Statements(ctx context.Context) (gone []record.Memory, err error) {
 	err = f.c.Book.View(ctx, func(v *record.View) error {
 		for _, m := range v.Memories() {
@@ -96,9 +99,10 @@ func (f *Follow) Statements(ctx context.Context) (gone []record.Memory, err erro
 	return gone, err
 }
 
-// Apply does it, as Clone.Apply does: also the refs that a fetch filled are rewritten. What may be merged in the place of
-// theirs is, once it is complete, Done.New[theirs]. If that differs from theirs it may be merged, but not pushed,
-// because for the remote it is no fast-forward: a person replaces the remote's branch by Push, and has to be told so.
+// Apply does it, as Clone.Apply does: also the refs that a fetch filled are rewritten. What may be
+// merged in the place of theirs is, once it is complete, Done.New[theirs]. If that differs from
+// theirs it may be merged, but not pushed, because for the remote it is no fast-forward: a person
+// replaces the remote's branch by Push, and has to be told so.
 func (f *Follow) Apply(ctx context.Context) (*Done, error) {
 	d, err := f.c.apply(ctx, f.target, f.records, "", f.theirs)
 	if d != nil {
@@ -118,8 +122,8 @@ type Followed struct {
 }
 
 // Settle makes a fetched history ready to be merged into a store: it calls Follow, Find, Apply and
-// Finish as they are needed. If anything goes, agree decides first. The result holds what was done also
-// before an error.
+// Finish as they are needed. If anything goes, agree decides first. The result holds what was done
+// also before an error.
 func Settle(ctx context.Context, c *Clone, s *gitstore.Store, theirs gitstore.ID, agree func(f *Follow, found Found) error) (Followed, error) {
 	done := Followed{To: theirs}
 	f, err := c.Follow(ctx, s, theirs)
@@ -149,8 +153,9 @@ func Settle(ctx context.Context, c *Clone, s *gitstore.Store, theirs gitstore.ID
 	return done, err
 }
 
-// purgedTexts is a target of the words that stood in what others purged, as far as this clone has them: to
-// be looked for where only this clone can look. Words that memories still say are not among them.
+// purgedTexts is a target of the words that stood in what others purged, as far as this clone has
+// them: to be looked for where only this clone can look. Words that memories still say are not
+// among them.
 func (c *Clone) purgedTexts(ctx context.Context, fresh []record.Purge, theirs gitstore.ID) (Target, error) {
 	omit := record.Omit(fresh...)
 	shelves, err := c.ours(ctx)
@@ -202,8 +207,8 @@ func (c *Clone) purgedTexts(ctx context.Context, fresh []record.Purge, theirs gi
 	return t, err
 }
 
-// purgedLines are the statements of a record, and its bodies, each as a whole: one line of a body may stand in
-// any session, and says little by itself.
+// purgedLines are the statements of a record, and its bodies, each as a whole: one line of a body
+// may stand in any session, and says little by itself.
 func purgedLines(at string, data []byte) []string {
 	const something = 16 // bytes
 	var all []string

@@ -52,9 +52,10 @@ const (
 	WhileRefsMove Place = "while refs move"
 )
 
-// Finish removes the loose objects of the old history that nothing in the repository reaches, and says
-// what is left of it and where: also what it had found before an error. pushed is the remote that Push went to, if any.
-// It has to follow every Apply that returns a Done, with an error or without.
+// Finish removes the loose objects of the old history that nothing in the repository reaches, and
+// says what is left of it and where: also what it had found before an error. pushed is the remote
+// that Push went to, if any. It has to follow every Apply that returns a Done, with an error or
+// without.
 func (d *Done) Finish(ctx context.Context, pushed string) (left []Left, err error) {
 	ctx, unlock, err := d.c.Memory.Lock(ctx)
 	if err != nil {
@@ -84,8 +85,8 @@ func (d *Done) Finish(ctx context.Context, pushed string) (left []Left, err erro
 	return left, errors.Join(unnamed, d.c.forgetRest())
 }
 
-// leftInRepository names what of the user's still reaches the old history: refs, logs, indexes; and packs,
-// which only git gc makes anew.
+// leftInRepository names what of the user's still reaches the old history: refs, logs, indexes; and
+// packs, which only git gc makes anew.
 func (d *Done) leftInRepository(ctx context.Context, reached map[string]bool, packed []string) ([]Left, error) {
 	old := map[string]bool{}
 	for before, now := range d.rw.New {

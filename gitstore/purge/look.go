@@ -73,8 +73,8 @@ func (l *lookout) content(_ string, id gitstore.ID, data []byte) {
 	}
 }
 
-// name puts a file that goes into the record: by its content, and by the memory or the path where those tell it
-// too. A memory's path never changes: what it tells, every version tells.
+// name puts a file that goes into the record: by its content, and by the memory or the path where
+// those tell it too. A memory's path never changes: what it tells, every version tells.
 func (l *lookout) name(at, memory string, id gitstore.ID, data []byte) {
 	if l.p.memory != "" {
 		if memory != "" {
@@ -139,7 +139,8 @@ func (l *lookout) commit(headers, message string, said []string) {
 	}
 }
 
-// findConfig notes whether the settings that are in force hold the text: a store is none without them.
+// findConfig notes whether the settings that are in force hold the text: a store is none without
+// them.
 func (l *lookout) findConfig(ctx context.Context) {
 	for _, r := range l.s.refs {
 		if r.Name == l.c.Memory.Ref() {

@@ -13,9 +13,10 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// What a purge makes of loops. What audits found, what was printed, and the messages of a record go as they do elsewhere. A record whose plan
-// or state holds what goes is no record without them: it goes whole. What a loop made is the user's code, on a branch, at refs that keep it,
-// or in a work tree: nothing of it is changed, and it is told where it holds what went.
+// What a purge makes of loops. What audits found, what was printed, and the messages of a record go
+// as they do elsewhere. A record whose plan or state holds what goes is no record without them: it
+// goes whole. What a loop made is the user's code, on a branch, at refs that keep it, or in a work
+// tree: nothing of it is changed, and it is told where it holds what went.
 
 // goneLoops are the refs of the records that go whole. One of a loop that goes on is an error.
 func (c *Clone) goneLoops(ctx context.Context, p *Plan) (gone []string, err error) {
@@ -78,7 +79,8 @@ func (c *Clone) leftInLoops(ctx context.Context, p *Plan) ([]Left, error) {
 	return left, err
 }
 
-// madeHolds reports whether a commit that no branch but those of loops has, or what came with it, holds what goes.
+// madeHolds reports whether a commit that no branch but those of loops has, or what came with it,
+// holds what goes.
 func (c *Clone) madeHolds(ctx context.Context, p *Plan, r git.Ref) (bool, error) {
 	out, err := c.Repo.Git(ctx, nil, "rev-list", "--objects", "--no-object-names", r.ID, "--not", "--exclude="+strings.TrimPrefix(c.Loops.Branches, "refs/heads/")+"*", "--branches", "--tags", "--remotes", "--")
 	if err != nil {

@@ -39,7 +39,8 @@ func (p *Plan) tips() (out []gitstore.ID) {
 // Plan looks everywhere for what a target names.
 func (c *Clone) Plan(ctx context.Context, t Target) (*Plan, error) { return c.plan(ctx, t, nil) }
 
-// plan looks everywhere for what a target names. more are records of others that are to be honoured too.
+// plan looks everywhere for what a target names. more are records of others that are to be honoured
+// too.
 func (c *Clone) plan(ctx context.Context, t Target, more []record.Purge) (*Plan, error) {
 	t.first = c.First
 	p := &Plan{Target: t, c: c, dirty: map[string]bool{}, memories: map[string]int{}, kinds: map[string]map[string]bool{}, messages: map[string]bool{},
@@ -110,7 +111,8 @@ func (p *Plan) Check() error {
 // branch is the branch of a store as people type it.
 func branch(s *gitstore.Store) string { return strings.TrimPrefix(s.Ref(), "refs/heads/") }
 
-// EveryMemory is how many memories there are, where the target is a text that stands in each of them; else 0.
+// EveryMemory is how many memories there are, where the target is a text that stands in each of
+// them; else 0.
 func (p *Plan) EveryMemory(ctx context.Context) (n int, err error) {
 	if p.memory != "" || p.re != nil {
 		return 0, nil
@@ -192,7 +194,8 @@ func (c *Clone) statements(ctx context.Context, p *Plan) error {
 	return nil
 }
 
-// rewriting works out what the histories of all our refs become, those that their logs lead to included.
+// rewriting works out what the histories of all our refs become, those that their logs lead to
+// included.
 func (c *Clone) rewriting(ctx context.Context, p *Plan, extra ...gitstore.ID) (*gitstore.Rewriting, error) {
 	rw, err := gitstore.Rewrite(ctx, c.Repo, append(p.tips(), extra...), nil, p.omit)
 	if errors.Is(err, gitstore.ErrShallow) {

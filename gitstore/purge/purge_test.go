@@ -107,7 +107,8 @@ func purged(t *testing.T, c *purge.Clone, target purge.Target) (*purge.Done, []p
 	return done, left
 }
 
-// everything is all that the repository has: objects as git gives them, and the files of the state folder.
+// everything is all that the repository has: objects as git gives them, and the files of the state
+// folder.
 func everything(t *testing.T, c *purge.Clone, r *testrepo.Repo) string {
 	t.Helper()
 	all := r.Run("cat-file", "--batch-all-objects", "--batch")
@@ -258,8 +259,8 @@ func TestSettingsOfTheBranchAreNotTakenAway(t *testing.T) {
 	}
 }
 
-// Two clones of one history, one of which purges: the other follows, comes to the same ids, and a third that adds
-// to the old history is taken in without what went.
+// Two clones of one history, one of which purges: the other follows, comes to the same ids, and a
+// third that adds to the old history is taken in without what went.
 func TestClonesFollow(t *testing.T) {
 	c, r := newClone(t, "The box is called falcon", "We write tests first")
 	root := t.TempDir()
@@ -375,8 +376,8 @@ func TestProposalsOnRewrittenHistoryAreDropped(t *testing.T) {
 	}
 }
 
-// A commit-graph that names what a purge removes is damage to git. It goes, in one file or in layers; one that names
-// nothing of it stays, and so does that of an alternate.
+// A commit-graph that names what a purge removes is damage to git. It goes, in one file or in
+// layers; one that names nothing of it stays, and so does that of an alternate.
 func TestPurgeLeavesNoStaleCommitGraph(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -429,8 +430,8 @@ func TestPurgeLeavesNoStaleCommitGraph(t *testing.T) {
 	}
 }
 
-// A git that read the refs before a purge moved them writes its commit-graph after it. Later commands remove that graph,
-// for an hour.
+// A git that read the refs before a purge moved them writes its commit-graph after it. Later
+// commands remove that graph, for an hour.
 func TestTidyRemovesALateCommitGraph(t *testing.T) {
 	p, r := newClone(t, "Nothing about birds", "The kestrel is the key", "Something else")
 	graph := filepath.Join(r.Dir, ".git", "objects", "info", "commit-graph")

@@ -32,9 +32,9 @@ type pusher struct {
 	remote *git.Remote
 }
 
-// Push replaces the branch of a remote by ours, and the journal where it was published: each only if it
-// holds nothing, but for what was purged, that ours does not. What it returns tells also what was done before an error.
-// The caller holds the lock of git.Repo.LockSync.
+// Push replaces the branch of a remote by ours, and the journal where it was published: each only
+// if it holds nothing, but for what was purged, that ours does not. What it returns tells also what
+// was done before an error. The caller holds the lock of git.Repo.LockSync.
 func (c *Clone) Push(ctx context.Context, remote *git.Remote) (Pushed, error) {
 	return (&pusher{c, remote}).push(ctx)
 }
@@ -162,8 +162,8 @@ func (r *pusher) see(ctx context.Context, lane, tip string) error {
 	return r.c.Remotes.Save()
 }
 
-// mayReplace reports whether the remote holds what was purged. If so it returns an error unless everything else that
-// the remote has is in ours.
+// mayReplace reports whether the remote holds what was purged. If so it returns an error unless
+// everything else that the remote has is in ours.
 func (r *pusher) mayReplace(ctx context.Context, lane, ref, old, tip string) (holds bool, err error) {
 	fetched, err := r.bring(ctx, lane, ref, old)
 	if err != nil {

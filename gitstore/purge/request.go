@@ -21,13 +21,15 @@ type Request struct {
 	Reason     string // the body of the commits that leave records
 }
 
-// Bounds on What, in characters. A shorter text is everywhere, and fewer digits are too easily a word.
+// Bounds on What, in characters. A shorter text is everywhere, and fewer digits are too easily a
+// word.
 const (
 	shortText = 3
 	shortID   = 8
 )
 
-// Target returns the target of a request: a memory, if What is hex digits that name one, else a text.
+// Target returns the target of a request: a memory, if What is hex digits that name one, else a
+// text.
 func (r Request) Target(ctx context.Context, book *record.Book) (Target, error) {
 	t, text := Text(r.What), true
 	switch {
@@ -67,9 +69,10 @@ func hexDigits(s string) bool {
 	return len(s) >= 4 && len(s) <= 16 && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// namedMemory returns the id of the memory that hex digits name: one that is here, one that a pending
-// operation would make, or one that was purged before, so that the same command never means a text the
-// second time. A whole id may be in history alone. The id is empty if the digits are a text.
+// namedMemory returns the id of the memory that hex digits name: one that is here, one that a
+// pending operation would make, or one that was purged before, so that the same command never means
+// a text the second time. A whole id may be in history alone. The id is empty if the digits are a
+// text.
 func namedMemory(ctx context.Context, book *record.Book, digits string) (id string, err error) {
 	err = book.View(ctx, func(v *record.View) error {
 		m, err := v.Find(digits)
@@ -127,9 +130,9 @@ type Result struct {
 	Left     []Left
 }
 
-// Run takes the target out, if What is not empty, replaces the branch of a remote, if there is one, and
-// removes the old objects whatever becomes of the push. The caller holds the lock of git.Repo.LockSync
-// since before it opened the clone.
+// Run takes the target out, if What is not empty, replaces the branch of a remote, if there is one,
+// and removes the old objects whatever becomes of the push. The caller holds the lock of
+// git.Repo.LockSync since before it opened the clone.
 func (r Request) Run(ctx context.Context, c *Clone, t Target, remote *git.Remote) (done Result, err error) {
 	var last *Done
 	if r.What != "" {

@@ -14,7 +14,8 @@ import (
 // ourRefs is the folder of refs that are ours whatever their names.
 const ourRefs = "refs/reverie/"
 
-// shelf are refs whose histories are of one kind, and the record that a purge leaves on one of them.
+// shelf are refs whose histories are of one kind, and the record that a purge leaves on one of
+// them.
 type shelf struct {
 	store string // the ref that carries the records; "" where no history is ever joined with another's
 	refs  []git.Ref
@@ -66,8 +67,9 @@ func (c *Clone) ours(ctx context.Context) ([]*shelf, error) {
 	return shelves, nil
 }
 
-// unjudged reports whether a ref is where a fetch of ours puts what a remote has before anything is made of it. It
-// may hold anything, so nobody looks through it; a purge removes it, and the next fetch fills it again.
+// unjudged reports whether a ref is where a fetch of ours puts what a remote has before anything is
+// made of it. It may hold anything, so nobody looks through it; a purge removes it, and the next
+// fetch fills it again.
 func unjudged(name string) bool {
 	rest, ok := strings.CutPrefix(name, ourRefs+"remotes/")
 	return ok && strings.Contains(rest, "/new/")

@@ -18,12 +18,13 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// restFile is the file of the state folder with the ids of objects that a purge replaced, until their
-// loose files are removed.
+// restFile is the file of the state folder with the ids of objects that a purge replaced, until
+// their loose files are removed.
 const restFile = "purging"
 
-// goneFile is the file of the state folder with the ids of objects that purges replaced, until the last of these purges is
-// an hour old: a git that was at work meanwhile may name them in a commit-graph that it writes only then.
+// goneFile is the file of the state folder with the ids of objects that purges replaced, until the
+// last of these purges is an hour old: a git that was at work meanwhile may name them in a
+// commit-graph that it writes only then.
 const goneFile = "purged"
 
 // forgetRest ends a purge: everything of it was seen through.
@@ -42,8 +43,8 @@ func (c *Clone) forgetRest() error {
 	return remove(filepath.Join(c.State.Dir, restFile))
 }
 
-// Tidy removes the commit-graph of a repository if it names what a purge removes, which git may have written while the
-// purge was at work. dir is the state folder.
+// Tidy removes the commit-graph of a repository if it names what a purge removes, which git may
+// have written while the purge was at work. dir is the state folder.
 func Tidy(repo *git.Repo, dir string, now time.Time) error {
 	rest, err := readIDs(dir, restFile)
 	if err != nil {
@@ -96,8 +97,9 @@ type stateFile struct {
 // cacheFile is the cache of a record.Book.
 const cacheFile = "cache"
 
-// lookState finds the files of the state folder that hold what goes. A session is removed whole: it is raw
-// material, and says a thing in many ways. So is an original, which its name binds to its bytes.
+// lookState finds the files of the state folder that hold what goes. A session is removed whole: it
+// is raw material, and says a thing in many ways. So is an original, which its name binds to its
+// bytes.
 func (c *Clone) lookState(p *Plan) ([]stateFile, error) {
 	var out []stateFile
 	learned := map[string]bool{}
@@ -157,11 +159,12 @@ func (c *Clone) lookState(p *Plan) ([]stateFile, error) {
 	return out, err
 }
 
-// markFile is the file of the state folder whose text every purge changes, when it begins and when it ends.
+// markFile is the file of the state folder whose text every purge changes, when it begins and when
+// it ends.
 const markFile = "purges"
 
-// Mark is a text that no other state of the purges has: who reads what a purge may take, thinks about it for a while and
-// writes, looks whether it is still the same. dir is the state folder.
+// Mark is a text that no other state of the purges has: who reads what a purge may take, thinks
+// about it for a while and writes, looks whether it is still the same. dir is the state folder.
 func Mark(dir string) string {
 	text, _ := file.Read(filepath.Join(dir, markFile), 1<<10)
 	return string(text)
@@ -175,7 +178,8 @@ func Since(dir, mark string) error {
 	return nil
 }
 
-// cleanState takes what goes out of the state folder. The cache and what State.Drop knows go in any case.
+// cleanState takes what goes out of the state folder. The cache and what State.Drop knows go in any
+// case.
 func (c *Clone) cleanState(ctx context.Context, p *Plan) error {
 	if err := c.Repo.WriteState(markFile, []byte(rand.Text()), true); err != nil {
 		return err
@@ -210,8 +214,8 @@ func (c *Clone) cleanState(ctx context.Context, p *Plan) error {
 	return nil
 }
 
-// writtenSince are the files right in the state folder that are made again and hold what goes: they may have been
-// written since the plan was made.
+// writtenSince are the files right in the state folder that are made again and hold what goes: they
+// may have been written since the plan was made.
 func (c *Clone) writtenSince(p *Plan) (out []stateFile) {
 	all, _ := os.ReadDir(c.State.Dir)
 	for _, f := range all {
@@ -225,7 +229,8 @@ func (c *Clone) writtenSince(p *Plan) (out []stateFile) {
 	return out
 }
 
-// restOf reads the ids that an earlier purge could not see through, and adds those of this one, durably.
+// restOf reads the ids that an earlier purge could not see through, and adds those of this one,
+// durably.
 func (c *Clone) restOf(ids []string) ([]string, error) {
 	all, err := readIDs(c.State.Dir, restFile)
 	if err != nil {

@@ -28,14 +28,15 @@ func Text(text string) Target { return Target{texts: []string{text}}.prepared() 
 // Expression is a target of the texts that match. It must not match the empty text.
 func Expression(re *regexp.Regexp) Target { return Target{re: re} }
 
-// Memory is a target of a memory by its whole id, and of its statements where they stand as a whole.
+// Memory is a target of a memory by its whole id, and of its statements where they stand as a
+// whole.
 func Memory(id string) Target { return Target{memory: id} }
 
 // purgedText stands where a text was taken out of a file that stays.
 const purgedText = "[purged]"
 
-// telling is the length, in bytes, from which a statement, or the beginning of a text, is looked for in
-// other files: shorter ones stand everywhere.
+// telling is the length, in bytes, from which a statement, or the beginning of a text, is looked
+// for in other files: shorter ones stand everywhere.
 const telling = 8
 
 func (t Target) prepared() Target {
@@ -43,7 +44,8 @@ func (t Target) prepared() Target {
 	return t
 }
 
-// prepare fills forms: a text stands in JSON, in TOML and in JSON inside JSON with its quotes escaped.
+// prepare fills forms: a text stands in JSON, in TOML and in JSON inside JSON with its quotes
+// escaped.
 func (t *Target) prepare() {
 	t.forms = nil
 	known := map[string]bool{}
@@ -87,7 +89,8 @@ func (t *Target) in(data []byte) bool {
 	return found
 }
 
-// inValue reports whether a value holds the text: as it is, or, if the value is JSON, in one of its strings, which may be JSON again.
+// inValue reports whether a value holds the text: as it is, or, if the value is JSON, in one of its
+// strings, which may be JSON again.
 func (t *Target) inValue(value string) bool {
 	if t.in([]byte(value)) {
 		return true
@@ -121,7 +124,8 @@ func (t *Target) found(at string, data []byte) (out []string) {
 }
 
 // without is a text file with purgedText in place of what it holds. A line in which it cannot be
-// replaced goes whole, and so does every line that is JSON: there it might be a key, or part of a word of ours.
+// replaced goes whole, and so does every line that is JSON: there it might be a key, or part of a
+// word of ours.
 func (t *Target) without(data []byte) []byte {
 	var out []byte
 	for line := range bytes.Lines(data) {
@@ -165,11 +169,12 @@ func eachJSONText(data []byte, fn func(string)) {
 	}
 }
 
-// Tells reports whether the message of a commit would quote what goes. Of a memory, that is known of a Plan's target.
+// Tells reports whether the message of a commit would quote what goes. Of a memory, that is known
+// of a Plan's target.
 func (t *Target) Tells(message string) bool { return t.inMessage(message, t.texts) }
 
-// inMessage reports whether the message of a commit quotes one of some texts: whole, in other case or
-// spacing, or, where the subject was cut, how it begins.
+// inMessage reports whether the message of a commit quotes one of some texts: whole, in other case
+// or spacing, or, where the subject was cut, how it begins.
 func (t *Target) inMessage(message string, texts []string) bool {
 	if t.in([]byte(message)) || t.re != nil && t.re.MatchString(strings.Join(strings.Fields(message), " ")) {
 		return true
@@ -195,12 +200,12 @@ func (t *Target) inMessage(message string, texts []string) bool {
 	return false
 }
 
-// fixedSubjects begin the messages that are the same in every store: a purge of one of their words must not
-// take them away, or every other store would be taken for one that holds what was purged.
+// fixedSubjects begin the messages that are the same in every store: a purge of one of their words
+// must not take them away, or every other store would be taken for one that holds what was purged.
 var fixedSubjects = []string{"init: start a memory", "init: check pull requests on ", "purge: remove what must not be kept", "merge: memory of ", "merge: journal of ", "reverie: begin"}
 
-// ownSubject is a subject of ours with nothing of anybody else's in it; ownVerb begins one that has a statement.
-// ownTrailer is a line of ours at the end of a message.
+// ownSubject is a subject of ours with nothing of anybody else's in it; ownVerb begins one that has
+// a statement. ownTrailer is a line of ours at the end of a message.
 var (
 	ownSubject = pattern.New(`^(dream: \d+ operations? from \d+ reflections?|reflect: (\d+ sessions?|[\w.-]+/[\w.-]+)|checkpoint: [\w.-]+/[\w.-]+|reject: \d+ operations?|import: \d+ statements?|branch: ask about \d+ statements?|remember: \d+ statements|forget: \d+ memories|propose: \d+ changes? of memory)$`)
 	ownVerb    = pattern.New(`^(- )?(remember|suggest|correct|edit|forget|merge|landed): `)

@@ -78,8 +78,8 @@ func (a *about) label(text string) int16 {
 	return aboutNone
 }
 
-// glob is the first path that a glob covers, or that is its fixed part. A glob whose fixed part is shorter than two
-// characters says too little.
+// glob is the first path that a glob covers, or that is its fixed part. A glob whose fixed part is
+// shorter than two characters says too little.
 func (a *about) glob(glob string) int16 {
 	root := Root(glob)
 	if len(root) < 2 {

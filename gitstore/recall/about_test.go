@@ -79,7 +79,8 @@ func TestGateLooksAtFewGlobs(t *testing.T) {
 	}
 }
 
-// A memory about a path in the prompt is looked at however many others have more of its words, and once.
+// A memory about a path in the prompt is looked at however many others have more of its words, and
+// once.
 func TestGateFindsWhatIsAboutAPath(t *testing.T) {
 	all := shelfOf()
 	for i := range 3 * depth {

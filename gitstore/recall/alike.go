@@ -8,19 +8,21 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/catalog"
 )
 
-// Documents that say the same are one hit. They do when they have the same terms in the same order, or, if they are not short,
-// nearly all terms in any: a number that differs in a short one may be the point.
+// Documents that say the same are one hit. They do when they have the same terms in the same order,
+// or, if they are not short, nearly all terms in any: a number that differs in a short one may be
+// the point.
 const (
 	sameShare  = 19 // of sameOf terms that either has, which both have
 	sameOf     = 20
 	leastShare = 20 // distinct terms of a document that may differ in some
 )
 
-// maxNearly is how many hits, the best of those that are not short, a document is compared with term by term; with all of them it is
-// compared by a hash of its terms.
+// maxNearly is how many hits, the best of those that are not short, a document is compared with
+// term by term; with all of them it is compared by a hash of its terms.
 const maxNearly = 100
 
-// fold takes the best that were asked for, and puts those that say the same as a better one under it.
+// fold takes the best that were asked for, and puts those that say the same as a better one under
+// it.
 func (r *ranking) fold(all []candidate) []Found {
 	most := r.request.N
 	if most == 0 {
@@ -61,7 +63,8 @@ type wording struct {
 	set []uint64
 }
 
-// under is the hit that says what a document says. Where there is none, the document is the hit with the number next.
+// under is the hit that says what a document says. Where there is none, the document is the hit
+// with the number next.
 func (f *folding) under(at Ref, next int) (hit int, ok bool) {
 	set, sum := f.terms(at)
 	if hit, ok = f.same[sum]; ok {

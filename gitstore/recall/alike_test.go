@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// Two documents are nearly the same when of the distinct terms that either has both have 95 of a hundred.
+// Two documents are nearly the same when of the distinct terms that either has both have 95 of a
+// hundred.
 func TestNearlySame(t *testing.T) {
 	upTo := func(from, to uint64) (out []uint64) {
 		for n := from; n < to; n++ {
@@ -58,7 +59,8 @@ func TestNearlySame(t *testing.T) {
 	}
 }
 
-// However many hits there are, what says the same word for word is under the first that does, and none is compared with all others.
+// However many hits there are, what says the same word for word is under the first that does, and
+// none is compared with all others.
 func TestManyHitsAreFolded(t *testing.T) {
 	var texts []string
 	for i := range 600 {

@@ -83,7 +83,8 @@ func lacquered(t *testing.T, book *record.Book, n int) (all []record.Memory) {
 	return all
 }
 
-// An index that was made while git had lost memories is not kept: when they are back, it finds them.
+// An index that was made while git had lost memories is not kept: when they are back, it finds
+// them.
 func TestDamageIsNotKept(t *testing.T) {
 	r, book, dir := newBook(t)
 	all := lacquered(t, book, 6)
@@ -174,8 +175,9 @@ func TestPurgedTextLeavesTheFile(t *testing.T) {
 	}
 }
 
-// Whatever is done to the files of the branch and the journal, an index that follows has what one has that is made anew: also where one id
-// is in both, or twice in one, where a file cannot be read, and where a memory goes from one to the other.
+// Whatever is done to the files of the branch and the journal, an index that follows has what one
+// has that is made anew: also where one id is in both, or twice in one, where a file cannot be
+// read, and where a memory goes from one to the other.
 func TestIndexFollowsTheView(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

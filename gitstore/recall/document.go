@@ -10,13 +10,15 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// fieldWeights are how often a term of a field counts: the statement is the shortest true thing that there is to say of a memory.
+// fieldWeights are how often a term of a field counts: the statement is the shortest true thing
+// that there is to say of a memory.
 var fieldWeights = [terms.Fields]uint8{terms.Statement: 3, terms.Tags: 2, terms.Paths: 2, terms.Body: 1}
 
 // kept changes whenever Document keeps something else of a memory.
 const kept = 2
 
-// analysis tells how documents are taken apart. It changes with everything that tokens depend on, and with kept.
+// analysis tells how documents are taken apart. It changes with everything that tokens depend on,
+// and with kept.
 func analysis() string {
 	version := strconv.Itoa(kept) + "." + strconv.Itoa(terms.Version)
 	for _, w := range fieldWeights {
@@ -45,11 +47,12 @@ func Tokens(a *terms.Analyzer, m record.Memory) []catalog.Token {
 	return out
 }
 
-// KindNumber is the number of a kind in the index: its place in record.Kinds, from 1; 0 for another.
+// KindNumber is the number of a kind in the index: its place in record.Kinds, from 1; 0 for
+// another.
 func KindNumber(k record.Kind) uint8 { return uint8(slices.Index(record.Kinds, k) + 1) }
 
-// HalfLife is the age at which a memory of a kind, by its number, is worth half a new one as far as the prior goes. Zero:
-// it never fades.
+// HalfLife is the age at which a memory of a kind, by its number, is worth half a new one as far as
+// the prior goes. Zero: it never fades.
 func HalfLife(kind uint8) time.Duration {
 	if kind == 0 || int(kind) > len(record.Kinds) {
 		return 0

@@ -21,7 +21,8 @@ func fileOf(source, more, text string) []byte {
 	return fmt.Appendf(nil, "+++\nkind = \"fact\"\nsource = %q\n%s+++\n%s\n", source, more, text)
 }
 
-// Whatever file the parser takes, whoever wrote it, is indexed: what it says comes back, and it is found as long as it holds.
+// Whatever file the parser takes, whoever wrote it, is indexed: what it says comes back, and it is
+// found as long as it holds.
 func FuzzDocument(f *testing.F) {
 	const source = "2026-11-20T14:03:05Z human - written"
 	f.Add(fileOf(source, "", "Lacquer the widget."), int64(0))
@@ -71,7 +72,8 @@ func TestOldMemoryIsIndexedAsOld(t *testing.T) {
 	}
 }
 
-// Whatever bit of a segment is another, what looks at filters and files ends well, and is right unless Err says that it is not.
+// Whatever bit of a segment is another, what looks at filters and files ends well, and is right
+// unless Err says that it is not.
 func TestSpoiltSegmentFiltersNothingWrongly(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

@@ -11,8 +11,8 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// Filter lets memories through by what they are, not by what they say. Of each list one has to match; an empty one, and
-// an empty Since, ask for nothing.
+// Filter lets memories through by what they are, not by what they say. Of each list one has to
+// match; an empty one, and an empty Since, ask for nothing.
 type Filter struct {
 	Kinds []record.Kind
 	Paths []string // files, folders or globs, with slashes, below the top of the repository
@@ -187,7 +187,8 @@ func (q *Query) filter(w word, at Where) error {
 	return nil
 }
 
-// Keep lets documents through that hold at a time and that the filters of a query let through; nil is all of them.
+// Keep lets documents through that hold at a time and that the filters of a query let through; nil
+// is all of them.
 func (x *Index) Keep(q Query, now time.Time) func(Ref) bool {
 	filtered := !q.Filter.empty() || !q.Without.empty()
 	labels := make([][]string, len(x.segments)) // of each segment, once one was asked for

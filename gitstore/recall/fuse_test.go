@@ -62,8 +62,9 @@ func TestFuseIsReciprocalRank(t *testing.T) {
 	}
 }
 
-// By hand, lexical 0 1 2, near 2 3. Weight 1/2: 2 has 1/13 + .5/11 = .12238, 0 1/11 = .09091, 1 1/12 = .08333, 3 .5/12 = .04167.
-// Weight 3: 2 has 1/13 + 3/11 = .34965, 3 3/12 = .25. Weight 0 leaves the lexical list as it is.
+// By hand, lexical 0 1 2, near 2 3. Weight 1/2: 2 has 1/13 + .5/11 = .12238, 0 1/11 = .09091, 1
+// 1/12 = .08333, 3 .5/12 = .04167. Weight 3: 2 has 1/13 + 3/11 = .34965, 3 3/12 = .25. Weight 0
+// leaves the lexical list as it is.
 func TestFuseWeighsTheNearest(t *testing.T) {
 	all := numbered(4)
 	for weight, want := range map[float64][]int{0: {0, 1, 2, 3}, 0.5: {2, 0, 1, 3}, 3: {2, 3, 0, 1}} {
@@ -103,8 +104,9 @@ func TestFuseKeepsThePlaceOfWhatHasNoVector(t *testing.T) {
 	}
 }
 
-// What Fuse promises, of any two lists and any memories that have vectors: everybody once; who has none at its lexical
-// rank exactly; the others in the order of fusion without those; scores never rise.
+// What Fuse promises, of any two lists and any memories that have vectors: everybody once; who has
+// none at its lexical rank exactly; the others in the order of fusion without those; scores never
+// rise.
 func TestFuseProperties(t *testing.T) {
 	all := numbered(12)
 	rapid.Check(t, func(t *rapid.T) {

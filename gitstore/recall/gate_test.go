@@ -13,7 +13,8 @@ import (
 
 // What the gate promises, however the memories are found that it looks at.
 
-// shelfOf is memories of the texts among 40 others that speak of other things: in them, a word that a few have is rare.
+// shelfOf is memories of the texts among 40 others that speak of other things: in them, a word that
+// a few have is rare.
 func shelfOf(texts ...string) []record.Memory {
 	var others []string
 	for i := range 40 {
@@ -94,8 +95,8 @@ func TestGateLooksAtFields(t *testing.T) {
 	}
 }
 
-// The order in which memories are read does not decide what is found, and what has no word of the prompt changes
-// nothing but how rare a word is.
+// The order in which memories are read does not decide what is found, and what has no word of the
+// prompt changes nothing but how rare a word is.
 func TestGateIsIndependentOfOrderAndBystanders(t *testing.T) {
 	all := shelfOf("Widgets need lacquer", "`parseHeader` must not allocate", "Lacquer widgets twice in winter", "订单保存在数据库里")
 	chance := rand.New(rand.NewPCG(1, 2))

@@ -5,11 +5,12 @@ import (
 	"strings"
 )
 
-// The paths of a memory are globs with slashes: * and ? stand for characters of one part of a path, ** for any number
-// of parts. One without any of these is a file, or a folder with all that lies below it.
+// The paths of a memory are globs with slashes: * and ? stand for characters of one part of a path,
+// ** for any number of parts. One without any of these is a file, or a folder with all that lies
+// below it.
 
-// Root is the fixed part of a glob: its folders before the first part with a wildcard, or all of it; "" where it begins
-// with one.
+// Root is the fixed part of a glob: its folders before the first part with a wildcard, or all of
+// it; "" where it begins with one.
 func Root(glob string) string {
 	parts := strings.Split(clean(glob), "/")
 	for i, part := range parts {
@@ -32,8 +33,8 @@ func Covers(glob, file string) bool {
 	return covers(strings.Split(glob, "/"), strings.Split(file, "/"))
 }
 
-// covers compares part by part. What follows the last ** is tried at each later part until it fits: two nested loops
-// at most, whatever is in the glob.
+// covers compares part by part. What follows the last ** is tried at each later part until it fits:
+// two nested loops at most, whatever is in the glob.
 func covers(glob, file []string) bool {
 	g, f := 0, 0
 	again, from := -1, 0 // behind the last **, and where it was tried
@@ -61,9 +62,9 @@ func covers(glob, file []string) bool {
 	return g == len(glob)
 }
 
-// About reports whether a glob has to do with a place, which is a file, a folder or a glob itself: some path could be of both, where a
-// folder stands for all that lies below it. A glob that begins with a wildcard is about every folder, and so about none: only a
-// file finds it, or a glob.
+// About reports whether a glob has to do with a place, which is a file, a folder or a glob itself:
+// some path could be of both, where a folder stands for all that lies below it. A glob that begins
+// with a wildcard is about every folder, and so about none: only a file finds it, or a glob.
 func About(glob, place string) bool {
 	glob, place = clean(glob), clean(place)
 	switch {
@@ -99,7 +100,8 @@ func meet(a, b []string) bool {
 		func(i, j int) bool { return meetPart(a[i], b[j]) })
 }
 
-// meetPart reports whether some name is of two parts of globs. A class of characters is taken for any, where both have wildcards.
+// meetPart reports whether some name is of two parts of globs. A class of characters is taken for
+// any, where both have wildcards.
 func meetPart(a, b string) bool {
 	switch {
 	case !wild(a):
@@ -116,7 +118,8 @@ func meetPart(a, b string) bool {
 		func(i, j int) bool { return x[i] == '?' || y[j] == '?' || x[i] == y[j] })
 }
 
-// charsOf are the characters of a part, ? for a class of them. It is false where a class does not end.
+// charsOf are the characters of a part, ? for a class of them. It is false where a class does not
+// end.
 func charsOf(part string) (out []rune, ok bool) {
 	class := false
 	for _, r := range part {
@@ -133,8 +136,9 @@ func charsOf(part string) (out []rune, ok bool) {
 	return out, !class
 }
 
-// align reports whether two patterns of n and m elements have a sequence in common. An element that is many stands for any number of
-// others; two of which neither is stand for the same one where they fit.
+// align reports whether two patterns of n and m elements have a sequence in common. An element that
+// is many stands for any number of others; two of which neither is stand for the same one where
+// they fit.
 func align(n, m int, manyA, manyB func(int) bool, fit func(i, j int) bool) bool {
 	next := make([]bool, m+1) // for i+1, whether the rests from i+1 and j have one in common
 	row := make([]bool, m+1)

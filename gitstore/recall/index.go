@@ -15,15 +15,17 @@ var (
 	ErrCorrupt = catalog.ErrCorrupt
 )
 
-// Index is what is known about the documents of a catalog. It does not change, and many goroutines may use it. Totals and frequencies are
-// those of the documents that are there, whatever the catalog went through.
+// Index is what is known about the documents of a catalog. It does not change, and many goroutines
+// may use it. Totals and frequencies are those of the documents that are there, whatever the
+// catalog went through.
 type Index struct {
 	catalog  *catalog.Catalog
 	segments []*Segment
 }
 
-// Open opens the index in the catalog at a path; without one it is in memory only. It never fails: an index that is missing, of another
-// analysis or spoilt is empty. To be safe beside a purge, it has to be called before the view is taken that it is brought to.
+// Open opens the index in the catalog at a path; without one it is in memory only. It never fails:
+// an index that is missing, of another analysis or spoilt is empty. To be safe beside a purge, it
+// has to be called before the view is taken that it is brought to.
 func Open(path string) *Index {
 	f := catalog.Open(path)
 	defer f.Close()
@@ -52,10 +54,12 @@ func (x *Index) Totals() (t catalog.Totals) {
 	return t
 }
 
-// Err is ErrCorrupt if something that was read is spoilt. Whoever has an answer asks it last: with an error the answer is worth nothing.
+// Err is ErrCorrupt if something that was read is spoilt. Whoever has an answer asks it last: with
+// an error the answer is worth nothing.
 func (x *Index) Err() error { return x.catalog.Err() }
 
-// InMemory is the index without its file: what it is brought to is kept nowhere. Both are to be closed.
+// InMemory is the index without its file: what it is brought to is kept nowhere. Both are to be
+// closed.
 func (x *Index) InMemory() *Index { return of(x.catalog.InMemory()) }
 
 // Unkept tells why the index is in memory only: the next process does the same work again.

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// literal reports whether a text wants its very words: it is quoted, or says nothing but names: identifiers, paths,
-// options, error codes, addresses.
+// literal reports whether a text wants its very words: it is quoted, or says nothing but names:
+// identifiers, paths, options, error codes, addresses.
 func literal(query string) bool {
 	query = strings.TrimSpace(query)
 	if n := len(query); n > 2 && (query[0] == '\'' || query[0] == '`') && query[n-1] == query[0] {

@@ -30,7 +30,8 @@ type variant struct {
 // asking is a word of the query, which several lookups may stand for: an identifier and its parts.
 type asking struct{ from, to int } // in query
 
-// look takes the query apart and looks its terms up. It reports whether there is anything to look for.
+// look takes the query apart and looks its terms up. It reports whether there is anything to look
+// for.
 func (r *ranking) look(text string) bool {
 	var a terms.Analyzer
 	tokens := a.Query(text)
@@ -80,7 +81,8 @@ func (r *ranking) look(text string) bool {
 	return len(r.query) > 0
 }
 
-// shorten leaves the words that tell most, in their order: of those that some document has, the rarest.
+// shorten leaves the words that tell most, in their order: of those that some document has, the
+// rarest.
 func (r *ranking) shorten() {
 	tells := func(w asking) (most float64) {
 		for _, l := range r.query[w.from:w.to] {
@@ -115,8 +117,9 @@ func (r *ranking) hasParts(i int) bool {
 	return slices.ContainsFunc(r.asked, func(w asking) bool { return w.from == i && w.to > i+1 })
 }
 
-// covered is the share of the query's information that is in the terms that a document has. A word that no document has
-// counts as much as the rarest: that it is missing tells that the question may be about something else.
+// covered is the share of the query's information that is in the terms that a document has. A word
+// that no document has counts as much as the rarest: that it is missing tells that the question may
+// be about something else.
 func (r *ranking) covered(has func(i int) float64) float64 {
 	all, found := r.unasked, 0.0
 	for _, w := range r.asked {

@@ -14,8 +14,8 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// The index keeps as labels what a Filter looks at. Retired memories are not indexed; those that expire are, until it is
-// asked at a time when they have.
+// The index keeps as labels what a Filter looks at. Retired memories are not indexed; those that
+// expire are, until it is asked at a time when they have.
 
 // privateMark is behind the id of a memory of the journal, in its key.
 const privateMark = "+"
@@ -65,10 +65,12 @@ func Document(a *terms.Analyzer, d catalog.Doc, m record.Memory) catalog.Doc {
 	return d
 }
 
-// since1970 are the seconds that a time lies behind the year 1970: the index has none before it, where 0 is no time.
+// since1970 are the seconds that a time lies behind the year 1970: the index has none before it,
+// where 0 is no time.
 func since1970(t time.Time) int64 { return max(1, t.Unix()) }
 
-// maxChanges is how many changes are taken in one by one: all files of 10,000 memories are compared in the time of some 50.
+// maxChanges is how many changes are taken in one by one: all files of 10,000 memories are compared
+// in the time of some 50.
 const maxChanges = 64
 
 // Limits are what bringing an index to a view may cost.
@@ -76,14 +78,15 @@ type Limits struct {
 	Docs int // how many documents may be indexed, and how many written once more to keep the segments few; 0: as many as there are
 }
 
-// BringTo is the index for a view. Its Notes are why files of memories cannot be read, one each. If git has lost some, the index has
-// the others, and is in memory only: that may be mended. Errors are those of ctx and ErrBehind. Both indexes are to be closed.
+// BringTo is the index for a view. Its Notes are why files of memories cannot be read, one each. If
+// git has lost some, the index has the others, and is in memory only: that may be mended. Errors
+// are those of ctx and ErrBehind. Both indexes are to be closed.
 func (x *Index) BringTo(ctx context.Context, v *record.View, limit Limits) (*Index, error) {
 	return x.BringToBoth(ctx, v, v, limit)
 }
 
-// BringToBoth is BringTo for a view and for that of what agents are given of it, which may be the same. Only tells apart what the latter
-// alone has.
+// BringToBoth is BringTo for a view and for that of what agents are given of it, which may be the
+// same. Only tells apart what the latter alone has.
 func (x *Index) BringToBoth(ctx context.Context, v, given *record.View, limit Limits) (*Index, error) {
 	c := x.catalog
 	if c.Key == given.Key() && c.Analysis == analysis() && c.Err() == nil {
@@ -245,8 +248,9 @@ type Version struct {
 	Given   bool   // agents are given it, and it is not the newest
 }
 
-// Only is the index as if the documents that keep refuses had never been brought to it: they are not found, hide none that says the
-// same, and count in no frequency. It is kept nowhere, and both are to be closed.
+// Only is the index as if the documents that keep refuses had never been brought to it: they are
+// not found, hide none that says the same, and count in no frequency. It is kept nowhere, and both
+// are to be closed.
 func (x *Index) Only(keep func(Version) bool) *Index {
 	y := x.InMemory()
 	for _, s := range y.segments {
@@ -305,7 +309,8 @@ func (x *Index) IDs(text string, n int, keep func(Ref) bool) (ids []string) {
 	return ids
 }
 
-// Newest are the documents that keep lets through, at most n unless n is 0, the newest first: what a query finds that only filters.
+// Newest are the documents that keep lets through, at most n unless n is 0, the newest first: what
+// a query finds that only filters.
 func (x *Index) Newest(n int, keep func(Ref) bool) (out []Found) {
 	for k, s := range x.segments {
 		for doc := range s.Len() {

@@ -9,7 +9,8 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// What Only leaves out hides nothing that says the same, counts in no frequency, and is there in the index that it was taken from.
+// What Only leaves out hides nothing that says the same, counts in no frequency, and is there in
+// the index that it was taken from.
 func TestOnlyIsAsIfTheOthersHadNeverBeen(t *testing.T) {
 	ours := memories("Never run terraform destroy on the cluster", "The cluster is terraform's", "Use pnpm in web/")
 	theirs := memories("never run terraform destroy, on the cluster!", "terraform", "terraform cluster", "destroy terraform", "cluster 9", "pnpm on the cluster")

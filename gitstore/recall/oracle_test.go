@@ -334,7 +334,8 @@ func (o *oracle) spell(word terms.Token, into map[string]float64, idf *float64) 
 	}
 }
 
-// beside are the words that one mistake makes of a word, with its first letter or its first two exchanged.
+// beside are the words that one mistake makes of a word, with its first letter or its first two
+// exchanged.
 func beside(word string) map[string]bool {
 	all := map[string]bool{}
 	for i := range len(word) + 1 {

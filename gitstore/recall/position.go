@@ -8,8 +8,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// withoutPositions is a text without the places in files that tools write behind a path: a.go:14, a.go:14:5:, a.go#L10-L12 and
-// a.cs(14,5). What only looks so stays: 127.0.0.1:5433, example.com:443, redis:7, os.Exit(1).
+// withoutPositions is a text without the places in files that tools write behind a path: a.go:14,
+// a.go:14:5:, a.go#L10-L12 and a.cs(14,5). What only looks so stays: 127.0.0.1:5433,
+// example.com:443, redis:7, os.Exit(1).
 func withoutPositions(text string) string {
 	var b strings.Builder
 	put, word := 0, 0 // what is written up to, and where the word begins
@@ -32,7 +33,8 @@ func withoutPositions(text string) string {
 	return b.String() + text[put:]
 }
 
-// position is the length of what a text begins with, if it has the form of a place in a file; else 0.
+// position is the length of what a text begins with, if it has the form of a place in a file; else
+// 0.
 func position(text string) int {
 	at := 0
 	digits := func() bool {
@@ -88,7 +90,8 @@ func position(text string) int {
 	return 0
 }
 
-// hasPosition reports whether a word is a file, so that what has the form of a place in one is one, with some text behind it.
+// hasPosition reports whether a word is a file, so that what has the form of a place in one is one,
+// with some text behind it.
 func hasPosition(word, place, rest string) bool {
 	switch next, n := utf8.DecodeRuneInString(rest); {
 	case unicode.IsLetter(next) && next < utf8.RuneSelf, unicode.IsDigit(next), n > 0 && strings.ContainsRune(`_/\@%-`, next):

@@ -117,8 +117,8 @@ func weightOf(words []asked) (sum float64) {
 	return sum
 }
 
-// isName reports whether a word is written as no word of prose is: somName, some_name, a/path, file.ext, --option,
-// E1234, ErrNotFound, 127.0.0.1.
+// isName reports whether a word is written as no word of prose is: somName, some_name, a/path,
+// file.ext, --option, E1234, ErrNotFound, 127.0.0.1.
 func isName(word string) bool {
 	letters, digits, inner, upper := 0, 0, false, 0
 	var last rune
@@ -158,8 +158,8 @@ func isName(word string) bool {
 // slash are words joined by one that is no path.
 var slash = pattern.NewWords("and/or client/server input/output read/write on/off yes/no true/false tcp/ip ci/cd")
 
-// chat are words that people say to whoever works for them, in the form of terms; common are those that they use of any
-// work in any repository.
+// chat are words that people say to whoever works for them, in the form of terms; common are those
+// that they use of any work in any repository.
 var (
 	chat = pattern.NewWords(`please thank thanks ok okay yes no nope yeah sure great good nice perfect cool fine right wrong sorry hi hello hey continue go going proceed
 		keep start stop done again now then still just also only too very more less some any all every same other one two three first second next last

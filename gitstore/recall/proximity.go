@@ -41,12 +41,13 @@ func (r *ranking) slots(k int) *slots {
 	return s
 }
 
-// places reads the candidates once, in the order of their words, and adds what only that can tell: what each term
-// weighs, which words are neighbours, and the passage that has most.
+// places reads the candidates once, in the order of their words, and adds what only that can tell:
+// what each term weighs, which words are neighbours, and the passage that has most.
 //
-// Near is, over the words that follow each other in the query, the lesser of their information divided by the least
-// distance at which they stand in the document. Pairs of characters are not counted: two that overlap say already what stands side by side.
-// Passage is the most information of words in one passage.
+// Near is, over the words that follow each other in the query, the lesser of their information
+// divided by the least distance at which they stand in the document. Pairs of characters are not
+// counted: two that overlap say already what stands side by side. Passage is the most information
+// of words in one passage.
 func (r *ranking) places(all []candidate) {
 	n := len(r.query)
 	seen := make([]struct {
@@ -120,8 +121,8 @@ func (r *ranking) places(all []candidate) {
 	}
 }
 
-// weigh gives a candidate its Words and Characters by what was counted, in the order of the query, and to share how much of
-// each lookup it has.
+// weigh gives a candidate its Words and Characters by what was counted, in the order of the query,
+// and to share how much of each lookup it has.
 func (r *ranking) weigh(f *candidate, has *slots, length float64, share []float64) {
 	for i := range slices.Backward(has.all) {
 		at := &has.all[i]

@@ -12,8 +12,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// Query is a search, taken apart. A sentence in any language is a query without any of what follows, and Text is that
-// sentence as it was.
+// Query is a search, taken apart. A sentence in any language is a query without any of what
+// follows, and Text is that sentence as it was.
 //
 //	two words            memories about them, the best first
 //	"two words"          these words side by side; also “”, „“, «», 「」 and 『』
@@ -21,23 +21,25 @@ import (
 //	kind:failure         memories of this kind; likewise path:web/ tag:build by:claude since:2w; at:v1.2
 //	-tag:build           memories without it
 //
-// Several filters of one key let through what any of them does, filters of different keys what all do. A value with
-// blanks stands in quotes. What looks like a filter with another key is a word: std::vector.
-// Of common.go:296 the file is looked for. A path is named from the top of the work tree, one that begins with ./ or ../
-// from where the query was asked.
+// Several filters of one key let through what any of them does, filters of different keys what all
+// do. A value with blanks stands in quotes. What looks like a filter with another key is a word:
+// std::vector. Of common.go:296 the file is looked for. A path is named from the top of the work
+// tree, one that begins with ./ or ../ from where the query was asked.
 //
-// An exclusion begins with a letter and stands at the end of the query, or at the beginning of a short one; a quoted one
-// stands anywhere. In the middle -word is an option of some program, and everywhere those of one or two letters are, as
-// -v, -O2 and -rf, and -mod=vendor, --amend and well-known ones such as -race and -Wall: they are looked for. Whoever
-// looks for another one quotes it, as in "-frobnicate".
+// An exclusion begins with a letter and stands at the end of the query, or at the beginning of a
+// short one; a quoted one stands anywhere. In the middle -word is an option of some program, and
+// everywhere those of one or two letters are, as -v, -O2 and -rf, and -mod=vendor, --amend and
+// well-known ones such as -race and -Wall: they are looked for. Whoever looks for another one
+// quotes it, as in "-frobnicate".
 //
-// What was pasted is looked for as it is. A text of several lines has no filters and no exclusions. A line in which a
-// word ends with a colon, as in "ld: cannot find -lfoo", has no exclusions but quoted ones. There, and in a sentence of
-// four other words or more, what looks like a filter is a word where its value is none (kind:Deployment), and may be one
-// where nothing has that value (tag:latest): see Plain and Perhaps.
+// What was pasted is looked for as it is. A text of several lines has no filters and no exclusions.
+// A line in which a word ends with a colon, as in "ld: cannot find -lfoo", has no exclusions but
+// quoted ones. There, and in a sentence of four other words or more, what looks like a filter is a
+// word where its value is none (kind:Deployment), and may be one where nothing has that value
+// (tag:latest): see Plain and Perhaps.
 //
-// A phrase is demanded where it is the query, or stands beside four words at most; in a longer sentence its words are looked for as
-// all others.
+// A phrase is demanded where it is the query, or stands beside four words at most; in a longer
+// sentence its words are looked for as all others.
 type Query struct {
 	Text    string   // what is looked for: words, and those of the phrases; without line numbers behind files
 	Phrases []string // parts of it in quotation marks, as they were written
@@ -74,18 +76,19 @@ const (
 	isNotThis      // -"…"
 )
 
-// Common reports whether a query has words, and all of them are such as nearly every text has: the, and, how. Of a text that has
-// others no index has them.
+// Common reports whether a query has words, and all of them are such as nearly every text has: the,
+// and, how. Of a text that has others no index has them.
 func (q Query) Common() bool {
 	words := strings.FieldsFunc(strings.ToLower(q.Text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !terms.IsStop(w) })
 }
 
-// sentence is how many words beside a filter make a query a sentence, in which something was pasted perhaps.
+// sentence is how many words beside a filter make a query a sentence, in which something was pasted
+// perhaps.
 const sentence = 4
 
-// Parse takes a query apart. Filters that plain has, as they are written, are words. Its errors name the filter and what
-// that takes, or wrap ErrOnlyNot.
+// Parse takes a query apart. Filters that plain has, as they are written, are words. Its errors
+// name the filter and what that takes, or wrap ErrOnlyNot.
 func Parse(text string, plain ...string) (Query, error) { return Where{}.Parse(text, plain...) }
 
 // Parse takes a query apart that was asked from here.
@@ -144,7 +147,8 @@ func (at Where) Parse(text string, plain ...string) (Query, error) {
 	return q, nil
 }
 
-// maxAround is how many words may stand beside phrases that are demanded: in a longer sentence somebody quotes.
+// maxAround is how many words may stand beside phrases that are demanded: in a longer sentence
+// somebody quotes.
 const maxAround = 4
 
 // wordsIn is how many words there are that are looked for, those of phrases too.
@@ -182,8 +186,8 @@ func unspacedIn(text string) (n int) {
 	return n
 }
 
-// split parts a query where white space does, and around phrases; operators says whether filters and exclusions are
-// read.
+// split parts a query where white space does, and around phrases; operators says whether filters
+// and exclusions are read.
 func split(text string, operators bool) (out []word) {
 	plain := func(s string) {
 		for _, f := range strings.Fields(s) {
@@ -225,8 +229,9 @@ func split(text string, operators bool) (out []word) {
 	return out
 }
 
-// settle decides which words with a minus are exclusions: those with nothing but filters and exclusions behind them, or,
-// in a query that is not long, before them; none in a line of a program.
+// settle decides which words with a minus are exclusions: those with nothing but filters and
+// exclusions behind them, or, in a query that is not long, before them; none in a line of a
+// program.
 func settle(words []word, long, line bool) {
 	free := func(w word) bool { return w.is == isPlain || w.is == isPhrase }
 	first := slices.IndexFunc(words, free)
@@ -247,8 +252,8 @@ var marks = [...][2]string{{`"`, `"`}, {"“", "”"}, {"„", "“"}, {"„", "
 // maxPhrase is the longest phrase, in bytes.
 const maxPhrase = 400
 
-// quoted is the phrase that a text begins with. One that ends nowhere, behind a line feed or too late is none; of one
-// that says nothing there is raw alone.
+// quoted is the phrase that a text begins with. One that ends nowhere, behind a line feed or too
+// late is none; of one that says nothing there is raw alone.
 func quoted(text string) (inner, raw string, ok bool) {
 	for _, pair := range marks {
 		rest, begins := strings.CutPrefix(text, pair[0])
@@ -290,7 +295,8 @@ func operator(text string) (word, bool) {
 	return word{}, false
 }
 
-// excludes reports whether a word behind a minus may be something to leave out, and is no option of a program.
+// excludes reports whether a word behind a minus may be something to leave out, and is no option of
+// a program.
 func excludes(word string) bool {
 	letters, digits := 0, 0
 	for i, r := range word {
@@ -311,8 +317,8 @@ func excludes(word string) bool {
 	return letters > 0 && !options.Has(word) && !strings.HasPrefix(word, "Xm") // as -Xmx512m
 }
 
-// options are those of one minus and a word which people look for by name: of go, C compilers, java, find, openssl,
-// terraform, tar and curl.
+// options are those of one minus and a word which people look for by name: of go, C compilers,
+// java, find, openssl, terraform, tar and curl.
 var options = pattern.NewWords(`race run count mod modfile tags timeout bench benchmem benchtime coverprofile cpuprofile memprofile short
 	failfast ldflags gcflags trimpath buildvcs Wall Werror Wextra Wpedantic Wshadow Wconversion pedantic fPIC fPIE fpic std march mtune pthread
 	isystem lpthread version help verbose DskipTests cp classpath jar iname maxdepth mindepth exec execdir print0 regextype nodes newkey subj auto-approve var-file

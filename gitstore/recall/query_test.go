@@ -174,8 +174,8 @@ func TestPlainTextParsesToItself(t *testing.T) {
 	})
 }
 
-// FuzzQuery: nothing panics; what is no error loses no letter of what is looked for, and finds nothing that was left
-// out.
+// FuzzQuery: nothing panics; what is no error loses no letter of what is looked for, and finds
+// nothing that was left out.
 func FuzzQuery(f *testing.F) {
 	for _, s := range []string{"", "plain words", `"a b" -c kind:fact`, `-"x" tag:"y z" „a” «»`, "「一」-二 since:3d at:v1", "\xff\"\xfe\"-\xff", `"a"b"c"`, "-a:b:-c", "a.go:1:2 b.go#L3", `path:"`, `-kind:"fact"x`} {
 		f.Add(s)

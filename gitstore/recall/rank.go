@@ -14,8 +14,8 @@ import (
 //
 //	go run ./bench/recall gitstore/recall/testdata/labelled DIR...
 //
-// where each DIR is a set of another kind, as commits, issues, commands, code, or another language: one set alone likes any of them
-// greater or less.
+// where each DIR is a set of another kind, as commits, issues, commands, code, or another language:
+// one set alone likes any of them greater or less.
 const (
 	gramShare      = 0.25 // of the best score by words: what the best by grams gets
 	nearWeight     = 0.5  // of the words' information, for those that are neighbours as they are in the query
@@ -76,8 +76,9 @@ func (p Parts) score() float64 {
 	return (p.Words + p.Characters + p.Grams + p.Near + p.Passage + p.Beside + p.SameFile) * p.Prior * p.Files
 }
 
-// Rank finds what answers a request, the best first; of equal scores the newest first, then by key. What it finds, and in
-// which order, depends only on the documents that are there. An Index that is spoilt gives a wrong answer: ask its Err after.
+// Rank finds what answers a request, the best first; of equal scores the newest first, then by key.
+// What it finds, and in which order, depends only on the documents that are there. An Index that is
+// spoilt gives a wrong answer: ask its Err after.
 func (x *Index) Rank(q Request) []Found {
 	r, all := x.rank(q, nil)
 	if len(all) == 0 {
@@ -86,8 +87,8 @@ func (x *Index) Rank(q Request) []Found {
 	return r.fold(all)
 }
 
-// rank gives the candidates in the order of their scores: as many as are looked at closely, and as many of those for which also is
-// true.
+// rank gives the candidates in the order of their scores: as many as are looked at closely, and as
+// many of those for which also is true.
 func (x *Index) rank(q Request, also func(Ref) bool) (*ranking, []candidate) {
 	r := &ranking{Index: x, request: &q}
 	for _, s := range x.segments {
@@ -149,8 +150,8 @@ type age struct {
 	key  string
 }
 
-// newer compares two documents as Newest has them: by time, the later first, then by key. Ids of documents would not do: they tell
-// in which order an index learned of them.
+// newer compares two documents as Newest has them: by time, the later first, then by key. Ids of
+// documents would not do: they tell in which order an index learned of them.
 func (r *ranking) newer(a, b int) int {
 	x, y := r.age(a), r.age(b)
 	return cmp.Or(cmp.Compare(y.time, x.time), strings.Compare(x.key, y.key))
@@ -189,8 +190,8 @@ type candidate struct {
 // base score of a document, by words and grams.
 func (r *ranking) first(at int) float32 { return r.words[at] + r.grams[at] }
 
-// candidates are the best by words and grams, the best of those for which also is true, and the neighbours of the very best, each
-// with what the others tell of it. The best come first.
+// candidates are the best by words and grams, the best of those for which also is true, and the
+// neighbours of the very best, each with what the others tell of it. The best come first.
 func (r *ranking) candidates(also func(Ref) bool) []candidate {
 	most := max(depth, r.request.N)
 	if r.request.N == 0 {
@@ -263,8 +264,8 @@ func sink(heap []int, i int, worse func(a, b int) bool) {
 	}
 }
 
-// withNeighbours adds what stands beside the best in their sessions, and gives each candidate its part of its neighbours'
-// scores.
+// withNeighbours adds what stands beside the best in their sessions, and gives each candidate its
+// part of its neighbours' scores.
 func (r *ranking) withNeighbours(all []candidate) []candidate {
 	best := len(all)
 	for i := 0; i < len(all); i++ {

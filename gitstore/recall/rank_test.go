@@ -16,7 +16,8 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// indexOf is an index in memory, brought to docs in some steps: all but the last also had documents that are gone since.
+// indexOf is an index in memory, brought to docs in some steps: all but the last also had documents
+// that are gone since.
 func indexOf(t testing.TB, docs []catalog.Doc, steps int) *Index {
 	t.Helper()
 	x := Open("")
@@ -76,7 +77,8 @@ func docsOf(texts ...string) (docs []catalog.Doc) {
 	return docs
 }
 
-// The index ranks as the plain engine does, in one segment and in several with documents that are gone.
+// The index ranks as the plain engine does, in one segment and in several with documents that are
+// gone.
 func TestRankAgreesWithOracle(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -135,7 +137,8 @@ func TestRankAgreesWithOracle(t *testing.T) {
 	}
 }
 
-// Equal answers stand in the same order however the index learned of them, also where not all have room: the newest first.
+// Equal answers stand in the same order however the index learned of them, also where not all have
+// room: the newest first.
 func TestEqualAnswersStandInOneOrder(t *testing.T) {
 	var texts, want []string
 	for range 3 * depth {
@@ -214,7 +217,8 @@ func TestRankFinds(t *testing.T) {
 	}
 }
 
-// What a question asks about counts, and not how it asks: in a small memory, a question word is as rare as a name.
+// What a question asks about counts, and not how it asks: in a small memory, a question word is as
+// rare as a name.
 func TestQuestionWordsDoNotOutrankNames(t *testing.T) {
 	texts := []string{
 		"为什么怎么写提交信息很重要", "部署 billing 之前跑数据库迁移",
@@ -306,7 +310,8 @@ func TestCoveredIsShareOfQuery(t *testing.T) {
 	}
 }
 
-// A fresh memory comes before an old one that answers as well, and never before one that answers better.
+// A fresh memory comes before an old one that answers as well, and never before one that answers
+// better.
 func TestPriorNeverOutvotesWords(t *testing.T) {
 	now := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
 	docs := docsOf("the retry loop waits 20 ms", "the retry loop waits 30 ms", "the loop of the scheduler")
@@ -421,7 +426,8 @@ func TestSnippet(t *testing.T) {
 	}
 }
 
-// The passage of a hit is shown where it adds to what the statement says, whatever the two cover together.
+// The passage of a hit is shown where it adds to what the statement says, whatever the two cover
+// together.
 func TestSnippetOfHit(t *testing.T) {
 	m := record.New(record.Memory{Kind: record.Fact, Text: "The exporter retries twice", Body: "Both are needed.\nThe exporter sleeps between retries.\nIts lock file lies beside the queue: 队列在磁盘上。"})
 	x, err := Of([]record.Memory{m, record.New(record.Memory{Kind: record.Fact, Text: "The queue of the importer"})})

@@ -1,10 +1,11 @@
 // Package recall finds memories by what they say.
 //
-// An Index is what it looks in: Open gives that of a folder, BringTo brings it to the memories of a view, and Rank finds what
-// answers a Request; Parse takes a query apart, whose Keep is the rest of the Request. Ask takes a prompt apart that is no
-// question to the memory at all, and Relevant finds what it is about, which is mostly nothing; both are methods of Where too, which
-// knows the work tree that paths are named in. Where a model gives texts their
-// vectors, Fuse merges what is near with what Rank found.
+// An Index is what it looks in: Open gives that of a folder, BringTo brings it to the memories of a
+// view, and Rank finds what answers a Request; Parse takes a query apart, whose Keep is the rest of
+// the Request. Ask takes a prompt apart that is no question to the memory at all, and Relevant
+// finds what it is about, which is mostly nothing; both are methods of Where too, which knows the
+// work tree that paths are named in. Where a model gives texts their vectors, Fuse merges what is
+// near with what Rank found.
 //
 // An Index may be used by many goroutines and processes at once; everything else keeps no state.
 package recall

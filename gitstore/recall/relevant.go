@@ -12,14 +12,14 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// A prompt is no question to the memory, and most of them have nothing to do with it. Relevant answers only where a
-// memory clearly is about what the prompt names, and else nothing.
+// A prompt is no question to the memory, and most of them have nothing to do with it. Relevant
+// answers only where a memory clearly is about what the prompt names, and else nothing.
 //
-// Each word of the prompt has a weight. A name (an identifier, a path, an option, an error code, a number with a
-// unit) weighs nameWeight; a word that people use of any work at all, as fix, test or file, weighs commonWeight;
-// every other word 1. What only the body of a memory has counts half, and so does a name of one part that a memory
-// writes otherwise. A memory is relevant if the words it has weigh enough together, and are a large enough share of
-// all: see relevant.
+// Each word of the prompt has a weight. A name (an identifier, a path, an option, an error code, a
+// number with a unit) weighs nameWeight; a word that people use of any work at all, as fix, test or
+// file, weighs commonWeight; every other word 1. What only the body of a memory has counts half,
+// and so does a name of one part that a memory writes otherwise. A memory is relevant if the words
+// it has weigh enough together, and are a large enough share of all: see relevant.
 const (
 	nameWeight   = 3.0
 	commonWeight = 0.25
@@ -48,12 +48,14 @@ type Relevance struct {
 	Words  []string // of the prompt, that made it relevant: the heaviest first
 }
 
-// most is how many memories are looked at closely: the best by their words, and of those about a path in the prompt.
+// most is how many memories are looked at closely: the best by their words, and of those about a
+// path in the prompt.
 const most = 60
 
-// Relevant returns the memories of an index that the prompt clearly is about, the heaviest first, and those of the same
-// weight in the order of Rank. One that has no word of the prompt but common ones never is. keep says which may be
-// found; nil is all. The error is that of ctx when that ends first; else the index is spoilt.
+// Relevant returns the memories of an index that the prompt clearly is about, the heaviest first,
+// and those of the same weight in the order of Rank. One that has no word of the prompt but common
+// ones never is. keep says which may be found; nil is all. The error is that of ctx when that ends
+// first; else the index is spoilt.
 func (p Prompt) Relevant(ctx context.Context, x *Index, keep func(Ref) bool) ([]Relevance, error) {
 	if !p.Tells() || x.Totals().Docs == 0 {
 		return nil, nil
@@ -133,7 +135,8 @@ func (p Prompt) gate(x *Index) *gate {
 	return g
 }
 
-// candidates are the best by the words of the prompt, and behind them the best of those that are about a path in it.
+// candidates are the best by the words of the prompt, and behind them the best of those that are
+// about a path in it.
 func (g *gate) candidates(q Request) []Found {
 	if g.about == nil {
 		return g.index.Rank(q)
@@ -234,9 +237,10 @@ func (v *verdict) asWritten(m record.Memory) {
 	}
 }
 
-// clearly reports whether a memory is relevant: its words are a large share of the prompt's, or say much of its own statement
-// again, and they hold so much of the prompt's information that this is no chance. What words a project uses of everything,
-// nobody can know beforehand; that few memories have them, the index does. With no memory it says whether one may be.
+// clearly reports whether a memory is relevant: its words are a large share of the prompt's, or say
+// much of its own statement again, and they hold so much of the prompt's information that this is
+// no chance. What words a project uses of everything, nobody can know beforehand; that few memories
+// have them, the index does. With no memory it says whether one may be.
 func (g *gate) clearly(v *verdict, m *record.Memory) bool {
 	weight := v.weight()
 	if weight < enough {
@@ -266,7 +270,8 @@ func (g *gate) clearly(v *verdict, m *record.Memory) bool {
 	return plain >= fewestOwn && (m == nil || g.ownWords(*m) >= ownShare)
 }
 
-// ownWords is the share of the words of a memory's statement, those that say something, that a prompt has.
+// ownWords is the share of the words of a memory's statement, those that say something, that a
+// prompt has.
 func (p Prompt) ownWords(m record.Memory) float64 {
 	in := map[string]bool{}
 	for _, w := range p.words {

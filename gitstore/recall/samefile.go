@@ -2,14 +2,17 @@ package recall
 
 import "strings"
 
-// Memories about one file tend to answer one question (the cluster hypothesis: van Rijsbergen, Information Retrieval, 1979, chapter 3):
-// one that says it in other words, or in fewer, stands beside one that says it in the words of the query.
+// Memories about one file tend to answer one question (the cluster hypothesis: van Rijsbergen,
+// Information Retrieval, 1979, chapter 3): one that says it in other words, or in fewer, stands
+// beside one that says it in the words of the query.
 //
-// So a memory is raised towards the best that is about one of the same files. It is never raised above that one, and nothing is
-// lowered: a memory that is about no file only lets those pass which a better one speaks for. Only one counts, for many files
-// say no more than one, and those of a large change would have the best mates by chance.
+// So a memory is raised towards the best that is about one of the same files. It is never raised
+// above that one, and nothing is lowered: a memory that is about no file only lets those pass which
+// a better one speaks for. Only one counts, for many files say no more than one, and those of a
+// large change would have the best mates by chance.
 
-// sameFile gives each candidate its part of the score of the best one about the same file, among those that rank by their words.
+// sameFile gives each candidate its part of the score of the best one about the same file, among
+// those that rank by their words.
 func (r *ranking) sameFile(all []candidate) {
 	files := filesOf{ranking: r, number: map[string]int{}, known: make([][]int32, len(r.segments))}
 	var best []float32 // score of each file, by its number
@@ -39,7 +42,8 @@ func (r *ranking) sameFile(all []candidate) {
 	}
 }
 
-// filesOf numbers the files and globs that documents are about or rest on, in the order in which they are met.
+// filesOf numbers the files and globs that documents are about or rest on, in the order in which
+// they are met.
 type filesOf struct {
 	*ranking
 	number map[string]int

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A memory is raised by a better one about a file that it is about or rests on, and by nothing else.
+// A memory is raised by a better one about a file that it is about or rests on, and by nothing
+// else.
 func TestSameFile(t *testing.T) {
 	best, other := "retry the upload when the socket closes", "sockets are closed by the reaper"
 	for name, test := range map[string]struct {

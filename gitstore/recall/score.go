@@ -8,9 +8,10 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/recall/terms"
 )
 
-// The model is BM25 (Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond, 2009), where the
-// frequencies and the lengths of fields are summed by weight first (Robertson, Zaragoza and Taylor, Simple BM25 Extension to Multiple
-// Weighted Fields, CIKM 2004), with
+// The model is BM25 (Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and
+// Beyond, 2009), where the frequencies and the lengths of fields are summed by weight first
+// (Robertson, Zaragoza and Taylor, Simple BM25 Extension to Multiple Weighted Fields, CIKM 2004),
+// with
 //
 //	idf(t)   = ln(1 + (N - df + 0.5) / (df + 0.5))
 //	score    = Σ (k3 + 1)·q / (k3 + q) · idf(t) · tf·(k1 + 1) / (tf + k1·(1 - b + b·length/mean))
@@ -21,7 +22,8 @@ const (
 	k1 = 1.5  // how soon a repeated term stops adding
 	b  = 0.65 // how much a long memory is discounted
 	k3 = 1    // how soon a repeated term of a query stops adding
-	// manyShare: a character that one document in so many has tells nothing beside the pairs, and would cost most.
+	// manyShare: a character that one document in so many has tells nothing beside the pairs, and
+	// would cost most.
 	manyShare = 2
 )
 
@@ -73,7 +75,8 @@ func (r *ranking) add(scores []float32, k int, id uint32, weight float64) {
 	}
 }
 
-// frequency is the part of BM25 that depends on the document; length is that of the document in means.
+// frequency is the part of BM25 that depends on the document; length is that of the document in
+// means.
 func frequency(tf, length float64) float64 {
 	return tf * (k1 + 1) / (tf + k1*(1-b+b*length))
 }
@@ -95,8 +98,8 @@ func (l *lengths) look(s *Segment, at, doc int) float32 {
 	return l.known[at]
 }
 
-// character is one of a script that is looked up by pairs. It has no postings of its own: it is found by the pairs that begin with
-// it.
+// character is one of a script that is looked up by pairs. It has no postings of its own: it is
+// found by the pairs that begin with it.
 type character struct {
 	text  string
 	share float64    // of the weight of a pair; 1 where the query has it alone
@@ -186,10 +189,10 @@ func (r *ranking) drain(fn func(at int, tf float64)) {
 	r.touched = r.touched[:0]
 }
 
-// addGrams fills grams: what the relatives of the query's words tell, the terms that share pieces with them. That finds a
-// word in another form, as a part of a longer one, and misspelt. A relative weighs as much as the pieces that it shares,
-// each by how rare it is, for the root of how many it has. The two scores are of different kinds, so they are
-// mixed after each was divided by its best.
+// addGrams fills grams: what the relatives of the query's words tell, the terms that share pieces
+// with them. That finds a word in another form, as a part of a longer one, and misspelt. A relative
+// weighs as much as the pieces that it shares, each by how rare it is, for the root of how many it
+// has. The two scores are of different kinds, so they are mixed after each was divided by its best.
 func (r *ranking) addGrams() {
 	type gram struct {
 		text  string

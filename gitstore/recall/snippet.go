@@ -7,15 +7,16 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/recall/terms"
 )
 
-// Snippets makes the snippets of an answer. It remembers stems, so one for all hits takes less than one for each. The zero value is
-// ready, for one goroutine.
+// Snippets makes the snippets of an answer. It remembers stems, so one for all hits takes less than
+// one for each. The zero value is ready, for one goroutine.
 type Snippets struct {
 	terms terms.Analyzer
 	room  []terms.Token
 }
 
-// Of is the part of a memory's body that adds most to what its statement has of a query: a line or some sentences, of width
-// characters at most, where … stands for what was cut. It is "" where the body adds nothing.
+// Of is the part of a memory's body that adds most to what its statement has of a query: a line or
+// some sentences, of width characters at most, where … stands for what was cut. It is "" where the
+// body adds nothing.
 func (s *Snippets) Of(h Hit, query string, width int) string {
 	asked := map[string]float64{}
 	for _, p := range h.Words {
@@ -44,10 +45,12 @@ func (s *Snippets) tokens(text string, field terms.Field) []terms.Token {
 	return s.room
 }
 
-// statedShare is how much of its information a term counts that the statement has: it decides between passages that add as much.
+// statedShare is how much of its information a term counts that the statement has: it decides
+// between passages that add as much.
 const statedShare = 0.01
 
-// passage is the piece of a text that has most of what is asked, by the information of its terms, if the statement has not all of it.
+// passage is the piece of a text that has most of what is asked, by the information of its terms,
+// if the statement has not all of it.
 func (s *Snippets) passage(text string, asked map[string]float64, stated map[string]bool, width int) string {
 	best, most := "", 0.0
 	found := map[string]bool{}

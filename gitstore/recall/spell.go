@@ -9,12 +9,13 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/recall/terms"
 )
 
-// A word of the query that no document has may be misspelt. Those that are nearly spelt so are looked for in its place, with
-// the same first letter, which people seldom miss.
+// A word of the query that no document has may be misspelt. Those that are nearly spelt so are
+// looked for in its place, with the same first letter, which people seldom miss.
 //
-// The index has stems, and a letter that is wrong at the end of a word hides its stem: of flgas it is flga. So one mistake
-// is undone in the word as it is written, where what comes of it has a stem of the index. A longer word for which that finds
-// nothing is compared with the stems of the index itself, as its own stem is, for two mistakes.
+// The index has stems, and a letter that is wrong at the end of a word hides its stem: of flgas it
+// is flga. So one mistake is undone in the word as it is written, where what comes of it has a stem
+// of the index. A longer word for which that finds nothing is compared with the stems of the index
+// itself, as its own stem is, for two mistakes.
 const (
 	maxSpellings  = 3
 	leastMisspelt = 5  // letters; a shorter word has too many neighbours
@@ -104,8 +105,8 @@ func noted(all []spelling, x spelling, segment int, id uint32, segments int) []s
 	return all
 }
 
-// undo is the word with a stem that another is but for one mistake, or "". A mistake before the end of the stem stands where the two
-// first differ, so that the stem tells which letter is right.
+// undo is the word with a stem that another is but for one mistake, or "". A mistake before the end
+// of the stem stands where the two first differ, so that the stem tells which letter is right.
 func undo(a *terms.Analyzer, word string, stem []byte) string {
 	c := 0
 	for c < len(stem) && c < len(word) && stem[c] == word[c] {
@@ -113,7 +114,8 @@ func undo(a *terms.Analyzer, word string, stem []byte) string {
 	}
 	is := func(other string) bool { return a.Stem(other) == string(stem) }
 	if c < len(stem) {
-		// begins reports whether the rest of the stem, whose last letter may differ as in query and queri, begins the rest of the word
+		// begins reports whether the rest of the stem, whose last letter may differ as in query and
+		// queri, begins the rest of the word
 		begins := func(word string, from int) bool {
 			return from >= len(stem) || strings.HasPrefix(word, string(stem[from:len(stem)-1]))
 		}
@@ -226,9 +228,10 @@ func appendRunes(out []rune, text []byte) []rune {
 	return out
 }
 
-// distance is how many letters have to be put in, left out, replaced or exchanged with their neighbours to make a of b (optimal
-// string alignment: Boytsov, Indexing Methods for Approximate Dictionary Searching, 2011, section 2.2). More than
-// most is not counted to the end. Both have at most MaxTerm letters.
+// distance is how many letters have to be put in, left out, replaced or exchanged with their
+// neighbours to make a of b (optimal string alignment: Boytsov, Indexing Methods for Approximate
+// Dictionary Searching, 2011, section 2.2). More than most is not counted to the end. Both have at
+// most MaxTerm letters.
 func distance(a, b []rune, most int) int {
 	var rows [3][terms.MaxTerm + 1]int
 	for j := range len(b) + 1 {

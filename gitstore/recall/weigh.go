@@ -6,25 +6,29 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// Trial is a query that one memory is wanted for, and what two searches answer, each the best first, by ids.
+// Trial is a query that one memory is wanted for, and what two searches answer, each the best
+// first, by ids.
 type Trial struct {
 	Want          string
 	Lexical, Near []string
 }
 
-// weights are those that are tried. A greater one would leave only what is nearest of what the words find, and trials are made of
-// words that the memories have: they cannot show that likeness is worth that much more.
+// weights are those that are tried. A greater one would leave only what is nearest of what the
+// words find, and trials are made of words that the memories have: they cannot show that likeness
+// is worth that much more.
 var weights = [...]float64{0, 0.1, 0.2, 0.3, 0.5, 0.7, 1}
 
-// helps is by how much fusing is to find more than the words do, in the mean nDCG@10 of trials, 0 to 1. That of some hundred
-// moves by about 0.01.
+// helps is by how much fusing is to find more than the words do, in the mean nDCG@10 of trials, 0
+// to 1. That of some hundred moves by about 0.01.
 const helps = 0.02
 
-// Weigh is the weight with which Fuse should count the nearest, and how well they find alone, 0 to 1.
+// Weigh is the weight with which Fuse should count the nearest, and how well they find alone, 0 to
+// 1.
 //
-// The words of trials are the memories' own, which suits a search by words as no question of a person's does. So where
-// the nearest improve even on that, they err elsewhere than the words do, and count as much as leaves half of what is gained.
-// Where they do not, they most likely see words only, and less well: then the weight is 0.
+// The words of trials are the memories' own, which suits a search by words as no question of a
+// person's does. So where the nearest improve even on that, they err elsewhere than the words do,
+// and count as much as leaves half of what is gained. Where they do not, they most likely see words
+// only, and less well: then the weight is 0.
 func Weigh(trials []Trial) (weight, alone float64) {
 	if len(trials) == 0 {
 		return 0, 0
@@ -54,8 +58,8 @@ func Weigh(trials []Trial) (weight, alone float64) {
 	return weight, alone
 }
 
-// gain is the nDCG@10 of an answer where one memory is right: 1/log2(rank+1) down to rank 10 (Järvelin and Kekäläinen,
-// TOIS 2002).
+// gain is the nDCG@10 of an answer where one memory is right: 1/log2(rank+1) down to rank 10
+// (Järvelin and Kekäläinen, TOIS 2002).
 func gain(answer []string, want string) float64 {
 	for i, id := range answer[:min(10, len(answer))] {
 		if id == want {

@@ -7,15 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// Where is where something is asked: paths in a query or a prompt are taken from there. The zero value is the top of a work
-// tree that nobody knows the place of.
+// Where is where something is asked: paths in a query or a prompt are taken from there. The zero
+// value is the top of a work tree that nobody knows the place of.
 type Where struct {
 	Tops []string // the names of the work tree's top, absolute: a path below one of them is taken relative to it
 	Dir  string   // the folder below the top, with slashes; "" at the top
 }
 
-// Path is a file or folder that is named from here, below the top and with slashes; "" is the top itself. It is false for one that lies
-// outside of the work tree.
+// Path is a file or folder that is named from here, below the top and with slashes; "" is the top
+// itself. It is false for one that lies outside of the work tree.
 func (w Where) Path(name string) (string, bool) {
 	name = withoutPositions(name)
 	below := w.relative(name + "/")

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Anchor is a place in the code that a memory rests on. Its text form is path@blob "snippet", with a
-// backslash before each quote and backslash of the snippet.
+// Anchor is a place in the code that a memory rests on. Its text form is path@blob "snippet", with
+// a backslash before each quote and backslash of the snippet.
 type Anchor struct {
 	Path    string // of a file, from the top of the repository, with slashes
 	Blob    string // git's id of the file when the memory was learned, or its first digits
@@ -27,8 +27,8 @@ const maxSnippet = 120
 const blobDigits = 16
 
 // NewAnchor makes the anchor of a file in which tokens were found. Without one of them on a line of
-// text it has no snippet. ok is false for a path that the text form cannot hold, and for a file that
-// is not text.
+// text it has no snippet. ok is false for a path that the text form cannot hold, and for a file
+// that is not text.
 func NewAnchor(path, blob string, text []byte, tokens []string) (a Anchor, ok bool) {
 	if path != strings.TrimSpace(path) || strings.ContainsFunc(path, unicode.IsControl) || !utf8.ValidString(path) || IsBinary(text) {
 		return Anchor{}, false
@@ -48,7 +48,8 @@ func ParseAnchor(text string) (Anchor, error) {
 	bad := fmt.Errorf("anchor %q is not like main.go@0123456789abcdef \"a line of it\"", text)
 	place, inside := text, ""
 	if strings.HasSuffix(text, `"`) {
-		// The snippet has no quote without a backslash, so the last such one but the closing one opens it.
+		// The snippet has no quote without a backslash, so the last such one but the closing one opens
+		// it.
 		open := len(text) - 1
 		for open--; open >= 0 && (text[open] != '"' || backslashes(text[:open])%2 == 1); open-- {
 		}
@@ -90,8 +91,8 @@ func (a Anchor) Holds(blob string, read func() ([]byte, error)) (bool, error) {
 	return bytes.Contains(bytes.Join(bytes.Fields(text), []byte(" ")), []byte(oneLine(a.Snippet))), nil
 }
 
-// Quoted returns what the statement and the body have between code marks, in their order, each once.
-// Fenced blocks are passed over: they are output more often than code.
+// Quoted returns what the statement and the body have between code marks, in their order, each
+// once. Fenced blocks are passed over: they are output more often than code.
 func (m Memory) Quoted() []string {
 	var out []string
 	fenced := false
@@ -125,8 +126,8 @@ var defining = []string{
 // other are words that come before a name which is not the one that a line defines.
 var other = []string{"extends", "implements", "import", "from", "return", "new", "of", "for", "if", "else", "while", "switch", "case", "await", "throw", "match"}
 
-// snippet picks the line to rest on: the first that defines a token, or else the first that has one. Earlier
-// tokens are preferred.
+// snippet picks the line to rest on: the first that defines a token, or else the first that has
+// one. Earlier tokens are preferred.
 func snippet(text []byte, tokens []string) string {
 	for _, token := range tokens {
 		if line, _ := findLine(text, token); line != "" {
@@ -160,8 +161,8 @@ func findLine(text []byte, token string) (found string, isDefined bool) {
 	return found, false
 }
 
-// defines reports whether a line says what the token at at is: a word that defines comes first and nothing
-// between them is an expression, or a value follows, or a body in brackets.
+// defines reports whether a line says what the token at at is: a word that defines comes first and
+// nothing between them is an expression, or a value follows, or a body in brackets.
 func defines(line string, at int, token string) bool {
 	before := line[:at]
 	after := strings.TrimSpace(line[at+len(token):])

@@ -84,8 +84,9 @@ func (b *Book) view(ctx context.Context, fn func(*View) error) error {
 	return err
 }
 
-// optional runs fn on the store's tree, or on nil where the store does not exist yet. Where it was deleted
-// or cannot be opened, fn runs on nil, so that what else there is can be read, and then that is the error.
+// optional runs fn on the store's tree, or on nil where the store does not exist yet. Where it was
+// deleted or cannot be opened, fn runs on nil, so that what else there is can be read, and then
+// that is the error.
 func optional(ctx context.Context, s *gitstore.Store, fn func(*gitstore.Tree) error) error {
 	called := false
 	err := s.View(ctx, func(t *gitstore.Tree) error { called = true; return fn(t) })

@@ -437,8 +437,8 @@ func TestRecordsRoundTrip(t *testing.T) {
 	}
 }
 
-// A checkpoint says what was at a moment: another text under its name is not written, and a session whose name begins
-// like another's has none of its checkpoints.
+// A checkpoint says what was at a moment: another text under its name is not written, and a session
+// whose name begins like another's has none of its checkpoints.
 func TestCheckpointNeverChanges(t *testing.T) {
 	b, _, _ := newBook(t)
 	c := Checkpoint{Client: "claude", Session: "s-1", N: 2, Reason: "asked", Time: born, Text: "first"}
@@ -480,8 +480,8 @@ func TestCheckpointNeverChanges(t *testing.T) {
 	}
 }
 
-// A file of the branch with the id of a private memory does not hide it, and is named. The same file on both sides, as a move that was
-// interrupted leaves it, is one memory of the branch.
+// A file of the branch with the id of a private memory does not hide it, and is named. The same
+// file on both sides, as a move that was interrupted leaves it, is one memory of the branch.
 func TestPrivateMemoryIsNotHidden(t *testing.T) {
 	b, _, _ := newBook(t)
 	own := fact("Never deploy on a Friday")

@@ -174,8 +174,8 @@ func (e *entry) document(key string, private bool) (d catalog.Doc, ok bool) {
 	return d, true
 }
 
-// mark is a bit for each word, and in the last byte the number of words. Two statements of which one has d words that the other has
-// not, both ways together, differ in d bits at most.
+// mark is a bit for each word, and in the last byte the number of words. Two statements of which
+// one has d words that the other has not, both ways together, differ in d bits at most.
 func (f Fingerprint) mark() (mark uint64) {
 	for at := 0; at+4 <= len(f.words); at += 4 {
 		mark |= 256 << (binary.BigEndian.Uint32([]byte(f.words[at:at+4])) % 56)
@@ -183,8 +183,9 @@ func (f Fingerprint) mark() (mark uint64) {
 	return mark | uint64(min(len(f.words)/4, 255))
 }
 
-// mayShare reports whether the statements of two marks may have this share of their words in common. Where |A∩B| is a share s of
-// |A∪B|, at most (1-s)/(1+s) of |A|+|B| words are in one of the two alone: a 19th for 0.9.
+// mayShare reports whether the statements of two marks may have this share of their words in
+// common. Where |A∩B| is a share s of |A∪B|, at most (1-s)/(1+s) of |A|+|B| words are in one of the
+// two alone: a 19th for 0.9.
 func mayShare(a, b uint64, share float64) bool {
 	words := a&255 + b&255
 	return a&255 == 255 || b&255 == 255 || float64(bits.OnesCount64(a>>8^b>>8)) <= ((1-share)/(1+share)+1e-9)*float64(words)
@@ -266,8 +267,8 @@ func (d *decoder) strs() []string {
 	return list
 }
 
-// Pack is a memory in the form that the catalog keeps, and Unpack takes it apart again; ok is false for anything that Pack did not
-// make. Whether a memory is private is not in it.
+// Pack is a memory in the form that the catalog keeps, and Unpack takes it apart again; ok is false
+// for anything that Pack did not make. Whether a memory is private is not in it.
 func Pack(m Memory) []byte {
 	var e encoder
 	for _, s := range []string{m.ID, m.Slug, string(m.Kind), string(m.Status), m.Text, m.Body, m.Source.By, m.Source.Commit, string(m.Source.How), m.Ref, m.Topic, m.Branch} {

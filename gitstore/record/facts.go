@@ -6,12 +6,13 @@ import (
 	"strings"
 )
 
-// A file that may change on two sides is merged as a set of facts: each of its texts, that it is in force, its
-// kind, each tag. How a fact fared is one number, its length: 0 if it never was there, odd if it is there, even
-// if it was taken away; every commit that adds it or takes it away makes it one more. Where histories join, the
-// greater length counts. That is a maximum, so the outcome is the same in whichever order histories meet, and
-// what a squash or a rebase makes a copy of counts once. (Yu and Rostad, "A low-cost set CRDT based on causal
-// lengths", PaPoC 2020; here the lengths are not stored but counted along git's history.)
+// A file that may change on two sides is merged as a set of facts: each of its texts, that it is in
+// force, its kind, each tag. How a fact fared is one number, its length: 0 if it never was there,
+// odd if it is there, even if it was taken away; every commit that adds it or takes it away makes
+// it one more. Where histories join, the greater length counts. That is a maximum, so the outcome
+// is the same in whichever order histories meet, and what a squash or a rebase makes a copy of
+// counts once. (Yu and Rostad, "A low-cost set CRDT based on causal lengths", PaPoC 2020; here the
+// lengths are not stored but counted along git's history.)
 
 // facts are what a file says: field → values, sorted, each once.
 type facts map[string][]string
@@ -37,8 +38,8 @@ func (f facts) equal(g facts) bool {
 	return same(f, g) && same(g, f)
 }
 
-// Fields with rules of their own; every other field has one value, and where several stand it is the greatest
-// in bytes.
+// Fields with rules of their own; every other field has one value, and where several stand it is
+// the greatest in bytes.
 const (
 	textField   = "text"   // several stand beside each other
 	thereField  = "there"  // the file is there; where it is not, nor any text, the file is gone
@@ -77,8 +78,8 @@ func (l lives) alive(field string) []string {
 	return l.where(field, func(n int) bool { return n%2 == 1 })
 }
 
-// standing are the values of a field that must have one. Where each side took away what the other kept, those
-// that lasted longest stay, but for those that others of them took the place of.
+// standing are the values of a field that must have one. Where each side took away what the other
+// kept, those that lasted longest stay, but for those that others of them took the place of.
 func (l lives) standing(field string) []string {
 	if there := l.alive(field); len(there) > 0 {
 		return there
@@ -110,8 +111,8 @@ func (l lives) where(field string, length func(int) bool) []string {
 	return found
 }
 
-// visible is what the file says: the facts that are there, without those that give way to others. It is
-// empty where the file is gone.
+// visible is what the file says: the facts that are there, without those that give way to others.
+// It is empty where the file is gone.
 func (l lives) visible() facts {
 	if len(l.alive(thereField)) == 0 && len(l.alive(textField)) == 0 {
 		return facts{}
@@ -189,8 +190,8 @@ func (l lives) composites() []composite {
 	return all
 }
 
-// observe takes up what a commit made of the file. Where want is empty the file is gone: its texts are, and the
-// rest waits for them to come back.
+// observe takes up what a commit made of the file. Where want is empty the file is gone: its texts
+// are, and the rest waits for them to come back.
 func (l lives) observe(want facts) {
 	if want.equal(l.visible()) {
 		return

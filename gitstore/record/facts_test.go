@@ -89,7 +89,8 @@ func bytesOrNil(s string) []byte {
 	return []byte(s)
 }
 
-// Many long texts that all replaced one must not be compared with each other, and a merge that was given up ends.
+// Many long texts that all replaced one must not be compared with each other, and a merge that was
+// given up ends.
 func TestMergeOfManyLongTextsEnds(t *testing.T) {
 	m := New(Memory{Kind: Fact, Text: "First.", Source: Source{By: "human", How: Written}})
 	content := func(n int) gitstore.ID {

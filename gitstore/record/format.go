@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// Format is the memory's text form, as FORMAT.md describes it. Its texts stand in the order in which a merge puts
-// them, each once: what says the same is then the same file, however it came about.
+// Format is the memory's text form, as FORMAT.md describes it. Its texts stand in the order in
+// which a merge puts them, each once: what says the same is then the same file, however it came
+// about.
 func (m Memory) Format() []byte {
 	texts := m.textFacts()
 	m.setTexts(texts[textField], texts)

@@ -15,8 +15,9 @@ type Instead struct {
 	Text      string      // of Then, where git need not have it
 }
 
-// Given is the view of what agents are given: v without the files that are withheld, and with other versions of some. What cannot be
-// read of those, and what was purged, is left out. key names all of it. It is valid as long as v is.
+// Given is the view of what agents are given: v without the files that are withheld, and with other
+// versions of some. What cannot be read of those, and what was purged, is left out. key names all
+// of it. It is valid as long as v is.
 func (v *View) Given(key string, versions func() []Instead, withheld func(blob gitstore.ID, private bool) bool) *View {
 	g := &View{memory: v.memory, journal: v.journal, inbox: v.inbox, fallback: v.fallback, actual: v, otherwise: key}
 	g.shelves = func() (all [2]shelf, err error) {
@@ -71,8 +72,8 @@ func (s *shelf) blob(path string) gitstore.ID {
 	return ""
 }
 
-// parseBlobs fills in the memories of entries from their texts, or where these are empty from their blobs. What cannot be read is
-// left out: git may have dropped it.
+// parseBlobs fills in the memories of entries from their texts, or where these are empty from their
+// blobs. What cannot be read is left out: git may have dropped it.
 func (v *View) parseBlobs(entries []entry, texts []string) (good []entry) {
 	var ids []gitstore.ID
 	var at []int

@@ -25,8 +25,8 @@ func (v *View) Find(prefix string) (Memory, error) {
 	return v.at(i), nil
 }
 
-// Same returns the memory whose current text says the same as a statement: one that is in force, or else one that was
-// retired.
+// Same returns the memory whose current text says the same as a statement: one that is in force, or
+// else one that was retired.
 func (v *View) Same(text string) (m Memory, found bool) {
 	v.read()
 	print := Print(text)
@@ -50,8 +50,8 @@ func (v *View) Same(text string) (m Memory, found bool) {
 	return m, found
 }
 
-// Alike are memories, retired ones too, whose statements have at least this share of their words in common with a statement, the
-// most alike first.
+// Alike are memories, retired ones too, whose statements have at least this share of their words in
+// common with a statement, the most alike first.
 func (v *View) Alike(text string, share float64) []Memory {
 	v.read()
 	print := Print(text)
@@ -71,7 +71,8 @@ func (v *View) Alike(text string, share float64) []Memory {
 	return found
 }
 
-// Retired returns the memory that was retired and says the same as a statement, if none in force does.
+// Retired returns the memory that was retired and says the same as a statement, if none in force
+// does.
 func (v *View) Retired(text string) (Memory, bool) {
 	m, found := v.Same(text)
 	return m, found && m.Status == Retired

@@ -267,7 +267,8 @@ func splitReasons(body string) (rest string, reasons []string) {
 	}
 }
 
-// joinReasons puts reasons at a body's end, sorted and each once: the same in whichever order they came.
+// joinReasons puts reasons at a body's end, sorted and each once: the same in whichever order they
+// came.
 func joinReasons(body string, reasons []string) string {
 	for _, reason := range set(reasons) {
 		body = trimBlank(body + "\n\n" + retiredMark + reason)

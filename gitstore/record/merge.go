@@ -13,8 +13,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-// Merge brings another clone's branch in. accept is asked about its tree before anything moves, and may
-// be nil. Files that do not parse come along: they are named by whoever reads them.
+// Merge brings another clone's branch in. accept is asked about its tree before anything moves, and
+// may be nil. Files that do not parse come along: they are named by whoever reads them.
 func (b *Book) Merge(ctx context.Context, tip gitstore.ID, c gitstore.Commit, accept func(*gitstore.Tree) error) (gitstore.Merged, error) {
 	return b.merge(ctx, b.memory, tip, c, accept)
 }
@@ -46,9 +46,9 @@ func Resolve(ctx context.Context) gitstore.Resolve {
 	return func(path string, h gitstore.History) (gitstore.Outcome, error) { return resolve(ctx, path, h) }
 }
 
-// MergeFiles merges three texts of the file at path, as where there is no history to ask: base is the text
-// that both sides began with, nil if there was none. A nil answer means that the file goes. dropped says that a
-// text of one side is not in the answer.
+// MergeFiles merges three texts of the file at path, as where there is no history to ask: base is
+// the text that both sides began with, nil if there was none. A nil answer means that the file
+// goes. dropped says that a text of one side is not in the answer.
 func MergeFiles(path string, base, ours, theirs []byte) (merged []byte, dropped bool, err error) {
 	contents := map[gitstore.ID][]byte{"base": base, "ours": ours, "theirs": theirs}
 	h := gitstore.History{Ours: 1, Theirs: 2, Read: func(id gitstore.ID) ([]byte, error) { return contents[id], nil }}
@@ -92,8 +92,8 @@ func formOf(path string) form {
 	return form{plainFacts, factsPlain}
 }
 
-// resolve decides a file that both sides changed. Of a side whose file cannot be read, the other's is
-// kept; of two such, the greater in bytes.
+// resolve decides a file that both sides changed. Of a side whose file cannot be read, the other's
+// is kept; of two such, the greater in bytes.
 func resolve(ctx context.Context, path string, h gitstore.History) (gitstore.Outcome, error) {
 	r := replay{form: formOf(path), path: path, read: h.Read, known: map[gitstore.ID]*facts{}}
 	states := make([]lives, len(h.Versions))
@@ -194,7 +194,8 @@ func (r *replay) unreadable(ours, theirs gitstore.ID) (o gitstore.Outcome, done 
 	return gitstore.Outcome{ID: ours, Dropped: true}, true, nil
 }
 
-// outcome puts the file together, always in the form of Format, so that its bytes do not depend on whose they are.
+// outcome puts the file together, always in the form of Format, so that its bytes do not depend on
+// whose they are.
 func (r *replay) outcome(l lives) (gitstore.Outcome, error) {
 	f := l.visible()
 	if len(f) == 0 {
@@ -233,7 +234,8 @@ func memoryFacts(path string, data []byte) (facts, error) {
 	return f, nil
 }
 
-// factsMemory is the memory that facts make. Variants that would make the file too long stay in history.
+// factsMemory is the memory that facts make. Variants that would make the file too long stay in
+// history.
 func factsMemory(path string, f facts) (text []byte, dropped bool, err error) {
 	var m Memory
 	m.ID, m.Slug, _ = splitPath(path)
@@ -262,7 +264,8 @@ func factsMemory(path string, f facts) (text []byte, dropped bool, err error) {
 	}
 }
 
-// reflectionFacts are a reflection's head and its candidates: two clones may have accepted different ones.
+// reflectionFacts are a reflection's head and its candidates: two clones may have accepted
+// different ones.
 func reflectionFacts(path string, data []byte) (facts, error) {
 	r, err := ParseReflection(path, data)
 	if err != nil {

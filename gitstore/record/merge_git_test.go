@@ -135,8 +135,8 @@ func (c *clones) pull(t *rapid.T, i, j int) {
 	}
 }
 
-// detours reports whether a file changed on both sides, and on one of them in several steps. git compares the two
-// ends only; our merge also honours what a side took away on the way.
+// detours reports whether a file changed on both sides, and on one of them in several steps. git
+// compares the two ends only; our merge also honours what a side took away on the way.
 func (c *clones) detours(ours, theirs gitstore.ID, base string) bool {
 	var steps [2]map[string]int
 	for i, tip := range []gitstore.ID{ours, theirs} {
@@ -153,8 +153,9 @@ func (c *clones) detours(ours, theirs gitstore.ID, base string) bool {
 	return false
 }
 
-// TestMergeInGit makes histories in a real repository: whoever merges what in which order, all end with one tree, and
-// where git alone would merge without a conflict, it has the same. Run it longer with -rapid.checks=1000.
+// TestMergeInGit makes histories in a real repository: whoever merges what in which order, all end
+// with one tree, and where git alone would merge without a conflict, it has the same. Run it longer
+// with -rapid.checks=1000.
 func TestMergeInGit(t *testing.T) {
 	c := newClones(t, 3)
 	if checks := flag.Lookup("rapid.checks"); checks.Value.String() == checks.DefValue && os.Getenv("REVERIE_E2E") == "" {

@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// world is a model of many clones: commits of one file, and what each clone is at. Merges are made as
-// gitstore makes them when it asks for every version.
+// world is a model of many clones: commits of one file, and what each clone is at. Merges are made
+// as gitstore makes them when it asks for every version.
 type world struct {
 	t        *rapid.T
 	path     string
@@ -234,8 +234,8 @@ func TestMergeForgetsTheOrder(t *testing.T) {
 	})
 }
 
-// TestMergeLosesNoText: a text that no commit took away is in the merge, alone or put together with others; and a memory
-// that was retired, and that nobody brought back, is retired.
+// TestMergeLosesNoText: a text that no commit took away is in the merge, alone or put together with
+// others; and a memory that was retired, and that nobody brought back, is retired.
 func TestMergeLosesNoText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t)
@@ -289,8 +289,8 @@ func TestMergeLosesNoText(t *testing.T) {
 	})
 }
 
-// TestMergeSurvivesSquashes: what a forge makes of a branch, one commit or copies of its commits, brings back
-// nothing that the branch itself took away.
+// TestMergeSurvivesSquashes: what a forge makes of a branch, one commit or copies of its commits,
+// brings back nothing that the branch itself took away.
 func TestMergeSurvivesSquashes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t)
@@ -320,8 +320,8 @@ func TestMergeSurvivesSquashes(t *testing.T) {
 	})
 }
 
-// Two people who each chose the other text bring neither the chosen ones nor the first one out of the grave: only what
-// one of them chose stands.
+// Two people who each chose the other text bring neither the chosen ones nor the first one out of
+// the grave: only what one of them chose stands.
 func TestMergeOfTwoDecisionsKeepsBoth(t *testing.T) {
 	m := New(Memory{Kind: Fact, Text: "First.", Source: Source{By: "human", How: Written}})
 	texts := func(all ...string) gitstore.ID {
@@ -347,8 +347,9 @@ func TestMergeOfTwoDecisionsKeepsBoth(t *testing.T) {
 	}
 }
 
-// A memory that one clone made retired, and another active, may carry the reason and be in force; retired once more
-// for the same or another reason, its bytes are those that a merge of the same facts writes.
+// A memory that one clone made retired, and another active, may carry the reason and be in force;
+// retired once more for the same or another reason, its bytes are those that a merge of the same
+// facts writes.
 func TestReasonsHaveOneForm(t *testing.T) {
 	m := New(Memory{Kind: Fact, Text: "First.", Body: "Why.", Source: Source{By: "human", How: Written}})
 	again := m.Retire("wrong").Retire("gone").Retire("wrong")

@@ -7,8 +7,9 @@ import (
 	"github.com/sergi/go-diff/diffmatchpatch"
 )
 
-// What is put together line by line: the time that a comparison takes grows with the square of the lines, and
-// the number of comparisons with that of the texts. Bounds on both, and not on time, keep the answer the same everywhere.
+// What is put together line by line: the time that a comparison takes grows with the square of the
+// lines, and the number of comparisons with that of the texts. Bounds on both, and not on time,
+// keep the answer the same everywhere.
 const (
 	maxMergeLines = 1000 // of each text
 	maxJoined     = 8    // texts
@@ -39,8 +40,9 @@ type hunk struct {
 	lines      []string
 }
 
-// mergeLines puts the changes of two texts together that were made from one. As in git, there must be at least one
-// unchanged line between changes of different sides; the same change on both sides is one.
+// mergeLines puts the changes of two texts together that were made from one. As in git, there must
+// be at least one unchanged line between changes of different sides; the same change on both sides
+// is one.
 func mergeLines(origin, a, b string) (merged string, ok bool) {
 	base := strings.Split(origin, "\n")
 	if max(len(base), 1+strings.Count(a, "\n"), 1+strings.Count(b, "\n")) > maxMergeLines {

@@ -20,17 +20,19 @@ type Name struct {
 // minName is the shortest name, in bytes, that is looked for.
 const minName = 3
 
-// minPlain is the shortest name, in bytes, that is looked for where only the code marks tell it from a word.
+// minPlain is the shortest name, in bytes, that is looked for where only the code marks tell it
+// from a word.
 const minPlain = 4
 
 // named is what a statement names: an identifier, with what qualifies it, and brackets.
 var named = pattern.New(`^((?:[A-Za-z_$][\w$]*(?:\.|::|->))*)([A-Za-z_$][\w$]*)(\(.*)?$`)
 
-// camel is a word with a capital inside, as a name of two words has it: saveOrder, SaveOrder, DBConn; not IDs.
+// camel is a word with a capital inside, as a name of two words has it: saveOrder, SaveOrder,
+// DBConn; not IDs.
 var camel = pattern.New(`[a-z0-9][A-Z]|[A-Z]{2,}[a-z]{2,}`)
 
-// Names returns the symbols that the statement and the body have between code marks, and those of the
-// statement that are written as no word of prose is: someName, some_name, name(), store.Name.
+// Names returns the symbols that the statement and the body have between code marks, and those of
+// the statement that are written as no word of prose is: someName, some_name, name(), store.Name.
 func (m Memory) Names() []Name {
 	var out []Name
 	add := func(word string, marked bool) {
@@ -48,8 +50,8 @@ func (m Memory) Names() []Name {
 	return out
 }
 
-// Files returns the words of the statement that may be paths of files, each with the line that follows it, as
-// a compiler names it. They have a slash or an ending, or are written like Makefile.
+// Files returns the words of the statement that may be paths of files, each with the line that
+// follows it, as a compiler names it. They have a slash or an ending, or are written like Makefile.
 func (m Memory) Files() []string {
 	var out []string
 	for _, word := range m.words() {
@@ -63,8 +65,8 @@ func (m Memory) Files() []string {
 	return out
 }
 
-// words are those of the statement outside of code marks, without the marks of prose around them. Addresses
-// of the net and of people are left out.
+// words are those of the statement outside of code marks, without the marks of prose around them.
+// Addresses of the net and of people are left out.
 func (m Memory) words() []string {
 	var out []string
 	for i, part := range strings.Split(m.Text, "`") {
@@ -121,9 +123,9 @@ func ParseName(word string, marked bool) (Name, bool) {
 	return n, true
 }
 
-// FindName says how a text has a name: the line that defines it, or else one that has it, with what qualifies it
-// and with brackets where there is one. ok is false for a name that the text does not have, and for a loose
-// one that is neither defined nor qualified there.
+// FindName says how a text has a name: the line that defines it, or else one that has it, with what
+// qualifies it and with brackets where there is one. ok is false for a name that the text does not
+// have, and for a loose one that is neither defined nor qualified there.
 func FindName(text []byte, n Name) (line string, defined, ok bool) {
 	line, defined = findLine(text, n.Text)
 	if defined {

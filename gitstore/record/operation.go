@@ -17,9 +17,9 @@ const (
 	Skill  Op = "skill"  // a new skill: no memory, but a file that agents read
 )
 
-// Operation is a proposed change of memory, waiting in the inbox. It holds the memory as it
-// would be written, and what it rests on. Of a skill, Path and File are those of its SKILL.md, and Memory, which is
-// written nowhere, stands for it in lists.
+// Operation is a proposed change of memory, waiting in the inbox. It holds the memory as it would
+// be written, and what it rests on. Of a skill, Path and File are those of its SKILL.md, and
+// Memory, which is written nowhere, stands for it in lists.
 type Operation struct {
 	ID          string     `json:"id"` // 16 hex digits, from Op and the memory's id, or a skill's workflow
 	Op          Op         `json:"op"`
@@ -93,7 +93,8 @@ func NewSkill(o Operation, s SkillFile) Operation {
 	return o
 }
 
-// NewOperation completes an operation: its id, path and file follow from Op and Memory. A skill's stay as they are.
+// NewOperation completes an operation: its id, path and file follow from Op and Memory. A skill's
+// stay as they are.
 func NewOperation(o Operation) Operation {
 	if o.Op == Skill {
 		return o

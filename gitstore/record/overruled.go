@@ -16,8 +16,9 @@ type Overruled struct {
 	Gone bool   `json:"gone"` // its file was removed
 }
 
-// FindOverruled finds what a merge of theirs put out of force that our own commits had changed since both sides were
-// one. The rule that it goes is right, but whoever changed it would not learn of it from a number.
+// FindOverruled finds what a merge of theirs put out of force that our own commits had changed
+// since both sides were one. The rule that it goes is right, but whoever changed it would not learn
+// of it from a number.
 func FindOverruled(ctx context.Context, s *gitstore.Store, m gitstore.Merged, theirs gitstore.ID) ([]Overruled, error) {
 	if m.Old == "" || m.Old == m.Commit {
 		return nil, nil
@@ -57,8 +58,8 @@ func FindOverruled(ctx context.Context, s *gitstore.Store, m gitstore.Merged, th
 	return out, err
 }
 
-// overruledBy compares a memory of ours with what a merge made of it; nil if it is in force still, was not before, or
-// cannot be read.
+// overruledBy compares a memory of ours with what a merge made of it; nil if it is in force still,
+// was not before, or cannot be read.
 func overruledBy(ours, now *gitstore.Tree, c gitstore.Change) (*Overruled, error) {
 	data, err := ours.Read(c.Path)
 	if err != nil {

@@ -117,8 +117,8 @@ func plainFront(front string) (map[string]any, bool) {
 	return fields, true
 }
 
-// plainString reads a TOML basic string from the beginning of text, with no escapes but of quotes and
-// backslashes, as anchors have them.
+// plainString reads a TOML basic string from the beginning of text, with no escapes but of quotes
+// and backslashes, as anchors have them.
 func plainString(text string) (s, rest string, ok bool) {
 	if text == "" || text[0] != '"' {
 		return "", "", false

@@ -18,8 +18,8 @@ import (
 // PurgeDir is the folder of purge records in a tree.
 const PurgeDir = "purged"
 
-// Purge is the record of a purge: what no history that has it may hold. It tells nothing of the text but
-// hashes. It never changes and is never purged itself.
+// Purge is the record of a purge: what no history that has it may hold. It tells nothing of the
+// text but hashes. It never changes and is never purged itself.
 type Purge struct {
 	ID       string    `json:"id"` // 16 hex digits of SHA-256 over the rest
 	Time     time.Time `json:"time"`
@@ -29,12 +29,12 @@ type Purge struct {
 	Messages []string  `json:"messages,omitempty"` // SHA-256 of messages of commits, hex
 }
 
-// purgeEntries is the most a record names; more make another record. A record of sha256 ids then has
-// some 220 KiB.
+// purgeEntries is the most a record names; more make another record. A record of sha256 ids then
+// has some 220 KiB.
 const purgeEntries = 3000
 
-// NewPurges makes the records of a purge, each within the size of a record. What is named twice is named
-// once, and the order plays no part.
+// NewPurges makes the records of a purge, each within the size of a record. What is named twice is
+// named once, and the order plays no part.
 func NewPurges(all Purge) []Purge {
 	all.Time = all.Time.UTC().Truncate(time.Second)
 	var out []Purge
@@ -78,8 +78,8 @@ func (p Purge) Path() string { return PurgeDir + "/" + p.ID[:2] + "/" + p.ID + "
 // Format is the record's text form.
 func (p Purge) Format() ([]byte, error) { return formatJSON(p) }
 
-// ParsePurge reads the text form of the record at path. It is exact: a key that it does not know, or a
-// value that could tell something, is an error.
+// ParsePurge reads the text form of the record at path. It is exact: a key that it does not know,
+// or a value that could tell something, is an error.
 func ParsePurge(at string, data []byte) (Purge, error) {
 	var p Purge
 	if err := parseJSON(at, data, &p); err != nil {
@@ -110,12 +110,12 @@ func ParsePurge(at string, data []byte) (Purge, error) {
 	return p, nil
 }
 
-// Purges returns the purge records of a tree, sorted by id. Files that cannot be read are in the error,
-// joined; the others are returned all the same.
+// Purges returns the purge records of a tree, sorted by id. Files that cannot be read are in the
+// error, joined; the others are returned all the same.
 func Purges(tree *gitstore.Tree) ([]Purge, error) { return records(tree, PurgeDir, ParsePurge) }
 
-// Omit is what a rewriting leaves out to honour some records. Records of purges stay, also those that one names:
-// otherwise one could undo another.
+// Omit is what a rewriting leaves out to honour some records. Records of purges stay, also those
+// that one names: otherwise one could undo another.
 func Omit(purges ...Purge) gitstore.Omit {
 	o := gitstore.Omit{Blobs: map[gitstore.ID]bool{}, Messages: map[string]bool{}, Keep: isPurge}
 	memories, paths := map[string]bool{}, map[string]bool{}
@@ -179,7 +179,8 @@ func MemoryOf(path string) string {
 	return name[3:19]
 }
 
-// PurgesAt returns the purge records in the tree of a commit; those that cannot be read are passed over.
+// PurgesAt returns the purge records in the tree of a commit; those that cannot be read are passed
+// over.
 func (b *Book) PurgesAt(ctx context.Context, at gitstore.ID) (all []Purge, err error) {
 	err = b.memory.ViewAt(ctx, string(at), func(t *gitstore.Tree) error {
 		all, err = Purges(t)
@@ -194,8 +195,9 @@ func (b *Book) PurgesAt(ctx context.Context, at gitstore.ID) (all []Purge, err e
 	return all, nil
 }
 
-// refusePurged returns an error wrapping ErrPurged if one of the store's history and theirs, which are about to
-// be joined, holds what the records of the other say was purged. Without records it costs the look at two trees.
+// refusePurged returns an error wrapping ErrPurged if one of the store's history and theirs, which
+// are about to be joined, holds what the records of the other say was purged. Without records it
+// costs the look at two trees.
 func (b *Book) refusePurged(ctx context.Context, s *gitstore.Store, theirs gitstore.ID) error {
 	ours, err := s.Tip(ctx)
 	if errors.Is(err, gitstore.ErrNoStore) || err == nil && ours == theirs {
@@ -265,7 +267,8 @@ func purgedOf(trees ...*gitstore.Tree) (name string) {
 	return PathHash(name)
 }
 
-// Took says whether a purge took the file of a memory with an id, or what had a content; nil where nothing was purged.
+// Took says whether a purge took the file of a memory with an id, or what had a content; nil where
+// nothing was purged.
 func (v *View) Took() func(id, blob string) bool {
 	omit, err := v.purged()
 	if err != nil || omit.Path == nil && len(omit.Blobs) == 0 {
@@ -318,7 +321,8 @@ func (v *View) BadPurges() error {
 	return errors.Join(bad...)
 }
 
-// refusePurgedMemory returns an error wrapping ErrPurged if a memory with this text must not be written again.
+// refusePurgedMemory returns an error wrapping ErrPurged if a memory with this text must not be
+// written again.
 func (tx *Tx) refusePurgedMemory(m Memory, text []byte) error {
 	omit, err := tx.purged()
 	if err != nil {
@@ -346,8 +350,8 @@ func (tx *Tx) refusePurged(o Operation) error {
 	return nil
 }
 
-// withoutPurged is a reflection without the candidates whose memory was purged; ok is false if even that
-// was purged as it is.
+// withoutPurged is a reflection without the candidates whose memory was purged; ok is false if even
+// that was purged as it is.
 func (tx *Tx) withoutPurged(r Reflection) (left Reflection, ok bool, err error) {
 	omit, err := tx.purged()
 	if err != nil {
@@ -362,8 +366,8 @@ func (tx *Tx) withoutPurged(r Reflection) (left Reflection, ok bool, err error) 
 	return r, err != nil || !omit.Blobs[tx.book.memory.BlobID(text)], nil
 }
 
-// SlugTells reports whether the slug in a memory's path tells a text that its file holds: all of it, or,
-// where the slug was cut, how it begins.
+// SlugTells reports whether the slug in a memory's path tells a text that its file holds: all of
+// it, or, where the slug was cut, how it begins.
 func SlugTells(path, text string) bool {
 	const telling = 8 // bytes of a beginning that say something
 	id := MemoryOf(path)

@@ -54,7 +54,8 @@ type Candidate struct {
 	Evidence []Evidence `json:"evidence"`
 }
 
-// Order is the detector of short orders. They are counted over sessions, by dream, and mean nothing alone.
+// Order is the detector of short orders. They are counted over sessions, by dream, and mean nothing
+// alone.
 const Order = "order"
 
 // Evidence is what a statement rests on: words that stand verbatim in one session event.
@@ -84,7 +85,8 @@ func Doubtful(evidence []Evidence) bool {
 // MaxQuote is the longest quote kept as evidence, in bytes.
 const MaxQuote = 400
 
-// ID names the reflection: "<client>-<session>-<first 8 hex digits of Hash>", and for a model's "-<reading>" after it.
+// ID names the reflection: "<client>-<session>-<first 8 hex digits of Hash>", and for a model's
+// "-<reading>" after it.
 func (r Reflection) ID() string {
 	id := r.Client + "-" + r.Session + "-" + short(r.Hash)
 	if reading := r.reading(); reading != "" {
@@ -93,8 +95,9 @@ func (r Reflection) ID() string {
 	return id
 }
 
-// reading names what a model read the session with: the first 8 hex digits of SHA-256 over its name, a zero byte, its
-// digest, a zero byte, and the prompt's hash. It is empty for the detectors alone.
+// reading names what a model read the session with: the first 8 hex digits of SHA-256 over its
+// name, a zero byte, its digest, a zero byte, and the prompt's hash. It is empty for the detectors
+// alone.
 func (r Reflection) reading() string {
 	if r.Model == "" {
 		return ""
@@ -103,8 +106,8 @@ func (r Reflection) reading() string {
 	return short(hex.EncodeToString(sum[:]))
 }
 
-// ReadOf is the id of the detectors' reflection of a session that a model has read, from the id of the model's; "" for any
-// other id.
+// ReadOf is the id of the detectors' reflection of a session that a model has read, from the id of
+// the model's; "" for any other id.
 func ReadOf(id string) string {
 	at := len(id) - 9
 	if at < 9 || id[at] != '-' || id[at-9] != '-' || !isHex(id[at+1:]) || !isHex(id[at-8:at]) {

@@ -74,7 +74,8 @@ func TestReflectionsOfTwoKindsDoNotShareAPath(t *testing.T) {
 	}
 }
 
-// Two clones accepted different statements of one reading: the merged reflection holds both, and still says whose it is.
+// Two clones accepted different statements of one reading: the merged reflection holds both, and
+// still says whose it is.
 func TestReadingsMerge(t *testing.T) {
 	r := Reflection{Client: "claude", Session: "s-1", Hash: strings.Repeat("ab", 32), Started: born, Model: "m:7b", Digest: "0d0d", Prompt: strings.Repeat("cd", 32)}
 	statement := func(event int, text string) Candidate {

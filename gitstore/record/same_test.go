@@ -31,7 +31,8 @@ func TestSamePrefersWhatIsInForce(t *testing.T) {
 	}
 }
 
-// Put anew, what is there keeps every field and its source; what was retired stays so under every id.
+// Put anew, what is there keeps every field and its source; what was retired stays so under every
+// id.
 func TestPutAnewChangesNothing(t *testing.T) {
 	b, _, _ := newBook(t)
 	m := fact("Deploys go through the green queue")

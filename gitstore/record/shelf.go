@@ -21,8 +21,8 @@ type shelf struct {
 	damage  gitstore.Damage // what could not be read; such a shelf is not kept
 }
 
-// cacheLag is how many files the catalog may be behind. A reader finds and parses each of them again for some 0.08 ms; writing ten
-// thousand memories takes 12 ms.
+// cacheLag is how many files the catalog may be behind. A reader finds and parses each of them
+// again for some 0.08 ms; writing ten thousand memories takes 12 ms.
 const cacheLag = 16
 
 // shelves are what the catalog has, brought up to date with the two trees.
@@ -76,8 +76,8 @@ func (e *entry) compare(f *entry) int {
 	return strings.Compare(e.path(), f.path())
 }
 
-// keyed are the keys of a shelf's entries in the catalog: the id, and + behind that of a private one. The first readable file with an id
-// has it; the key of any other tells its path.
+// keyed are the keys of a shelf's entries in the catalog: the id, and + behind that of a private
+// one. The first readable file with an id has it; the key of any other tells its path.
 func (s *shelf) keyed(private bool) []string {
 	mark, last := "", ""
 	if private {
@@ -151,7 +151,8 @@ func (s shelf) load(tree *gitstore.Tree) (now shelf, changed int, err error) {
 	return now, changed, err
 }
 
-// update is load in one go. The error may be a gitstore.Damage of folders: the shelf has all others.
+// update is load in one go. The error may be a gitstore.Damage of folders: the shelf has all
+// others.
 func (s shelf) update(tree *gitstore.Tree) (now shelf, changed int, err error) {
 	var fresh []entry
 	gone, ids := map[string]bool{}, map[string]bool{}
@@ -204,7 +205,8 @@ func merged(entries, fresh []entry) []entry {
 	return append(out, entries...)
 }
 
-// parseAll fills in the entries' memories from their blobs, on all processors. Damaged ones are taken out.
+// parseAll fills in the entries' memories from their blobs, on all processors. Damaged ones are
+// taken out.
 func parseAll(tree *gitstore.Tree, entries []entry) ([]entry, gitstore.Damage, error) {
 	ids := make([]gitstore.ID, len(entries))
 	for i, e := range entries {
@@ -246,8 +248,8 @@ func parseAll(tree *gitstore.Tree, entries []entry) ([]entry, gitstore.Damage, e
 	return entries, nil, err
 }
 
-// parseEach is parseAll one by one, for when a file among them cannot be a memory for its size, or is
-// damaged: it is named, and the others are read.
+// parseEach is parseAll one by one, for when a file among them cannot be a memory for its size, or
+// is damaged: it is named, and the others are read.
 func parseEach(tree *gitstore.Tree, entries []entry) (good []entry, damage gitstore.Damage, err error) {
 	for _, e := range entries {
 		data, err := tree.Read(e.path())

@@ -2,9 +2,9 @@ package record
 
 import "strings"
 
-// Side is a side branch of the code on which alone a memory holds until its commits land on the default
-// branch. Its text form, the memory's Branch, is the name, and behind it, where there were commits when
-// it was learned, three ids of 16 hex digits, each separated by a space.
+// Side is a side branch of the code on which alone a memory holds until its commits land on the
+// default branch. Its text form, the memory's Branch, is the name, and behind it, where there were
+// commits when it was learned, three ids of 16 hex digits, each separated by a space.
 type Side struct {
 	Name  string
 	Tip   string // the branch's commit when the memory was learned

@@ -16,14 +16,15 @@ const SkillDir = "skills"
 // MaxSkill is the largest text form of a skill, in bytes.
 const MaxSkill = 16 << 10
 
-// maxSkillName is the longest name of a skill, and maxDescription the longest description, in bytes.
+// maxSkillName is the longest name of a skill, and maxDescription the longest description, in
+// bytes.
 const (
 	maxSkillName   = 64
 	maxDescription = 1024
 )
 
-// SkillFile is a procedure written for agents, in the form that they read: SKILL.md, front matter in YAML and then
-// Markdown.
+// SkillFile is a procedure written for agents, in the form that they read: SKILL.md, front matter
+// in YAML and then Markdown.
 type SkillFile struct {
 	Name        string // of its folder: lower-case letters, digits, hyphens
 	Description string // what it does and when to use it, one line
@@ -31,8 +32,8 @@ type SkillFile struct {
 	Body        string // Markdown
 }
 
-// SkillName makes a name of some words, or "" where they have no letter or digit of ASCII. It is never one that Windows
-// keeps for a device: such a folder could not be checked out there.
+// SkillName makes a name of some words, or "" where they have no letter or digit of ASCII. It is
+// never one that Windows keeps for a device: such a folder could not be checked out there.
 func SkillName(words string) string {
 	name := slug(words)
 	if device.MatchString(name) {
@@ -68,8 +69,8 @@ func yamlString(s string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// ParseSkill reads the text form of the skill at path. Of the front matter it reads what Format writes, and a plain value
-// that a person wrote; other keys are passed over.
+// ParseSkill reads the text form of the skill at path. Of the front matter it reads what Format
+// writes, and a plain value that a person wrote; other keys are passed over.
 func ParseSkill(at string, data []byte) (SkillFile, error) {
 	bad := func(line int, field, format string, args ...any) (SkillFile, error) {
 		return SkillFile{}, &FormatError{Path: at, Line: line, Field: field, Reason: fmt.Sprintf(format, args...)}
@@ -129,7 +130,8 @@ func skillOf(at string) (name string, ok bool) {
 	return name, ok
 }
 
-// standIn is what stands for a skill where the operation that proposes it is listed: it is written nowhere.
+// standIn is what stands for a skill where the operation that proposes it is listed: it is written
+// nowhere.
 func (s SkillFile) standIn(o Operation) Memory {
 	m := Memory{ID: newID("skill:"+s.Name, "", ""), Slug: s.Name, Kind: Workflow, Status: Active,
 		Text: oneLine(s.Name + ": " + s.Description), Source: Source{Time: o.Proposed, By: "human", How: o.How}}
@@ -139,7 +141,8 @@ func (s SkillFile) standIn(o Operation) Memory {
 	return m
 }
 
-// SkillOperationID is the id of the operation that proposes a skill made of a workflow, whatever name it is given.
+// SkillOperationID is the id of the operation that proposes a skill made of a workflow, whatever
+// name it is given.
 func SkillOperationID(workflow string) string {
 	return newID("op:"+string(Skill)+":"+Normal(workflow), "", "")
 }

@@ -131,7 +131,8 @@ func TestAcceptSkill(t *testing.T) {
 	}
 }
 
-// An accept that was interrupted between the branch and the inbox is recognised the next time, whatever the operation.
+// An accept that was interrupted between the branch and the inbox is recognised the next time,
+// whatever the operation.
 func TestAcceptAgain(t *testing.T) {
 	for _, op := range []Op{Edit, Merge, Retire} {
 		t.Run(string(op), func(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 // subjectWidth bounds a statement in a commit subject, in columns.
 const subjectWidth = 72
 
-// CommitSubject shortens a statement to fit a commit subject. It removes the full stop and writes the
-// first word small unless that word has more capitals or digits.
+// CommitSubject shortens a statement to fit a commit subject. It removes the full stop and writes
+// the first word small unless that word has more capitals or digits.
 func CommitSubject(s string) string {
 	s = strings.TrimRight(s, ".。")
 	first, size := utf8.DecodeRuneInString(s)

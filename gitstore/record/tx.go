@@ -68,10 +68,11 @@ func (tx *Tx) Drop(at Where, path string) {
 	tx.writes[at].files = append(tx.writes[at].files, write{path: path, drop: true})
 }
 
-// PutMemory writes a memory to where it belongs. A new one (old is nil) that lies there already with its text
-// stays as it is. It refuses, with an error wrapping ErrTaken, to put a new memory where another one lies; wrapping
-// ErrRetired, one that says what was retired, and that nothing else in force says; wrapping ErrPurged, to write what
-// was purged; and, wrapping ErrChanged, to write one twice in an Update.
+// PutMemory writes a memory to where it belongs. A new one (old is nil) that lies there already
+// with its text stays as it is. It refuses, with an error wrapping ErrTaken, to put a new memory
+// where another one lies; wrapping ErrRetired, one that says what was retired, and that nothing
+// else in force says; wrapping ErrPurged, to write what was purged; and, wrapping ErrChanged, to
+// write one twice in an Update.
 func (tx *Tx) PutMemory(m Memory, old *Memory) error {
 	m, found := tx.book.Clean(m)
 	tx.Redacted.Add(found)
@@ -141,7 +142,8 @@ func (tx *Tx) PutReflection(at Where, r Reflection) error {
 // PutDream writes a dream to the journal.
 func (tx *Tx) PutDream(d Dream) { tx.Write(Journal, d.Path(), d.Format()) }
 
-// PutCheckpoint writes a checkpoint, unless it was purged. It never changes: what lies there already stays.
+// PutCheckpoint writes a checkpoint, unless it was purged. It never changes: what lies there
+// already stays.
 func (tx *Tx) PutCheckpoint(at Where, c Checkpoint) error {
 	c.Text = readable(c.Text)
 	text, err := c.Format()
@@ -214,11 +216,11 @@ func (tx *Tx) Pending(shown Operation) (Operation, error) {
 	return now, err
 }
 
-// Accept applies an operation: it writes the memory, retires what it supersedes, puts its
-// evidence beside it, and takes the operation out of the inbox if it is there. The error wraps
-// ErrChanged if what it changes is no longer what it was made for, or was changed in this Update
-// already; ErrTaken and ErrRetired are as in PutMemory. After any of them nothing was written. What is done already, by
-// an accept that was interrupted or by another clone, needs the operation no more.
+// Accept applies an operation: it writes the memory, retires what it supersedes, puts its evidence
+// beside it, and takes the operation out of the inbox if it is there. The error wraps ErrChanged if
+// what it changes is no longer what it was made for, or was changed in this Update already;
+// ErrTaken and ErrRetired are as in PutMemory. After any of them nothing was written. What is done
+// already, by an accept that was interrupted or by another clone, needs the operation no more.
 func (tx *Tx) Accept(o Operation) error {
 	if o.Op == Skill {
 		return tx.acceptSkill(o)

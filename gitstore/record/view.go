@@ -12,8 +12,8 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/catalog"
 )
 
-// View is a consistent sight of everything kept. It is valid inside the function it was given
-// to, but the values it returns may be kept. What the memories say is read when it is first asked for.
+// View is a consistent sight of everything kept. It is valid inside the function it was given to,
+// but the values it returns may be kept. What the memories say is read when it is first asked for.
 // It is not safe for concurrent use.
 type View struct {
 	memory, journal, inbox *gitstore.Tree // journal and inbox may be nil
@@ -75,11 +75,12 @@ func (v *View) done() error {
 	return v.err
 }
 
-// Damage is what git has no more of what was read so far, nil as a rule. What the view gives then is incomplete, and its Key does not say
-// so: who keeps something under the Key asks first.
+// Damage is what git has no more of what was read so far, nil as a rule. What the view gives then
+// is incomplete, and its Key does not say so: who keeps something under the Key asks first.
 func (v *View) Damage() error { return v.err }
 
-// good returns the readable entries of a shelf in the order of ids, each id once, and notes the others as bad.
+// good returns the readable entries of a shelf in the order of ids, each id once, and notes the
+// others as bad.
 func (v *View) good(s *shelf) []*entry {
 	out := make([]*entry, 0, len(s.entries))
 	for i := range s.entries {
@@ -175,8 +176,8 @@ type Change struct {
 // Doc is the document of a changed file, which has a Memory.
 func (c Change) Doc() catalog.Doc { return Document(c.Path, c.Blob, c.Memory, c.Private) }
 
-// Since are the changes since the state with a Key, at most most of them. ok is false where only Files tells: there are more, git has
-// that state no more, or something cannot be read.
+// Since are the changes since the state with a Key, at most most of them. ok is false where only
+// Files tells: there are more, git has that state no more, or something cannot be read.
 func (v *View) Since(key string, most int) (changes []Change, ok bool) {
 	memory, journal, ok := strings.Cut(key, "+")
 	if !ok || memory == "" || v.otherwise != "" || strings.Contains(journal, "+") {
@@ -222,7 +223,8 @@ func (v *View) Since(key string, most int) (changes []Change, ok bool) {
 	return changes, true
 }
 
-// alone reports whether no other file than that at a path of a tree has an id: neither of the branch, 0, nor of the journal, 1.
+// alone reports whether no other file than that at a path of a tree has an id: neither of the
+// branch, 0, nor of the journal, 1.
 func (v *View) alone(id, at string, of int) (bool, error) {
 	alone := true
 	for i, tree := range []*gitstore.Tree{v.memory, v.journal} {
@@ -245,7 +247,8 @@ func (v *View) alone(id, at string, of int) (bool, error) {
 // errTooMany ends a comparison whose outcome is not wanted.
 var errTooMany = errors.New("too many changes")
 
-// Memory is the memory of the file with that number in Files; zero if it cannot be read any more, which is a Damage.
+// Memory is the memory of the file with that number in Files; zero if it cannot be read any more,
+// which is a Damage.
 func (v *View) Memory(i int) Memory { return v.at(i) }
 
 // Memories returns every readable memory, of the branch and of the journal, sorted by id.
@@ -308,7 +311,8 @@ func (v *View) Config() ([]byte, error) {
 	return data, err
 }
 
-// Content is the bytes of a blob of the repository, of whatever commit. The error wraps gitstore.ErrCorrupt if git has it no more.
+// Content is the bytes of a blob of the repository, of whatever commit. The error wraps
+// gitstore.ErrCorrupt if git has it no more.
 func (v *View) Content(blob gitstore.ID) (text []byte, err error) {
 	err = v.memory.ReadAll([]gitstore.ID{blob}, func(_ int, data []byte) error { text = slices.Clone(data); return nil })
 	return text, err
@@ -330,12 +334,14 @@ func (v *View) Operations() ([]Operation, error) { return records(v.inbox, "ops"
 // Rejections returns what a person did not want, sorted by id.
 func (v *View) Rejections() ([]Rejection, error) { return records(v.inbox, "rejected", ParseRejection) }
 
-// Skills returns the skills on the branch, sorted by name. Anybody who may push can have written them.
+// Skills returns the skills on the branch, sorted by name. Anybody who may push can have written
+// them.
 func (v *View) Skills() ([]SkillFile, error) {
 	return recordsNamed(v.memory, SkillDir, func(at string) bool { return path.Base(at) == "SKILL.md" }, ParseSkill)
 }
 
-// SkillText is the text of a skill's file by its name. The error wraps gitstore.ErrNotFound if there is none.
+// SkillText is the text of a skill's file by its name. The error wraps gitstore.ErrNotFound if
+// there is none.
 func (v *View) SkillText(name string) ([]byte, error) {
 	return v.memory.Read(SkillFile{Name: name}.Path())
 }
@@ -362,8 +368,8 @@ func (v *View) ReflectionIDs() (map[string]bool, error) {
 	return ids, err
 }
 
-// Evidence returns the reflections that lie on the branch beside what they bear out, sorted by id. Anybody who may
-// push can have written them, so nothing may follow from them.
+// Evidence returns the reflections that lie on the branch beside what they bear out, sorted by id.
+// Anybody who may push can have written them, so nothing may follow from them.
 func (v *View) Evidence() ([]Reflection, error) { return reflections(v.memory) }
 
 func reflections(tree *gitstore.Tree) ([]Reflection, error) {
@@ -372,13 +378,14 @@ func reflections(tree *gitstore.Tree) ([]Reflection, error) {
 	return all, err
 }
 
-// Checkpoints returns those of this clone, and SharedCheckpoints those on the branch, by session and number. Of a
-// session "<client>/<id>" they read its own alone; "" is every session.
+// Checkpoints returns those of this clone, and SharedCheckpoints those on the branch, by session
+// and number. Of a session "<client>/<id>" they read its own alone; "" is every session.
 func (v *View) Checkpoints(session string) ([]Checkpoint, error) {
 	return checkpoints(v.journal, session)
 }
 
-// SharedCheckpoints returns the checkpoints on the branch. Anybody who may push can have written them.
+// SharedCheckpoints returns the checkpoints on the branch. Anybody who may push can have written
+// them.
 func (v *View) SharedCheckpoints(session string) ([]Checkpoint, error) {
 	return checkpoints(v.memory, session)
 }

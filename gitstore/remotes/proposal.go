@@ -18,8 +18,9 @@ type Proposal struct {
 	Time   time.Time   `json:"time"`
 	Closed bool        `json:"closed,omitempty"` // the branch is gone from the remote and its content did not land
 
-	// A proposal of operations that was brought up to date: what its branch names now, in which there may be what others
-	// added, and with what of the remote's branch. Commit stays what this clone proposed itself, on Base.
+	// A proposal of operations that was brought up to date: what its branch names now, in which there
+	// may be what others added, and with what of the remote's branch. Commit stays what this clone
+	// proposed itself, on Base.
 	Head gitstore.ID `json:"head,omitempty"`
 	With gitstore.ID `json:"with,omitempty"`
 }

@@ -1,7 +1,7 @@
-// Package remotes is what a clone remembers of the remotes it synced with: the file remotes.json of the
-// state folder, with what a person agreed to publish where, and the proposals that are open. It holds
-// addresses without passwords, ids and names, and no text of a memory. Without it everything is asked and
-// found out again.
+// Package remotes is what a clone remembers of the remotes it synced with: the file remotes.json of
+// the state folder, with what a person agreed to publish where, and the proposals that are open. It
+// holds addresses without passwords, ids and names, and no text of a memory. Without it everything
+// is asked and found out again.
 //
 // Read it, change what it gives, Save it. Whoever writes it holds the lock of git.Repo.LockSync.
 package remotes
@@ -30,13 +30,14 @@ type File struct {
 
 // Remote is what is known of one remote.
 type Remote struct {
-	// Published says, for the memory, the journal and proposals, to which address a person agreed to publish it.
+	// Published says, for the memory, the journal and proposals, to which address a person agreed to
+	// publish it.
 	Published map[string]string `json:"published,omitempty"`
 	// ReviewOnly is why the server refused the branch itself; changes then go there as proposals.
 	ReviewOnly string     `json:"reviewOnly,omitempty"`
 	Proposals  []Proposal `json:"proposals,omitempty"`
-	// Seen is, by lane, what a sync last set the ref to that keeps the remote's tip. A ref at something else was
-	// rewritten here, and proves nothing about the remote.
+	// Seen is, by lane, what a sync last set the ref to that keeps the remote's tip. A ref at
+	// something else was rewritten here, and proves nothing about the remote.
 	Seen map[string]string `json:"seen,omitempty"`
 }
 
@@ -100,11 +101,12 @@ func (r *Remote) See(lane, id string) {
 	}
 }
 
-// Saw reports whether the ref of a lane is at what a sync set it to. Of a lane that none was noted of, it is.
+// Saw reports whether the ref of a lane is at what a sync set it to. Of a lane that none was noted
+// of, it is.
 func (r *Remote) Saw(lane, id string) bool { return r.Seen[lane] == "" || r.Seen[lane] == id }
 
-// Own is the proposal of the branch itself, which a server made necessary that refuses the branch; nil
-// if there is none. Those of operations have Ops.
+// Own is the proposal of the branch itself, which a server made necessary that refuses the branch;
+// nil if there is none. Those of operations have Ops.
 func (r *Remote) Own() *Proposal {
 	for i := range r.Proposals {
 		if r.Proposals[i].Ops == nil {

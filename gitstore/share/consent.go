@@ -12,7 +12,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/plural"
 )
 
-// withholds reports whether a run publishes proposals and not the branch, because no person agreed to more.
+// withholds reports whether a run publishes proposals and not the branch, because no person agreed
+// to more.
 func (l *lane) withholds() bool {
 	return l.o.Propose && l.name == "memory" && !l.known.Agreed(l.name, l.remote.PushURL)
 }
@@ -35,7 +36,8 @@ func (l *lane) consent(ctx context.Context, tip, theirs gitstore.ID) error {
 	return l.agree(l.name, what)
 }
 
-// notFirst refuses a remote without any branch: a forge makes the first one that it gets its default.
+// notFirst refuses a remote without any branch: a forge makes the first one that it gets its
+// default.
 func (s *session) notFirst(ctx context.Context) error {
 	refs, err := s.remote.Refs(ctx, "refs/heads/")
 	if err != nil {
@@ -93,7 +95,8 @@ func (l *lane) unpublished(ctx context.Context, ours, theirs gitstore.ID) (what 
 	return fmt.Sprintf("the branch %s (%s in %s; the journal stays here)", l.c.Branch(), memories, plural.Count(len(ids), "commit", "commits")), len(ids), nil
 }
 
-// changed counts in words the memories that differ between two commits; before is empty where all are new.
+// changed counts in words the memories that differ between two commits; before is empty where all
+// are new.
 func changed(ctx context.Context, s *gitstore.Store, journal bool, before, now gitstore.ID) (string, error) {
 	var old gitstore.ID
 	var err error

@@ -12,8 +12,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/plural"
 )
 
-// fetch brings the remote's tip, empty where it has none, and clean, the part of it that may be merged.
-// The ref of what was seen moves on only if nothing of it is gone.
+// fetch brings the remote's tip, empty where it has none, and clean, the part of it that may be
+// merged. The ref of what was seen moves on only if nothing of it is gone.
 func (l *lane) fetch(ctx context.Context) (theirs, clean gitstore.ID, err error) {
 	repo := l.c.Repo
 	if err := repo.ClearRefLock(l.fresh()); err != nil {
@@ -55,8 +55,8 @@ func (l *lane) fetch(ctx context.Context) (theirs, clean gitstore.ID, err error)
 	return theirs, clean, l.see(ctx, now, seen)
 }
 
-// see notes the remote's tip once all of it may be accepted. A refused history that the remote later
-// removes was never seen.
+// see notes the remote's tip once all of it may be accepted. A refused history that the remote
+// later removes was never seen.
 func (l *lane) see(ctx context.Context, now, seen string) error {
 	known := gitstore.ID(seen) // and accepted then
 	if tip, err := l.store.Tip(ctx); err == nil && known == "" {
@@ -98,9 +98,9 @@ func (l *lane) moveSeen(ctx context.Context, now, old, why string) error {
 	return l.file.Save()
 }
 
-// lost decides about a remote that no longer has all that it was seen to have, and whose purge records
-// do not say why. now is empty where the whole ref is gone. Without an error the sync goes on with the
-// remote as it is now. No ref has moved yet.
+// lost decides about a remote that no longer has all that it was seen to have, and whose purge
+// records do not say why. now is empty where the whole ref is gone. Without an error the sync goes
+// on with the remote as it is now. No ref has moved yet.
 func (l *lane) lost(ctx context.Context, seen, now string) error {
 	var others []string
 	if now != "" {

@@ -6,9 +6,9 @@ import (
 	"unicode"
 )
 
-// forges lists the pages on which forges open a pull request, by a part of their hosts' names. A page
-// is below the repository's own address. {base} and {branch} are names as parts of a path, {base=} and
-// {branch=} as values of a query.
+// forges lists the pages on which forges open a pull request, by a part of their hosts' names. A
+// page is below the repository's own address. {base} and {branch} are names as parts of a path,
+// {base=} and {branch=} as values of a query.
 var forges = []struct{ host, page string }{
 	{"github", "/compare/{base}...{branch}?expand=1"},
 	{"gitlab", "/-/merge_requests/new?merge_request%5Bsource_branch%5D={branch=}&merge_request%5Btarget_branch%5D={base=}"},
@@ -32,7 +32,8 @@ func webHost(host string) string {
 }
 
 // compareURL returns the address at which a forge opens a pull request of branch into base, both
-// without refs/heads/. It is empty for a path and for an unknown forge, and never holds credentials.
+// without refs/heads/. It is empty for a path and for an unknown forge, and never holds
+// credentials.
 func compareURL(remote, base, branch string) string {
 	scheme, host, path, ok := splitRemote(remote)
 	if !ok || base == "" || branch == "" {
@@ -57,8 +58,8 @@ func compareURL(remote, base, branch string) string {
 	return ""
 }
 
-// splitRemote takes the forms apart that git knows for a remote on another machine. scheme and host,
-// with its port, are those of the web pages: a port of ssh says nothing about them.
+// splitRemote takes the forms apart that git knows for a remote on another machine. scheme and
+// host, with its port, are those of the web pages: a port of ssh says nothing about them.
 func splitRemote(remote string) (scheme, host, path string, ok bool) {
 	if strings.ContainsFunc(remote, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }) {
 		return "", "", "", false

@@ -41,8 +41,9 @@ func (l *lane) ahead(ctx context.Context) {
 	}
 }
 
-// bring exchanges the lane, and once more if git's copy of the remote's history turns out incomplete:
-// git had found it here, reached by no ref, and did not fetch it, and a prune meanwhile removed it.
+// bring exchanges the lane, and once more if git's copy of the remote's history turns out
+// incomplete: git had found it here, reached by no ref, and did not fetch it, and a prune meanwhile
+// removed it.
 func (l *lane) bring(ctx context.Context) error {
 	err := l.exchange(ctx)
 	if err == nil || ctx.Err() != nil || l.remote.Refetch {
@@ -85,8 +86,8 @@ const (
 	maxPause = 2 * time.Second
 )
 
-// exchange fetches, merges and pushes, and begins again when another clone pushed meanwhile. Fetched
-// commits stay merged whatever becomes of the push.
+// exchange fetches, merges and pushes, and begins again when another clone pushed meanwhile.
+// Fetched commits stay merged whatever becomes of the push.
 func (l *lane) exchange(ctx context.Context) error {
 	pause, stuck, last := 50*time.Millisecond, 0, gitstore.ID("none")
 	for try := 1; ; try++ {
@@ -248,8 +249,8 @@ func (l *lane) publish(ctx context.Context, tip, theirs gitstore.ID) (lost bool,
 	return false, l.moveSeen(ctx, string(tip), string(theirs), "push")
 }
 
-// refused proposes the changes where the server does not take the branch. It passes on what the server
-// said, and remembers the remote if that takes the proposal.
+// refused proposes the changes where the server does not take the branch. It passes on what the
+// server said, and remembers the remote if that takes the proposal.
 func (l *lane) refused(ctx context.Context, p git.Pushed, report git.Report, tip, theirs gitstore.ID) error {
 	l.quote(report)
 	err := fmt.Errorf("push to %s: refused: %s", l.remote.Name, p.Reason)

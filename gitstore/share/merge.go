@@ -78,7 +78,8 @@ func Accept(c config.Config, from string, theirs *gitstore.Tree) error {
 	return c.Restrict(from+":reverie.toml", text)
 }
 
-// add counts what a merge of theirs changed, and returns the ids of the memories that it brought or changed.
+// add counts what a merge of theirs changed, and returns the ids of the memories that it brought or
+// changed.
 func (t *Tally) add(ctx context.Context, s *gitstore.Store, m gitstore.Merged, theirs gitstore.ID) (ids []string, err error) {
 	if m.Old == m.Commit {
 		return nil, nil

@@ -28,7 +28,8 @@ type (
 	ObjectsLost struct{ Remote string }
 	// NoJournal says that neither side has a journal.
 	NoJournal struct{ Remote string }
-	// Restoring says that Commits of Ref, which the remote lost, are published again. Backup keeps its old tip.
+	// Restoring says that Commits of Ref, which the remote lost, are published again. Backup keeps its
+	// old tip.
 	Restoring struct {
 		Commits             int
 		Ref, Remote, Backup string
@@ -40,7 +41,8 @@ type (
 	ReviewOnly struct{ Remote, Branch, Reason string }
 	// UndecidedHere says that nothing is proposed while N memories are contested here and not there.
 	UndecidedHere struct{ N int }
-	// ProposalGone says that a proposal's branch is gone from the remote and a new one takes its place.
+	// ProposalGone says that a proposal's branch is gone from the remote and a new one takes its
+	// place.
 	ProposalGone struct{ Branch, Remote string }
 	// ProposalMerged says that another person's commits to a proposal's branch were merged.
 	ProposalMerged struct{ Branch, Remote string }

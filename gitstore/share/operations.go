@@ -23,8 +23,9 @@ const proposalsLane = "proposals"
 // scratchRef is the store in which a proposal of operations is made. It exists only meanwhile.
 const scratchRef = "refs/reverie/proposals/new"
 
-// propose publishes operations of the inbox as a branch: one commit on top of the remote's tip, after
-// the branch was brought together with it. They stay in the inbox until they land or are decided here.
+// propose publishes operations of the inbox as a branch: one commit on top of the remote's tip,
+// after the branch was brought together with it. They stay in the inbox until they land or are
+// decided here.
 func (p *proposals) propose(ctx context.Context) error {
 	at := p.seen()
 	if p.o.DryRun {
@@ -70,8 +71,8 @@ func (p *proposals) propose(ctx context.Context) error {
 	return p.opened(next)
 }
 
-// proposable picks the operations to propose: the named ones, or all that are not private and were not
-// proposed before.
+// proposable picks the operations to propose: the named ones, or all that are not private and were
+// not proposed before.
 func (p *proposals) proposable(ctx context.Context) ([]record.Operation, error) {
 	var ops []record.Operation
 	named := len(p.o.Operations) > 0
@@ -182,8 +183,8 @@ func (p *proposals) clearScratch(ctx context.Context) error {
 }
 
 // refresh merges the remote's newest tip into the open proposals of operations. Operations of one
-// session share the file of its reflection. A forge that merges two versions of that as text finds a
-// conflict that our merge rules do not have.
+// session share the file of its reflection. A forge that merges two versions of that as text finds
+// a conflict that our merge rules do not have.
 func (p *proposals) refresh(ctx context.Context) error {
 	id, err := p.c.Repo.ReadRef(ctx, p.seen())
 	if errors.Is(err, git.ErrNoRef) {
@@ -218,8 +219,8 @@ func (p *proposals) refresh(ctx context.Context) error {
 	return nil
 }
 
-// refreshOne merges the remote's tip into one proposal, as the remote has that, and moves its branch
-// on. It reports false where there was nothing to do, or another clone moved it.
+// refreshOne merges the remote's tip into one proposal, as the remote has that, and moves its
+// branch on. It reports false where there was nothing to do, or another clone moved it.
 func (p *proposals) refreshOne(ctx context.Context, open *remotes.Proposal, theirs gitstore.ID) (moved bool, err error) {
 	at := p.laneOf(*open)
 	if err := p.c.Repo.ClearRefLock(at.fresh()); err != nil {
@@ -246,8 +247,9 @@ func (p *proposals) refreshOne(ctx context.Context, open *remotes.Proposal, thei
 	return moved, err
 }
 
-// mergeInto merges theirs into a proposal at head and returns the commit. That is head if it has theirs
-// already, and empty if nothing would be left to propose. Commits that others added are checked first.
+// mergeInto merges theirs into a proposal at head and returns the commit. That is head if it has
+// theirs already, and empty if nothing would be left to propose. Commits that others added are
+// checked first.
 func (p *proposals) mergeInto(ctx context.Context, at *lane, head, theirs gitstore.ID, added bool) (gitstore.ID, error) {
 	if has, err := p.c.Repo.IsAncestor(ctx, string(theirs), string(head)); has || err != nil {
 		return head, err

@@ -9,9 +9,10 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 )
 
-// purged follows a purge. It looks at every fetched history before that is held against what was seen
-// and before it is merged. Where their history or ours was purged, it rewrites our own refs, and returns
-// the commit to merge in the place of theirs. If that differs from theirs, nothing is pushed on top.
+// purged follows a purge. It looks at every fetched history before that is held against what was
+// seen and before it is merged. Where their history or ours was purged, it rewrites our own refs,
+// and returns the commit to merge in the place of theirs. If that differs from theirs, nothing is
+// pushed on top.
 func (l *lane) purged(ctx context.Context, theirs gitstore.ID) (clean gitstore.ID, err error) {
 	c, err := l.o.Purge()
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 )
 
 // settle drops decided proposals and takes their operations out of the inbox. Content alone says
-// whether one has landed: a squash or a rebase leaves no commit to recognise. A proposal whose branch
-// is gone without that is closed.
+// whether one has landed: a squash or a rebase leaves no commit to recognise. A proposal whose
+// branch is gone without that is closed.
 func (p *proposals) settle(ctx context.Context, tip, theirs gitstore.ID) error {
 	if theirs == "" || len(p.known.Proposals) == 0 {
 		return nil
@@ -69,7 +69,8 @@ func (p *proposals) closed(ctx context.Context) (now []string, err error) {
 	return now, nil
 }
 
-// landed reports whether the remote's branch says what our proposal of the branch would have it say.
+// landed reports whether the remote's branch says what our proposal of the branch would have it
+// say.
 func (p *proposals) landed(ctx context.Context, of remotes.Proposal, tip, theirs gitstore.ID) (bool, error) {
 	if tip == theirs {
 		return true, nil
@@ -84,8 +85,8 @@ func (p *proposals) landed(ctx context.Context, of remotes.Proposal, tip, theirs
 	return p.contentLanded(ctx, of, theirs)
 }
 
-// contentLanded reports whether the remote's branch has every file that a proposal changes, with the
-// proposal's content.
+// contentLanded reports whether the remote's branch has every file that a proposal changes, with
+// the proposal's content.
 func (p *proposals) contentLanded(ctx context.Context, of remotes.Proposal, theirs gitstore.ID) (bool, error) {
 	if !p.c.Repo.Whole(ctx, string(of.Commit)) { // none of our refs keeps it
 		return false, nil
@@ -110,8 +111,9 @@ func (p *proposals) contentLanded(ctx context.Context, of remotes.Proposal, thei
 	return !missing, err
 }
 
-// decideOperations finds out what became of a proposal of operations: landed, withdrawn or open. The
-// operations that the remote's branch decided leave the inbox, also if it decided them in other words.
+// decideOperations finds out what became of a proposal of operations: landed, withdrawn or open.
+// The operations that the remote's branch decided leave the inbox, also if it decided them in other
+// words.
 func (p *proposals) decideOperations(ctx context.Context, of remotes.Proposal, theirs gitstore.ID) (fate string, err error) {
 	decided, waiting, rejected, err := p.decided(ctx, of, theirs)
 	if err == nil && len(decided) > 0 {
@@ -174,8 +176,9 @@ func (p *proposals) decided(ctx context.Context, of remotes.Proposal, theirs git
 }
 
 // decidedThere reports whether the remote's branch has decided a proposed operation. It has when it
-// says the same. In other words it has when it holds a file that the proposal's base lacks. A file of
-// the base may have been changed by anyone, so it counts only once the proposal's branch is gone.
+// says the same. In other words it has when it holds a file that the proposal's base lacks. A file
+// of the base may have been changed by anyone, so it counts only once the proposal's branch is
+// gone.
 func decidedThere(ctx context.Context, s *gitstore.Store, of remotes.Proposal, o record.Operation, theirs gitstore.ID) (yes bool, reworded *Reworded, err error) {
 	if o.Op == record.Skill {
 		return skillThere(ctx, s, of, o, theirs)
@@ -215,7 +218,8 @@ func decidedThere(ctx context.Context, s *gitstore.Store, of remotes.Proposal, o
 	return true, &Reworded{Operation: o.ID, Proposed: wording(o.Memory), Landed: wording(m)}, nil
 }
 
-// skillThere is decidedThere for a skill. Other words count only once the proposal's branch is gone.
+// skillThere is decidedThere for a skill. Other words count only once the proposal's branch is
+// gone.
 func skillThere(ctx context.Context, s *gitstore.Store, of remotes.Proposal, o record.Operation, theirs gitstore.ID) (yes bool, reworded *Reworded, err error) {
 	var data []byte
 	err = s.ViewAt(ctx, string(theirs), func(t *gitstore.Tree) error {

@@ -1,9 +1,10 @@
-// Package share exchanges memory with a team: it brings branches together with a remote's, publishes
-// changes, and proposes them for review where a server takes no pushes. Begin with Sync, or with Merge
-// for a commit that is here already.
+// Package share exchanges memory with a team: it brings branches together with a remote's,
+// publishes changes, and proposes them for review where a server takes no pushes. Begin with Sync,
+// or with Merge for a commit that is here already.
 //
-// Nothing here prints or asks: Options.Report hears of what happens on the way, and Options.Ask puts
-// the two questions that a person decides. One sync of a clone runs at a time, under git.Repo.LockSync.
+// Nothing here prints or asks: Options.Report hears of what happens on the way, and Options.Ask
+// puts the two questions that a person decides. One sync of a clone runs at a time, under
+// git.Repo.LockSync.
 package share
 
 import (
@@ -89,8 +90,9 @@ type Reworded struct {
 	Landed    string `json:"landed"`
 }
 
-// Sync brings the memory branch together with a remote's: it fetches, merges and pushes, or proposes.
-// The result is nil if it did not begin, and tells what was done also where there is an error.
+// Sync brings the memory branch together with a remote's: it fetches, merges and pushes, or
+// proposes. The result is nil if it did not begin, and tells what was done also where there is an
+// error.
 func Sync(ctx context.Context, c *clone.Clone, o Options) (*Result, error) {
 	s := &session{c: c, o: o, done: &Result{DryRun: o.DryRun}}
 	failed := s.run(ctx)
@@ -231,7 +233,8 @@ func (s *session) said(notes ...string) {
 	}
 }
 
-// tolerate reports records that cannot be read, which hide no others, and returns every other error.
+// tolerate reports records that cannot be read, which hide no others, and returns every other
+// error.
 func (s *session) tolerate(err error) error {
 	bad, rest := record.Unreadable(err)
 	if len(bad) > 0 {
@@ -251,7 +254,8 @@ func (s *session) book(memory *gitstore.Store) *record.Book {
 	return record.Open(record.Stores{Memory: memory, Journal: s.c.Journal(), Inbox: memory}, s.c.State, s.c.Scanner)
 }
 
-// broken is the error of a server that failed in a way that trying again may cure and a proposal would not.
+// broken is the error of a server that failed in a way that trying again may cure and a proposal
+// would not.
 func (s *session) broken(p git.Pushed, report git.Report) error {
 	s.quote(report)
 	return exit.New(exit.Failed, fmt.Errorf("push to %s: the server failed: %s", s.remote.Name, p.Reason), "what was fetched is merged here, and nothing is lost; run it again")

@@ -20,13 +20,14 @@ const (
 	maxWhy      = 16 << 10 // bytes of one memory's body
 )
 
-// proposalText writes the commit message of a proposal, which on most forges becomes the title and text
-// of its pull request. For each operation it gives the effect, the reason, the evidence, and memories
-// that say nearly the same or the opposite. find looks a memory up by its id and may be nil.
+// proposalText writes the commit message of a proposal, which on most forges becomes the title and
+// text of its pull request. For each operation it gives the effect, the reason, the evidence, and
+// memories that say nearly the same or the opposite. find looks a memory up by its id and may be
+// nil.
 //
 // The text is Markdown for a forge to show. All that an agent, a model or another person may have
-// written is in code marks that it cannot close. So it mentions no person, closes no issue and loads no
-// image. Private operations are left out.
+// written is in code marks that it cannot close. So it mentions no person, closes no issue and
+// loads no image. Private operations are left out.
 func proposalText(ops []record.Operation, find func(id string) (record.Memory, bool)) gitstore.Commit {
 	var shared []record.Operation
 	for _, o := range ops {
@@ -148,8 +149,8 @@ func codeSpan(text string) string {
 	return mark + text + mark
 }
 
-// codeBlock puts text in a fence that it cannot close. It indents each line, so that none begins with a
-// forge's command.
+// codeBlock puts text in a fence that it cannot close. It indents each line, so that none begins
+// with a forge's command.
 func codeBlock(text string) string {
 	if text = quotable(text); len(text) > maxWhy {
 		text = strings.ToValidUTF8(text[:maxWhy], "") + "\n(the diff has the rest)"
@@ -173,8 +174,8 @@ func backticks(text string) int {
 // skipCI matches words in a commit message that make a forge skip its checks.
 var skipCI = pattern.New(`(?i)\[\s*(?:(?:skip|no)[\s_-]*(?:ci|actions?)|(?:ci|actions?)[\s_-]*skip)\s*\]|\*\*\*NO_CI\*\*\*`)
 
-// quotable removes secrets and control characters, and words that make a forge skip its checks: those
-// count in code marks too.
+// quotable removes secrets and control characters, and words that make a forge skip its checks:
+// those count in code marks too.
 func quotable(text string) string {
 	clean, _ := (*redact.Scanner)(nil).Text(unseen.Visible(strings.ReplaceAll(text, "\r\n", "\n")))
 	return skipCI.ReplaceAllStringFunc(clean.String(), func(s string) string { return "(" + strings.Trim(s, "[]* ") + ")" })

@@ -89,8 +89,8 @@ func TestProposalTextIsInert(t *testing.T) {
 	}
 }
 
-// outsideCode reads Markdown as CommonMark says for fences inside a list item and code spans, and returns
-// what is neither.
+// outsideCode reads Markdown as CommonMark says for fences inside a list item and code spans, and
+// returns what is neither.
 func outsideCode(t *testing.T, text string) string {
 	t.Helper()
 	var out strings.Builder

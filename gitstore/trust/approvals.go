@@ -14,8 +14,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/file"
 )
 
-// ApprovalsError is returned when what was approved is there and cannot be read, which says nothing of what was: it is for
-// a person to mend or to remove.
+// ApprovalsError is returned when what was approved is there and cannot be read, which says nothing
+// of what was: it is for a person to mend or to remove.
 type ApprovalsError struct {
 	Path string // of the file
 	Err  error
@@ -71,9 +71,10 @@ func (j *Judge) Check() error {
 	return err
 }
 
-// Approve notes memories of the newest state, by their ids, and its settings by SettingsPath, as approved by a person, as they are or because
-// they are gone, and forgets approvals that no longer hold. held is what is withheld of that state, and settings what counts in their place.
-// The caller holds the branch's lock.
+// Approve notes memories of the newest state, by their ids, and its settings by SettingsPath, as
+// approved by a person, as they are or because they are gone, and forgets approvals that no longer
+// hold. held is what is withheld of that state, and settings what counts in their place. The caller
+// holds the branch's lock.
 func (j *Judge) Approve(v *record.View, held *Withheld, settings Settings, ids []string) error {
 	old, err := j.approvals()
 	if err != nil {
@@ -112,8 +113,9 @@ func (j *Judge) Approve(v *record.View, held *Withheld, settings Settings, ids [
 	return j.saveApprovals(old, next)
 }
 
-// ApproveProposed notes what this clone proposed out of its inbox as approved where a remote's branch has those very
-// bytes, whoever merged them there. Where git has dropped the commit meanwhile, which no ref holds, nothing is.
+// ApproveProposed notes what this clone proposed out of its inbox as approved where a remote's
+// branch has those very bytes, whoever merged them there. Where git has dropped the commit
+// meanwhile, which no ref holds, nothing is.
 func (j *Judge) ApproveProposed(ctx context.Context, proposed, base, theirs gitstore.ID) error {
 	ctx, unlock, err := j.Memory.Lock(ctx)
 	if err != nil {

@@ -172,8 +172,8 @@ func story(r *rand.Rand, n int) (deeds []deed) {
 	return deeds
 }
 
-// Agents are given the same as if people who are not trusted had committed nothing but merges. That holds whatever
-// these did and whoever merged it, worked out as the branch moves and anew.
+// Agents are given the same as if people who are not trusted had committed nothing but merges. That
+// holds whatever these did and whoever merged it, worked out as the branch moves and anew.
 func TestGivenIsAsIfStrangersHadDoneNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

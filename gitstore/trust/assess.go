@@ -22,7 +22,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/file"
 )
 
-// judged is the outcome for one commit of a ref. A memory's file holds its id, so a blob is one memory's.
+// judged is the outcome for one commit of a ref. A memory's file holds its id, so a blob is one
+// memory's.
 type judged struct {
 	Tip      gitstore.ID            `json:"tip"`
 	People   [][]string             `json:"people"`          // names of those who are not trusted
@@ -34,7 +35,8 @@ type judged struct {
 	known map[gitstore.ID]bool // by blob: every other one is withheld too; nil: there are no others
 }
 
-// line is an instead as it is kept. All lines are read by each command, and few of them are taken apart.
+// line is an instead as it is kept. All lines are read by each command, and few of them are taken
+// apart.
 type line string
 
 // instead is the version of a memory that agents are given.
@@ -95,9 +97,9 @@ type judgement struct {
 // judgementFormat is a part of the key: it grows when the same history gives another outcome.
 const judgementFormat = "3"
 
-// Sums are what tells whether anything moved that is decided by: the sum of what was approved here, and that of the part of
-// withheld.json before what is withheld of which commit, which says by whom and by which keys that was decided. They
-// take two small reads.
+// Sums are what tells whether anything moved that is decided by: the sum of what was approved here,
+// and that of the part of withheld.json before what is withheld of which commit, which says by whom
+// and by which keys that was decided. They take two small reads.
 func Sums(state string) (approved, judged string) {
 	text, _ := file.Read(filepath.Join(state, ApprovedFile), file.MaxState)
 	return derived.Sum(text), judges(filepath.Join(state, WithheldFile))
@@ -169,15 +171,15 @@ func (j *Judge) assessor(c config.Trust) (*assessor, error) {
 	return g, nil
 }
 
-// straight is how many commits of our own are followed without git, and keepFrom how many of them make the outcome
-// worth writing: each is read for some 0.05 ms.
+// straight is how many commits of our own are followed without git, and keepFrom how many of them
+// make the outcome worth writing: each is read for some 0.05 ms.
 const (
 	straight = 64
 	keepFrom = 16
 )
 
-// of is what is withheld at a commit of a ref. keep says that it is the ref's newest, so that the outcome serves
-// the next command too.
+// of is what is withheld at a commit of a ref. keep says that it is the ref's newest, so that the
+// outcome serves the next command too.
 func (g *assessor) of(ctx context.Context, s *gitstore.Store, at gitstore.ID, keep bool) (judged, error) {
 	past := g.past.Refs[s.Ref()]
 	if past.Tip == at {
@@ -217,7 +219,8 @@ func (g *assessor) of(ctx context.Context, s *gitstore.Store, at gitstore.ID, ke
 	return j, nil
 }
 
-// decided drops what was given for files that are not as they were then, and reports whether there were any.
+// decided drops what was given for files that are not as they were then, and reports whether there
+// were any.
 func (j *judged) decided(ctx context.Context, s *gitstore.Store) (some bool, err error) {
 	if len(j.Given) == 0 {
 		return false, nil
@@ -266,7 +269,8 @@ func (g *assessor) look(ctx context.Context, s *gitstore.Store, at gitstore.ID, 
 	return g.decide(at, found), nil
 }
 
-// ask finds out who this is, and whom a signature is believed. When that has changed the outcomes hold no more.
+// ask finds out who this is, and whom a signature is believed. When that has changed the outcomes
+// hold no more.
 func (g *assessor) ask(ctx context.Context) error {
 	if g.asked {
 		return nil
@@ -313,9 +317,9 @@ func (g *assessor) belief(ctx context.Context) gitstore.Belief {
 	return gitstore.Belief{Key: g.past.Key + " " + g.past.Own, Author: g.trusts, Approved: g.approved.of, Join: record.Resolve(ctx)}
 }
 
-// untilHere goes on from what was found out before, which may be nil, to the newest commit that was made here, unless
-// that is older or of another history. Commits of our own may have been passed over without a look, and be gone from
-// the history since: somebody squashed them.
+// untilHere goes on from what was found out before, which may be nil, to the newest commit that was
+// made here, unless that is older or of another history. Commits of our own may have been passed
+// over without a look, and be gone from the history since: somebody squashed them.
 func (g *assessor) untilHere(ctx context.Context, s *gitstore.Store, since *gitstore.Origins) *gitstore.Origins {
 	last := s.LastMade(ctx)
 	if last == "" {
@@ -417,7 +421,8 @@ func blobsAt(ctx context.Context, s *gitstore.Store, at gitstore.ID) (map[gitsto
 	return blobs, err
 }
 
-// eachFile calls fn for each file of a memory at a commit. Entries that git itself would refuse are passed over.
+// eachFile calls fn for each file of a memory at a commit. Entries that git itself would refuse are
+// passed over.
 func eachFile(ctx context.Context, s *gitstore.Store, at gitstore.ID, fn func(file string, blob gitstore.ID)) error {
 	err := s.ViewAt(ctx, string(at), func(t *gitstore.Tree) error {
 		return t.Walk(record.MemoryDir, func(file string, blob gitstore.ID) error {

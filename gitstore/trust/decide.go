@@ -15,8 +15,8 @@ import (
 )
 
 // Choose returns the pending changes of some memories, or of all. Each id names a memory by its
-// beginning, as it is now or as agents are given it. idle lists the named memories that are not in force
-// and not withheld.
+// beginning, as it is now or as agents are given it. idle lists the named memories that are not in
+// force and not withheld.
 func (w *Withheld) Choose(v *record.View, now time.Time, ids []string, all bool) (chosen []Pending, idle []string, err error) {
 	pending := w.Pending(v, now)
 	if all {
@@ -63,9 +63,9 @@ func Keep(tx *record.Tx, chosen []Pending) ([]Pending, error) {
 // fingerprint matches that of an ssh key, or the whole one of an OpenPGP key.
 var fingerprint = pattern.New(`^(SHA256:[A-Za-z0-9+/]{43}|[0-9A-Fa-f]{40}|[0-9A-Fa-f]{64})$`)
 
-// Edit adds people to the lists of trusted authors and signers, or removes them. It returns the changed
-// lists by their settings, and the people who were listed before. A fingerprint is a signer, and so is
-// everyone with signer; any other name has to be an address.
+// Edit adds people to the lists of trusted authors and signers, or removes them. It returns the
+// changed lists by their settings, and the people who were listed before. A fingerprint is a
+// signer, and so is everyone with signer; any other name has to be an address.
 func Edit(c config.Trust, add bool, people []string, signer bool) (changed map[string][]string, already []string, err error) {
 	lists := map[string][]string{"trust.authors": slices.Clone(c.Authors), "trust.signers": slices.Clone(c.Signers)}
 	changed = map[string][]string{}

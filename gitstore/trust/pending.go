@@ -17,8 +17,9 @@ type Pending struct {
 	Gone          bool           // its file was taken away
 }
 
-// Pending are the changes of a view that matter at a time, sorted by id: what is in force and withheld, and what was changed, put out
-// of force or taken away while agents are given an older version.
+// Pending are the changes of a view that matter at a time, sorted by id: what is in force and
+// withheld, and what was changed, put out of force or taken away while agents are given an older
+// version.
 func (w *Withheld) Pending(v *record.View, now time.Time) []Pending {
 	if w.None() {
 		return nil

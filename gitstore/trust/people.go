@@ -25,8 +25,8 @@ type Person struct {
 	Withheld []string // ids of those that agents are not given; never nil
 }
 
-// Again notices what an outcome does not look for: another name of ours, other allowed signers. With signatures, nothing
-// of what was decided before is believed. It comes before Withheld.
+// Again notices what an outcome does not look for: another name of ours, other allowed signers.
+// With signatures, nothing of what was decided before is believed. It comes before Withheld.
 func (j *Judge) Again(ctx context.Context, c config.Trust, signatures bool) error {
 	if signatures {
 		files, _ := filepath.Glob(filepath.Join(j.State, "authors-*.json"))
@@ -46,8 +46,9 @@ func (j *Judge) Again(ctx context.Context, c config.Trust, signatures bool) erro
 	return err
 }
 
-// People are those who made the memories of the newest state that are in force now and not private, those with the most
-// first. held is what of that view is withheld; with signatures also those are looked at that count for nothing.
+// People are those who made the memories of the newest state that are in force now and not private,
+// those with the most first. held is what of that view is withheld; with signatures also those are
+// looked at that count for nothing.
 func (j *Judge) People(ctx context.Context, v *record.View, c config.Trust, held *Withheld, signatures bool, now time.Time) ([]Person, error) {
 	g, err := j.assessor(c)
 	if err != nil {

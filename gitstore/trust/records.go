@@ -10,7 +10,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/config"
 )
 
-// Records says whose the reflections and dreams in the journal are. The zero value takes all of them for this clone's.
+// Records says whose the reflections and dreams in the journal are. The zero value takes all of
+// them for this clone's.
 type Records struct {
 	Doubt error // why history could not be read: every path is foreign
 
@@ -20,7 +21,8 @@ type Records struct {
 // Foreign reports of a path in the journal whether somebody not trusted here changed it last.
 func (r Records) Foreign(path string) bool { return r.Doubt != nil || r.strange[path] }
 
-// Records decides for the journal as it is now: one that was synced may be anybody's who may push there.
+// Records decides for the journal as it is now: one that was synced may be anybody's who may push
+// there.
 func (j *Judge) Records(ctx context.Context, c config.Trust) (Records, error) {
 	if c.Everyone {
 		return Records{}, nil

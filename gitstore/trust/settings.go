@@ -14,7 +14,8 @@ import (
 // SettingsPath is the team's settings on the branch. It stands for an id where they are approved.
 const SettingsPath = "reverie.toml"
 
-// Settings is the version of the team's settings that counts in place of the newest. The zero value says that the newest does.
+// Settings is the version of the team's settings that counts in place of the newest. The zero value
+// says that the newest does.
 type Settings struct {
 	Text []byte   // nil: the newest counts
 	By   []string // who changed it since and is not trusted
@@ -30,8 +31,9 @@ type settled struct {
 	Blob gitstore.ID `json:"blob,omitempty"`
 }
 
-// Settings decides which version of the team's settings counts for a view of the newest state: the last that trusted people left, as
-// settings could keep every memory from agents. Where there is none, or history cannot be read, the newest counts: it can only restrict.
+// Settings decides which version of the team's settings counts for a view of the newest state: the
+// last that trusted people left, as settings could keep every memory from agents. Where there is
+// none, or history cannot be read, the newest counts: it can only restrict.
 func (j *Judge) Settings(ctx context.Context, v *record.View, c config.Trust) (Settings, error) {
 	if c.Everyone || v.Fallback() || v.Tip() == "" {
 		return Settings{}, nil

@@ -1,12 +1,14 @@
-// Package trust says whose word counts in a clone. What came from elsewhere is kept, but a memory that somebody changed
-// last who is not trusted here is withheld from agents until a person approves its very bytes. Agents go on being given the
-// last version that people who are trusted left: what they are given is what it would be had nobody else committed anything.
-// Who is trusted is a setting (config.Trust) and this clone's own identity; who changed what last is read along the graph of
-// commits, where a merge launders nothing (gitstore.Store.Origins), and a signature counts if git finds it good.
+// Package trust says whose word counts in a clone. What came from elsewhere is kept, but a memory
+// that somebody changed last who is not trusted here is withheld from agents until a person
+// approves its very bytes. Agents go on being given the last version that people who are trusted
+// left: what they are given is what it would be had nobody else committed anything. Who is trusted
+// is a setting (config.Trust) and this clone's own identity; who changed what last is read along
+// the graph of commits, where a merge launders nothing (gitstore.Store.Origins), and a signature
+// counts if git finds it good.
 //
-// Make a Judge for a clone and ask it Withheld for a view; what that returns answers for one memory after the other
-// without I/O, and its Given is the view for agents. In doubt more is withheld: where history cannot be read, all that nobody
-// approved.
+// Make a Judge for a clone and ask it Withheld for a view; what that returns answers for one memory
+// after the other without I/O, and its Given is the view for agents. In doubt more is withheld:
+// where history cannot be read, all that nobody approved.
 //
 // Files of the state folder, none of which a remote can write, hold what was decided:
 //
@@ -15,8 +17,8 @@
 //	withheld.json  the outcome for one tip of each ref, under the settings it was worked out for
 //	authors-*.json who made each memory what it is, to go on from
 //
-// Where only this clone's own identity ever wrote, an outcome costs the first two of them. A Judge is for one command, and
-// not safe for concurrent use.
+// Where only this clone's own identity ever wrote, an outcome costs the first two of them. A Judge
+// is for one command, and not safe for concurrent use.
 package trust
 
 import (
@@ -42,8 +44,8 @@ type Judge struct {
 	Fallback *gitstore.Store // read where there is no branch yet; nil if nothing is
 	Journal  *gitstore.Store
 
-	// Keep writes a file of the state folder that can be made again, as derived.Write does. It may fail, or leave nothing
-	// where what a value follows from is no longer to be kept.
+	// Keep writes a file of the state folder that can be made again, as derived.Write does. It may
+	// fail, or leave nothing where what a value follows from is no longer to be kept.
 	Keep func(path string, value any)
 }
 
@@ -116,7 +118,8 @@ func (w *Withheld) None() bool {
 	return w == nil || w.memory.known == nil && len(w.memory.Withheld)+len(w.journal.Withheld)+len(w.memory.Given)+len(w.journal.Given) == 0
 }
 
-// Given is the view of what agents are given: without what is withheld, and with the version that they are given in its place.
+// Given is the view of what agents are given: without what is withheld, and with the version that
+// they are given in its place.
 func (w *Withheld) Given(v *record.View) *record.View {
 	if v = v.Actual(); w.None() {
 		return v
@@ -146,8 +149,8 @@ type Changed struct {
 	Gone bool      // they took its file away
 }
 
-// Changed says of a memory by its path, of the journal if private, what became of the version that agents are given. ok is false where that
-// is the newest.
+// Changed says of a memory by its path, of the journal if private, what became of the version that
+// agents are given. ok is false where that is the newest.
 func (w *Withheld) Changed(path string, private bool) (c Changed, ok bool) {
 	if w.None() {
 		return c, false
@@ -178,8 +181,8 @@ func (w *Withheld) given(id string) (blob gitstore.ID, ok bool) {
 	return "", false
 }
 
-// Whose names those for whom a memory of the view is withheld, by their addresses, where they have one, as these stand in the
-// commits; nobody where it is not.
+// Whose names those for whom a memory of the view is withheld, by their addresses, where they have
+// one, as these stand in the commits; nobody where it is not.
 func (w *Withheld) Whose(m record.Memory) []string {
 	if w.None() {
 		return nil

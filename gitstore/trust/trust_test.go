@@ -78,7 +78,8 @@ func (c clone) edit(m, old record.Memory) {
 	}
 }
 
-// stranger commits a memory to a ref with an address that is not ours, as what was fetched has it: without a line in the log.
+// stranger commits a memory to a ref with an address that is not ours, as what was fetched has it:
+// without a line in the log.
 func (c clone) stranger(ref, email string, m record.Memory) {
 	c.t.Helper()
 	tree := filepath.Join(c.t.TempDir(), "tree")
@@ -236,7 +237,8 @@ func TestSpoiltOutcomeReleasesNothing(t *testing.T) {
 	}
 }
 
-// Where history cannot be read, all that nobody approved is withheld, ours too, and the doubt is told.
+// Where history cannot be read, all that nobody approved is withheld, ours too, and the doubt is
+// told.
 func TestUnreadableHistoryWithholds(t *testing.T) {
 	c := newClone(t)
 	c.stranger(branch, "mallory@example.org", fact("Theirs"))
@@ -339,7 +341,8 @@ func (c clone) given(settings config.Trust) (texts []string) {
 	return texts
 }
 
-// Old bytes that were approved once do not come back over what a trusted person wrote since, unless they are approved again.
+// Old bytes that were approved once do not come back over what a trusted person wrote since, unless
+// they are approved again.
 func TestApprovedBytesDoNotComeBack(t *testing.T) {
 	c := newClone(t)
 	m := fact("First")

@@ -114,7 +114,8 @@ func shells(t *testing.T) []string {
 	return found
 }
 
-// hookIn lays out a git directory with a hook for a shell, with options of its own, that ends in body.
+// hookIn lays out a git directory with a hook for a shell, with options of its own, that ends in
+// body.
 func hookIn(t *testing.T, shell, options, name, program, body string) (file string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -209,7 +210,8 @@ func TestTheRestOfAHookReadsTheSame(t *testing.T) {
 	}
 }
 
-// The table of hooks.Agents is the judge: what the program takes for the session of a shell, the scripts do too.
+// The table of hooks.Agents is the judge: what the program takes for the session of a shell, the
+// scripts do too.
 func TestScriptsNameTheSessionThatTheProgramNames(t *testing.T) {
 	variables := []string{hooks.AgentVariable, hooks.SessionVariable}
 	for _, a := range hooks.Agents {
@@ -370,7 +372,8 @@ func TestNothingStartsWhereNothingIsToBeDone(t *testing.T) {
 	}
 }
 
-// Where a loop works, a process looks at each commit; nowhere else, not at those of the loop's own agents, and not with the hooks turned off.
+// Where a loop works, a process looks at each commit; nowhere else, not at those of the loop's own
+// agents, and not with the hooks turned off.
 func TestCommitsWhereALoopWorksAreLookedAt(t *testing.T) {
 	for _, shell := range shells(t) {
 		for _, options := range []string{"", "-eu"} {

@@ -1,8 +1,10 @@
-// Package attack finds text that gives orders to the agents that read it, or that poses as something else than text. A memory is read by
-// agents, so whoever may write one may try that. Find is a net and not a proof: a person reads what is to be merged. What an honest
-// statement about a project says must pass; TestInnocentSentences has examples.
+// Package attack finds text that gives orders to the agents that read it, or that poses as
+// something else than text. A memory is read by agents, so whoever may write one may try that. Find
+// is a net and not a proof: a person reads what is to be merged. What an honest statement about a
+// project says must pass; TestInnocentSentences has examples.
 //
-// Untag is for text that is passed on all the same: it opens and closes no element of what stands around it.
+// Untag is for text that is passed on all the same: it opens and closes no element of what stands
+// around it.
 package attack
 
 import (
@@ -242,8 +244,8 @@ func (p form) read(text string) string {
 	return string(out)
 }
 
-// foldText is text as a reader takes it: look-alike forms of a letter are that letter, and characters
-// without width are gone. Lines stay where they are.
+// foldText is text as a reader takes it: look-alike forms of a letter are that letter, and
+// characters without width are gone. Lines stay where they are.
 func foldText(text string) string {
 	text = norm.NFKC.String(strings.ReplaceAll(text, "\r\n", "\n"))
 	return strings.Map(func(r rune) rune {

@@ -264,7 +264,8 @@ func TestWarningsAgainstAreNotes(t *testing.T) {
 	}
 }
 
-// TestExceptionsHoldForTheirWords has attacks that put what makes another text innocent beside them.
+// TestExceptionsHoldForTheirWords has attacks that put what makes another text innocent beside
+// them.
 func TestExceptionsHoldForTheirWords(t *testing.T) {
 	many := func(line, last string) string { return strings.Repeat(line+"\n", 150) + last }
 	for _, text := range []string{

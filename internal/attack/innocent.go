@@ -7,18 +7,19 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// What makes a form of an attack innocent. An exception looks at the words of the match itself, never at
-// whether a word stands somewhere in its line: whoever writes the line writes that word too.
+// What makes a form of an attack innocent. An exception looks at the words of the match itself,
+// never at whether a word stands somewhere in its line: whoever writes the line writes that word
+// too.
 
-// against finds what may say that the words behind it are warned of; its groups are the head of the warning
-// and the words between.
+// against finds what may say that the words behind it are warned of; its groups are the head of the
+// warning and the words between.
 var against = pattern.New("(?i)\\b(never|do not|don't|must not|avoid|not to|instead of|rather than|no more|refuse to|stop)\\s+((?:[\\w-]+\\s+){0,4})[`\"'*_(\\s]*$")
 
 // negated finds a text that turns a warning behind it round: "do not avoid".
 var negated = pattern.New(`(?i)(\b(never|not|cannot|no|without|forget|fail|hesitate)|n't)\b[^.;!?\n]*$`)
 
-// plainWords may stand between "never" and what must not be done. With any other the sentence may say the
-// opposite, as "do not forget to", "never hesitate to", "do not put off" do.
+// plainWords may stand between "never" and what must not be done. With any other the sentence may
+// say the opposite, as "do not forget to", "never hesitate to", "do not put off" do.
 var plainWords = pattern.NewWords("a an any the this that these those it its them anything something everything ever again just simply blindly directly here there " +
 	"run runs running use uses using do doing execute executing call calling invoke invoking start starting type typing paste pasting copy copying pipe piping " +
 	"install installing deploy deploying build building set setting up let allow try trying to with via by through from in on as of like and or " +
@@ -71,8 +72,8 @@ func onlyHosts(text string, form *pattern.Pattern) bool {
 	return len(hosts) > 0 && !otherRoute.MatchString(rest) && !slices.ContainsFunc(hosts, func(h string) bool { return !form.MatchString(h) })
 }
 
-// staysHere reports whether a command, which runs to the end of its line, sends what it sends to this machine.
-// A remark behind it may say anything.
+// staysHere reports whether a command, which runs to the end of its line, sends what it sends to
+// this machine. A remark behind it may say anything.
 func staysHere(line string) bool {
 	command, _, _ := strings.Cut(line, " #")
 	rest, hosts := addresses(command)

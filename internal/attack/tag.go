@@ -15,8 +15,8 @@ var tagged = pattern.New(`(?i)^\s*(?:/|!|\?|reverie)`)
 // clientTag is the name of a tag such as system-reminder or hook_context: no type is called so.
 var clientTag = pattern.New(`^[A-Za-z0-9]+[-_]`)
 
-// Untag writes the "<" of what may be a tag as "&lt;". That of a type with parameters, as in List<String>, stays: it
-// stands behind a letter, and opens nothing that anybody closes.
+// Untag writes the "<" of what may be a tag as "&lt;". That of a type with parameters, as in
+// List<String>, stays: it stands behind a letter, and opens nothing that anybody closes.
 func Untag(s string) string {
 	var b strings.Builder
 	for i, r := range s {

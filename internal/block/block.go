@@ -1,5 +1,6 @@
-// Package block reads and writes the managed block: our part of a file that belongs to the user, such as AGENTS.md. It
-// lies between two marker lines; everything else keeps its bytes. Begin with Find, then Put or Cut.
+// Package block reads and writes the managed block: our part of a file that belongs to the user,
+// such as AGENTS.md. It lies between two marker lines; everything else keeps its bytes. Begin with
+// Find, then Put or Cut.
 package block
 
 import (

@@ -13,8 +13,8 @@ import (
 
 // A person decides what becomes memory. An agent that a file, a page or a tool's output tells to
 // "remember" something can type every command that a person can, so a command looks at who runs it.
-// It goes by variables that agents set for the shells they start. An agent that wants to deceive can
-// remove them: this keeps the honest apart, and is no wall.
+// It goes by variables that agents set for the shells they start. An agent that wants to deceive
+// can remove them: this keeps the honest apart, and is no wall.
 
 // Shell names the session whose agent runs this process as "<agent>/<session>", or the agent alone.
 // It returns "" where a person does, as far as can be seen.
@@ -45,14 +45,16 @@ func otherwise(caller, hint string) string {
 		"\nto let agents decide: reverie config --user agents.decide true"
 }
 
-// Agent names the session whose agent asks, whatever the environment says of a tool's call; "" for a person.
+// Agent names the session whose agent asks, whatever the environment says of a tool's call; "" for
+// a person.
 func (c *Clone) Agent() string { return cmp.Or(c.Caller, Shell()) }
 
 // AgentsDecide reports whether the user lets agents decide. Through a tool they only ever ask: the
 // person who allowed the call saw no memory change.
 func (c *Clone) AgentsDecide() bool { return c.Config.AgentsDecide && c.Caller == "" }
 
-// WantPerson refuses a command that decides what is known where an agent runs it, unless the user lets agents decide.
+// WantPerson refuses a command that decides what is known where an agent runs it, unless the user
+// lets agents decide.
 func (c *Clone) WantPerson(command string) error {
 	if c.AgentsDecide() {
 		return nil
@@ -69,8 +71,8 @@ func (c *Clone) Asker() string {
 	return c.Agent()
 }
 
-// Shields reports whether an agent asks. What people not trusted here have changed is kept from it by
-// whatever way it asks, but for git itself.
+// Shields reports whether an agent asks. What people not trusted here have changed is kept from it
+// by whatever way it asks, but for git itself.
 func (c *Clone) Shields() bool { return c.Agent() != "" && !c.AgentsDecide() }
 
 // WantTrust refuses to show an agent what is withheld for its author.

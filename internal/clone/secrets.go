@@ -14,7 +14,8 @@ import (
 // The values in a project's .env files are secrets that no pattern knows. They must never get
 // into the memory.
 
-// envBounds bound what is read of .env files: a repository may bring as many and as long ones as it likes.
+// envBounds bound what is read of .env files: a repository may bring as many and as long ones as it
+// likes.
 type envBounds struct {
 	perFile, all int64 // bytes
 	values       int

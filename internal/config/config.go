@@ -49,8 +49,8 @@ type Config struct {
 	origins map[string]string // key → where its value comes from
 }
 
-// Trust says whose memories are given to agents without a person's approval. This clone's own identity
-// always is one of them.
+// Trust says whose memories are given to agents without a person's approval. This clone's own
+// identity always is one of them.
 type Trust struct {
 	Authors  []string // addresses of commits' authors; * stands for any letters
 	Signers  []string // keys of signatures: SHA256:…, an OpenPGP fingerprint, or a principal of the user's allowed signers
@@ -116,8 +116,9 @@ func Default() Config {
 	}
 }
 
-// Load reads the files in order; the later wins. The first is the user's own: some keys are taken from that alone. A file
-// that does not exist is passed over. An unknown key or a bad value is an error that names file, line and key.
+// Load reads the files in order; the later wins. The first is the user's own: some keys are taken
+// from that alone. A file that does not exist is passed over. An unknown key or a bad value is an
+// error that names file, line and key.
 func Load(files ...string) (Config, error) {
 	c := Default()
 	for i, path := range files {

@@ -10,7 +10,8 @@ import (
 	"unicode"
 )
 
-// sandboxModes are the values of sandbox.mode. A team may say one of the later ones, where the user has none.
+// sandboxModes are the values of sandbox.mode. A team may say one of the later ones, where the user
+// has none.
 var sandboxModes = []string{Off, "docker", "podman"}
 
 // isTarget reports whether s is a host and a port.

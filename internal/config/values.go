@@ -65,8 +65,8 @@ func branchName(v any) (string, error) {
 
 var kinds = []string{"convention", "decision", "constraint", "preference", "pattern", "workflow", "failure", "fact", "note"}
 
-// ownRef reports whether a ref may be the memory branch: a branch that is no project's usual one, or a ref of
-// Reverie's that it does not use for something else.
+// ownRef reports whether a ref may be the memory branch: a branch that is no project's usual one,
+// or a ref of Reverie's that it does not use for something else.
 func ownRef(ref string) bool {
 	if name, ok := strings.CutPrefix(ref, "refs/heads/"); ok {
 		return !slices.Contains([]string{"main", "master", "head"}, strings.ToLower(name))

@@ -1,9 +1,11 @@
-// Package derived keeps values in files of the state folder, each as JSON on one line with its sum on the next. Read believes a
-// file that is as Write, or Encode and a writer of the caller's, left it; any other says nothing.
+// Package derived keeps values in files of the state folder, each as JSON on one line with its sum
+// on the next. Read believes a file that is as Write, or Encode and a writer of the caller's, left
+// it; any other says nothing.
 //
-// Write is for what can be made again: it may fail unseen, and has no lock, for who writes last is right where all would write the
-// same. What cannot be made again is Encoded, and its owner writes it: durably, under a lock where several change it, and with an
-// error for what Read does not believe.
+// Write is for what can be made again: it may fail unseen, and has no lock, for who writes last is
+// right where all would write the same. What cannot be made again is Encoded, and its owner writes
+// it: durably, under a lock where several change it, and with an error for what Read does not
+// believe.
 package derived
 
 import (
@@ -16,7 +18,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/file"
 )
 
-// Write keeps a value. It need not succeed, nor be on the disk at once. The file's folder has to be there.
+// Write keeps a value. It need not succeed, nor be on the disk at once. The file's folder has to be
+// there.
 func Write(path string, value any) {
 	if text, err := Encode(value); err == nil {
 		_ = file.Replace(path, text, 0o600, false)
@@ -32,8 +35,8 @@ func Encode(value any) ([]byte, error) {
 	return fmt.Appendf(data, "\n%q\n", Sum(data)), nil
 }
 
-// Read reports whether a file is as it was written, and puts what it holds into value, a pointer. A value that does not fit
-// may be half filled.
+// Read reports whether a file is as it was written, and puts what it holds into value, a pointer. A
+// value that does not fit may be half filled.
 func Read(path string, value any) bool {
 	text, err := file.Read(path, file.MaxState)
 	data, sum, _ := bytes.Cut(text, []byte("\n"))

@@ -1,8 +1,9 @@
-// Package docs reads statements that somebody wrote down already: the units of a Markdown text, and everything that a
-// repository's own documents and task runners state.
+// Package docs reads statements that somebody wrote down already: the units of a Markdown text, and
+// everything that a repository's own documents and task runners state.
 //
-// Markdown splits a text into units, and Read collects a work tree's documents, of which Says then tells the places that state
-// the same as a statement. Everything read is bounded. A Tree is safe for concurrent use only where nobody calls Says.
+// Markdown splits a text into units, and Read collects a work tree's documents, of which Says then
+// tells the places that state the same as a statement. Everything read is bounded. A Tree is safe
+// for concurrent use only where nobody calls Says.
 package docs
 
 import (
@@ -54,8 +55,8 @@ var (
 	ours        = pattern.New(`^\s*<!--\s*reverie:(begin\b|end\s*-->)`)
 )
 
-// Markdown takes a text apart. Left out are front matter, comments, images, lines of tags alone, and the block that Reverie
-// itself keeps in a file.
+// Markdown takes a text apart. Left out are front matter, comments, images, lines of tags alone,
+// and the block that Reverie itself keeps in a file.
 func Markdown(text string) Text {
 	r := reader{front: map[string]string{}}
 	lines := strings.Split(strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n"), "\n")
@@ -238,7 +239,8 @@ func (r *reader) bullet(n, indent int, text string) {
 // maxFront bounds a value of the front matter that is given as a list, in bytes.
 const maxFront = 4096
 
-// maxLead is the longest text that a list goes on with, and the longest heading that counts for what is below it, in bytes.
+// maxLead is the longest text that a list goes on with, and the longest heading that counts for
+// what is below it, in bytes.
 const maxLead = 500
 
 // leadOf is a text that a list goes on with, or "".

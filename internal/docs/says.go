@@ -9,8 +9,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// A document states what a statement says if one sentence, or one bullet or paragraph, has its commands, paths and numbers, nearly
-// all of its other words, and the same negations.
+// A document states what a statement says if one sentence, or one bullet or paragraph, has its
+// commands, paths and numbers, nearly all of its other words, and the same negations.
 const (
 	sameShare  = 0.8 // of a statement's words
 	fewWords   = 4   // up to so many, all of them
@@ -36,7 +36,8 @@ var (
 
 var cjkNegations = []string{"不", "别", "勿", "禁", "没", "無", "ない", "ません", "금지", "않", "마세요"}
 
-// unit takes a bullet, a paragraph or a row, with the line that it goes on with and the heading that it stands under.
+// unit takes a bullet, a paragraph or a row, with the line that it goes on with and the heading
+// that it stands under.
 func (t *Tree) unit(at Place, u Unit) {
 	all := sentences.Split(u.Text, -1)
 	for _, one := range all {
@@ -68,7 +69,8 @@ func (t *Tree) sentence(at Place, u Unit, text string, most int) {
 	t.sentences = append(t.sentences, s)
 }
 
-// terms are the different terms of a text, those that are parts of others too, without what turnsOf finds and what only adds weight.
+// terms are the different terms of a text, those that are parts of others too, without what turnsOf
+// finds and what only adds weight.
 func (t *Tree) terms(text string) map[string]bool {
 	out := map[string]bool{}
 	for _, token := range t.analyzer.Append(nil, text, terms.Statement) {
@@ -79,7 +81,8 @@ func (t *Tree) terms(text string) map[string]bool {
 	return out
 }
 
-// turnsOf are the words of a text that change what it means, and the stems of the words behind its negations.
+// turnsOf are the words of a text that change what it means, and the stems of the words behind its
+// negations.
 func (t *Tree) turnsOf(text string) (turns, not map[string]bool) {
 	turns, not = map[string]bool{}, map[string]bool{}
 	negated := false
@@ -113,7 +116,8 @@ type Statement struct {
 	Job   bool     // it tells by which command a job is done: a document that has the command says so
 }
 
-// Says returns the places that state the same as a statement, one a file, in the order in which the files were read.
+// Says returns the places that state the same as a statement, one a file, in the order in which the
+// files were read.
 func (t *Tree) Says(s Statement) []Place {
 	if t == nil || t.with == nil {
 		return nil
@@ -139,7 +143,8 @@ func (t *Tree) Says(s Statement) []Place {
 // command is a command of a statement.
 type command struct{ key, dir string }
 
-// asked are the commands of a statement, in the folders in which they are run, whose documents are read if they were not.
+// asked are the commands of a statement, in the folders in which they are run, whose documents are
+// read if they were not.
 func (t *Tree) asked(s Statement) []command {
 	in := ""
 	for _, glob := range s.Paths {

@@ -8,8 +8,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// tasks reads the file in which a task runner lists its tasks, by its name; nil for another file. The reader calls put with a line, from 1,
-// and the command that runs the task.
+// tasks reads the file in which a task runner lists its tasks, by its name; nil for another file.
+// The reader calls put with a line, from 1, and the command that runs the task.
 func tasks(file string) func(text string, put func(line int, command string)) {
 	switch strings.ToLower(file) {
 	case "package.json":

@@ -1,8 +1,9 @@
-// Package dotenv finds the .env files of a repository: those of every work tree, in any folder, also where a link stands
-// in their place. Find is the entry.
+// Package dotenv finds the .env files of a repository: those of every work tree, in any folder,
+// also where a link stands in their place. Find is the entry.
 //
-// What was found is kept in the state folder, with the time at which each folder changed last. The next Find reads only
-// folders that changed since, so a hook can afford it. Any number of processes may Find at once.
+// What was found is kept in the state folder, with the time at which each folder changed last. The
+// next Find reads only folders that changed since, so a hook can afford it. Any number of processes
+// may Find at once.
 package dotenv
 
 import (
@@ -48,8 +49,8 @@ const (
 	maxFiles   = 256
 )
 
-// Named reports whether a file of that name holds settings for the environment: .env and whatever begins so, *.env,
-// .envrc, .dev.vars, .flaskenv and .npmrc.
+// Named reports whether a file of that name holds settings for the environment: .env and whatever
+// begins so, *.env, .envrc, .dev.vars, .flaskenv and .npmrc.
 func Named(name string) bool {
 	name = strings.ToLower(name)
 	return strings.HasPrefix(name, ".env") || strings.HasSuffix(name, ".env") || strings.HasPrefix(name, ".dev.vars") || name == ".flaskenv" || name == ".npmrc"
@@ -61,8 +62,8 @@ var passed = []string{".git", ".hg", ".svn", "node_modules", "bower_components",
 // settles is how long after a change a folder may change again without another time of change.
 const settles = 2 * time.Second
 
-// Find returns the .env files of all work trees, those that git does not track first, then those nearest to the top. What
-// cannot be read, or takes too long, is passed over.
+// Find returns the .env files of all work trees, those that git does not track first, then those
+// nearest to the top. What cannot be read, or takes too long, is passed over.
 func Find(ctx context.Context, repo *git.Repo, e Effort) []File {
 	ctx, cancel := context.WithTimeout(ctx, e.Time)
 	defer cancel()
@@ -125,7 +126,8 @@ func (w *walk) anew() {
 	w.ask()
 }
 
-// again brings what was kept up to date, by reading the folders that changed. It reports false if the work trees are others.
+// again brings what was kept up to date, by reading the folders that changed. It reports false if
+// the work trees are others.
 func (w *walk) again(kept *listing) bool {
 	if kept.trees != changeOf(treesOf(w.repo)) || w.repo.WorkTree != "" && !slices.Contains(kept.roots, w.repo.WorkTree) {
 		return false
@@ -177,7 +179,8 @@ func (w *walk) again(kept *listing) bool {
 	return true
 }
 
-// drain reads the folders in the queue, and those below them that are not known. What is left is read the next time.
+// drain reads the folders in the queue, and those below them that are not known. What is left is
+// read the next time.
 func (w *walk) drain(known map[string]bool) {
 	for n := 0; len(w.queue) > 0 && n < maxFolders && w.entries < maxEntries && w.ctx.Err() == nil; n++ {
 		dir := w.queue[0]
@@ -237,7 +240,8 @@ func (w *walk) enter(d folder, do func(fs.DirEntry)) {
 	}
 }
 
-// linked reads a folder outside of the work trees that a link leads to. Folders below it are left out: they may be many.
+// linked reads a folder outside of the work trees that a link leads to. Folders below it are left
+// out: they may be many.
 func (w *walk) linked(link string) {
 	real, err := filepath.EvalSymlinks(link)
 	if err != nil || slices.ContainsFunc(w.roots, func(root string) bool { return within(root, real) }) {
@@ -328,7 +332,8 @@ func trees(repo *git.Repo) []tree {
 // maxTrees bounds the work trees that are gone through.
 const maxTrees = 64
 
-// roots are the folders that a listing begins with: the work trees and, of a submodule, the tree around it.
+// roots are the folders that a listing begins with: the work trees and, of a submodule, the tree
+// around it.
 func roots(ctx context.Context, repo *git.Repo) []string {
 	var all []string
 	for _, t := range trees(repo) {
@@ -353,7 +358,8 @@ func roots(ctx context.Context, repo *git.Repo) []string {
 // treesOf is the folder in which git keeps the linked work trees.
 func treesOf(repo *git.Repo) string { return filepath.Join(repo.CommonDir, "worktrees") }
 
-// changeOf is when a folder changed last, 0 for one that is not there, and -1 for one that may still change unseen.
+// changeOf is when a folder changed last, 0 for one that is not there, and -1 for one that may
+// still change unseen.
 func changeOf(dir string) int64 {
 	info, err := os.Lstat(dir)
 	switch {

@@ -149,7 +149,8 @@ func TestFindSeesAllWorkTrees(t *testing.T) {
 	}
 }
 
-// What is kept is brought up to date: new files in old folders and in new ones, files and folders that are gone.
+// What is kept is brought up to date: new files in old folders and in new ones, files and folders
+// that are gone.
 func TestFindSeesChanges(t *testing.T) {
 	r := testrepo.New(t)
 	r.Write("apps/web/src/a.txt", "a\n")
@@ -203,7 +204,8 @@ func TestFindSeesChanges(t *testing.T) {
 	}
 }
 
-// Where there are more folders than are looked at, a change among the first loses none of the others, and repeats none.
+// Where there are more folders than are looked at, a change among the first loses none of the
+// others, and repeats none.
 func TestFindKeepsWhatItDoesNotLookAt(t *testing.T) {
 	r := testrepo.New(t)
 	for _, name := range []string{"a/.env", "b/c/.env", "b/c/end 3/.env"} {
@@ -231,7 +233,8 @@ func TestFindKeepsWhatItDoesNotLookAt(t *testing.T) {
 	}
 }
 
-// A second Find reads no folder that did not change, and one that had no time goes on the next time.
+// A second Find reads no folder that did not change, and one that had no time goes on the next
+// time.
 func TestFindGoesOn(t *testing.T) {
 	r := testrepo.New(t)
 	for _, name := range []string{"a/.env", "b/c/.env"} {

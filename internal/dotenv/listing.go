@@ -41,11 +41,12 @@ func (d folder) time() (time.Time, bool) {
 	return info.ModTime(), true
 }
 
-// listFile is the listing in the state folder: one line each for the trees, the roots, the files and the folders, with
-// a letter for what it is. Last stands the number of lines.
+// listFile is the listing in the state folder: one line each for the trees, the roots, the files
+// and the folders, with a letter for what it is. Last stands the number of lines.
 const listFile = "env-files"
 
-// read is the listing as it was kept, with the first so many folders; nil if there is none, or none that is whole.
+// read is the listing as it was kept, with the first so many folders; nil if there is none, or none
+// that is whole.
 func read(repo *git.Repo, most int) *listing {
 	text, err := file.Read(filepath.Join(repo.CommonDir, "reverie", listFile), 4<<20)
 	last := strings.LastIndex(string(text), "\nend ") + 1

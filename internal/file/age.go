@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// ByAge lists the files of a folder of ours whose names are wanted, with the folder before each, the newest first. A
-// symbolic link in place of the folder has none, and nothing there that is no plain file is one.
+// ByAge lists the files of a folder of ours whose names are wanted, with the folder before each,
+// the newest first. A symbolic link in place of the folder has none, and nothing there that is no
+// plain file is one.
 func ByAge(dir string, want func(name string) bool) []string {
 	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
 		return nil

@@ -1,5 +1,6 @@
-// Package file is what more than one package needs of files and that the standard library does not have: locks between
-// processes, names that survive a power cut, and writing a file at once or not at all.
+// Package file is what more than one package needs of files and that the standard library does not
+// have: locks between processes, names that survive a power cut, and writing a file at once or not
+// at all.
 package file
 
 import (
@@ -12,14 +13,15 @@ import (
 	"strings"
 )
 
-// The names of files that were not finished begin so: with Temp those of Replace, with Foreign those of Exchange and
-// Rewrite, which are in folders of somebody else's.
+// The names of files that were not finished begin so: with Temp those of Replace, with Foreign
+// those of Exchange and Rewrite, which are in folders of somebody else's.
 const (
 	Temp    = "new-"
 	Foreign = ".reverie-new-"
 )
 
-// ErrNotRegular is returned by Open for what is no regular file: a pipe, a device, a folder, or, with NoFollow, a link.
+// ErrNotRegular is returned by Open for what is no regular file: a pipe, a device, a folder, or,
+// with NoFollow, a link.
 var ErrNotRegular = errors.New("not a regular file")
 
 // ErrTooLarge is returned by Read for a file that is longer than the reader takes.
@@ -28,7 +30,8 @@ var ErrTooLarge = errors.New("the file is too large")
 // MaxState is how much is read of a file of the state folder that is read whole, in bytes.
 const MaxState = 64 << 20
 
-// Bare is an error about a file without the path that it begins with, for who names the file in words of their own.
+// Bare is an error about a file without the path that it begins with, for who names the file in
+// words of their own.
 func Bare(err error) error {
 	if p, ok := err.(*fs.PathError); ok {
 		return p.Err
@@ -36,9 +39,9 @@ func Bare(err error) error {
 	return err
 }
 
-// Open opens a regular file as os.OpenFile does, and never waits for what else may have its name: opening a pipe waits for
-// the other end. A file of ours, which somebody may have put there with the repository, is opened with NoFollow; one that its
-// owner may have made a link, without.
+// Open opens a regular file as os.OpenFile does, and never waits for what else may have its name:
+// opening a pipe waits for the other end. A file of ours, which somebody may have put there with
+// the repository, is opened with NoFollow; one that its owner may have made a link, without.
 func Open(path string, flag int, mode fs.FileMode) (*os.File, error) {
 	f, err := os.OpenFile(path, flag|nonBlock, mode)
 	if err != nil {
@@ -61,11 +64,13 @@ func Open(path string, flag int, mode fs.FileMode) (*os.File, error) {
 // Read is the text of a file of ours that has at most max bytes: Open with NoFollow.
 func Read(path string, max int64) ([]byte, error) { return read(path, NoFollow, max) }
 
-// ReadLinked is Read where the file may be a link: the settings of a user, who may keep them elsewhere.
+// ReadLinked is Read where the file may be a link: the settings of a user, who may keep them
+// elsewhere.
 func ReadLinked(path string, max int64) ([]byte, error) { return read(path, 0, max) }
 
-// ReadIn is at most max bytes of a regular file below a folder, and whether that is all of it. A link may lead to another file of the
-// folder, never out of it and never into a git directory: it may have come with somebody else's commit.
+// ReadIn is at most max bytes of a regular file below a folder, and whether that is all of it. A
+// link may lead to another file of the folder, never out of it and never into a git directory: it
+// may have come with somebody else's commit.
 func ReadIn(dir *os.Root, name string, max int64) (text []byte, whole bool, err error) {
 	if real, err := filepath.EvalSymlinks(filepath.Join(dir.Name(), name)); err == nil {
 		top, err := filepath.EvalSymlinks(dir.Name())
@@ -91,7 +96,8 @@ func ReadIn(dir *os.Root, name string, max int64) (text []byte, whole bool, err 
 	return text, true, err
 }
 
-// Same reports whether two paths lead to one file or folder. It need not be there where they differ in spelling alone, as a//b and a/b do.
+// Same reports whether two paths lead to one file or folder. It need not be there where they differ
+// in spelling alone, as a//b and a/b do.
 func Same(a, b string) bool {
 	if filepath.Clean(a) == filepath.Clean(b) {
 		return true
@@ -114,8 +120,9 @@ func read(path string, flag int, max int64) ([]byte, error) {
 	return text, err
 }
 
-// Map is Read for a file that only Replace writes, mapped into memory where the system lets a mapped file be replaced. What it
-// returns is valid until release is called, and must not be written to.
+// Map is Read for a file that only Replace writes, mapped into memory where the system lets a
+// mapped file be replaced. What it returns is valid until release is called, and must not be
+// written to.
 func Map(path string, max int64) (data []byte, release func(), err error) {
 	f, err := Open(path, os.O_RDONLY|NoFollow, 0)
 	if err != nil {
@@ -132,12 +139,14 @@ func Map(path string, max int64) (data []byte, release func(), err error) {
 	return Content(f, info.Size())
 }
 
-// mapFrom is the size from which a file is mapped, in bytes: reading one of a few pages is as quick.
+// mapFrom is the size from which a file is mapped, in bytes: reading one of a few pages is as
+// quick.
 const mapFrom = 64 << 10
 
-// Content is what an open file has, whose size is known: mapped into memory where it is large and the system lets a mapped file be
-// replaced, else read. It is valid until release is called, also when the file was closed or removed, and must not be written to.
-// Who makes a mapped file shorter ends the process that reads beyond its end, unless that catches the fault.
+// Content is what an open file has, whose size is known: mapped into memory where it is large and
+// the system lets a mapped file be replaced, else read. It is valid until release is called, also
+// when the file was closed or removed, and must not be written to. Who makes a mapped file shorter
+// ends the process that reads beyond its end, unless that catches the fault.
 func Content(f *os.File, size int64) (data []byte, release func(), err error) {
 	if size > math.MaxInt {
 		return nil, nil, &fs.PathError{Op: "map", Path: f.Name(), Err: ErrTooLarge}
@@ -157,21 +166,21 @@ func whole(f *os.File, size int) (data []byte, release func(), err error) {
 	return data, func() {}, err
 }
 
-// Replace puts a file in the place of path with its whole content at once. What a symbolic link of that name points to is
-// not written: the link is replaced. The content is on the disk before the name is; with durable, so is the name
-// when Replace returns.
+// Replace puts a file in the place of path with its whole content at once. What a symbolic link of
+// that name points to is not written: the link is replaced. The content is on the disk before the
+// name is; with durable, so is the name when Replace returns.
 func Replace(path string, data []byte, mode fs.FileMode, durable bool) error {
 	return put(path, Temp, data, mode, durable, nil)
 }
 
-// Exchange is a durable Replace in a folder that is not ours. ready, unless it is nil, is asked when nothing but the
-// renaming is left to do; with an error of its, all stays as it is.
+// Exchange is a durable Replace in a folder that is not ours. ready, unless it is nil, is asked
+// when nothing but the renaming is left to do; with an error of its, all stays as it is.
 func Exchange(path string, data []byte, mode fs.FileMode, ready func() error) error {
 	return put(path, Foreign, data, mode, true, ready)
 }
 
-// Rewrite is an Exchange that leaves a symbolic link where it is and writes what it points to. The mode stays; a new
-// file has 0644.
+// Rewrite is an Exchange that leaves a symbolic link where it is and writes what it points to. The
+// mode stays; a new file has 0644.
 func Rewrite(path string, data []byte) error {
 	mode := fs.FileMode(0o644)
 	if target, err := filepath.EvalSymlinks(path); err == nil {
@@ -183,7 +192,8 @@ func Rewrite(path string, data []byte) error {
 	return Exchange(path, data, mode, nil)
 }
 
-// Unfinished are the files in a folder that an Exchange left which was killed, or is about to rename.
+// Unfinished are the files in a folder that an Exchange left which was killed, or is about to
+// rename.
 func Unfinished(dir string) []string {
 	var found []string
 	entries, _ := os.ReadDir(dir)
@@ -195,7 +205,8 @@ func Unfinished(dir string) []string {
 	return found
 }
 
-// Sweep removes the unfinished files of a folder. Who calls has to know that nobody is at work there.
+// Sweep removes the unfinished files of a folder. Who calls has to know that nobody is at work
+// there.
 func Sweep(dir string) {
 	for _, path := range Unfinished(dir) {
 		os.Remove(path)

@@ -7,7 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// NoFollow is a flag for os.OpenFile that does nothing here: making a symbolic link takes a privilege on Windows.
+// NoFollow is a flag for os.OpenFile that does nothing here: making a symbolic link takes a
+// privilege on Windows.
 const NoFollow = 0
 
 // nonBlock does nothing here: pipes have names of their own.

@@ -22,10 +22,11 @@ func (e *LockError) Error() string {
 	return fmt.Sprintf("lock %s: held by %s; try again when it has ended", e.Path, e.Holder)
 }
 
-// LockPath takes the lock that a file of ours is, which is made when it is not there, and returns the function that gives
-// it back. The kernel frees it when its holder dies. Who holds it may give it up by
-// removing the file, too: those who wait for it then make a new one. LockPath waits until the deadline of ctx, at most LockWait, and then
-// returns a *LockError; if ctx is cancelled, the error wraps context.Canceled.
+// LockPath takes the lock that a file of ours is, which is made when it is not there, and returns
+// the function that gives it back. The kernel frees it when its holder dies. Who holds it may give
+// it up by removing the file, too: those who wait for it then make a new one. LockPath waits until
+// the deadline of ctx, at most LockWait, and then returns a *LockError; if ctx is cancelled, the
+// error wraps context.Canceled.
 func LockPath(ctx context.Context, path string) (unlock func(), err error) {
 	var f *os.File
 	for held := false; !held; {

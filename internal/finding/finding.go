@@ -1,5 +1,6 @@
-// Package finding is what a check found in files, as values: how bad, by which rule, where. It writes them for machines: in SARIF 2.1.0,
-// the form in which forges and editors take findings, and as commands to the runner of GitHub Actions.
+// Package finding is what a check found in files, as values: how bad, by which rule, where. It
+// writes them for machines: in SARIF 2.1.0, the form in which forges and editors take findings, and
+// as commands to the runner of GitHub Actions.
 package finding
 
 import (
@@ -45,14 +46,15 @@ type Finding struct {
 	Message string `json:"message"`
 }
 
-// fingerprint stays the same while a finding does, wherever its line moves to. n tells apart those that
-// are alike in all else.
+// fingerprint stays the same while a finding does, wherever its line moves to. n tells apart those
+// that are alike in all else.
 func (f Finding) fingerprint(n int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s\x00%s\x00%d", f.Rule, f.Path, f.ID, f.Message, n))
 	return hex.EncodeToString(sum[:16])
 }
 
-// Sort orders findings by place, those of one place as the rules are, and drops doubles. It sorts all in place.
+// Sort orders findings by place, those of one place as the rules are, and drops doubles. It sorts
+// all in place.
 func (rs Rules) Sort(all []Finding) []Finding {
 	slices.SortStableFunc(all, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(rs.index(a.Rule), rs.index(b.Rule)), cmp.Compare(a.Message, b.Message))

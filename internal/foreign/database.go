@@ -11,7 +11,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/sqlite"
 )
 
-// readTables calls fn on one state of the database at path, and again, after start, if that state was a mixture.
+// readTables calls fn on one state of the database at path, and again, after start, if that state
+// was a mixture.
 func readTables(ctx context.Context, path string, start func(), fn func(*sqlite.Snapshot) error) error {
 	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", path, ErrNone)

@@ -21,10 +21,12 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// Files that agents read at every start, and those in which agents and their plug-ins keep what they remember. Their items have
-// no keys: At says where each stands, and an item that changed is another one.
+// Files that agents read at every start, and those in which agents and their plug-ins keep what
+// they remember. Their items have no keys: At says where each stands, and an item that changed is
+// another one.
 
-// maxNotes is the largest of these files that is read whole, in bytes, and manyNotes how many of one folder are.
+// maxNotes is the largest of these files that is read whole, in bytes, and manyNotes how many of
+// one folder are.
 const (
 	maxNotes  = 1 << 20
 	manyNotes = 1000
@@ -49,8 +51,8 @@ func openFolder(name, label string) (*folder, error) {
 	return &folder{dir: dir, label: label}, nil
 }
 
-// text is what a file of the folder has. What is not there, or no regular file of the folder, has nothing; neither has a second
-// name of a file that was read.
+// text is what a file of the folder has. What is not there, or no regular file of the folder, has
+// nothing; neither has a second name of a file that was read.
 func (d *folder) text(name string, f *Found) (string, bool) {
 	info, err := d.dir.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -100,7 +102,8 @@ func (d *folder) none(f *Found) error {
 	return fmt.Errorf("%s: %w", f.Place, ErrNone)
 }
 
-// readInstructions reads the files that agents read at every start, at the top of the work tree, or one file of that kind.
+// readInstructions reads the files that agents read at every start, at the top of the work tree, or
+// one file of that kind.
 func readInstructions(_ context.Context, q Query, f *Found) error {
 	f.Place, f.Usual = q.place(q.top())
 	if info, err := os.Stat(f.Place); err == nil && info.Mode().IsRegular() {
@@ -189,8 +192,8 @@ func inTree(dir string, styles map[string]style) func(context.Context, Query, *F
 // slugged is how Claude Code names the folder of a project.
 var slugged = pattern.New(`[^A-Za-z0-9]`)
 
-// readClaude reads Claude Code's memory of this repository: a file for each fact, and MEMORY.md, which may have more than links to
-// them.
+// readClaude reads Claude Code's memory of this repository: a file for each fact, and MEMORY.md,
+// which may have more than links to them.
 func readClaude(_ context.Context, q Query, f *Found) error {
 	usual := ""
 	for _, dir := range q.roots() {
@@ -237,7 +240,8 @@ func (q Query) roots() []string {
 	return out
 }
 
-// readGemini reads Gemini CLI's memory of this repository, and what its user told it to remember everywhere.
+// readGemini reads Gemini CLI's memory of this repository, and what its user told it to remember
+// everywhere.
 func readGemini(_ context.Context, q Query, f *Found) error {
 	f.Place, f.Usual = q.place(filepath.Join(q.Gemini, "tmp", q.geminiProject(), "memory"))
 	d, err := openFolder(f.Place, "gemini-memory/")
@@ -272,8 +276,8 @@ func readGemini(_ context.Context, q Query, f *Found) error {
 	return nil
 }
 
-// geminiProject is the folder that Gemini CLI has for this repository: by its list of projects, a project's own mark, or, as older
-// versions name it, the work tree's hash.
+// geminiProject is the folder that Gemini CLI has for this repository: by its list of projects, a
+// project's own mark, or, as older versions name it, the work tree's hash.
 func (q Query) geminiProject() string {
 	var known struct{ Projects map[string]string }
 	if data, err := file.Read(filepath.Join(q.Gemini, "projects.json"), maxNotes); err == nil {
@@ -300,8 +304,9 @@ var codexAbout = pattern.New(`(?i)\b(?:user preferences|preference signals|reusa
 
 var cwdLine = pattern.New(`(?m)^(?:applies_to: )?cwd[:=] ?([^;\n]+?)(?:;.*)?$`)
 
-// readCodex reads Codex's memories, of both of its layouts. One folder has those of all projects: what does not name this one's
-// folder is left out, but for the user's preferences, and for notes where no other project is named at all.
+// readCodex reads Codex's memories, of both of its layouts. One folder has those of all projects:
+// what does not name this one's folder is left out, but for the user's preferences, and for notes
+// where no other project is named at all.
 func readCodex(_ context.Context, q Query, f *Found) error {
 	f.Place, f.Usual = q.place(q.Codex)
 	found := false

@@ -1,9 +1,10 @@
-// Package foreign reads what other tools remember: true-mem's and opencode-lcm's databases, simple-memory's folder,
-// opencode-mem's server, and the exports of OpenCode Manager's memory; and files in Markdown: what agents are told to read, and what they
-// and their plug-ins remember. It writes nothing there and takes no lock.
+// Package foreign reads what other tools remember: true-mem's and opencode-lcm's databases,
+// simple-memory's folder, opencode-mem's server, and the exports of OpenCode Manager's memory; and
+// files in Markdown: what agents are told to read, and what they and their plug-ins remember. It
+// writes nothing there and takes no lock.
 //
-// Begin with Read, which is for stores, or OM, which is for a file. What comes back is somebody else's text: whoever keeps it
-// frees it of secrets, and asks a person.
+// Begin with Read, which is for stores, or OM, which is for a file. What comes back is somebody
+// else's text: whoever keeps it frees it of secrets, and asks a person.
 package foreign
 
 import (
@@ -32,7 +33,8 @@ var Files = []string{"instructions", "claude-memory", "codex-memory", "gemini-me
 var Tools = []string{"instructions", "claude-memory", "codex-memory", "gemini-memory", "opencode-dream", "deep-memory", "opencode-memory",
 	"opencode-mem", "true-mem", "simple-memory", "opencode-lcm"}
 
-// readers are how the stores are read: a function, for a map would be made at every start of the program.
+// readers are how the stores are read: a function, for a map would be made at every start of the
+// program.
 func readers(tool string) func(context.Context, Query, *Found) error {
 	switch tool {
 	case "instructions":
@@ -166,8 +168,8 @@ const private = "[private]"
 
 var privateTag = pattern.New(`(?i)<(/?)private\s*>`)
 
-// clean makes text of what a tool has: UTF-8, without zero bytes, and without what stands in <private> elements. One that is not
-// closed reaches to the end.
+// clean makes text of what a tool has: UTF-8, without zero bytes, and without what stands in
+// <private> elements. One that is not closed reaches to the end.
 func clean(s string) string {
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 	tags := privateTag.FindAllStringSubmatchIndex(s, -1)
@@ -196,7 +198,8 @@ func clean(s string) string {
 	return strings.TrimSpace(b.String() + s[at:])
 }
 
-// maxStore is how much is read of one store, in bytes: all of its answers or files, or the texts of its database.
+// maxStore is how much is read of one store, in bytes: all of its answers or files, or the texts of
+// its database.
 const maxStore = 64 << 20
 
 // budget is what was read of a store, in bytes.
@@ -220,7 +223,8 @@ func moment(text string) time.Time {
 	return time.Time{}
 }
 
-// milliseconds is the time so long after the beginning of 1970; zero where that is not known, or none that RFC 3339 can write.
+// milliseconds is the time so long after the beginning of 1970; zero where that is not known, or
+// none that RFC 3339 can write.
 func milliseconds[T int64 | float64](n T) time.Time {
 	if !(n > 0 && n < 1e15) { // 1e15 is past the year 9999, and fits int64
 		return time.Time{}
@@ -228,7 +232,8 @@ func milliseconds[T int64 | float64](n T) time.Time {
 	return bounded(time.UnixMilli(int64(n)))
 }
 
-// bounded is a time in UTC to the second, or zero outside of the years 1 to 9999, which RFC 3339 cannot write.
+// bounded is a time in UTC to the second, or zero outside of the years 1 to 9999, which RFC 3339
+// cannot write.
 func bounded(t time.Time) time.Time {
 	if t = t.UTC().Truncate(time.Second); t.Year() < 1 || t.Year() > 9999 {
 		return time.Time{}

@@ -196,7 +196,8 @@ func TestOpenCodeMemWalksAllPages(t *testing.T) {
 	}
 }
 
-// TestOnlyThisMachineIsAsked uses an address of documentation, RFC 5737: refused before anything is sent.
+// TestOnlyThisMachineIsAsked uses an address of documentation, RFC 5737: refused before anything is
+// sent.
 func TestOnlyThisMachineIsAsked(t *testing.T) {
 	_, err := Read(context.Background(), "opencode-mem", Query{Place: "http://192.0.2.1:4747", Home: t.TempDir()})
 	if !errors.Is(err, errElsewhere) {

@@ -46,8 +46,9 @@ func serverName(at *url.URL) string {
 	return at.Scheme + "://" + net.JoinHostPort(host, port) + strings.TrimSuffix(at.Path, "/")
 }
 
-// readOpenCodeMem asks opencode-mem's server for its memories, page by page. Prompts, which it has too, are not asked for. What belongs
-// to a project has its folder or the address of its repository; what has neither is about the user.
+// readOpenCodeMem asks opencode-mem's server for its memories, page by page. Prompts, which it has
+// too, are not asked for. What belongs to a project has its folder or the address of its
+// repository; what has neither is about the user.
 func readOpenCodeMem(ctx context.Context, q Query, f *Found) error {
 	f.Place = cmp.Or(q.Place, usualServer)
 	base, err := url.Parse(f.Place)
@@ -190,8 +191,8 @@ func ask(ctx context.Context, client *http.Client, address, token string, read *
 	return *answer.Data, nil
 }
 
-// newClient asks directly, without a proxy, follows no redirection, and without remote connects to nothing but this machine, whatever
-// name or answer of a name server says.
+// newClient asks directly, without a proxy, follows no redirection, and without remote connects to
+// nothing but this machine, whatever name or answer of a name server says.
 func newClient(remote bool) *http.Client {
 	dialer := &net.Dialer{Timeout: serverWait}
 	if !remote {

@@ -10,7 +10,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// A text that people or agents wrote for agents to read: each bullet is a statement, and so is a paragraph that gives a rule.
+// A text that people or agents wrote for agents to read: each bullet is a statement, and so is a
+// paragraph that gives a rule.
 
 // style says how a file is written.
 type style uint8
@@ -50,7 +51,8 @@ type kindOfSection struct {
 	kind  string
 }
 
-// The first match counts. A name of binding goes before the words of a bullet, and one of loose only in a tool's own files.
+// The first match counts. A name of binding goes before the words of a bullet, and one of loose
+// only in a tool's own files.
 var (
 	binding = []kindOfSection{
 		{pattern.New(`(?i)\b(?:constraints?|hard rules?|forbidden)\b|约束|禁止`), "constraint"},
@@ -142,8 +144,8 @@ func isWord(r rune) bool {
 	return r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r >= 0x80
 }
 
-// inContext puts before a bullet what it needs to be understood: the bullet or line that it goes on with, or the heading of one that has
-// few words.
+// inContext puts before a bullet what it needs to be understood: the bullet or line that it goes on
+// with, or the heading of one that has few words.
 func inContext(u docs.Unit, text string) string {
 	under := strings.ReplaceAll(u.Under, "**", "")
 	if under == "" && u.Level > 1 && len(strings.Fields(text)) < shortRule && utf8.RuneCountInString(text) < maxContext/2 {
@@ -157,7 +159,8 @@ func inContext(u docs.Unit, text string) string {
 	return under + ": " + text
 }
 
-// kindOf is the kind of a unit's statement: what its section or its words bind to, else what its section is about.
+// kindOf is the kind of a unit's statement: what its section or its words bind to, else what its
+// section is about.
 func kindOf(u docs.Unit, s style) string {
 	heading := ""
 	if n := len(u.Headings); n > 0 {
@@ -198,7 +201,8 @@ func tagsOf(u docs.Unit) []string {
 	return []string{tag}
 }
 
-// fact is the statement of a file that holds one, as Claude Code keeps them: what it says, why, and how to apply it.
+// fact is the statement of a file that holds one, as Claude Code keeps them: what it says, why, and
+// how to apply it.
 func fact(text, at string, modified time.Time) (Item, bool) {
 	parsed := docs.Markdown(clean(text))
 	i := Item{At: at + ":1", Created: modified, Kind: "fact"}

@@ -20,12 +20,13 @@ const maxDay = 16 << 20
 
 var (
 	dayFile = pattern.New(`^\d{4}-\d{2}-\d{2}\.logfmt$`)
-	// entryStart begins an entry. All other lines go on with the one before: one version writes line feeds in its texts as they are.
+	// entryStart begins an entry. All other lines go on with the one before: one version writes line
+	// feeds in its texts as they are.
 	entryStart = pattern.New(`^(?:ts=|id=mem_)`)
 )
 
-// readSimpleMemory reads simple-memory's folder: a file a day, an entry a line. The file of deletions says what is gone, and is
-// not read: what was deleted is in no file of a day.
+// readSimpleMemory reads simple-memory's folder: a file a day, an entry a line. The file of
+// deletions says what is gone, and is not read: what was deleted is in no file of a day.
 func readSimpleMemory(ctx context.Context, q Query, f *Found) error {
 	dir := ""
 	if len(q.Dirs) > 0 {
@@ -117,8 +118,8 @@ func simpleItem(fields map[string]string) (item Item, ok bool) {
 	return item, true
 }
 
-// logfmt reads fields such as type=decision content="a \"word\"". Where escapes is true a backslash may also stand before an n, an r
-// or a backslash. The first field of a name counts.
+// logfmt reads fields such as type=decision content="a \"word\"". Where escapes is true a backslash
+// may also stand before an n, an r or a backslash. The first field of a name counts.
 func logfmt(entry string, escapes bool) map[string]string {
 	fields := map[string]string{}
 	put := func(key, value string) {

@@ -9,8 +9,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/sqlite"
 )
 
-// readTrueMem reads true-mem's database. It holds all projects: a memory of one has the project's folder, one without is about
-// the user.
+// readTrueMem reads true-mem's database. It holds all projects: a memory of one has the project's
+// folder, one without is about the user.
 func readTrueMem(ctx context.Context, q Query, f *Found) error {
 	f.Place, f.Usual = q.place(filepath.Join(q.Home, ".true-mem", "memory.db"))
 	fresh := *f

@@ -19,7 +19,8 @@ func (e *AddressError) Error() string {
 }
 
 var (
-	// helperAddress is one that git gives to the program git-remote-<name>, or to an alias of that name.
+	// helperAddress is one that git gives to the program git-remote-<name>, or to an alias of that
+	// name.
 	helperAddress = pattern.New(`^([A-Za-z][A-Za-z0-9+.-]*)?::`)
 	urlAddress    = pattern.New(`^([A-Za-z][A-Za-z0-9+.-]*)://`)
 	escaped       = pattern.New(`%[0-9A-Fa-f]{2}`)
@@ -28,10 +29,11 @@ var (
 // plainSchemes are those that git and its own helpers speak.
 var plainSchemes = []string{"file", "git", "ssh", "git+ssh", "ssh+git", "http", "https", "ftp", "ftps"}
 
-// vet refuses a remote with several addresses, of which git would push to all and we name one, and one
-// whose address runs a helper that the user's own configuration does not allow or lies in this
-// repository's own folder: the hooks of such a repository came with that folder. Hooks of a remote that
-// is a path elsewhere run on a push as they do with git. bases are where a relative path may begin.
+// vet refuses a remote with several addresses, of which git would push to all and we name one, and
+// one whose address runs a helper that the user's own configuration does not allow or lies in this
+// repository's own folder: the hooks of such a repository came with that folder. Hooks of a remote
+// that is a path elsewhere run on a push as they do with git. bases are where a relative path may
+// begin.
 func (c remoteConfig) vet(r *Repo, name string, bases ...string) error {
 	for _, key := range []string{"url", "pushurl"} {
 		values := c.all["remote."+name+"."+key]
@@ -67,8 +69,8 @@ func helperOf(address string) (string, bool) {
 	return "", false
 }
 
-// allows reports whether the user, and not the repository, lets git speak a protocol. ext and fd never
-// run, whatever is said here.
+// allows reports whether the user, and not the repository, lets git speak a protocol. ext and fd
+// never run, whatever is said here.
 func (c remoteConfig) allows(protocol string) bool {
 	if protocol != "" && slices.Contains(strings.Split(os.Getenv("GIT_ALLOW_PROTOCOL"), ":"), protocol) {
 		return true
@@ -93,8 +95,8 @@ func localPath(address string) (string, bool) {
 	return address, colon < 0 || slash >= 0 && slash < colon || filepath.VolumeName(address) != ""
 }
 
-// holds reports whether a path is inside this repository: its git directories or a work tree of it, by
-// name or behind symbolic links.
+// holds reports whether a path is inside this repository: its git directories or a work tree of it,
+// by name or behind symbolic links.
 func (c remoteConfig) holds(r *Repo, path string, bases []string) bool {
 	roots := []string{r.CommonDir, r.GitDir, r.WorkTree}
 	if filepath.Base(r.CommonDir) == ".git" {

@@ -119,8 +119,8 @@ func TestSeveralAddressesAreRefused(t *testing.T) {
 	}
 }
 
-// Reading what is missing does not do what a sync refuses, however the configuration says that the clone is
-// partial.
+// Reading what is missing does not do what a sync refuses, however the configuration says that the
+// clone is partial.
 func TestMissingObjectIsNotFetchedFromAnywhere(t *testing.T) {
 	missing := strings.Repeat("1", 40)
 	for name, config := range map[string]string{

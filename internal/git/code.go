@@ -16,8 +16,8 @@ var ErrNoPath = errors.New("no such file in the commit")
 // MaxCode is how many entries Code.Walk looks at.
 const MaxCode = 300_000
 
-// Code is the user's code at one commit. Only what is asked for is read, and the folders above it, each once.
-// It is used by one goroutine at a time, and closed.
+// Code is the user's code at one commit. Only what is asked for is read, and the folders above it,
+// each once. It is used by one goroutine at a time, and closed.
 type Code struct {
 	repo    *Repo
 	commit  string
@@ -40,8 +40,9 @@ func (c *Code) Commit() string { return c.commit }
 // Close ends the reading.
 func (c *Code) Close() error { return c.objects.Close() }
 
-// File returns the id of the plain file at a path. The error wraps ErrNoPath where there is none, which includes
-// folders, symbolic links and submodules; any other error says that it could not be found out.
+// File returns the id of the plain file at a path. The error wraps ErrNoPath where there is none,
+// which includes folders, symbolic links and submodules; any other error says that it could not be
+// found out.
 func (c *Code) File(ctx context.Context, name string) (blob string, err error) {
 	none := fmt.Errorf("%s: %w", name, ErrNoPath)
 	if name == "" || path.Clean(name) != name || path.IsAbs(name) {
@@ -78,7 +79,8 @@ func (c *Code) Read(ctx context.Context, blob string) ([]byte, error) {
 	return o.Data, err
 }
 
-// Walk calls fn with every plain file, in git's order, until it returns false or MaxCode entries were seen.
+// Walk calls fn with every plain file, in git's order, until it returns false or MaxCode entries
+// were seen.
 func (c *Code) Walk(ctx context.Context, fn func(name, blob string) bool) error {
 	at, err := c.top(ctx)
 	if err != nil {

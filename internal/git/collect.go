@@ -15,8 +15,8 @@ const (
 	gcWait = 5 * time.Second
 )
 
-// Collecting reports whether a git gc is at work in the repository. It reads gc.pid as git does: the file counts
-// for 12 hours, and on this machine only while its process lives.
+// Collecting reports whether a git gc is at work in the repository. It reads gc.pid as git does:
+// the file counts for 12 hours, and on this machine only while its process lives.
 func (r *Repo) Collecting() bool {
 	path := filepath.Join(r.CommonDir, "gc.pid")
 	info, err := os.Stat(path)
@@ -36,8 +36,9 @@ func (r *Repo) Collecting() bool {
 	return err != nil || host != here || processExists(pid)
 }
 
-// AwaitCollection waits for a git gc that is at work, and reports whether none is any more. It waits 5 seconds at
-// most, and not at all for who has less than twice that, as a hook: what is written beside a gc is safe, only dearer.
+// AwaitCollection waits for a git gc that is at work, and reports whether none is any more. It
+// waits 5 seconds at most, and not at all for who has less than twice that, as a hook: what is
+// written beside a gc is safe, only dearer.
 func (r *Repo) AwaitCollection(ctx context.Context) bool {
 	wait := gcWait
 	if end, ok := ctx.Deadline(); ok && time.Until(end) < 2*gcWait {

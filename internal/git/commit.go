@@ -12,7 +12,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
-// NewCommit returns a commit whose author is its committer. Ids of sha256 do not fit go-git's encoder.
+// NewCommit returns a commit whose author is its committer. Ids of sha256 do not fit go-git's
+// encoder.
 func (r *Repo) NewCommit(who Identity, when time.Time, tree string, parents []string, message string) Object {
 	if r.ObjectFormat == "sha256" {
 		var b strings.Builder
@@ -39,8 +40,8 @@ func (r *Repo) NewCommit(who Identity, when time.Time, tree string, parents []st
 // TreeEntry is one line of a tree.
 type TreeEntry struct{ Mode, Name, ID string }
 
-// NewTree returns a tree of entries in git's order. go-git encodes files and folders; lines with other
-// modes, and ids of sha256, are written as they are.
+// NewTree returns a tree of entries in git's order. go-git encodes files and folders; lines with
+// other modes, and ids of sha256, are written as they are.
 func NewTree(r *Repo, entries []TreeEntry) Object {
 	tree := &object.Tree{Entries: make([]object.TreeEntry, len(entries))}
 	plain := r.ObjectFormat != "sha256"

@@ -15,8 +15,9 @@ type Identity struct {
 	Sign        bool // commit.gpgsign is on
 }
 
-// settings are values of the configuration that name no program and hold no secret, by key in lower case:
-// what may be kept from one command to the next. A key that is asked for has to be one of keptSettings.
+// settings are values of the configuration that name no program and hold no secret, by key in lower
+// case: what may be kept from one command to the next. A key that is asked for has to be one of
+// keptSettings.
 type settings map[string]string
 
 var keptSettings = []string{"author.name", "author.email", "user.name", "user.email", "commit.gpgsign", "core.sharedrepository", "gc.auto", "init.defaultbranch"}
@@ -123,8 +124,8 @@ func truth(v string) bool {
 	return false
 }
 
-// falsity reports whether git takes a value for false; it takes numbers, too, and what we do not know we
-// do not trust.
+// falsity reports whether git takes a value for false; it takes numbers, too, and what we do not
+// know we do not trust.
 func falsity(v string) bool {
 	switch strings.ToLower(v) {
 	case "false", "no", "off", "0", "":

@@ -13,9 +13,9 @@ import (
 	"strings"
 )
 
-// fileObjects reads loose objects and packs from their files and writes loose objects itself: reading
-// and adding one object needs no process and does not depend on the size of the repository. What it does not
-// find, and what is in a format it does not read, it asks of git.
+// fileObjects reads loose objects and packs from their files and writes loose objects itself:
+// reading and adding one object needs no process and does not depend on the size of the repository.
+// What it does not find, and what is in a format it does not read, it asks of git.
 type fileObjects struct {
 	repo   *Repo
 	sizes  Sizes
@@ -275,8 +275,8 @@ func (f *fileObjects) findDirs() error {
 	return nil
 }
 
-// alternates reads objects/info/alternates: one folder a line, relative to dir, # begins a comment. A quoted
-// line is left to git.
+// alternates reads objects/info/alternates: one folder a line, relative to dir, # begins a comment.
+// A quoted line is left to git.
 func alternates(dir string) ([]string, error) {
 	file, err := os.Open(filepath.Join(dir, "info", "alternates"))
 	if errors.Is(err, fs.ErrNotExist) {

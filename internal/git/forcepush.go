@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Overwrite moves one ref of the remote from u.Old to u.ID, although that is no descendant: what the
-// remote had is replaced, which only a purge wants. The server compares, so nothing is overwritten that
-// was not seen: an empty Old is refused. Otherwise it is as Push.
+// Overwrite moves one ref of the remote from u.Old to u.ID, although that is no descendant: what
+// the remote had is replaced, which only a purge wants. The server compares, so nothing is
+// overwritten that was not seen: an empty Old is refused. Otherwise it is as Push.
 func (m *Remote) Overwrite(ctx context.Context, u Update) (Pushed, []string, error) {
 	if err := CheckRef(u.Ref); err != nil {
 		return Pushed{}, nil, err

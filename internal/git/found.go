@@ -16,19 +16,20 @@ import (
 	"time"
 )
 
-// FindCached is Find without a git process, where what git said of this repository before still holds. Where the
-// repository lies is never taken from what was kept: it is found by walking up from dir, as git does. What was
-// kept is what git made of the configuration, and it holds as long as every file of that, the environment and
-// the git program are the same. Whatever is not plain is asked of git. Once there is a state folder, an answer is
-// kept there.
+// FindCached is Find without a git process, where what git said of this repository before still
+// holds. Where the repository lies is never taken from what was kept: it is found by walking up
+// from dir, as git does. What was kept is what git made of the configuration, and it holds as long
+// as every file of that, the environment and the git program are the same. Whatever is not plain is
+// asked of git. Once there is a state folder, an answer is kept there.
 func FindCached(ctx context.Context, dir string) (*Repo, error) {
 	p, plain := walk(dir)
 	return p.find(ctx, dir, plain)
 }
 
-// FindStarted is FindCached for a repository that has a state folder, and nil for one that certainly has none, or where there is
-// no repository: that costs a few looks at the file system and no process. What is called at every prompt of an agent, in any
-// folder of the machine, asks this.
+// FindStarted is FindCached for a repository that has a state folder, and nil for one that
+// certainly has none, or where there is no repository: that costs a few looks at the file system
+// and no process. What is called at every prompt of an agent, in any folder of the machine, asks
+// this.
 func FindStarted(ctx context.Context, dir string) (*Repo, error) {
 	p, plain := walk(dir)
 	if os.Getenv("GIT_DIR") == "" && os.Getenv("GIT_COMMON_DIR") == "" {
@@ -60,10 +61,10 @@ func (p place) find(ctx context.Context, dir string, plain bool) (*Repo, error) 
 // place is where a repository lies: what git finds without its configuration.
 type place struct{ top, gitDir, common string }
 
-// walk looks for the repository that holds dir; the zero value means that there is none. plain is false where git might
-// see another one, or none: with a variable of git's in the environment that it may heed, in a bare repository or a git
-// directory, where something belongs to another user, lies on another file system, or is not what a repository has in its
-// place.
+// walk looks for the repository that holds dir; the zero value means that there is none. plain is
+// false where git might see another one, or none: with a variable of git's in the environment that
+// it may heed, in a bare repository or a git directory, where something belongs to another user,
+// lies on another file system, or is not what a repository has in its place.
 func walk(dir string) (p place, plain bool) {
 	at, err := filepath.Abs(dir)
 	if err != nil {
@@ -96,8 +97,8 @@ func walk(dir string) (p place, plain bool) {
 	}
 }
 
-// placeAt is the repository whose top a folder is: one with a folder, or a file "gitdir: …", named .git. It may also be
-// a git directory itself.
+// placeAt is the repository whose top a folder is: one with a folder, or a file "gitdir: …", named
+// .git. It may also be a git directory itself.
 func placeAt(top string) (p place, plain bool) {
 	p, plain = place{top: top, gitDir: filepath.Join(top, ".git")}, true
 	switch dot, err := os.Lstat(p.gitDir); {
@@ -161,8 +162,9 @@ func follow(from, line string) (dir string, ok bool) {
 	return dir, err == nil
 }
 
-// harmless are the variables of git's, and harmlessBegin how families of them begin, that have no part in which
-// repository it finds and in its configuration. Those that keyVariables names have, and are looked at.
+// harmless are the variables of git's, and harmlessBegin how families of them begin, that have no
+// part in which repository it finds and in its configuration. Those that keyVariables names have,
+// and are looked at.
 var (
 	harmless = []string{"GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_ASKPASS", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_PAGER",
 		"GIT_PAGER_IN_USE", "GIT_EXEC_PATH", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_REFLOG_ACTION", "GIT_OPTIONAL_LOCKS", "GIT_TERMINAL_PROMPT",
@@ -208,7 +210,8 @@ func (p place) name() string {
 	return foundDir + "/" + hex.EncodeToString(sum[:8])
 }
 
-// key is what an answer holds for, beside the files: the place, the environment and the git program.
+// key is what an answer holds for, beside the files: the place, the environment and the git
+// program.
 func (p place) key() (string, bool) {
 	program, err := exec.LookPath("git")
 	if err != nil {
@@ -278,11 +281,12 @@ func (p place) read() (a answer, ok bool) {
 	return a, true
 }
 
-// settled is how old the files of the configuration have to be: one that changes again in the same tick of its
-// file system's clock would keep its stamp.
+// settled is how old the files of the configuration have to be: one that changes again in the same
+// tick of its file system's clock would keep its stamp.
 var settled = 2 * time.Second
 
-// keep writes down what git said, if it said it of this place and the files cannot have changed since. It need not succeed.
+// keep writes down what git said, if it said it of this place and the files cannot have changed
+// since. It need not succeed.
 func (p place) keep(ctx context.Context, r *Repo, began time.Time) {
 	if r.Bare || r.CommonDir != p.common || r.GitDir != p.gitDir || r.WorkTree != p.top {
 		return
@@ -332,8 +336,8 @@ func sumOf(data []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// configFiles are the files that git reads its configuration from here, and those that would be read if they were there.
-// known is false where more than their text decides about it.
+// configFiles are the files that git reads its configuration from here, and those that would be
+// read if they were there. known is false where more than their text decides about it.
 func (p place) configFiles(ctx context.Context, l listing) (files []string, known bool) {
 	files = append(files, filepath.Join(p.common, "config"), filepath.Join(p.gitDir, "config.worktree"))
 	home := os.Getenv("HOME")

@@ -18,7 +18,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// countGits puts a git into PATH that notes each start, and returns how to count those of a function.
+// countGits puts a git into PATH that notes each start, and returns how to count those of a
+// function.
 func countGits(t *testing.T) func(fn func()) int {
 	t.Helper()
 	real, err := exec.LookPath("git")
@@ -412,7 +413,8 @@ func TestNothingIsKeptBeforeThereIsAStateFolder(t *testing.T) {
 	}
 }
 
-// Wherever git finds a repository that has a state folder, it is found as started; elsewhere no git need be asked.
+// Wherever git finds a repository that has a state folder, it is found as started; elsewhere no git
+// need be asked.
 func TestFindStartedWhereverGitFindsIt(t *testing.T) {
 	r := testrepo.New(t)
 	r.Write("a/b/file", "x\n")

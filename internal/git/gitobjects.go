@@ -13,8 +13,8 @@ import (
 	"sync"
 )
 
-// gitObjects reads and writes objects by real git: one process of cat-file for all reads of an operation, and
-// one that takes a pack for each Save.
+// gitObjects reads and writes objects by real git: one process of cat-file for all reads of an
+// operation, and one that takes a pack for each Save.
 type gitObjects struct {
 	repo  *Repo
 	sizes Sizes
@@ -117,8 +117,8 @@ func (g *gitObjects) answer(id string) (Object, error) {
 	}
 	fields := strings.Fields(line)
 	if len(fields) == 2 && fields[1] == "missing" {
-		// A loose object that git cannot read is missing to it, with a word about why: all of it is here once
-		// the process has ended, as it does after any error.
+		// A loose object that git cannot read is missing to it, with a word about why: all of it is here
+		// once the process has ended, as it does after any error.
 		g.stop()
 		if why := damage(g.stderr.bytes(), id); why != "" {
 			return Object{}, fmt.Errorf("%s: %w: %s", id, ErrCorrupt, why)
@@ -143,9 +143,9 @@ func (g *gitObjects) answer(id string) (Object, error) {
 	return o, g.repo.check(o)
 }
 
-// damage is what git said about one object that it cannot read, or "". Standard error also holds what it
-// said before about others, and about settings and alternates: a line counts if it names the object, by its
-// id or by its path, which is the id with slashes in it.
+// damage is what git said about one object that it cannot read, or "". Standard error also holds
+// what it said before about others, and about settings and alternates: a line counts if it names
+// the object, by its id or by its path, which is the id with slashes in it.
 func damage(stderr []byte, id string) string {
 	for line := range strings.Lines(string(stderr)) {
 		if !strings.Contains(strings.NewReplacer("/", "", `\`, "").Replace(line), id) {

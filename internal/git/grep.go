@@ -9,12 +9,13 @@ import (
 	"strings"
 )
 
-// maxGrep is how many bytes of git's answer are looked at: words of which there is more tell nothing.
+// maxGrep is how many bytes of git's answer are looked at: words of which there is more tell
+// nothing.
 const maxGrep = 4 << 20
 
-// Grep lists for each word, as a whole word and literally, the files of a commit that have it, each with its path
-// from the top: at most n, and one more where there are more. Prose is passed over: files of Markdown and plain
-// text. It is one process, however many words there are.
+// Grep lists for each word, as a whole word and literally, the files of a commit that have it, each
+// with its path from the top: at most n, and one more where there are more. Prose is passed over:
+// files of Markdown and plain text. It is one process, however many words there are.
 func (r *Repo) Grep(ctx context.Context, commit string, words []string, n int) (map[string][]string, error) {
 	args := []string{"grep", "-I", "-o", "-z", "-F", "-w", "--no-textconv", "--no-recurse-submodules", "--no-color", "--no-column", "--no-line-number", "--full-name"}
 	for _, word := range words {

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// What real git is asked about the history of the user's code. Nothing here writes, and no configured program
-// runs. Ids may be abbreviated; they must be hexadecimal or come from git.
+// What real git is asked about the history of the user's code. Nothing here writes, and no
+// configured program runs. Ids may be abbreviated; they must be hexadecimal or come from git.
 
 // Commits returns the whole id of the commit that each revision names, "" where it names none here.
 func (r *Repo) Commits(ctx context.Context, revs ...string) ([]string, error) {
@@ -50,7 +50,8 @@ func (r *Repo) Committed(ctx context.Context, commit string) (time.Time, error) 
 	return time.Unix(seconds, 0).UTC(), err
 }
 
-// Before returns the newest commit on the first parents' line of ref that is not younger than a time, "" if there is none.
+// Before returns the newest commit on the first parents' line of ref that is not younger than a
+// time, "" if there is none.
 func (r *Repo) Before(ctx context.Context, ref string, at time.Time) (string, error) {
 	out, err := r.Git(ctx, nil, "rev-list", "--first-parent", "--max-count=1", "--before="+strconv.FormatInt(at.Unix(), 10), ref, "--")
 	return strings.TrimSpace(string(out)), err
@@ -69,7 +70,8 @@ func (r *Repo) IsAncestor(ctx context.Context, commit, from string) (bool, error
 	return err == nil, err
 }
 
-// MergeBase returns the best commit that a commit has in common with any of others, "" if there is none.
+// MergeBase returns the best commit that a commit has in common with any of others, "" if there is
+// none.
 func (r *Repo) MergeBase(ctx context.Context, commit string, others ...string) (string, error) {
 	out, err := r.Git(ctx, nil, append([]string{"merge-base", commit}, others...)...)
 	var failed *Error
@@ -79,8 +81,8 @@ func (r *Repo) MergeBase(ctx context.Context, commit string, others ...string) (
 	return strings.TrimSpace(string(out)), err
 }
 
-// Between lists the commits that are reachable from tip and not from base, without merges, the newest first,
-// at most n, and of these only such that touch one of paths where there are any.
+// Between lists the commits that are reachable from tip and not from base, without merges, the
+// newest first, at most n, and of these only such that touch one of paths where there are any.
 func (r *Repo) Between(ctx context.Context, base, tip string, n int, paths ...string) ([]string, error) {
 	args := []string{"--literal-pathspecs", "rev-list", "--no-merges", "--max-count=" + strconv.Itoa(n), tip, "^" + base, "--"}
 	out, err := r.Git(ctx, nil, append(args, paths...)...)
@@ -108,7 +110,8 @@ func (r *Repo) PatchID(ctx context.Context, from, to string) (string, error) {
 	return ids[0], nil
 }
 
-// PatchIDs returns the stable patch ids of commits, in no order. Those that change nothing have none.
+// PatchIDs returns the stable patch ids of commits, in no order. Those that change nothing have
+// none.
 func (r *Repo) PatchIDs(ctx context.Context, commits []string) ([]string, error) {
 	if len(commits) == 0 {
 		return nil, nil
@@ -147,7 +150,8 @@ func (r *Repo) patchIDs(ctx context.Context, stdin string, args ...string) ([]st
 	return ids, err
 }
 
-// Renames maps the paths of files that one commit had and another has under another name, as git detects it.
+// Renames maps the paths of files that one commit had and another has under another name, as git
+// detects it.
 func (r *Repo) Renames(ctx context.Context, from, to string) (map[string]string, error) {
 	out, err := r.Git(ctx, nil, "diff-tree", "-r", "-M", "-l1000", "--diff-filter=R", "--name-status", "-z", from, to)
 	if err != nil {
@@ -161,8 +165,8 @@ func (r *Repo) Renames(ctx context.Context, from, to string) (map[string]string,
 	return renames, nil
 }
 
-// Removed returns the newest commit reachable from another that took a file away, with its first parent; both
-// are "" if none did. It costs a walk of the history.
+// Removed returns the newest commit reachable from another that took a file away, with its first
+// parent; both are "" if none did. It costs a walk of the history.
 func (r *Repo) Removed(ctx context.Context, from, path string) (commit, parent string, err error) {
 	out, err := r.Git(ctx, nil, "--literal-pathspecs", "rev-list", "--max-count=1", "--parents", "--no-merges", from, "--", path)
 	f := strings.Fields(string(out))
@@ -172,7 +176,8 @@ func (r *Repo) Removed(ctx context.Context, from, path string) (commit, parent s
 	return f[0], f[1], nil
 }
 
-// Branches returns the tips of a branch: the local one first, where it is here, then the remote-tracking ones.
+// Branches returns the tips of a branch: the local one first, where it is here, then the
+// remote-tracking ones.
 func (r *Repo) Branches(ctx context.Context, name string) ([]string, error) {
 	if err := CheckRef("refs/heads/" + name); err != nil {
 		return nil, nil
@@ -188,8 +193,8 @@ func (r *Repo) Branches(ctx context.Context, name string) ([]string, error) {
 	return tips, err
 }
 
-// OnBranches returns those of some commits, by their whole ids, that a branch of this clone has, or a remote's as it was
-// last fetched. It costs two processes, however many there are.
+// OnBranches returns those of some commits, by their whole ids, that a branch of this clone has, or
+// a remote's as it was last fetched. It costs two processes, however many there are.
 func (r *Repo) OnBranches(ctx context.Context, commits []string) (map[string]bool, error) {
 	if len(commits) == 0 {
 		return nil, nil
@@ -227,8 +232,8 @@ type Default struct {
 	Tips []string // of the local one and of origin's, where they are here
 }
 
-// Default finds the default branch: the one that is asked for, else origin's, else that of the configuration, main
-// or master, whichever is here. The zero value means that there is none.
+// Default finds the default branch: the one that is asked for, else origin's, else that of the
+// configuration, main or master, whichever is here. The zero value means that there is none.
 func (r *Repo) Default(ctx context.Context, name string) (Default, error) {
 	if name != "" {
 		return r.defaultNamed(ctx, name)

@@ -51,9 +51,10 @@ type looseFile struct {
 	temp string   // the file's name; empty once, or because, path has the object
 }
 
-// saveLoose writes objects as loose files: all of them to temporary names in their folders (git prunes
-// what is named tmp_obj_), then everything synced, then renamed, then the folders synced. An object that
-// is there already is made as young as a new one, so that no git prunes it, and synced too.
+// saveLoose writes objects as loose files: all of them to temporary names in their folders (git
+// prunes what is named tmp_obj_), then everything synced, then renamed, then the folders synced. An
+// object that is there already is made as young as a new one, so that no git prunes it, and synced
+// too.
 //
 // A git prune removes temporary files as well, those of others too: then all of it is done again.
 func (r *Repo) saveLoose(objs []Object, s settings) error {
@@ -111,8 +112,9 @@ func (w *looseWriter) add(o Object) error {
 	return errors.Join(deflate(file, o), file.Chmod(0o444), w.share.adjust(file.Name()))
 }
 
-// createTemp makes a temporary file in a folder of objects. git removes such a folder whenever it finds it
-// empty, as between our making it and our first file in it, so it may have to be made again.
+// createTemp makes a temporary file in a folder of objects. git removes such a folder whenever it
+// finds it empty, as between our making it and our first file in it, so it may have to be made
+// again.
 func (w *looseWriter) createTemp(dir string) (*os.File, error) {
 	for try := 0; ; try++ {
 		if err := w.mkdir(dir); err != nil {
@@ -196,7 +198,8 @@ func (w *looseWriter) clean() {
 	}
 }
 
-// syncObjectDirs syncs folders of objects. One that is gone held what git has moved into a pack, durably.
+// syncObjectDirs syncs folders of objects. One that is gone held what git has moved into a pack,
+// durably.
 func syncObjectDirs(dirs []string) error {
 	return each(len(dirs), func(i int) error {
 		err := file.SyncDir(dirs[i])
@@ -207,8 +210,8 @@ func syncObjectDirs(dirs []string) error {
 	})
 }
 
-// replace renames a finished object into place. Where an equal one is open or read-only (Windows), the
-// one that is there is as good.
+// replace renames a finished object into place. Where an equal one is open or read-only (Windows),
+// the one that is there is as good.
 func replace(temp, path string) error {
 	err := os.Rename(temp, path)
 	if err != nil {

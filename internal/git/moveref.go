@@ -17,16 +17,17 @@ import (
 const (
 	// refWait is how long MoveRef waits for another git that holds the ref's lock file.
 	refWait = 10 * time.Second
-	// staleAfter is the age at which a ref's lock file that is not ours counts as left behind. git holds
-	// one for milliseconds.
+	// staleAfter is the age at which a ref's lock file that is not ours counts as left behind. git
+	// holds one for milliseconds.
 	staleAfter = time.Minute
 )
 
-// MoveRef moves the ref name from old to new, by git's protocol: <ref>.lock made so that only one can
-// make it, the value compared, the reflog written, the lock renamed over the ref, and file and
-// folder synced, so the move survives a power cut once MoveRef has returned. An empty old means the ref must
-// not exist. The caller holds the lock of Lock; a lock file left behind by a killed process of ours is then
-// known to be dead and is cleared away. Errors wrap ErrLost, ErrRefConflict or ErrRefLocked.
+// MoveRef moves the ref name from old to new, by git's protocol: <ref>.lock made so that only one
+// can make it, the value compared, the reflog written, the lock renamed over the ref, and file and
+// folder synced, so the move survives a power cut once MoveRef has returned. An empty old means the
+// ref must not exist. The caller holds the lock of Lock; a lock file left behind by a killed
+// process of ours is then known to be dead and is cleared away. Errors wrap ErrLost, ErrRefConflict
+// or ErrRefLocked.
 func (r *Repo) MoveRef(ctx context.Context, name, new, old, message string) error {
 	if err := CheckRef(name); err != nil {
 		return err
@@ -88,8 +89,8 @@ func (r *Repo) moveFile(ctx context.Context, name, new, old, message string) err
 }
 
 // syncRef makes a ref's new name durable, and the names of the folders made for it. A git that has
-// packed the ref in the meantime has removed its folder with it; then it is packed-refs that must be
-// on the disk.
+// packed the ref in the meantime has removed its folder with it; then it is packed-refs that must
+// be on the disk.
 func (r *Repo) syncRef(path string, freshDir bool) error {
 	for dir := filepath.Dir(path); len(dir) > len(r.CommonDir); dir = filepath.Dir(dir) {
 		err := file.SyncDir(dir)
@@ -158,7 +159,8 @@ func (r *Repo) lockRef(ctx context.Context, name, new string, share sharing) (*r
 	}
 }
 
-// clearOwn removes what a killed process of ours left: the mark, and any lock file that is the same file.
+// clearOwn removes what a killed process of ours left: the mark, and any lock file that is the same
+// file.
 func clearOwn(lock *refLock) error {
 	mark, err := os.Lstat(lock.mark)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -175,8 +177,8 @@ func clearOwn(lock *refLock) error {
 	return os.Remove(lock.mark)
 }
 
-// breakStale removes a lock file that nobody can be holding any more. The file is moved aside before it is
-// judged a second time, so a lock made in the meantime is put back and not lost.
+// breakStale removes a lock file that nobody can be holding any more. The file is moved aside
+// before it is judged a second time, so a lock made in the meantime is put back and not lost.
 func breakStale(path, state string) bool {
 	seen, err := os.Lstat(path)
 	if err != nil || time.Since(seen.ModTime()) < staleAfter {
@@ -209,7 +211,8 @@ func (l *refLock) release() {
 }
 
 // renameRef renames the lock over the ref. A folder in its place is removed if it holds nothing but
-// empty folders, as git does; a moment's refusal by Windows, where somebody has the file open, is waited out.
+// empty folders, as git does; a moment's refusal by Windows, where somebody has the file open, is
+// waited out.
 func renameRef(from, to string) error {
 	var err error
 	for range 20 {
@@ -287,8 +290,8 @@ func fileBelow(dir string) string {
 
 func parent(name string) string { return name[:strings.LastIndexByte(name, '/')] }
 
-// appendReflog adds a line to the ref's log, which is the way back to a tip that somebody overwrote.
-// It is written whatever core.logAllRefUpdates says.
+// appendReflog adds a line to the ref's log, which is the way back to a tip that somebody
+// overwrote. It is written whatever core.logAllRefUpdates says.
 func (r *Repo) appendReflog(name, old, new string, who Identity, message string, share sharing) error {
 	path := filepath.Join(r.CommonDir, "logs", filepath.FromSlash(name))
 	line := fmt.Sprintf("%s %s %s\t%s\n", old, new, who.Stamp(time.Now()), message)
@@ -342,7 +345,8 @@ func (r *Repo) DeleteRef(ctx context.Context, name, old string) error {
 	return nil
 }
 
-// lostOr runs a git command that compares the ref with old, and says ErrLost if that is why it failed.
+// lostOr runs a git command that compares the ref with old, and says ErrLost if that is why it
+// failed.
 func (r *Repo) lostOr(ctx context.Context, name, old string, move func() error) error {
 	err := move()
 	if err == nil {

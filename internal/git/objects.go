@@ -36,16 +36,17 @@ type Object struct {
 	Data []byte
 }
 
-// Objects is the object database of a repository for the time of one operation. A handle kept longer
-// would miss what other processes repack, so open one per operation and Close it.
+// Objects is the object database of a repository for the time of one operation. A handle kept
+// longer would miss what other processes repack, so open one per operation and Close it.
 type Objects interface {
-	// Read returns one object, its bytes checked against its id. Errors wrap ErrNoObject or ErrCorrupt.
+	// Read returns one object, its bytes checked against its id. Errors wrap ErrNoObject or
+	// ErrCorrupt.
 	Read(ctx context.Context, id string) (Object, error)
-	// ReadAll reads many objects and calls fn with the position of each in ids, in the order that costs
-	// least, never twice at once. It ends at the first error.
+	// ReadAll reads many objects and calls fn with the position of each in ids, in the order that
+	// costs least, never twice at once. It ends at the first error.
 	ReadAll(ctx context.Context, ids []string, fn func(i int, o Object) error) error
-	// Save writes objects and returns when they are durable. More than PackFrom become one pack, which git
-	// keeps out of every repack until Release.
+	// Save writes objects and returns when they are durable. More than PackFrom become one pack, which
+	// git keeps out of every repack until Release.
 	Save(ctx context.Context, objs []Object) error
 	// Release says that what was saved is now reachable from a ref, or given up.
 	Release() error
@@ -61,8 +62,8 @@ const PackFrom = 100
 // serves the rest.
 func (r *Repo) Objects() Objects { return r.ObjectsUpTo(Sizes{}) }
 
-// ObjectsUpTo is Objects whose readers refuse what is larger, before it is unpacked, with an error that wraps
-// ErrTooLarge.
+// ObjectsUpTo is Objects whose readers refuse what is larger, before it is unpacked, with an error
+// that wraps ErrTooLarge.
 func (r *Repo) ObjectsUpTo(s Sizes) Objects {
 	if r.ObjectFormat != "sha1" {
 		return &gitObjects{repo: r, sizes: s}
@@ -88,8 +89,8 @@ func (s Sizes) check(kind string, size int64) error {
 	return nil
 }
 
-// NewObject names data as an object of this repository. The hash of sha1 repositories is go-git's, which, as git's
-// own, finds the known attacks on SHA-1 and gives another id then.
+// NewObject names data as an object of this repository. The hash of sha1 repositories is go-git's,
+// which, as git's own, finds the known attacks on SHA-1 and gives another id then.
 func (r *Repo) NewObject(kind string, data []byte) Object {
 	if r.ObjectFormat == "sha256" {
 		h := sha256.New()

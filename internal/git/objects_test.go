@@ -18,7 +18,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// save saves blobs with n different texts that have much in common, so that git packs them as deltas.
+// save saves blobs with n different texts that have much in common, so that git packs them as
+// deltas.
 func save(t *testing.T, repo *git.Repo, n int) []git.Object {
 	t.Helper()
 	var objs []git.Object

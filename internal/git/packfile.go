@@ -13,9 +13,10 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 )
 
-// pack is one pack with its index of version 2. The index is searched where it lies: parsing it would
-// cost 100 ns for every object of the repository. Entries are read by go-git's Scanner. Its Packfile would follow a
-// cycle of deltas until the stack overflows, and gives a delta's result as much memory as the delta asks for.
+// pack is one pack with its index of version 2. The index is searched where it lies: parsing it
+// would cost 100 ns for every object of the repository. Entries are read by go-git's Scanner. Its
+// Packfile would follow a cycle of deltas until the stack overflows, and gives a delta's result as
+// much memory as the delta asks for.
 type pack struct {
 	path  string // without .idx or .pack
 	index view
@@ -115,8 +116,8 @@ func (p *pack) name(i int) ([]byte, error) {
 	return p.index.at(idxNames+int64(i)*nameSize, nameSize)
 }
 
-// offset returns where the object with a position in the index begins. Offsets from 2³¹ stand in a table of
-// their own.
+// offset returns where the object with a position in the index begins. Offsets from 2³¹ stand in a
+// table of their own.
 func (p *pack) offset(i int) (int64, error) {
 	offsets := idxNames + int64(p.count)*(nameSize+4)
 	b, err := p.index.at(offsets+4*int64(i), 4)
@@ -137,8 +138,8 @@ func (p *pack) offset(i int) (int64, error) {
 	return int64(large), nil
 }
 
-// read returns the object that begins at an offset. Errors wrap ErrCorrupt, or fs.ErrNotExist when the pack
-// has been replaced.
+// read returns the object that begins at an offset. Errors wrap ErrCorrupt, or fs.ErrNotExist when
+// the pack has been replaced.
 func (p *pack) read(offset int64) (kind string, data []byte, err error) {
 	if p.file == nil {
 		if err := p.open(); err != nil {

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Whatever stands in a pack at any offset, reading it ends, with an object or an error, within bounded
-// memory.
+// Whatever stands in a pack at any offset, reading it ends, with an object or an error, within
+// bounded memory.
 func FuzzPack(f *testing.F) {
 	repo := &Repo{ObjectFormat: "sha1"}
 	var whole bytes.Buffer
@@ -64,7 +64,8 @@ func FuzzIndex(f *testing.F) {
 	})
 }
 
-// A cycle of deltas, and a delta that asks for two gigabytes, are damage and not the end of the process.
+// A cycle of deltas, and a delta that asks for two gigabytes, are damage and not the end of the
+// process.
 func TestHostilePacksAreRefused(t *testing.T) {
 	cycle := [][]byte{delta(1, []byte{1, 1, 1, 'x'}), delta(0, []byte{1, 1, 1, 'x'})}
 	const size, times = 64 << 10, 32 << 10

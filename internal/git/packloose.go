@@ -14,20 +14,21 @@ import (
 )
 
 const (
-	// sampleDir is the one of the 256 folders of loose objects from which git gc --auto, and we, estimate
-	// their number.
+	// sampleDir is the one of the 256 folders of loose objects from which git gc --auto, and we,
+	// estimate their number.
 	sampleDir = "17"
-	// defaultAuto is git's gc.auto when it is not configured: the number of loose objects that it lets be.
+	// defaultAuto is git's gc.auto when it is not configured: the number of loose objects that it lets
+	// be.
 	defaultAuto = 6700
-	// tidyMark is the file of the state folder that holds the size of the sample after the last packing:
-	// loose objects that are not ours must not make us try again and again.
+	// tidyMark is the file of the state folder that holds the size of the sample after the last
+	// packing: loose objects that are not ours must not make us try again and again.
 	tidyMark = "loose"
 )
 
-// LooseDue reports whether loose objects have grown, since the last PackLoose, by half of what makes
-// git gc --auto pack them. It costs the listing of one folder, and one process in a Repo that has not
-// read its configuration. In a partial clone they are never due: to list what a ref reaches would
-// fetch it.
+// LooseDue reports whether loose objects have grown, since the last PackLoose, by half of what
+// makes git gc --auto pack them. It costs the listing of one folder, and one process in a Repo that
+// has not read its configuration. In a partial clone they are never due: to list what a ref reaches
+// would fetch it.
 func (r *Repo) LooseDue(ctx context.Context) (bool, error) {
 	n, err := r.sampleLoose()
 	if err != nil || n < 2 || r.Partial {
@@ -102,7 +103,8 @@ func (r *Repo) PackLoose(ctx context.Context, ref, folder string) (packed int, e
 	return len(files), r.WriteState(tidyMark, []byte(strconv.Itoa(left)+"\n"), false)
 }
 
-// checkPack makes sure that a pack and its index are there before loose objects are removed for them.
+// checkPack makes sure that a pack and its index are there before loose objects are removed for
+// them.
 func checkPack(path string, count int) error {
 	if _, err := os.Stat(path + ".pack"); err != nil {
 		return err
@@ -114,9 +116,10 @@ func checkPack(path string, count int) error {
 	return err
 }
 
-// PackTight writes a second pack of many objects, with deltas, beside the one that a Save made. git never
-// looks for deltas among the objects of one pack that has none, so without this they would stay ten times
-// as large, in every repack and every push. Nothing is removed: the next git gc keeps the smaller ones.
+// PackTight writes a second pack of many objects, with deltas, beside the one that a Save made. git
+// never looks for deltas among the objects of one pack that has none, so without this they would
+// stay ten times as large, in every repack and every push. Nothing is removed: the next git gc
+// keeps the smaller ones.
 func (r *Repo) PackTight(ctx context.Context, ids []string) error {
 	if len(ids) <= PackFrom {
 		return nil

@@ -23,7 +23,8 @@ import (
 // keepText is the content of the .keep files that we make, by which they are known.
 const keepText = "reverie: being written"
 
-// writePack writes objects as a pack, undeltified: the form in which git takes many objects at once.
+// writePack writes objects as a pack, undeltified: the form in which git takes many objects at
+// once.
 func (r *Repo) writePack(w io.Writer, objs []Object) error {
 	from, names := source{objects: make(map[plumbing.Hash]Object, len(objs))}, make([]plumbing.Hash, len(objs))
 	for i, o := range objs {
@@ -51,7 +52,8 @@ func (s source) EncodedObject(_ plumbing.ObjectType, h plumbing.Hash) (plumbing.
 	return s.objects[h].encoded(), nil
 }
 
-// sha256Pack turns a pack of a sha1 repository into one of a sha256 repository, which differs in the sum at its end.
+// sha256Pack turns a pack of a sha1 repository into one of a sha256 repository, which differs in
+// the sum at its end.
 type sha256Pack struct {
 	out  io.Writer
 	sum  hash.Hash
@@ -76,10 +78,10 @@ func (r *Repo) sendPack(ctx context.Context, objs []Object, args ...string) (str
 	return strings.TrimSpace(string(out)), err
 }
 
-// savePack saves objects as one pack with its index. The pack has a .keep file, without which a repack
-// at this moment would drop it, because no ref reaches it yet; its path is returned and removed by
-// Release. The caller holds the lock of Lock, so .keep files of ours that are there already belong to
-// the dead.
+// savePack saves objects as one pack with its index. The pack has a .keep file, without which a
+// repack at this moment would drop it, because no ref reaches it yet; its path is returned and
+// removed by Release. The caller holds the lock of Lock, so .keep files of ours that are there
+// already belong to the dead.
 func (r *Repo) savePack(ctx context.Context, objs []Object) (kept []string, err error) {
 	dir := filepath.Join(r.CommonDir, "objects", "pack")
 	if err := dropKeeps(dir); err != nil {

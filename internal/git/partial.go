@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// prefetch gets many objects of a partial clone from its promisor remote at once: left to itself, git
-// would ask for them one by one. It runs the command that git runs for its own commands, and leaves
-// FETCH_HEAD alone. What could not be had is found missing by whoever reads it.
+// prefetch gets many objects of a partial clone from its promisor remote at once: left to itself,
+// git would ask for them one by one. It runs the command that git runs for its own commands, and
+// leaves FETCH_HEAD alone. What could not be had is found missing by whoever reads it.
 func (r *Repo) prefetch(ctx context.Context, ids []string) {
 	c, err := r.remoteConfig(ctx)
 	if err != nil || r.offline || !r.mayFetch() {
@@ -22,9 +22,9 @@ func (r *Repo) prefetch(ctx context.Context, ids []string) {
 		"--no-write-fetch-head", "--recurse-submodules=no", "--filter=blob:none", "--stdin", "--", remotes[0])
 }
 
-// lazyFetch reports whether git may fetch by itself what a partial clone does not have. Not where the
-// repository's own configuration would run a program on the way, or leads where a sync refuses to go:
-// reading must not do more than a sync, and says that an object is missing.
+// lazyFetch reports whether git may fetch by itself what a partial clone does not have. Not where
+// the repository's own configuration would run a program on the way, or leads where a sync refuses
+// to go: reading must not do more than a sync, and says that an object is missing.
 func (r *Repo) lazyFetch() bool {
 	c, err := r.remoteConfig(context.Background())
 	return err == nil && c.programs("", true) == nil && c.promisors(r) == nil

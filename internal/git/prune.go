@@ -19,8 +19,8 @@ func (r *Repo) ForgetReflog(ctx context.Context, name string) error {
 	return err
 }
 
-// Reflog returns what the log of a ref says, one line each: an id that the ref had and the message. A ref
-// without a log has none.
+// Reflog returns what the log of a ref says, one line each: an id that the ref had and the message.
+// A ref without a log has none.
 func (r *Repo) Reflog(ctx context.Context, name string) (ids, messages []string, err error) {
 	if r.RefFormat != "files" {
 		out, err := r.Git(ctx, nil, "log", "-g", "--no-show-signature", "--format=%H %gs", name, "--")
@@ -55,8 +55,9 @@ func absentOrFolder(err error) bool {
 	return err != nil && (errors.Is(err, fs.ErrNotExist) || isDirectoryError(err))
 }
 
-// Reachable returns those of some objects that any ref, reflog, index or HEAD of this repository reaches. It
-// lists the whole repository. In a partial clone git would have to fetch for that, and an error says so.
+// Reachable returns those of some objects that any ref, reflog, index or HEAD of this repository
+// reaches. It lists the whole repository. In a partial clone git would have to fetch for that, and
+// an error says so.
 func (r *Repo) Reachable(ctx context.Context, objects map[string]bool, more ...string) (map[string]bool, error) {
 	args := []string{"rev-list", "--objects", "--no-object-names"}
 	if len(more) == 0 {
@@ -88,9 +89,9 @@ func (r *Repo) Reachable(ctx context.Context, objects map[string]bool, more ...s
 	return found, nil
 }
 
-// DropLoose removes the loose files of objects, in this repository's own folder; those in packs stay.
-// left are the objects that the repository still has. The caller knows that nothing reaches them, and
-// holds the lock of Lock.
+// DropLoose removes the loose files of objects, in this repository's own folder; those in packs
+// stay. left are the objects that the repository still has. The caller knows that nothing reaches
+// them, and holds the lock of Lock.
 func (r *Repo) DropLoose(ctx context.Context, ids []string) (left []string, err error) {
 	root := filepath.Join(r.CommonDir, "objects")
 	var files []string

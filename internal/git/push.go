@@ -77,9 +77,9 @@ func (m *Remote) Push(ctx context.Context, updates ...Update) (Report, error) {
 	return report, nil
 }
 
-// checkUpdate refuses what could overwrite something, and counts the commits that an update adds. The
-// compare-and-swap of the server is by --force-with-lease, which would let a history be replaced if we
-// did not look here.
+// checkUpdate refuses what could overwrite something, and counts the commits that an update adds.
+// The compare-and-swap of the server is by --force-with-lease, which would let a history be
+// replaced if we did not look here.
 func (m *Remote) checkUpdate(ctx context.Context, u Update) (commits int, err error) {
 	if err := CheckRef(u.Ref); err != nil {
 		return 0, err
@@ -97,8 +97,8 @@ func (m *Remote) checkUpdate(ctx context.Context, u Update) (commits int, err er
 	return commits, nil
 }
 
-// parsePorcelain reads the lines of git push --porcelain: a flag, the two refs and a summary, with tabs
-// between them. A remote with several addresses has several lines for a ref; the worst counts.
+// parsePorcelain reads the lines of git push --porcelain: a flag, the two refs and a summary, with
+// tabs between them. A remote with several addresses has several lines for a ref; the worst counts.
 func parsePorcelain(out string) map[string]Pushed {
 	refs := map[string]Pushed{}
 	for line := range strings.Lines(out) {
@@ -138,8 +138,8 @@ var races = []string{"cannot lock ref", "incorrect old value", "failed to update
 // faults are the words for a server that failed, which a proposal would not help against.
 var faults = []string{"unpacker error", "failed to report status", "missing necessary objects", "internal server error", "timeout", "unable to migrate objects"}
 
-// judge reads a summary such as "[remote rejected] (pre-receive hook declined)". A server that does not
-// say that it lost a race, or that it failed, has refused.
+// judge reads a summary such as "[remote rejected] (pre-receive hook declined)". A server that does
+// not say that it lost a race, or that it failed, has refused.
 func judge(summary string) (Outcome, string) {
 	kind, reason, _ := strings.Cut(summary, "] (")
 	kind, reason = strings.TrimPrefix(kind, "["), strings.TrimSuffix(reason, ")")

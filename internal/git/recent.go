@@ -14,12 +14,14 @@ import (
 	"time"
 )
 
-// A git prune, alone or in a git gc --prune=now, lists what refs reach and then removes all other loose objects,
-// however young. What a writer saves and a ref reaches only after that list is removed too, at any time until the
-// prune has ended: no look that the writer takes can be the last. So the objects of the last writes are kept a
-// second time, in the state folder, and written again by whoever misses one of them.
+// A git prune, alone or in a git gc --prune=now, lists what refs reach and then removes all other
+// loose objects, however young. What a writer saves and a ref reaches only after that list is
+// removed too, at any time until the prune has ended: no look that the writer takes can be the
+// last. So the objects of the last writes are kept a second time, in the state folder, and written
+// again by whoever misses one of them.
 
-// RecentDir is the folder of the state folder with the objects of the last writes, one file a write.
+// RecentDir is the folder of the state folder with the objects of the last writes, one file a
+// write.
 const RecentDir = "recent"
 
 // Bounds of what RecentDir keeps. A prune of a large repository takes minutes.
@@ -29,7 +31,8 @@ const (
 	recentWrites = 1024
 )
 
-// recheckAge is the age up to which every writer looks whether the writes before its own are still there.
+// recheckAge is the age up to which every writer looks whether the writes before its own are still
+// there.
 const recheckAge = time.Minute
 
 // recentFile is one write: its time, its size and its last object, which its name says.
@@ -40,9 +43,9 @@ type recentFile struct {
 	last string // id
 }
 
-// KeepRecent keeps objects that were saved and that no ref reaches yet, the one that a ref will name last. They are
-// not synced: they are needed when objects vanish, and a power cut ends whoever removes them. The caller holds the
-// lock of Lock.
+// KeepRecent keeps objects that were saved and that no ref reaches yet, the one that a ref will
+// name last. They are not synced: they are needed when objects vanish, and a power cut ends whoever
+// removes them. The caller holds the lock of Lock.
 func (r *Repo) KeepRecent(objs []Object) error {
 	if len(objs) == 0 || len(objs) > PackFrom { // a pack with its .keep is safe from every prune
 		return nil
@@ -102,7 +105,8 @@ func (r *Repo) recentFiles() []recentFile {
 	return files
 }
 
-// readRecent returns the objects of a kept write; of one that is cut off or changed, those that are whole.
+// readRecent returns the objects of a kept write; of one that is cut off or changed, those that are
+// whole.
 func (r *Repo) readRecent(f recentFile) []Object {
 	data, err := os.ReadFile(r.recentPath(f))
 	if err != nil {
@@ -127,8 +131,8 @@ func (r *Repo) recentPath(f recentFile) string {
 	return filepath.Join(r.CommonDir, "reverie", RecentDir, f.name)
 }
 
-// RestoreRecent writes every object again that is kept and not there any more, and returns how many those were. It
-// costs one look at each kept object.
+// RestoreRecent writes every object again that is kept and not there any more, and returns how many
+// those were. It costs one look at each kept object.
 func (r *Repo) RestoreRecent(ctx context.Context) (restored int, err error) {
 	for _, f := range r.recentFiles() {
 		if time.Since(f.at) > recentAge {
@@ -144,8 +148,8 @@ func (r *Repo) RestoreRecent(ctx context.Context) (restored int, err error) {
 	return restored, nil
 }
 
-// Recheck looks whether the writes of the last minute are still there, and restores what is kept if not. It costs a
-// look at one file for each of them.
+// Recheck looks whether the writes of the last minute are still there, and restores what is kept if
+// not. It costs a look at one file for each of them.
 func (r *Repo) Recheck(ctx context.Context) error {
 	var last []string
 	for _, f := range r.recentFiles() {
@@ -161,8 +165,8 @@ func (r *Repo) Recheck(ctx context.Context) error {
 	return err
 }
 
-// Confirm looks whether objects that a ref now reaches are there, and writes those again that are not. Objects that
-// Save put into a pack need no look.
+// Confirm looks whether objects that a ref now reaches are there, and writes those again that are
+// not. Objects that Save put into a pack need no look.
 func (r *Repo) Confirm(ctx context.Context, objs []Object) error {
 	if len(objs) > PackFrom {
 		return nil
@@ -171,8 +175,9 @@ func (r *Repo) Confirm(ctx context.Context, objs []Object) error {
 	return err
 }
 
-// restore writes again what is missing of a kept write. A purge removes kept writes before it removes objects: if
-// the file is gone behind the writing, what was written may be what went, and goes too.
+// restore writes again what is missing of a kept write. A purge removes kept writes before it
+// removes objects: if the file is gone behind the writing, what was written may be what went, and
+// goes too.
 func (r *Repo) restore(ctx context.Context, f recentFile, objs []Object) (int, error) {
 	written, err := r.rewrite(ctx, objs)
 	if len(written) == 0 || err != nil {
@@ -202,7 +207,8 @@ func (r *Repo) rewrite(ctx context.Context, objs []Object) (ids []string, err er
 	return ids, r.saveLoose(objs, s)
 }
 
-// lacks returns those of some objects that the repository does not have. A loose one costs a look at its file.
+// lacks returns those of some objects that the repository does not have. A loose one costs a look
+// at its file.
 func (r *Repo) lacks(ctx context.Context, ids []string) ([]string, error) {
 	root := filepath.Join(r.CommonDir, "objects")
 	var packed []string // or gone

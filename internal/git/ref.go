@@ -19,8 +19,8 @@ var (
 	ErrBrokenRef = errors.New("broken ref")
 	// ErrLost is returned when a ref was not moved because it no longer had the expected value.
 	ErrLost = errors.New("another writer moved the ref first")
-	// ErrRefConflict is returned when a ref cannot be made because one ref's name would be the folder of
-	// another's.
+	// ErrRefConflict is returned when a ref cannot be made because one ref's name would be the folder
+	// of another's.
 	ErrRefConflict = errors.New("ref name is taken as a folder")
 	// ErrRefLocked is returned when another git holds the lock of one ref for too long.
 	ErrRefLocked = errors.New("ref is locked")
@@ -57,8 +57,8 @@ func CheckRef(name string) error {
 }
 
 // ReadRef returns the object id that the ref name has. Only a definite absence, in the file and in
-// packed-refs, is ErrNoRef: writers that are not git leave a ref empty for moments, so a torn value is
-// looked at again before it is ErrBrokenRef.
+// packed-refs, is ErrNoRef: writers that are not git leave a ref empty for moments, so a torn value
+// is looked at again before it is ErrBrokenRef.
 func (r *Repo) ReadRef(ctx context.Context, name string) (string, error) {
 	if err := CheckRef(name); err != nil {
 		return "", err
@@ -129,7 +129,8 @@ func (r *Repo) refPath(name string) string {
 	return filepath.Join(r.CommonDir, filepath.FromSlash(name))
 }
 
-// plainRef reports whether the ref is, or would be, a regular file: not in a reftable, no symbolic link.
+// plainRef reports whether the ref is, or would be, a regular file: not in a reftable, no symbolic
+// link.
 func (r *Repo) plainRef(name string) bool {
 	if r.RefFormat != "files" {
 		return false
@@ -191,7 +192,8 @@ func (p packedRefs) below(name string) string {
 	return name + "/" + string(rest)
 }
 
-// IsID reports whether s is an object id as this repository writes it: 40 or 64 hex digits in lower case.
+// IsID reports whether s is an object id as this repository writes it: 40 or 64 hex digits in lower
+// case.
 func (r *Repo) IsID(s string) bool {
 	want := 40
 	if r.ObjectFormat == "sha256" {

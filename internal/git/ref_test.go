@@ -136,8 +136,8 @@ func TestTornRefIsLookedAtAgain(t *testing.T) {
 	if err := move(t, repo, one, ""); err == nil {
 		t.Error("a broken ref was taken for none")
 	}
-	// A writer that truncates first fills the file while we look: the reader's first look is at the empty
-	// file.
+	// A writer that truncates first fills the file while we look: the reader's first look is at the
+	// empty file.
 	read := make(chan error)
 	go func() {
 		_, err := repo.ReadRef(t.Context(), ref)

@@ -14,17 +14,17 @@ import (
 var (
 	// ErrNoRemoteRef is returned when a remote does not have the ref that was to be fetched.
 	ErrNoRemoteRef = errors.New("the remote has no such ref")
-	// ErrObjects is returned when what a remote sent is no well-formed history: git refused it and nothing
-	// of it is reachable here.
+	// ErrObjects is returned when what a remote sent is no well-formed history: git refused it and
+	// nothing of it is reachable here.
 	ErrObjects = errors.New("the remote sent objects that git refuses")
 )
 
-// wholeHistory is a depth that no history has. Only git's own word for "everything" also deepens what
-// the user keeps shallow.
+// wholeHistory is a depth that no history has. Only git's own word for "everything" also deepens
+// what the user keeps shallow.
 const wholeHistory = "1000000000"
 
-// command is a git command that talks to the remote: with a session of its own, so that no program in
-// it finds a terminal to ask, and ended as a whole when ctx ends.
+// command is a git command that talks to the remote: with a session of its own, so that no program
+// in it finds a terminal to ask, and ended as a whole when ctx ends.
 func (m *Remote) command(ctx context.Context, options []string, args ...string) *exec.Cmd {
 	fixed := append(durable[:len(durable):len(durable)],
 		"-c", "protocol.ext.allow=never", "-c", "protocol.fd.allow=never",
@@ -40,10 +40,12 @@ func (m *Remote) command(ctx context.Context, options []string, args ...string) 
 	return cmd
 }
 
-// maxRemoteSaid bounds what is kept of the standard error of a command that talks to a remote, in bytes.
+// maxRemoteSaid bounds what is kept of the standard error of a command that talks to a remote, in
+// bytes.
 const maxRemoteSaid = 64 << 10
 
-// run runs such a command. All that it writes to standard error is progress to the watch of ctx; the end of it is kept.
+// run runs such a command. All that it writes to standard error is progress to the watch of ctx;
+// the end of it is kept.
 func (m *Remote) run(ctx context.Context, options []string, args ...string) ([]byte, error) {
 	cmd := m.command(ctx, options, args...)
 	var out bytes.Buffer
@@ -56,11 +58,12 @@ func (m *Remote) run(ctx context.Context, options []string, args ...string) ([]b
 	return out.Bytes(), nil
 }
 
-// Fetch brings a ref of the remote, with its whole history, into a ref of ours and returns its id. The
-// ref of ours is overwritten whatever it held, so it should be one that nobody else writes. Nothing else moves: no tags, no
-// FETCH_HEAD, no remote-tracking refs of the user's, nothing is pruned and no housekeeping starts. Every
-// object that is new here is checked by git. Errors wrap ErrNoRemoteRef or ErrObjects where one of them is
-// why; others mean that the remote was not reached, or that ctx ended.
+// Fetch brings a ref of the remote, with its whole history, into a ref of ours and returns its id.
+// The ref of ours is overwritten whatever it held, so it should be one that nobody else writes.
+// Nothing else moves: no tags, no FETCH_HEAD, no remote-tracking refs of the user's, nothing is
+// pruned and no housekeeping starts. Every object that is new here is checked by git. Errors wrap
+// ErrNoRemoteRef or ErrObjects where one of them is why; others mean that the remote was not
+// reached, or that ctx ended.
 func (m *Remote) Fetch(ctx context.Context, from, to string) (string, error) {
 	for _, name := range []string{from, to} {
 		if err := CheckRef(name); err != nil {
@@ -82,7 +85,8 @@ func (m *Remote) Fetch(ctx context.Context, from, to string) (string, error) {
 	return m.repo.ReadRef(ctx, to)
 }
 
-// explain adds one of our sentinels to an error of a fetch, and the end of ctx, which git knows nothing of.
+// explain adds one of our sentinels to an error of a fetch, and the end of ctx, which git knows
+// nothing of.
 func (m *Remote) explain(ctx context.Context, err error) error {
 	var told *Error
 	switch {
@@ -133,8 +137,8 @@ func (m *Remote) Refs(ctx context.Context, prefixes ...string) (RemoteRefs, erro
 	return found, nil
 }
 
-// Apart counts the commits that each of two tips has and the other lacks; an empty tip has none. It asks
-// git once for each pair.
+// Apart counts the commits that each of two tips has and the other lacks; an empty tip has none. It
+// asks git once for each pair.
 func (m *Remote) Apart(ctx context.Context, a, b string) (onlyA, onlyB int, err error) {
 	if a == b {
 		return 0, 0, nil
@@ -174,13 +178,13 @@ func (r *Repo) Missing(ctx context.Context, tip string, others ...string) ([]str
 	return strings.Fields(string(out)), err
 }
 
-// killedAfter is the age at which a lock of a ref counts as left by a killed git. A living one holds it
-// for milliseconds.
+// killedAfter is the age at which a lock of a ref counts as left by a killed git. A living one
+// holds it for milliseconds.
 const killedAfter = 2 * time.Second
 
-// ClearRefLock removes the lock that a killed git left on a ref. The caller knows that all processes that
-// move the ref have ended, so only a git that packs refs may hold its lock now. A young lock is given
-// time to go.
+// ClearRefLock removes the lock that a killed git left on a ref. The caller knows that all
+// processes that move the ref have ended, so only a git that packs refs may hold its lock now. A
+// young lock is given time to go.
 func (r *Repo) ClearRefLock(name string) error {
 	if err := CheckRef(name); err != nil || r.RefFormat != "files" {
 		return err

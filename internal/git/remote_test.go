@@ -368,7 +368,8 @@ func TestAddressHoldsNoPassword(t *testing.T) {
 	}
 }
 
-// Whatever git repeats of an address, also of one that another setting made of it, is told without its secrets.
+// Whatever git repeats of an address, also of one that another setting made of it, is told without
+// its secrets.
 func TestErrorsTellNoSecretOfAnAddress(t *testing.T) {
 	for _, address := range []string{"http://127.0.0.1:1/x.git?access_token=s3cretQ9", "http://ann:s3cretQ9@127.0.0.1:1/x.git", "http://s3cretQ9@127.0.0.1:1/x.git?a=s3cretQ9#s3cretQ9",
 		"http://ann:s3cretQ9 x@127.0.0.1:1/x.git", "rewritten:x.git"} {
@@ -385,7 +386,8 @@ func TestErrorsTellNoSecretOfAnAddress(t *testing.T) {
 	}
 }
 
-// A remote that takes the connection and says nothing is left when the time is up, with all that was started.
+// A remote that takes the connection and says nothing is left when the time is up, with all that
+// was started.
 func TestDeadlineEndsEverything(t *testing.T) {
 	r, _, repo := pair(t, "ssh://nowhere.example/x")
 	pids := filepath.Join(t.TempDir(), "pid")
@@ -408,8 +410,8 @@ func TestDeadlineEndsEverything(t *testing.T) {
 	gone(t, strings.TrimSpace(string(text)))
 }
 
-// A slow remote is known to be at work while git runs: it sends a part of what is fetched, and the rest only once
-// progress was told of. Reading what came tells of each object.
+// A slow remote is known to be at work while git runs: it sends a part of what is fetched, and the
+// rest only once progress was told of. Reading what came tells of each object.
 func TestSlowFetchTellsOfProgress(t *testing.T) {
 	r, bare, repo := pair(t, "")
 	m := origin(t, repo)
@@ -513,7 +515,8 @@ func TestPartialCloneGetsOurFiles(t *testing.T) {
 	}
 }
 
-// Reading what a partial clone does not have would have git fetch it, by the programs of that clone.
+// Reading what a partial clone does not have would have git fetch it, by the programs of that
+// clone.
 func TestPartialCloneRunsNoProgramOfItsOwn(t *testing.T) {
 	r, bare, _ := pair(t, "")
 	bare.Run("config", "uploadpack.allowFilter", "true")

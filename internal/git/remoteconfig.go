@@ -16,8 +16,8 @@ import (
 // ErrNoRemote is returned when the configuration knows no remote of a name.
 var ErrNoRemote = errors.New("no such remote")
 
-// ProgramError says which keys of the repository's own configuration would run a program, or write a
-// file, during a fetch or a push.
+// ProgramError says which keys of the repository's own configuration would run a program, or write
+// a file, during a fetch or a push.
 type ProgramError struct{ Keys []string }
 
 func (e *ProgramError) Error() string {
@@ -27,14 +27,14 @@ func (e *ProgramError) Error() string {
 // Remote is a remote that the configuration names, vetted once: its methods run git with the user's
 // programs only.
 //
-// git trusts .git/config as it trusts the user. A repository that came as an archive, in a container's
-// image or with a sandbox's work brings its own, so we trust less: a key that makes a fetch or a push run a
-// program is taken from the user's and the system's configuration, and a repository that sets one
-// itself is refused, with the key named. It is not overridden in silence: who set it needs it to
-// reach the remote. Helpers for credentials that are one word are git's own or installed by the user,
-// and stay, but an alias that git would take for one, or for a transport, is refused; so do addresses,
-// within the limits of vet, proxies and headers, which run nothing. ext and fd are never used, and no hook
-// of this repository runs.
+// git trusts .git/config as it trusts the user. A repository that came as an archive, in a
+// container's image or with a sandbox's work brings its own, so we trust less: a key that makes a
+// fetch or a push run a program is taken from the user's and the system's configuration, and a
+// repository that sets one itself is refused, with the key named. It is not overridden in silence:
+// who set it needs it to reach the remote. Helpers for credentials that are one word are git's own
+// or installed by the user, and stay, but an alias that git would take for one, or for a transport,
+// is refused; so do addresses, within the limits of vet, proxies and headers, which run nothing.
+// ext and fd are never used, and no hook of this repository runs.
 type Remote struct {
 	Name    string
 	URL     string // what git contacts for a fetch, after insteadOf; it may hold a password
@@ -49,10 +49,10 @@ type Remote struct {
 	apart map[[2]string][2]int // by two commits, how many each has that the other lacks
 }
 
-// alias is the name by which our git commands know the remote. It has the addresses and programs of the
-// real one, and not what else that does with a fetch or a push: refspecs, by which a push would move
-// refs/remotes, pruning, mirroring, tags. It is defined in the environment, for an address may hold a
-// password and arguments are public.
+// alias is the name by which our git commands know the remote. It has the addresses and programs of
+// the real one, and not what else that does with a fetch or a push: refspecs, by which a push would
+// move refs/remotes, pruning, mirroring, tags. It is defined in the environment, for an address may
+// hold a password and arguments are public.
 const alias = "reverie.sync"
 
 // aliased are the keys of a remote that the alias has too.
@@ -70,9 +70,9 @@ func (c remoteConfig) alias(name string) []string {
 	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n))
 }
 
-// Remote returns a remote by its configured name; a path or a URL is not one, so that nothing is sent to
-// where no configuration points. An empty name is the remote of a branch, else origin, else the only
-// one. Errors wrap ErrNoRemote or are a *ProgramError.
+// Remote returns a remote by its configured name; a path or a URL is not one, so that nothing is
+// sent to where no configuration points. An empty name is the remote of a branch, else origin, else
+// the only one. Errors wrap ErrNoRemote or are a *ProgramError.
 func (r *Repo) Remote(ctx context.Context, name, branch string) (*Remote, error) {
 	c, err := r.remoteConfig(ctx)
 	if err != nil {
@@ -138,12 +138,14 @@ func listed(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// validRemote reports whether a remote's name can be part of a ref's. Below a remote's own folder, new is ours.
+// validRemote reports whether a remote's name can be part of a ref's. Below a remote's own folder,
+// new is ours.
 func validRemote(name string) bool {
 	return !strings.HasPrefix(name, "-") && !strings.HasSuffix(name, "/new") && CheckRef("refs/reverie/remotes/"+name+"/memory") == nil
 }
 
-// Address is a URL as it may be shown and remembered: without user and password, and without a query, which may hold a token.
+// Address is a URL as it may be shown and remembered: without user and password, and without a
+// query, which may hold a token.
 func Address(remote string) string {
 	if !strings.Contains(remote, "://") {
 		return remote // a path, or user@host:path, which holds no password
@@ -223,8 +225,8 @@ func (c remoteConfig) remotes() []string {
 	return names
 }
 
-// urls are the addresses that git contacts, by its own rules: the longest insteadOf that fits; for a push
-// pushurl, else the longest pushInsteadOf that fits url, else the same as for a fetch.
+// urls are the addresses that git contacts, by its own rules: the longest insteadOf that fits; for
+// a push pushurl, else the longest pushInsteadOf that fits url, else the same as for a fetch.
 func (c remoteConfig) urls(name string) (fetch, push string) {
 	one := func(values []string) string {
 		if len(values) == 0 {
@@ -311,8 +313,8 @@ func runs(key, value, remote string, partial bool) bool {
 	return false
 }
 
-// strict makes git check what it fetches as if nobody had relaxed it: a folder of code may need that, a
-// store of ours does not.
+// strict makes git check what it fetches as if nobody had relaxed it: a folder of code may need
+// that, a store of ours does not.
 func (c remoteConfig) strict() []string {
 	options := []string{"-c", "fetch.fsckObjects=true", "-c", "transfer.fsckObjects=true"}
 	for _, key := range c.order {
@@ -334,8 +336,8 @@ func transports(env []string) []string {
 	return env
 }
 
-// folder is where git stands when it resolves a remote that is a relative path: where the user's own git
-// would.
+// folder is where git stands when it resolves a remote that is a relative path: where the user's
+// own git would.
 func (r *Repo) folder() string {
 	if _, err := os.Stat(r.WorkTree); r.WorkTree != "" && err == nil {
 		return r.WorkTree

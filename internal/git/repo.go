@@ -50,7 +50,8 @@ type Repo struct {
 	offline  bool
 }
 
-// Offline is the same repository, with gits that fetch nothing: what a partial clone does not have is missing.
+// Offline is the same repository, with gits that fetch nothing: what a partial clone does not have
+// is missing.
 func (r *Repo) Offline() *Repo {
 	o := *r
 	o.offline = true
@@ -170,10 +171,10 @@ func CheckVersion(ctx context.Context) error {
 
 var promisor = pattern.New(`(?i)promisor|partialclone|include|worktreeconfig`)
 
-// isPartial reports whether the repository's own configuration speaks of a promisor remote. Where the file
-// config has a word that may make it so, or leads to other files, git is asked, which costs a process: a
-// value, a section's head and a key can be written in many ways. A configuration that cannot be read is one
-// of a partial clone.
+// isPartial reports whether the repository's own configuration speaks of a promisor remote. Where
+// the file config has a word that may make it so, or leads to other files, git is asked, which
+// costs a process: a value, a section's head and a key can be written in many ways. A configuration
+// that cannot be read is one of a partial clone.
 func (r *Repo) isPartial(ctx context.Context) bool {
 	text, err := os.ReadFile(filepath.Join(r.CommonDir, "config"))
 	if err != nil || !promisor.Match(text) {

@@ -80,12 +80,12 @@ var keptVariables = []string{
 // keptPrefixes are families of such variables.
 var keptPrefixes = []string{"GIT_TRACE", "GIT_SSL_", "GIT_PROXY_", "GIT_HTTP_"}
 
-// Environ is the environment of this process without what a hook or an enclosing git command put there, for
-// what outlives them.
+// Environ is the environment of this process without what a hook or an enclosing git command put
+// there, for what outlives them.
 func Environ() []string { return cleanEnviron() }
 
-// LeaveRepository takes out of the environment of this process what says which repository git is to use, so that the folder
-// decides.
+// LeaveRepository takes out of the environment of this process what says which repository git is to
+// use, so that the folder decides.
 func LeaveRepository() {
 	for _, name := range []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE", "GIT_PREFIX"} {
 		os.Unsetenv(name)
@@ -119,7 +119,8 @@ func kept(name string) bool {
 	return false
 }
 
-// Run runs a git command that Command has made, and returns what it wrote to standard output. The error is an *Error.
+// Run runs a git command that Command has made, and returns what it wrote to standard output. The
+// error is an *Error.
 func Run(cmd *exec.Cmd) ([]byte, error) { return run(cmd) }
 
 // run runs cmd, a git command, and returns its standard output even when it failed.
@@ -161,8 +162,8 @@ func commandName(args []string) string {
 	return ""
 }
 
-// reason picks what says why: the first fatal or error line, with the next one if it ends in a colon,
-// or else the last line.
+// reason picks what says why: the first fatal or error line, with the next one if it ends in a
+// colon, or else the last line.
 func reason(stderr []byte) string {
 	lines := strings.FieldsFunc(string(stderr), func(c rune) bool { return c == '\n' || c == '\r' })
 	for i, line := range lines {

@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// sharing is core.sharedRepository: the permission bits that files of the repository get beyond the umask.
+// sharing is core.sharedRepository: the permission bits that files of the repository get beyond the
+// umask.
 type sharing struct {
 	bits  os.FileMode // zero leaves files as the umask made them
 	exact bool        // bits replace those of the file
@@ -34,8 +35,8 @@ func (s settings) sharing() (sharing, error) {
 }
 
 // adjust gives a file or folder the permissions that git would: writers only where the owner may
-// write, and the right to enter folders wherever they may be read, with new files in them belonging to
-// the folder's group.
+// write, and the right to enter folders wherever they may be read, with new files in them belonging
+// to the folder's group.
 func (s sharing) adjust(path string) error {
 	if s.bits == 0 {
 		return nil

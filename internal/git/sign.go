@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// signWait is how long a signing program may take. One that asks a person a question has no terminal
-// and ends, or is ended.
+// signWait is how long a signing program may take. One that asks a person a question has no
+// terminal and ends, or is ended.
 const signWait = 10 * time.Second
 
 // SignedCommit makes a signed commit object by real git and returns its id, the object durable. The
-// program that signs comes from the user's and the system's configuration only: a repository must not
-// choose what we run. Anything that would need a person fails instead.
+// program that signs comes from the user's and the system's configuration only: a repository must
+// not choose what we run. Anything that would need a person fails instead.
 func (r *Repo) SignedCommit(ctx context.Context, who Identity, when time.Time, tree string, parents []string, message string) (string, error) {
 	s, err := r.asked(ctx)
 	if err != nil {
@@ -41,7 +41,8 @@ func (r *Repo) SignedCommit(ctx context.Context, who Identity, when time.Time, t
 	return id, syncObjectDirs([]string{filepath.Dir(loosePath(filepath.Join(r.CommonDir, "objects"), id))})
 }
 
-// signOptions sets the programs that git may run to those of the trusted scopes, or to git's defaults.
+// signOptions sets the programs that git may run to those of the trusted scopes, or to git's
+// defaults.
 func signOptions(s listing) []string {
 	program := func(key, preset string) string { return key + "=" + first(s.trusted[key], preset) }
 	return []string{

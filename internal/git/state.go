@@ -14,14 +14,14 @@ func (r *Repo) StateDir() (string, error) {
 	return ownFolder(filepath.Join(r.CommonDir, "reverie"))
 }
 
-// Lock takes the lock that all writers of this repository's Reverie share, over all worktrees
-// and processes, and returns the function that gives it back. The kernel frees it when its holder dies.
-// It waits until the deadline of ctx, at most file.LockWait, and then returns a *file.LockError; if ctx is cancelled,
-// the error wraps context.Canceled.
+// Lock takes the lock that all writers of this repository's Reverie share, over all worktrees and
+// processes, and returns the function that gives it back. The kernel frees it when its holder dies.
+// It waits until the deadline of ctx, at most file.LockWait, and then returns a *file.LockError; if
+// ctx is cancelled, the error wraps context.Canceled.
 func (r *Repo) Lock(ctx context.Context) (unlock func(), err error) { return r.lockNamed(ctx, "lock") }
 
-// LockSync takes the lock that whoever talks to a remote holds, while others go on reading and writing; it is
-// taken before that of Lock, never after. Otherwise it is like Lock.
+// LockSync takes the lock that whoever talks to a remote holds, while others go on reading and
+// writing; it is taken before that of Lock, never after. Otherwise it is like Lock.
 func (r *Repo) LockSync(ctx context.Context) (unlock func(), err error) {
 	return r.lockNamed(ctx, "sync.lock")
 }

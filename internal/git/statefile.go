@@ -11,8 +11,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/file"
 )
 
-// StateSub is a folder of the state folder, made when it is not there. As with StateDir, a symbolic link
-// in its place, or another user's folder, is refused.
+// StateSub is a folder of the state folder, made when it is not there. As with StateDir, a symbolic
+// link in its place, or another user's folder, is refused.
 func (r *Repo) StateSub(name string) (string, error) {
 	dir, err := r.StateDir()
 	if err != nil {
@@ -47,9 +47,10 @@ func ownFolder(dir string) (string, error) {
 	return dir, nil
 }
 
-// WriteState puts a file into the state folder, or into a folder of it as "code/name", with its whole content at once
-// and readable by the owner alone. Nothing is written through a symbolic link: one that has the file's
-// name is replaced. If it is to be durable, it is on the disk when WriteState returns.
+// WriteState puts a file into the state folder, or into a folder of it as "code/name", with its
+// whole content at once and readable by the owner alone. Nothing is written through a symbolic
+// link: one that has the file's name is replaced. If it is to be durable, it is on the disk when
+// WriteState returns.
 func (r *Repo) WriteState(name string, data []byte, durable bool) error {
 	sub, base := filepath.Split(filepath.FromSlash(name))
 	dir, err := r.StateSub(filepath.Clean(sub))
@@ -76,8 +77,8 @@ func cause(err error) error {
 	return err
 }
 
-// ReadState reads a file of the state folder. What is no regular file, a symbolic link too, counts as not there: WriteState
-// replaces it.
+// ReadState reads a file of the state folder. What is no regular file, a symbolic link too, counts
+// as not there: WriteState replaces it.
 func (r *Repo) ReadState(name string) ([]byte, error) {
 	text, err := file.Read(filepath.Join(r.CommonDir, "reverie", filepath.FromSlash(name)), file.MaxState)
 	if errors.Is(err, file.ErrNotRegular) {
@@ -86,7 +87,8 @@ func (r *Repo) ReadState(name string) ([]byte, error) {
 	return text, err
 }
 
-// StateTemp reports whether a name is that of a file that WriteState did not finish, or is about to.
+// StateTemp reports whether a name is that of a file that WriteState did not finish, or is about
+// to.
 func StateTemp(name string) bool {
 	rest, ok := strings.CutPrefix(name, file.Temp)
 	return ok && rest != "" && strings.Trim(rest, "0123456789") == ""

@@ -13,11 +13,12 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/storer"
 )
 
-// Storer is a repository for the time of one operation, as go-git knows one: its objects and its refs. Objects that are
-// added wait in memory. They become durable together, by Flush or by the move of a ref, which follows git's protocol.
+// Storer is a repository for the time of one operation, as go-git knows one: its objects and its
+// refs. Objects that are added wait in memory. They become durable together, by Flush or by the
+// move of a ref, which follows git's protocol.
 //
-// The methods of go-git's interfaces know sha1 ids only. All others serve sha256 repositories too. A Storer belongs to one
-// goroutine.
+// The methods of go-git's interfaces know sha1 ids only. All others serve sha256 repositories too.
+// A Storer belongs to one goroutine.
 type Storer struct {
 	ctx     context.Context
 	repo    *Repo
@@ -69,8 +70,8 @@ func (s *Storer) Flush() error {
 // Keep keeps the objects that Flush wrote a second time, as KeepRecent does.
 func (s *Storer) Keep() error { return s.repo.KeepRecent(s.written) }
 
-// Confirm returns the ids of the objects that Flush wrote and that a ref now reaches. It writes those again that a git
-// prune, begun earlier, removed.
+// Confirm returns the ids of the objects that Flush wrote and that a ref now reaches. It writes
+// those again that a git prune, begun earlier, removed.
 func (s *Storer) Confirm() (ids []string, err error) {
 	if err := s.repo.Confirm(s.ctx, s.written); err != nil {
 		return nil, err
@@ -82,8 +83,8 @@ func (s *Storer) Confirm() (ids []string, err error) {
 	return ids, nil
 }
 
-// Move makes all added objects durable, keeps them, moves a ref as MoveRef does, and confirms them. A failure to keep
-// them is returned as unkept. The caller holds the lock of Lock.
+// Move makes all added objects durable, keeps them, moves a ref as MoveRef does, and confirms them.
+// A failure to keep them is returned as unkept. The caller holds the lock of Lock.
 func (s *Storer) Move(name, new, old, message string) (unkept, err error) {
 	if err := s.Flush(); err != nil {
 		return nil, fmt.Errorf("save to %s: %w", name, err)
@@ -172,9 +173,9 @@ var errReadOnly = errors.New("only git changes this")
 // SetReference moves a ref, whatever its value is.
 func (s *Storer) SetReference(ref *plumbing.Reference) error { return s.CheckAndSetReference(ref, nil) }
 
-// CheckAndSetReference makes all added objects durable and moves a ref if it has the value of old, by git's protocol and
-// with a line in the reflog. A zero hash as old means the ref must not exist. Errors wrap ErrLost, ErrRefConflict or
-// ErrRefLocked.
+// CheckAndSetReference makes all added objects durable and moves a ref if it has the value of old,
+// by git's protocol and with a line in the reflog. A zero hash as old means the ref must not exist.
+// Errors wrap ErrLost, ErrRefConflict or ErrRefLocked.
 func (s *Storer) CheckAndSetReference(ref, old *plumbing.Reference) error {
 	if ref.Type() != plumbing.HashReference || old != nil && (old.Type() != plumbing.HashReference || old.Name() != ref.Name()) {
 		return fmt.Errorf("move %s: %w", ref.Name(), errReadOnly)

@@ -49,7 +49,8 @@ func commitFiles(t *testing.T, s *git.Storer, n int, parents ...plumbing.Hash) p
 	return set(t, s, c.Encode)
 }
 
-// go-git reads and writes a repository through our storer, loose objects and packs, and git agrees about all of it.
+// go-git reads and writes a repository through our storer, loose objects and packs, and git agrees
+// about all of it.
 func TestGoGitWorksThroughOurStorer(t *testing.T) {
 	r, repo, _, two := fixture(t)
 	objects := repo.Objects()

@@ -17,7 +17,8 @@ func ownedByUs(info fs.FileInfo) bool {
 // detached starts a process away from our terminal, so that nothing in it can ask a question.
 func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// isDirectoryError reports that a folder stands where a file was looked for, or a file where a folder was.
+// isDirectoryError reports that a folder stands where a file was looked for, or a file where a
+// folder was.
 func isDirectoryError(err error) bool {
 	return errors.Is(err, syscall.EISDIR) || errors.Is(err, syscall.ENOTDIR)
 }

@@ -18,7 +18,8 @@ func detached() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NO_WINDOW}
 }
 
-// isDirectoryError reports that a folder stands where a file was looked for, or a file where a folder was.
+// isDirectoryError reports that a folder stands where a file was looked for, or a file where a
+// folder was.
 func isDirectoryError(err error) bool {
 	return errors.Is(err, syscall.EISDIR) || errors.Is(err, windows.ERROR_DIRECTORY) || errors.Is(err, windows.ERROR_PATH_NOT_FOUND)
 }

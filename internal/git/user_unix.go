@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// The users of /etc/passwd are read here: with os/user every command would be linked to the C library, and begin 0.4 ms
-// later. The system may know others.
+// The users of /etc/passwd are read here: with os/user every command would be linked to the C
+// library, and begin 0.4 ms later. The system may know others.
 
 const (
 	passwdLogin, passwdID, passwdName, passwdHome = 0, 2, 4, 5
@@ -37,7 +37,8 @@ func homeOf(login string) (home string, known bool) {
 	return f[passwdHome], true
 }
 
-// systemUser is who the system says runs this. Who is not in the file has a name in the environment.
+// systemUser is who the system says runs this. Who is not in the file has a name in the
+// environment.
 func systemUser() (name, login string) {
 	f := passwd(passwdID, strconv.Itoa(os.Getuid()))
 	if f == nil {

@@ -5,7 +5,8 @@ import (
 	"os"
 )
 
-// view is a file that does not change, read piece by piece: a mapped file could not be replaced by git.
+// view is a file that does not change, read piece by piece: a mapped file could not be replaced by
+// git.
 type view struct {
 	file   *os.File
 	length int64

@@ -8,11 +8,12 @@ import (
 	"time"
 )
 
-// longest is how many times its limit watched work may take in all, however much progress it makes: a remote can feign
-// progress forever.
+// longest is how many times its limit watched work may take in all, however much progress it makes:
+// a remote can feign progress forever.
 const longest = 10
 
-// Watch ends work on repositories that makes no progress. Its methods may be called by many goroutines.
+// Watch ends work on repositories that makes no progress. Its methods may be called by many
+// goroutines.
 type Watch struct {
 	limit, all time.Duration
 	cancel     context.CancelCauseFunc
@@ -25,9 +26,9 @@ type Watch struct {
 // watchKey marks a watched context; its value is a func() that is told of progress.
 type watchKey struct{}
 
-// NewWatch returns a context that is cancelled, with a cause that says so, after limit without progress or after ten
-// times limit. Progress is an object read or saved, a git process that ended, and output of one that talks to a
-// remote. The caller ends the watch with Stop.
+// NewWatch returns a context that is cancelled, with a cause that says so, after limit without
+// progress or after ten times limit. Progress is an object read or saved, a git process that ended,
+// and output of one that talks to a remote. The caller ends the watch with Stop.
 func NewWatch(ctx context.Context, limit time.Duration) (context.Context, *Watch) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	w := &Watch{limit: limit, cancel: cancel, all: longest * min(limit, math.MaxInt64/longest)}

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// WorkTrees are the folders of all work trees that git has on record, this one's first: also of those whose folder is
-// gone and that git has not pruned yet. A repository whose own is bare has only those that were added.
+// WorkTrees are the folders of all work trees that git has on record, this one's first: also of
+// those whose folder is gone and that git has not pruned yet. A repository whose own is bare has
+// only those that were added.
 func (r *Repo) WorkTrees(ctx context.Context) ([]string, error) {
 	out, err := r.Git(ctx, nil, "worktree", "list", "--porcelain", "-z")
 	if err != nil {

@@ -22,8 +22,8 @@ var Formats = []string{"jsonl", "json", "markdown", "om"}
 // maxWhole bounds an array or Markdown file, in bytes. Memory holds all of it.
 const maxWhole = 64 << 20
 
-// Read makes memories of a file's statements. format names its format; with "" the file's beginning tells
-// it. Errors name the first bad lines.
+// Read makes memories of a file's statements. format names its format; with "" the file's beginning
+// tells it. Errors name the first bad lines.
 func Read(name, format string, r io.Reader, now time.Time) ([]record.Memory, error) {
 	lines, tool, err := numbered(name, format, r)
 	if err != nil {

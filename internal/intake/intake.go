@@ -1,5 +1,5 @@
-// Package intake takes statements of files and of other tools' stores into a clone: into the inbox, or
-// into memory if a person has reviewed them. Begin with Read or Intake.Store.
+// Package intake takes statements of files and of other tools' stores into a clone: into the inbox,
+// or into memory if a person has reviewed them. Begin with Read or Intake.Store.
 package intake
 
 import (

@@ -16,11 +16,12 @@ import (
 	"github.com/reverie-memory/reverie/internal/foreign"
 )
 
-// MaxChars bounds what may be asked for in Options.MaxChars. A memory has room for it in any script.
+// MaxChars bounds what may be asked for in Options.MaxChars. A memory has room for it in any
+// script.
 const MaxChars = 12000
 
-// folder is a folder of the state folder. It keeps which memories the last import from each store had;
-// without it nothing is found to be gone.
+// folder is a folder of the state folder. It keeps which memories the last import from each store
+// had; without it nothing is found to be gone.
 const folder = "imported"
 
 // StoreResult is what came of one store.

@@ -19,7 +19,8 @@ type Written struct {
 	Items int      `json:"items"`
 }
 
-// FindWritten looks for such files and takes nothing c. It skips unreadable ones: an import says why.
+// FindWritten looks for such files and takes nothing c. It skips unreadable ones: an import says
+// why.
 func FindWritten(ctx context.Context, c *clone.Clone) []Written {
 	q, err := Query(ctx, c)
 	if err != nil || c.Repo.WorkTree == "" {

@@ -1,7 +1,7 @@
 // Package job runs a repository's background work: at most one process of each kind at a time.
-// Begin with Wake, which a hook calls, and Job.Run, which the started process calls. A caller leaves
-// a request and tries the lock. The holder looks for requests before it ends and after it releases
-// the lock, so no request is lost.
+// Begin with Wake, which a hook calls, and Job.Run, which the started process calls. A caller
+// leaves a request and tries the lock. The holder looks for requests before it ends and after it
+// releases the lock, so no request is lost.
 package job
 
 import (
@@ -158,8 +158,8 @@ func Running(state string, k Kind, now time.Time) *Status {
 	return endOverdue(state, k, now)
 }
 
-// endOverdue kills the holder of a job's lock if its time is over, and otherwise describes it. A job
-// ends itself in time unless it was stopped or hangs in the kernel.
+// endOverdue kills the holder of a job's lock if its time is over, and otherwise describes it. A
+// job ends itself in time unless it was stopped or hangs in the kernel.
 func endOverdue(state string, k Kind, now time.Time) *Status {
 	s := ReadStatus(state, k)
 	if s != nil && now.After(s.Until.Add(time.Minute)) {

@@ -27,8 +27,8 @@ func Disabled() bool {
 // Loop is the environment variable that holds a loop's name in everything that the loop starts.
 const Loop = "REVERIE_LOOP"
 
-// Given is the environment variable of an agent whose prompt holds memories: the name of its session
-// in the ledger. The agent's hooks leave those memories out.
+// Given is the environment variable of an agent whose prompt holds memories: the name of its
+// session in the ledger. The agent's hooks leave those memories out.
 const Given = "REVERIE_LOOP_GIVEN"
 
 // Wake requests work and starts a worker unless one is running.

@@ -21,9 +21,10 @@ import (
 // MovedFile is a file in the state folder by which git's hooks ask the worker to land memories.
 const MovedFile = "worker.moved"
 
-// Turn is one turn of the worker: it drains the spool, lands memories if git's hooks asked for that, and
-// learns from what is pending. live holds the sessions from which nothing is learned yet. If git is
-// collecting garbage, done is false and the next turn goes on. doing reports the current step.
+// Turn is one turn of the worker: it drains the spool, lands memories if git's hooks asked for
+// that, and learns from what is pending. live holds the sessions from which nothing is learned yet.
+// If git is collecting garbage, done is false and the next turn goes on. doing reports the current
+// step.
 func (l *Learner) Turn(ctx context.Context, spool *ingest.Ingester, doing func(step string) error) (live map[string]bool, done bool, err error) {
 	if err := doing("fold"); err != nil {
 		return nil, false, err
@@ -123,8 +124,8 @@ func (l *Learner) ReadInBackground(ctx context.Context, live map[string]bool) er
 	return l.considerInBackground(ctx, m, set)
 }
 
-// considerInBackground dreams with a model. If the model gave nothing usable about the same reflections
-// before, it is not asked until there are others.
+// considerInBackground dreams with a model. If the model gave nothing usable about the same
+// reflections before, it is not asked until there are others.
 func (l *Learner) considerInBackground(ctx context.Context, m *prompts.Model, set prompts.Set) error {
 	about, err := l.ToConsider(ctx)
 	unusable := openUnusable(l.State, m)

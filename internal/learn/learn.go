@@ -1,7 +1,7 @@
-// Package learn turns kept sessions into memory, in four steps: study (reflect.go) keeps a reflection
-// of each session, dreams proposes operations, inbox accepts what the policy lets through, and what is
-// left waits for a person. Begin with Learner.Learn. Package ingest makes the sessions. A Learner
-// serves one goroutine.
+// Package learn turns kept sessions into memory, in four steps: study (reflect.go) keeps a
+// reflection of each session, dreams proposes operations, inbox accepts what the policy lets
+// through, and what is left waits for a person. Begin with Learner.Learn. Package ingest makes the
+// sessions. A Learner serves one goroutine.
 package learn
 
 import (
@@ -76,8 +76,8 @@ type Result struct {
 	studied Studied // not reported yet
 }
 
-// Learn studies sessions, dreams over every new reflection, and accepts what the policy lets through.
-// The memory must exist.
+// Learn studies sessions, dreams over every new reflection, and accepts what the policy lets
+// through. The memory must exist.
 func (l *Learner) Learn(ctx context.Context, names []string) (*Result, error) {
 	r := &Result{}
 	if err := l.StudyAll(ctx, names, r); err != nil {
@@ -89,8 +89,8 @@ func (l *Learner) Learn(ctx context.Context, names []string) (*Result, error) {
 // BatchSessions is the number of sessions that are studied together.
 const BatchSessions = 50
 
-// StudyAll studies sessions and keeps the new reflections, a batch at a time. An interruption loses one
-// batch.
+// StudyAll studies sessions and keeps the new reflections, a batch at a time. An interruption loses
+// one batch.
 func (l *Learner) StudyAll(ctx context.Context, names []string, r *Result) error {
 	for some := range slices.Chunk(names, BatchSessions) {
 		purges := purge.Mark(l.State)
@@ -108,8 +108,8 @@ func (l *Learner) StudyAll(ctx context.Context, names []string, r *Result) error
 	return nil
 }
 
-// DreamAndAccept dreams over every reflection that no dream considered, accepts what the policy lets
-// through, and updates the memories of side branches.
+// DreamAndAccept dreams over every reflection that no dream considered, accepts what the policy
+// lets through, and updates the memories of side branches.
 func (l *Learner) DreamAndAccept(ctx context.Context, r *Result) error {
 	l.Note(r.studied)
 	touched := map[string]bool{}
@@ -133,7 +133,8 @@ func (l *Learner) DreamAndAccept(ctx context.Context, r *Result) error {
 	return nil
 }
 
-// ReadAll has a model read sessions that the detectors studied, and adds to r what follows from that.
+// ReadAll has a model read sessions that the detectors studied, and adds to r what follows from
+// that.
 func (l *Learner) ReadAll(ctx context.Context, m *prompts.Model, set prompts.Set, names []string, r *Result) error {
 	more := &Result{}
 	purges := purge.Mark(l.State)

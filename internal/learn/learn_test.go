@@ -16,7 +16,8 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// A rule that a person typed becomes memory without a model and without cmd, and learning again changes nothing.
+// A rule that a person typed becomes memory without a model and without cmd, and learning again
+// changes nothing.
 func TestLearnAcceptsWhatWasSaid(t *testing.T) {
 	testrepo.Isolate(t)
 	r := testrepo.New(t)

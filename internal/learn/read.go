@@ -41,9 +41,9 @@ type Readings struct {
 // maxUnusable is the number of unusable answers in a row after which a pass gives the model up.
 const maxUnusable = 5
 
-// Over reads sessions one after the other and keeps each reading. It reports a session without a usable
-// answer and goes on. If something other than a session ends the pass early, Over reports that and
-// returns no error, except for ctx's end.
+// Over reads sessions one after the other and keeps each reading. It reports a session without a
+// usable answer and goes on. If something other than a session ends the pass early, Over reports
+// that and returns no error, except for ctx's end.
 func (p Pass) Over(ctx context.Context, names []string) (Readings, error) {
 	var all Readings
 	unusable := openUnusable(p.State, p.Model)
@@ -133,8 +133,8 @@ func (p Pass) read(ctx context.Context, name string) (hash string, got reflect.R
 	return base.Hash, got, err
 }
 
-// KeepReading writes a reading to the journal, unless a purge came after the mark: it may quote what was
-// purged.
+// KeepReading writes a reading to the journal, unless a purge came after the mark: it may quote
+// what was purged.
 func (l *Learner) KeepReading(ctx context.Context, got reflect.Reading, purges string) error {
 	fresh, err := l.KeepReflections(ctx, []record.Reflection{got.Reflection}, purges)
 	if err == nil && len(fresh) > 0 {
@@ -182,9 +182,9 @@ func (l *Learner) noteSpent(ctx context.Context, spent error) error {
 	return err
 }
 
-// Unread returns the names of kept sessions that m has not read in their present state by the prompt of
-// set, the oldest first. It leaves out those about which m answered nothing usable twice. A nil m
-// stands for any model.
+// Unread returns the names of kept sessions that m has not read in their present state by the
+// prompt of set, the oldest first. It leaves out those about which m answered nothing usable twice.
+// A nil m stands for any model.
 func (l *Learner) Unread(ctx context.Context, m *prompts.Model, set prompts.Set) ([]string, error) {
 	kept := l.sessions()
 	ids := map[string]bool{}

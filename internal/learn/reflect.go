@@ -31,8 +31,8 @@ func (l *Learner) sessions() []reflect.Kept {
 	return kept
 }
 
-// Pending returns the names of kept sessions without a reflection of their present state, the oldest
-// first. It reads no events. A session whose file lacks a hash is among them.
+// Pending returns the names of kept sessions without a reflection of their present state, the
+// oldest first. It reads no events. A session whose file lacks a hash is among them.
 func (l *Learner) Pending(ctx context.Context) ([]string, error) {
 	var all []record.Reflection // with the ids that Study would give them
 	for _, k := range l.sessions() {
@@ -64,8 +64,8 @@ func (l *Learner) Unkept(ctx context.Context, all []record.Reflection) ([]record
 	return out, err
 }
 
-// Study reads sessions and reflects on each. A lenient Study reports a session that cannot be read, and
-// goes on.
+// Study reads sessions and reflects on each. A lenient Study reports a session that cannot be read,
+// and goes on.
 func (l *Learner) Study(ctx context.Context, names []string, lenient bool) ([]record.Reflection, error) {
 	var out []record.Reflection
 	for _, name := range names {

@@ -9,7 +9,8 @@ import (
 	"github.com/reverie-memory/reverie/prompts"
 )
 
-// unusable remembers the questions that gave a model nothing usable, so that it is not asked for ever.
+// unusable remembers the questions that gave a model nothing usable, so that it is not asked for
+// ever.
 type unusable struct {
 	Model  string         `json:"model"`  // digest; another model starts with an empty list
 	Failed map[string]int `json:"failed"` // hash of a session's events, or name of a dream → attempts

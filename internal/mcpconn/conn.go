@@ -1,6 +1,7 @@
-// Package mcpconn is the connection of a server of tools that speaks the Model Context Protocol: one message a line. That of the SDK
-// ends at the first line that is no message; this one answers that it is none, and goes on. It answers what no such server has a
-// method for, bounds how much a client has at work, and when the input ends it waits for the answers that are owed.
+// Package mcpconn is the connection of a server of tools that speaks the Model Context Protocol:
+// one message a line. That of the SDK ends at the first line that is no message; this one answers
+// that it is none, and goes on. It answers what no such server has a method for, bounds how much a
+// client has at work, and when the input ends it waits for the answers that are owed.
 //
 // A Transport is given to the Run of the SDK's server.
 package mcpconn
@@ -60,7 +61,8 @@ type conn struct {
 	closed chan struct{}
 }
 
-// scan hands on the lines of the input. A read that waits is left behind when the connection is closed.
+// scan hands on the lines of the input. A read that waits is left behind when the connection is
+// closed.
 func (c *conn) scan(in io.Reader) {
 	defer close(c.lines)
 	r := bufio.NewReaderSize(in, 64<<10)
@@ -91,8 +93,9 @@ func readMessage(r *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// Read returns the next message. What is none is answered here. The input has not ended before the answers that are owed are
-// written, or linger has passed: the SDK gives up all that is at work when it hears of the end.
+// Read returns the next message. What is none is answered here. The input has not ended before the
+// answers that are owed are written, or linger has passed: the SDK gives up all that is at work
+// when it hears of the end.
 func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		for len(c.queue) > 0 {
@@ -118,7 +121,8 @@ func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// admit lets a message in. A call waits until fewer than maxOwed others do, and is refused where one of them has its id.
+// admit lets a message in. A call waits until fewer than maxOwed others do, and is refused where
+// one of them has its id.
 func (c *conn) admit(ctx context.Context, msg jsonrpc.Message) (bool, error) {
 	req, ok := msg.(*jsonrpc.Request)
 	if !ok || !req.IsCall() {
@@ -152,7 +156,8 @@ func (c *conn) wait(ctx context.Context, n int, enough <-chan time.Time) error {
 	}
 }
 
-// finish waits for the answers that are owed at the end of the input, and answers what takes too long.
+// finish waits for the answers that are owed at the end of the input, and answers what takes too
+// long.
 func (c *conn) finish(ctx context.Context) error {
 	enough := time.NewTimer(c.linger)
 	defer enough.Stop()
@@ -167,7 +172,8 @@ func (c *conn) finish(ctx context.Context) error {
 	return c.broken
 }
 
-// take queues the messages of a line: one, or those of a batch, as versions before 2025-06-18 have them. Answers come one a line.
+// take queues the messages of a line: one, or those of a batch, as versions before 2025-06-18 have
+// them. Answers come one a line.
 func (c *conn) take(line []byte) error {
 	if len(line) > MaxMessage {
 		return c.refuse(nil, jsonrpc.CodeInvalidRequest, fmt.Sprintf("a message may have %d bytes", MaxMessage))
@@ -217,8 +223,9 @@ func hasID(message []byte) bool {
 	return json.Unmarshal(message, &members) == nil && members["id"] != nil
 }
 
-// toolMethod reports whether a call is one that a server of tools alone answers. Before a session has begun the SDK would give
-// any other another error than that it is not known, by which clients find out which versions a server speaks.
+// toolMethod reports whether a call is one that a server of tools alone answers. Before a session
+// has begun the SDK would give any other another error than that it is not known, by which clients
+// find out which versions a server speaks.
 func toolMethod(name string) bool {
 	switch name {
 	case "initialize", "ping", "server/discover", "tools/list", "tools/call", "subscriptions/listen": // the last ends at once: the tools never change
@@ -255,7 +262,8 @@ func (c *conn) fault(id any, code int, why string) error {
 	return c.line(answer)
 }
 
-// codeCancelled is the error of a call that its client gave up, as the Language Server Protocol numbers it: JSON-RPC has none.
+// codeCancelled is the error of a call that its client gave up, as the Language Server Protocol
+// numbers it: JSON-RPC has none.
 const codeCancelled = -32800
 
 // coded is an error as an answer has it. The SDK would give 0 as the code of one that has none.

@@ -159,7 +159,8 @@ func TestServerGivesUpAtTheEnd(t *testing.T) {
 	}
 }
 
-// What is owed when the input ends is answered before the server ends, be it more than may be owed at once.
+// What is owed when the input ends is answered before the server ends, be it more than may be owed
+// at once.
 func TestAnswersOutlastTheInput(t *testing.T) {
 	gate := make(chan struct{})
 	w := newWire(t, gate)

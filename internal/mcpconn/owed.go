@@ -30,8 +30,8 @@ func (d *debts) add(id jsonrpc.ID) bool {
 	return true
 }
 
-// pay reports whether a call is there, and takes it out, since its answer is about to be written: from then on its id may be used
-// again. When that is done, paid says so.
+// pay reports whether a call is there, and takes it out, since its answer is about to be written:
+// from then on its id may be used again. When that is done, paid says so.
 func (d *debts) pay(id jsonrpc.ID) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

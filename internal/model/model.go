@@ -1,5 +1,5 @@
-// Package model finds the local models that the settings name, on an Ollama server. Begin with Find. It
-// has no state.
+// Package model finds the local models that the settings name, on an Ollama server. Begin with
+// Find. It has no state.
 package model
 
 import (
@@ -27,7 +27,8 @@ func Prompts(c config.Config) (prompts.Set, error) {
 	return prompts.Load(cmp.Or(c.Model.Prompts, filepath.Join(filepath.Dir(config.UserFile()), "prompts")))
 }
 
-// keepAlive is how long the server keeps a model in memory after a question: until the next session's.
+// keepAlive is how long the server keeps a model in memory after a question: until the next
+// session's.
 const keepAlive = 5 * time.Minute
 
 // Reading asks for a model that reads sessions. name may be auto.
@@ -38,8 +39,8 @@ func Reading(name string) ollama.Want {
 // Vectors asks for a model that makes vectors. name may be auto.
 func Vectors(name string) ollama.Want { return ollama.Want{Name: name, Need: ollama.Embedding} }
 
-// Watch follows one question to a model: tokens hears how many tokens the answer has so far, and done is
-// called at the end.
+// Watch follows one question to a model: tokens hears how many tokens the answer has so far, and
+// done is called at the end.
 type Watch func(model string) (tokens func(int), done func())
 
 // Find chooses a model that reads sessions among those that the server has. watch may be nil.
@@ -87,8 +88,8 @@ func Find(ctx context.Context, of config.Model, name string, watch Watch) (*prom
 // errSlow marks a question that took longer than model.patience allows.
 var errSlow = errors.New("it took too long")
 
-// BadAnswer reports whether an error concerns one question or its answer, and says nothing about the
-// next question.
+// BadAnswer reports whether an error concerns one question or its answer, and says nothing about
+// the next question.
 func BadAnswer(err error) bool {
 	return slices.ContainsFunc([]error{ollama.ErrBadOutput, ollama.ErrTruncated, ollama.ErrIncomplete, ollama.ErrTooLong, ollama.ErrBroke, errSlow},
 		func(of error) bool { return errors.Is(err, of) })

@@ -36,8 +36,9 @@ type Request struct {
 	Progress func(tokens int) // is called with the tokens that came so far, in the goroutine of Ask; may be nil
 }
 
-// Answer is what a model said. Tokens are what the server counts; where it counts none, or more than there can be, a quarter
-// of the question's bytes, and the replies that came. They are there beside an error too, if the model was at work.
+// Answer is what a model said. Tokens are what the server counts; where it counts none, or more
+// than there can be, a quarter of the question's bytes, and the replies that came. They are there
+// beside an error too, if the model was at work.
 type Answer struct {
 	Text  json.RawMessage
 	Asked int // tokens of the question: 0 to Request.Context
@@ -45,12 +46,14 @@ type Answer struct {
 	Took  time.Duration
 }
 
-// Ask puts a question and returns the whole answer, which is valid JSON; that it keeps to the schema is for the caller
-// to check. It asks for the same answer each time: no randomness, a fixed seed, no thinking aloud.
+// Ask puts a question and returns the whole answer, which is valid JSON; that it keeps to the
+// schema is for the caller to check. It asks for the same answer each time: no randomness, a fixed
+// seed, no thinking aloud.
 //
-// The error wraps ErrSchema, ErrMissing, ErrNoModel (the model answers no questions), ErrCloud, ErrTooLong, ErrTruncated,
-// ErrIncomplete, ErrBadOutput, ErrBroke, ErrBusy, ErrUnavailable or the context's own. With ErrBadOutput and ErrTruncated, Answer.Text is
-// what was said, which is then no JSON.
+// The error wraps ErrSchema, ErrMissing, ErrNoModel (the model answers no questions), ErrCloud,
+// ErrTooLong, ErrTruncated, ErrIncomplete, ErrBadOutput, ErrBroke, ErrBusy, ErrUnavailable or the
+// context's own. With ErrBadOutput and ErrTruncated, Answer.Text is what was said, which is then no
+// JSON.
 func (c *Client) Ask(ctx context.Context, r Request) (Answer, error) {
 	if err := CheckSchema(r.Schema); err != nil {
 		return Answer{}, fmt.Errorf("ask model %s: %w", r.Model, err)
@@ -147,8 +150,8 @@ type answering struct {
 	asked, said    int
 }
 
-// question is the question as the API has it. truncate and shift have the server refuse what it would otherwise cut or
-// forget; one that is too old to know them is found out by judge.
+// question is the question as the API has it. truncate and shift have the server refuse what it
+// would otherwise cut or forget; one that is too old to know them is found out by judge.
 func (a *answering) question() *api.GenerateRequest {
 	yes, no := true, false
 	q := &api.GenerateRequest{
@@ -169,7 +172,8 @@ func (a *answering) question() *api.GenerateRequest {
 	return q
 }
 
-// plain takes what a server reads as a place for an image out of a text; there are no images, so it would refuse it.
+// plain takes what a server reads as a place for an image out of a text; there are no images, so it
+// would refuse it.
 func plain(text string) string { return strings.ReplaceAll(text, "[img-", "[img -") }
 
 // take takes in one reply of the stream.
@@ -200,8 +204,9 @@ func (a *answering) take(r api.GenerateResponse) error {
 
 // judge says whether what came without an error is an answer.
 func (a *answering) judge(answer Answer) (Answer, error) {
-	// A server that drops a part of the question without a word counts what is left: as many tokens as there
-	// are, or half of them. One that forgets the beginning while it answers says more than there was room for.
+	// A server that drops a part of the question without a word counts what is left: as many tokens as
+	// there are, or half of them. One that forgets the beginning while it answers says more than there
+	// was room for.
 	half := a.Context/2 <= a.asked && a.asked <= a.Context/2+2 && len(a.System)+len(a.Prompt) >= a.Context
 	cut := half || a.asked >= a.Context || a.asked+a.said > a.Context+1
 	switch {

@@ -121,7 +121,8 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// TestAskSends holds what is sent against what the API's documentation has, so that a field that is lost on the way shows.
+// TestAskSends holds what is sent against what the API's documentation has, so that a field that is
+// lost on the way shows.
 func TestAskSends(t *testing.T) {
 	var sent map[string]any
 	var header http.Header
@@ -166,7 +167,8 @@ func TestAskSends(t *testing.T) {
 	}
 }
 
-// TestAskCounts has servers that count wrongly, or do not come to count. What a model worked counts all the same.
+// TestAskCounts has servers that count wrongly, or do not come to count. What a model worked counts
+// all the same.
 func TestAskCounts(t *testing.T) {
 	prompt := strings.Repeat("word ", 160) // 200 tokens, by the bytes
 	for name, c := range map[string]struct {

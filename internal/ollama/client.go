@@ -1,8 +1,9 @@
 // Package ollama asks models that an Ollama server on this machine runs.
 //
-// Open names the server, without a call; Models says what it has, Server.Choose picks a model, Ask puts a question whose answer
-// is JSON of a given schema, Embed makes vectors. A Client is read-only but for its connections and safe for concurrent
-// use; a server mostly answers one question at a time, so asking several at once gains nothing.
+// Open names the server, without a call; Models says what it has, Server.Choose picks a model, Ask
+// puts a question whose answer is JSON of a given schema, Embed makes vectors. A Client is
+// read-only but for its connections and safe for concurrent use; a server mostly answers one
+// question at a time, so asking several at once gains nothing.
 //
 // What it promises:
 //   - Success is the whole answer. A stream that breaks off, a prompt that the server cut without a word, an answer that
@@ -58,8 +59,8 @@ type Client struct {
 	shown map[string]Model // by full name: what the server said of it
 }
 
-// Open returns a client for the server that o names. It makes no call. The error wraps ErrRemote for a host that is not
-// this machine, unless o allows it.
+// Open returns a client for the server that o names. It makes no call. The error wraps ErrRemote
+// for a host that is not this machine, unless o allows it.
 func Open(o Options) (*Client, error) {
 	host, source := o.Host, "host"
 	if host == "" {
@@ -99,9 +100,9 @@ func through(base *url.URL, t http.RoundTripper) *Client {
 // Host is the server's URL.
 func (c *Client) Host() string { return c.base.String() }
 
-// parseHost reads what may stand in OLLAMA_HOST: a host, a port, both, or a URL with http or https. Without a scheme the
-// port is 11434, with one it is that of the scheme, as in Ollama's own programs. An address that stands for all
-// addresses becomes this machine's.
+// parseHost reads what may stand in OLLAMA_HOST: a host, a port, both, or a URL with http or https.
+// Without a scheme the port is 11434, with one it is that of the scheme, as in Ollama's own
+// programs. An address that stands for all addresses becomes this machine's.
 func parseHost(s string) (*url.URL, error) {
 	s = strings.TrimSpace(strings.Trim(strings.TrimSpace(s), `"'`))
 	scheme, rest, hasScheme := strings.Cut(s, "://")
@@ -160,8 +161,8 @@ func onlyLoopback(_, address string, _ syscall.RawConn) error {
 
 var errRedirect = errors.New("the server redirects")
 
-// careful bounds what a server says, and gives a complaint without words some: the API takes an error with
-// an empty body for success.
+// careful bounds what a server says, and gives a complaint without words some: the API takes an
+// error with an empty body for success.
 type careful struct{ http.RoundTripper }
 
 func (t *careful) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -19,11 +19,12 @@ const (
 	fallbackCtx = 256             // tokens, of a model that does not say
 )
 
-// Embed returns a vector of length 1 for each text, in their order: len(texts) × dimension. A text that is longer than the model can
-// look at is cut; which vector it gets depends on nothing but the model and the text. A blank text is an error.
+// Embed returns a vector of length 1 for each text, in their order: len(texts) × dimension. A text
+// that is longer than the model can look at is cut; which vector it gets depends on nothing but the
+// model and the text. A blank text is an error.
 //
-// The error wraps ErrMissing, ErrNoModel (the model makes no vectors), ErrCloud, ErrTooLong, ErrBadOutput, ErrBroke, ErrBusy,
-// ErrUnavailable or the context's own.
+// The error wraps ErrMissing, ErrNoModel (the model makes no vectors), ErrCloud, ErrTooLong,
+// ErrBadOutput, ErrBroke, ErrBusy, ErrUnavailable or the context's own.
 func (c *Client) Embed(ctx context.Context, model string, texts []string) ([][]float32, error) {
 	did := "embed by model " + model
 	for i, text := range texts {
@@ -93,8 +94,8 @@ func (c *Client) embedEach(ctx context.Context, did, model string, texts []strin
 	return vectors, nil
 }
 
-// embed makes one call and checks that there is a vector for each text. A refusal with 400 is taken for one of the length:
-// the words differ from server to server.
+// embed makes one call and checks that there is a vector for each text. A refusal with 400 is taken
+// for one of the length: the words differ from server to server.
 func (c *Client) embed(ctx context.Context, did, model string, texts []string) ([][]float32, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, embedLimit, errSilent)
 	defer cancel()

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// embedder answers with the vector (length in bytes, 1, 0) for each text, and refuses a call with a text of more than limit bytes.
-// calls gets the texts of each.
+// embedder answers with the vector (length in bytes, 1, 0) for each text, and refuses a call with a
+// text of more than limit bytes. calls gets the texts of each.
 func embedder(t *testing.T, limit, refusal int, calls *[][]string) fake {
 	return fake{"/api/embed": func(w http.ResponseWriter, r *http.Request) {
 		var q struct{ Input []string }
@@ -76,7 +76,8 @@ func TestEmbed(t *testing.T) {
 	}
 }
 
-// TestEmbedHalves has a server that finds long texts too long. What is beside a text in a call makes no difference to its vector.
+// TestEmbedHalves has a server that finds long texts too long. What is beside a text in a call
+// makes no difference to its vector.
 func TestEmbedHalves(t *testing.T) {
 	for _, refusal := range []int{400, 500} {
 		var calls [][]string

@@ -14,7 +14,8 @@ import (
 )
 
 var (
-	// ErrUnavailable is returned when no Ollama server answers, or it answers with an error that has no sentinel of its own.
+	// ErrUnavailable is returned when no Ollama server answers, or it answers with an error that has
+	// no sentinel of its own.
 	ErrUnavailable = errors.New("no answer from Ollama")
 	// ErrStranger is returned, beside ErrUnavailable, when what answers is not Ollama.
 	ErrStranger = errors.New("what answers is not Ollama")
@@ -26,21 +27,25 @@ var (
 	ErrNoModel = errors.New("no suitable model")
 	// ErrOld is returned when the server is too old to keep an answer to a schema.
 	ErrOld = errors.New("server too old")
-	// ErrBroke is returned when the model broke down over a question; the server may well answer the next.
+	// ErrBroke is returned when the model broke down over a question; the server may well answer the
+	// next.
 	ErrBroke = errors.New("the model broke down")
 	// ErrRemote is returned when the server is not on this machine and that was not allowed.
 	ErrRemote = errors.New("not on this machine")
-	// ErrCloud is returned when the server would pass the text on to another machine and that was not asked for.
+	// ErrCloud is returned when the server would pass the text on to another machine and that was not
+	// asked for.
 	ErrCloud = errors.New("model runs elsewhere")
 	// ErrSchema is returned when a schema is outside the subset that every server keeps to.
 	ErrSchema = errors.New("unsafe schema")
-	// ErrTooLong is returned when a question does not fit the context, with its answer, or a text no vector.
+	// ErrTooLong is returned when a question does not fit the context, with its answer, or a text no
+	// vector.
 	ErrTooLong = errors.New("too long for the context")
 	// ErrTruncated is returned when the answer ran into its limit of tokens or bytes.
 	ErrTruncated = errors.New("answer too long")
 	// ErrIncomplete is returned when an answer began and did not end.
 	ErrIncomplete = errors.New("answer broke off")
-	// ErrBadOutput is returned when an answer is whole and not what was asked for: no JSON, or no usable vectors.
+	// ErrBadOutput is returned when an answer is whole and not what was asked for: no JSON, or no
+	// usable vectors.
 	ErrBadOutput = errors.New("unusable answer")
 )
 
@@ -71,8 +76,8 @@ func fail(did string, kind error, why string, causes ...error) error {
 	return &failure{text, append([]error{kind}, causes...)}
 }
 
-// failed says what became of a call that ended in err: kind, where err is nothing more special. ctx is the caller's, own the
-// one the call had; question is what must not be repeated.
+// failed says what became of a call that ended in err: kind, where err is nothing more special. ctx
+// is the caller's, own the one the call had; question is what must not be repeated.
 func (c *Client) failed(ctx, own context.Context, did, question string, kind, err error) error {
 	if ended := ctx.Err(); ended != nil {
 		return fmt.Errorf("%s: %w", did, ended)
@@ -134,7 +139,8 @@ func refused(did, question string, kind error, e api.StatusError) error {
 	return fail(did, kind, why, e)
 }
 
-// broke reports whether a refusal is about the process that computes a model, which ended; the server starts another one.
+// broke reports whether a refusal is about the process that computes a model, which ended; the
+// server starts another one.
 func broke(refusal string) bool {
 	for _, words := range []string{"running the model", "runner"} {
 		if strings.Contains(refusal, words) {
@@ -144,7 +150,8 @@ func broke(refusal string) bool {
 	return false
 }
 
-// tooLong reports whether a refusal is about the length of the input. Servers of different ages have different words.
+// tooLong reports whether a refusal is about the length of the input. Servers of different ages
+// have different words.
 func tooLong(refusal string) bool {
 	for _, words := range []string{"context length", "context size", "context window", "too large to process"} {
 		if strings.Contains(refusal, words) {
@@ -154,7 +161,8 @@ func tooLong(refusal string) bool {
 	return false
 }
 
-// quote is what may be repeated of said: one line of at most maxQuote bytes, or nothing if some of the question is in it.
+// quote is what may be repeated of said: one line of at most maxQuote bytes, or nothing if some of
+// the question is in it.
 func quote(said, question string) string {
 	const run = 16 // bytes in common that are no chance
 	said = cut.Marked(said, maxQuote)

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// fake is a server that says what a test wants. Its show and tags know a text model "m", an embedding model "e", a thinking
-// one "t" and one of the cloud "c", unless the test has its own.
+// fake is a server that says what a test wants. Its show and tags know a text model "m", an
+// embedding model "e", a thinking one "t" and one of the cloud "c", unless the test has its own.
 type fake map[string]http.HandlerFunc
 
 func (f fake) pages() http.Handler {
@@ -80,7 +80,8 @@ func code(status int, text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status); fmt.Fprint(w, text) }
 }
 
-// then is one page after another, each sent off before the next. The end of one that is nil is the end of the connection.
+// then is one page after another, each sent off before the next. The end of one that is nil is the
+// end of the connection.
 func then(pages ...http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		for _, page := range pages {

@@ -71,11 +71,12 @@ const (
 	atOnce    = 4       // looks
 )
 
-// Models asks the server for its version and its models, 1000 at most, and looks at those more closely that may be what is
-// wanted: the one of the name, or the 40 that promise most. It takes 2 s at most. What a model can do is judged by its
-// name and family where the server was not asked, does not say in time, or is too old to know. Models with names that cannot be
-// printed, or of more than 200 bytes, are passed over. The error wraps ErrUnavailable, and ErrStranger when something else
-// has the port.
+// Models asks the server for its version and its models, 1000 at most, and looks at those more
+// closely that may be what is wanted: the one of the name, or the 40 that promise most. It takes 2
+// s at most. What a model can do is judged by its name and family where the server was not asked,
+// does not say in time, or is too old to know. Models with names that cannot be printed, or of more
+// than 200 bytes, are passed over. The error wraps ErrUnavailable, and ErrStranger when something
+// else has the port.
 func (c *Client) Models(ctx context.Context, wanted ...Want) (Server, error) {
 	did := "look for models at " + c.base.Host
 	limited, cancel := context.WithTimeoutCause(ctx, modelsLimit, errSilent)
@@ -174,8 +175,8 @@ func complaint(resp *http.Response) error {
 	return said
 }
 
-// listed reads an object with a list "models", entry by entry; beside an error, those before it. An entry that is none of a
-// model's is passed over.
+// listed reads an object with a list "models", entry by entry; beside an error, those before it. An
+// entry that is none of a model's is passed over.
 func listed(in *json.Decoder) (models []Model, more bool, err error) {
 	strange := &json.UnmarshalTypeError{Value: "something else", Type: reflect.TypeFor[api.ListResponse]()}
 	if t, err := in.Token(); err != nil || t != json.Delim('{') {
@@ -222,7 +223,8 @@ func listed(in *json.Decoder) (models []Model, more bool, err error) {
 	return models, false, nil
 }
 
-// unprintable reports whether a character has no place in a name: of controls, blanks, and what has no width.
+// unprintable reports whether a character has no place in a name: of controls, blanks, and what has
+// no width.
 func unprintable(r rune) bool { return r == ' ' || r == utf8.RuneError || !unicode.IsPrint(r) }
 
 func entry(l api.ListModelResponse) Model {
@@ -259,7 +261,8 @@ func (c *Client) show(ctx context.Context, m Model) (Model, error) {
 	return m, nil
 }
 
-// judged gives a model of which the server did not say what it can do what its name and family tell.
+// judged gives a model of which the server did not say what it can do what its name and family
+// tell.
 func judged(m Model) Model {
 	if len(m.Can) > 0 {
 		return m
@@ -293,8 +296,8 @@ func atLeast(version string, major, minor int) bool {
 	return x > major || x == major && y >= minor
 }
 
-// textOrder are the models that answer by a schema well, the best first, by the beginnings of their names. Those that
-// never think aloud come first: servers have lost the schema of those that do.
+// textOrder are the models that answer by a schema well, the best first, by the beginnings of their
+// names. Those that never think aloud come first: servers have lost the schema of those that do.
 var textOrder = []string{
 	"qwen3 instruct", "gemma3", "llama3.2", "granite4", "granite3", "qwen2.5", "ministral", "mistral", "llama3", "phi4",
 	"gemma", "qwen3", "qwen",
@@ -315,16 +318,18 @@ func (c *Client) Choose(ctx context.Context, w Want) (Model, error) {
 	return server.Choose(w, TotalMemory())
 }
 
-// Choose picks the model that is wanted from those of the server: that of the name, or the best on its machine. A model of the
-// cloud is picked by its exact name alone. memory is what the machine has, in bytes, 0 if unknown: TotalMemory knows.
+// Choose picks the model that is wanted from those of the server: that of the name, or the best on
+// its machine. A model of the cloud is picked by its exact name alone. memory is what the machine
+// has, in bytes, 0 if unknown: TotalMemory knows.
 //
-// The best has room in half of the memory, 8 GB if unknown. For text it is of 1.5 GB or more, if there is one, then
-// of the first family of qwen3 instruct, gemma3, llama3.2, granite, qwen2.5, mistral, llama3, phi4, gemma, qwen, others; then one that
-// does not think aloud, then the largest. For vectors it is the first of embeddinggemma, qwen3-embedding, all-minilm,
-// nomic-embed-text, others, then the smallest.
+// The best has room in half of the memory, 8 GB if unknown. For text it is of 1.5 GB or more, if
+// there is one, then of the first family of qwen3 instruct, gemma3, llama3.2, granite, qwen2.5,
+// mistral, llama3, phi4, gemma, qwen, others; then one that does not think aloud, then the largest.
+// For vectors it is the first of embeddinggemma, qwen3-embedding, all-minilm, nomic-embed-text,
+// others, then the smallest.
 //
-// The error wraps ErrOld if the server is, ErrMissing if no model has the name, ErrNoModel if it cannot do what is needed or
-// there is nothing to pick from, and ErrCloud.
+// The error wraps ErrOld if the server is, ErrMissing if no model has the name, ErrNoModel if it
+// cannot do what is needed or there is nothing to pick from, and ErrCloud.
 func (s Server) Choose(w Want, memory int64) (Model, error) {
 	if !s.MinimumOK {
 		return Model{}, fail("choose a model", ErrOld, "Ollama "+s.Version+" cannot keep an answer to a form; it takes 0.5.0 or newer")
@@ -386,8 +391,9 @@ func (s Server) named(w Want) (Model, error) {
 	return m, nil
 }
 
-// Pull is the command that fetches what an error of Choose, Ask or Embed says is not there: the model of the name, or else
-// one that is small enough for a laptop, made to follow instructions, and free. It is empty for other errors.
+// Pull is the command that fetches what an error of Choose, Ask or Embed says is not there: the
+// model of the name, or else one that is small enough for a laptop, made to follow instructions,
+// and free. It is empty for other errors.
 func (w Want) Pull(err error) string {
 	switch {
 	case errors.Is(err, ErrMissing) && !w.auto():
@@ -420,7 +426,8 @@ func compare(a, b Model, need Capability) int {
 	)
 }
 
-// place is where in an order a model stands. An entry is the beginning of a name and what else has to be in it.
+// place is where in an order a model stands. An entry is the beginning of a name and what else has
+// to be in it.
 func place(m Model, order []string) int {
 	name := strings.ToLower(m.Name[strings.LastIndexByte(m.Name, '/')+1:])
 	for i, entry := range order {
@@ -432,8 +439,8 @@ func place(m Model, order []string) int {
 	return len(order)
 }
 
-// TotalMemory is how many bytes of memory this machine has; 0 if unknown, as on systems other than Linux. What of it is free
-// changes from minute to minute, and with it would the model.
+// TotalMemory is how many bytes of memory this machine has; 0 if unknown, as on systems other than
+// Linux. What of it is free changes from minute to minute, and with it would the model.
 func TotalMemory() int64 {
 	f, err := os.Open("/proc/meminfo")
 	if err != nil {

@@ -250,7 +250,8 @@ func TestChooseNeedsRoom(t *testing.T) {
 	}
 }
 
-// TestManyModels has more models than anybody has; who reads them all is slow, and who looks at each never ends.
+// TestManyModels has more models than anybody has; who reads them all is slow, and who looks at
+// each never ends.
 func TestManyModels(t *testing.T) {
 	var tags strings.Builder
 	tags.WriteString(`{"models":[{"name":"gemma3:4b","size":3000000000}`)

@@ -19,7 +19,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// These tests ask a real server, of the binary that REVERIE_OLLAMA names; .ci/ollama builds one and prints where it is:
+// These tests ask a real server, of the binary that REVERIE_OLLAMA names; .ci/ollama builds one and
+// prints where it is:
 //
 //	REVERIE_OLLAMA=$(.ci/ollama) go test -count=1 -run Real ./internal/ollama
 
@@ -288,7 +289,8 @@ func TestRealThinking(t *testing.T) {
 	}
 }
 
-// TestRealSchemas has the server take every schema that CheckSchema lets through: it answers by them, and what is whole fits.
+// TestRealSchemas has the server take every schema that CheckSchema lets through: it answers by
+// them, and what is whole fits.
 func TestRealSchemas(t *testing.T) {
 	_, c := serveReal(t)
 	name := rapid.StringMatching(`[ -!#-\[\]-~]{1,20}`)

@@ -1,6 +1,7 @@
-// Package pattern is regular expressions that are compiled when they are first used, and sets of words that are made then.
-// There are over two hundred expressions here, some with hundreds of words: compiling all at the start took several times
-// what most commands have for everything. Patterns and Words may be used by many goroutines.
+// Package pattern is regular expressions that are compiled when they are first used, and sets of
+// words that are made then. There are over two hundred expressions here, some with hundreds of
+// words: compiling all at the start took several times what most commands have for everything.
+// Patterns and Words may be used by many goroutines.
 package pattern
 
 import (

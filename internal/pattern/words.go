@@ -17,7 +17,8 @@ type Words struct {
 	set   map[string]struct{}
 }
 
-// fewWords is how many are looked for in the text itself, which for that many takes less than making the set.
+// fewWords is how many are looked for in the text itself, which for that many takes less than
+// making the set.
 const fewWords = 64
 
 // NewWords names the words of a text, which white space parts.

@@ -22,7 +22,8 @@ func Space() string { return "" }
 // All are none: the system does not show them as simply.
 func All() map[int]Stat { return nil }
 
-// look is a process's Start, in seconds and microseconds of the day's time, and whether it has ended.
+// look is a process's Start, in seconds and microseconds of the day's time, and whether it has
+// ended.
 func look(pid int) (start string, ended bool) {
 	const zombie = 5 // SZOMB of sys/proc.h
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)

@@ -17,7 +17,8 @@ func Boot() string {
 	return strings.TrimSpace(boot + " " + Space())
 }
 
-// Space names the space of process numbers that this process is in: in another one, the same number is another process's.
+// Space names the space of process numbers that this process is in: in another one, the same number
+// is another process's.
 func Space() string {
 	space, _ := os.Readlink("/proc/self/ns/pid")
 	return space
@@ -79,7 +80,8 @@ const (
 	statStart   = 19 // clock ticks since the machine started
 )
 
-// statOf is what /proc says of a process, from the third field of its file stat on; nil if it says nothing.
+// statOf is what /proc says of a process, from the third field of its file stat on; nil if it says
+// nothing.
 func statOf(pid int) []string {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {

@@ -18,7 +18,8 @@ func Space() string { return "" }
 // All are none: it is not known here.
 func All() map[int]Stat { return nil }
 
-// look is a process's Start, to the second, where there is a ps that tells it. Whether it has ended is not known.
+// look is a process's Start, to the second, where there is a ps that tells it. Whether it has ended
+// is not known.
 func look(pid int) (start string, ended bool) {
 	if runtime.GOOS == "windows" { // a ps there has numbers of its own
 		return "", false

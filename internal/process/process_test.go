@@ -22,7 +22,8 @@ func child(t *testing.T, how *syscall.SysProcAttr) *exec.Cmd {
 	return cmd
 }
 
-// A process is alive by its own stamp alone, until it ends; while its parent has not asked how, it can be told still.
+// A process is alive by its own stamp alone, until it ends; while its parent has not asked how, it
+// can be told still.
 func TestAliveIsOneProcess(t *testing.T) {
 	self, cmd := os.Getpid(), child(t, nil)
 	pid := cmd.Process.Pid

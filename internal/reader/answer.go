@@ -34,7 +34,8 @@ const (
 	ListVectors = "vectors"
 )
 
-// MaxNear bounds the list of the nearest: there is always a nearest, and late ones are alike by chance.
+// MaxNear bounds the list of the nearest: there is always a nearest, and late ones are alike by
+// chance.
 const MaxNear = 50
 
 // SnippetWidth bounds the part of a body that is shown with a hit, in characters.
@@ -72,8 +73,8 @@ type lookup struct {
 	caveats func(record.Memory) Caveats
 }
 
-// answer asks the index, and the vectors where there are some. It reads no more memories than the answer needs, and
-// some fifty at most to count how many more there are, or why there are none.
+// answer asks the index, and the vectors where there are some. It reads no more memories than the
+// answer needs, and some fifty at most to count how many more there are, or why there are none.
 func (l lookup) answer(ctx context.Context) (Answer, error) {
 	a, err := l.find(ctx)
 	if err != nil {
@@ -138,8 +139,8 @@ func (l lookup) find(ctx context.Context) (a Answer, err error) {
 	return a, nil
 }
 
-// speaker returns the best of the memories that say the same as a document and are given to agents, or else the
-// document itself.
+// speaker returns the best of the memories that say the same as a document and are given to agents,
+// or else the document itself.
 func (l lookup) speaker(f recall.Found) (hit recall.Hit, c Caveats, err error) {
 	for i, at := range append([]recall.Ref{f.Ref}, f.Alike...) {
 		m, err := l.x.Memory(at)
@@ -162,7 +163,8 @@ func (l lookup) speaker(f recall.Found) (hit recall.Hit, c Caveats, err error) {
 	return hit, c, nil
 }
 
-// hidden counts the memories that are withheld for their authors and answer a request, MaxNear at most.
+// hidden counts the memories that are withheld for their authors and answer a request, MaxNear at
+// most.
 func (l lookup) hidden(r recall.Request) (n int) {
 	if l.withheld == nil {
 		return 0
@@ -173,7 +175,8 @@ func (l lookup) hidden(r recall.Request) (n int) {
 	return l.answers(&r)
 }
 
-// answers counts the documents that answer a request: those that have some of its words, if it has any.
+// answers counts the documents that answer a request: those that have some of its words, if it has
+// any.
 func (l lookup) answers(r *recall.Request) (n int) {
 	found, _ := l.ranked(r)
 	for _, f := range found {
@@ -184,8 +187,8 @@ func (l lookup) answers(r *recall.Request) (n int) {
 	return n
 }
 
-// ranked returns the documents that answer a request: those with its phrases or, without any, those with the words
-// of them, which is loose; the newest, where the query only filters.
+// ranked returns the documents that answer a request: those with its phrases or, without any, those
+// with the words of them, which is loose; the newest, where the query only filters.
 func (l lookup) ranked(r *recall.Request) (found []recall.Found, loose bool) {
 	if Wordless(l.q) {
 		return l.x.Newest(r.N, l.x.Without(r.Not, r.Keep)), false

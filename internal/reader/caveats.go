@@ -8,7 +8,8 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// Caveats hold what the asker has to know about one memory, at the code here. The zero value: nothing.
+// Caveats hold what the asker has to know about one memory, at the code here. The zero value:
+// nothing.
 type Caveats struct {
 	Withheld bool     // not given to agents; people see it, with the reasons
 	Stale    bool     // code that it rests on is gone
@@ -23,9 +24,9 @@ func (c *Caveats) withhold(why string) { c.Withheld, c.Why = true, append(c.Why,
 // check adds what it finds about a memory to its caveats.
 type check func(record.Memory, *Caveats)
 
-// Caveats returns the function that finds the caveats of each memory of a view. It may be asked about as many
-// memories as there are: costly facts are found once, and kept from command to command where that is possible.
-// A fact that cannot be found is no caveat.
+// Caveats returns the function that finds the caveats of each memory of a view. It may be asked
+// about as many memories as there are: costly facts are found once, and kept from command to
+// command where that is possible. A fact that cannot be found is no caveat.
 func (r *Reader) Caveats(ctx context.Context, v *record.View) (func(record.Memory) Caveats, error) {
 	authors, err := r.checkAuthors(ctx, v)
 	if err != nil {
@@ -48,8 +49,8 @@ func checkTexts(m record.Memory, c *Caveats) {
 	}
 }
 
-// checkAuthors withholds memories that an author not trusted here changed last, until a person approves them. It
-// labels the older versions that a view for agents has.
+// checkAuthors withholds memories that an author not trusted here changed last, until a person
+// approves them. It labels the older versions that a view for agents has.
 func (r *Reader) checkAuthors(ctx context.Context, v *record.View) (check, error) {
 	held, err := r.Withheld(ctx, v)
 	agents := v.Actual() != v
@@ -72,7 +73,8 @@ func (r *Reader) checkAuthors(ctx context.Context, v *record.View) (check, error
 	}, err
 }
 
-// checkBranch withholds memories that hold on another branch alone. It skips those that are withheld already.
+// checkBranch withholds memories that hold on another branch alone. It skips those that are
+// withheld already.
 func checkBranch(ctx context.Context, code *anchor.Code) check {
 	return func(m record.Memory, c *Caveats) {
 		if m.Branch != "" && !c.Withheld && !code.Holds(ctx, m.Branch) {
@@ -81,8 +83,8 @@ func checkBranch(ctx context.Context, code *anchor.Code) check {
 	}
 }
 
-// checkCode labels a memory when code that it rests on is gone, or withholds it where the settings say so. It skips
-// those that are withheld already.
+// checkCode labels a memory when code that it rests on is gone, or withholds it where the settings
+// say so. It skips those that are withheld already.
 func (r *Reader) checkCode(ctx context.Context) check {
 	return func(m record.Memory, c *Caveats) {
 		if len(m.Anchors) == 0 || c.Withheld {

@@ -5,7 +5,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/docs"
 )
 
-// Documents find where the documents and task runners of a work tree state what a memory says. They are read once.
+// Documents find where the documents and task runners of a work tree state what a memory says. They
+// are read once.
 type Documents struct {
 	Top  string // of the work tree; may be empty
 	tree *docs.Tree

@@ -13,8 +13,8 @@ import (
 // hits are memories that answer a query, the best first.
 type hits = iter.Seq2[recall.Hit, Caveats]
 
-// fused returns the first of what was found, fused with the nearest where these are known, and the lists that
-// answered. Stale and withheld memories go back in each list before their ranks count.
+// fused returns the first of what was found, fused with the nearest where these are known, and the
+// lists that answered. Stale and withheld memories go back in each list before their ranks count.
 func (l lookup) fused(found hits, near nearness) (first []Hit, lists []string, not string) {
 	alike := l.alike(near)
 	if len(alike) == 0 {
@@ -78,8 +78,8 @@ func (l lookup) alike(near nearness) []vector.Near {
 // Doubt is the factor on the score of a stale or withheld memory.
 const Doubt = 0.5
 
-// best returns the n first of what was found, or all where n is 0, after lowering the scores of stale and withheld
-// memories. After n others nothing can be among the first any more.
+// best returns the n first of what was found, or all where n is 0, after lowering the scores of
+// stale and withheld memories. After n others nothing can be among the first any more.
 func best(found hits, n int) []Hit {
 	var all []Hit
 	firm := 0

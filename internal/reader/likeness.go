@@ -12,8 +12,8 @@ import (
 	"github.com/reverie-memory/reverie/prompts/door"
 )
 
-// VectorsDir is the folder of the state folder with the vectors that a model made of memories, for recall. It may be
-// deleted at any time.
+// VectorsDir is the folder of the state folder with the vectors that a model made of memories, for
+// recall. It may be deleted at any time.
 const VectorsDir = "vectors"
 
 // Budget returns the questions that models may be asked in a day, counted for this clone.
@@ -22,8 +22,8 @@ func (r *Reader) Budget() door.Budget {
 	return door.Budget{Path: filepath.Join(r.State, "model.json"), Calls: m.Calls, Tokens: m.Tokens, Time: time.Duration(m.Seconds) * time.Second, Now: r.Now}
 }
 
-// OpenEmbedder returns the function that gives texts their vectors, and their space; nil where no model is wanted. It
-// may ask a server, and returns when ctx ends.
+// OpenEmbedder returns the function that gives texts their vectors, and their space; nil where no
+// model is wanted. It may ask a server, and returns when ctx ends.
 func (r *Reader) OpenEmbedder(ctx context.Context) (vector.Embed, vector.Space, error) {
 	if r.Embedder != nil {
 		return r.Embedder(ctx)
@@ -72,8 +72,8 @@ type nearness struct {
 	why     string    // it does not answer
 }
 
-// askNear starts to embed the query. The function that it returns waits for the vector, until embedWait after
-// askNear was called at most. Call it once, and close the vectors that it returns.
+// askNear starts to embed the query. The function that it returns waits for the vector, until
+// embedWait after askNear was called at most. Call it once, and close the vectors that it returns.
 func (r *Reader) askNear(ctx context.Context, q recall.Query) (answer func() nearness) {
 	none := func(why string) func() nearness { return func() nearness { return nearness{why: why} } }
 	if q.Literal {

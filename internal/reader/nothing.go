@@ -87,7 +87,8 @@ func (l lookup) whyNothing() Nothing {
 	return Nothing{}
 }
 
-// wouldFind counts the memories that a query finds, MaxNear at most: if it has words, those that have some of them.
+// wouldFind counts the memories that a query finds, MaxNear at most: if it has words, those that
+// have some of them.
 func (l lookup) wouldFind(q recall.Query) int {
 	l.q = q
 	now := l.r.Now()

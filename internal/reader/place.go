@@ -9,7 +9,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 )
 
-// Below returns a folder relative to the top of the work tree, with slashes: "" at the top, and outside of it.
+// Below returns a folder relative to the top of the work tree, with slashes: "" at the top, and
+// outside of it.
 func Below(top, dir string) string {
 	if top == "" || dir == "" {
 		return ""
@@ -30,7 +31,8 @@ func Below(top, dir string) string {
 	return filepath.ToSlash(rel)
 }
 
-// Where returns a folder as a place to ask from. A work tree that was reached through a link has two names.
+// Where returns a folder as a place to ask from. A work tree that was reached through a link has
+// two names.
 func Where(top, dir string) recall.Where {
 	if top == "" {
 		return recall.Where{}
@@ -57,8 +59,8 @@ func placed(at recall.Where, files []string) (out []string, err error) {
 	return out, nil
 }
 
-// FileBelow returns a file that an agent names, relative to the top of the work tree, with slashes. A relative name
-// is one from there. It is "" for what does not lie below. The file need not exist.
+// FileBelow returns a file that an agent names, relative to the top of the work tree, with slashes.
+// A relative name is one from there. It is "" for what does not lie below. The file need not exist.
 func FileBelow(top, name string) string {
 	local := func(rel string) string {
 		if rel = filepath.Clean(rel); rel == "." || !filepath.IsLocal(rel) {

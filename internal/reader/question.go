@@ -29,7 +29,8 @@ type Literal struct {
 	Why  string
 }
 
-// Recall finds the memories that answer a question. The notes of parsing are in the answer even with an error.
+// Recall finds the memories that answer a question. The notes of parsing are in the answer even
+// with an error.
 func (r *Reader) Recall(ctx context.Context, q Question) (a Answer, err error) {
 	p := parser{r: r, Question: q}
 	defer func() { a.Literals, a.At = p.literals, p.At }()

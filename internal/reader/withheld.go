@@ -11,7 +11,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/unseen"
 )
 
-// Withheld returns what of a view is withheld for its authors. If history cannot be read, everything unapproved is.
+// Withheld returns what of a view is withheld for its authors. If history cannot be read,
+// everything unapproved is.
 func (r *Reader) Withheld(ctx context.Context, v *record.View) (*trust.Withheld, error) {
 	v = v.Actual()
 	if r.view != v {
@@ -56,7 +57,8 @@ type Held struct {
 	Why string
 }
 
-// Held returns the changes of a view that agents are not given for their authors, of what is in force or was.
+// Held returns the changes of a view that agents are not given for their authors, of what is in
+// force or was.
 func (r *Reader) Held(ctx context.Context, v *record.View) ([]Held, error) {
 	withheld, err := r.Withheld(ctx, v)
 	if err != nil {
@@ -140,8 +142,8 @@ func VersionOf(c trust.Changed) string {
 	return "the version of " + c.When.Format("2006-01-02")
 }
 
-// olderLabel returns the words that agents read behind an older version. It names nobody: the author of the change
-// chose the name.
+// olderLabel returns the words that agents read behind an older version. It names nobody: the
+// author of the change chose the name.
 func olderLabel(c trust.Changed, now record.Memory) string {
 	return " (" + changeOf(c, now) + " by somebody not trusted here: this is " + VersionOf(c) + ")"
 }

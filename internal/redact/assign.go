@@ -2,8 +2,8 @@ package redact
 
 import "strings"
 
-// lookName looks at a word that may belong to the name of a secret: for the value assigned to it, else for a random
-// string beside it.
+// lookName looks at a word that may belong to the name of a secret: for the value assigned to it,
+// else for a random string beside it.
 func lookName(s *scan, at int) {
 	if at < s.named {
 		return
@@ -34,10 +34,12 @@ func lookName(s *scan, at int) {
 	s.lookBeside(n)
 }
 
-// minDrawn is how much of a run of base64 must stand around a name, in bytes, for the name to be chance.
+// minDrawn is how much of a run of base64 must stand around a name, in bytes, for the name to be
+// chance.
 const minDrawn = 24
 
-// chance reports whether a name is letters of base64 that happen to spell it. Between slashes it may be a part of a path.
+// chance reports whether a name is letters of base64 that happen to spell it. Between slashes it
+// may be a part of a path.
 func (s *scan) chance(n name) bool {
 	text := s.text
 	low, high := drawnRun(text, n.start, n.end)
@@ -48,7 +50,8 @@ func (s *scan) chance(n name) bool {
 	return plus || shapeOf(text[n.start:n.end]).digit > 0
 }
 
-// drawnRun returns the run of base64 that holds text[start:end], with slashes and pluses that JSON escapes.
+// drawnRun returns the run of base64 that holds text[start:end], with slashes and pluses that JSON
+// escapes.
 func drawnRun(text string, start, end int) (low, high int) {
 	const pieces, piece = 8, 64
 	escaped := func(i int) bool { return i < len(text) && (text[i] == '/' || strings.HasPrefix(text[i:], "u00")) }
@@ -62,7 +65,8 @@ func drawnRun(text string, start, end int) (low, high int) {
 	return low, high
 }
 
-// lookAround looks for what a noun announces elsewhere: in a column, on the next line, on the same one.
+// lookAround looks for what a noun announces elsewhere: in a column, on the next line, on the same
+// one.
 func (s *scan) lookAround(n name) {
 	if !s.columns(n) && !s.nextLine(n) {
 		s.lookBeside(n)
@@ -78,9 +82,9 @@ type value struct {
 	scheme     bool // it follows Bearer, Basic, …
 }
 
-// assigned returns the value that a name is given at s.text[at:], if it looks like a secret: password = "…", PASSWORD=…,
-// "password": "…", --password …, <password>…</password>, | password | … |, "the password is …", and the same
-// JSON-escaped, URL-encoded, or coloured for a terminal.
+// assigned returns the value that a name is given at s.text[at:], if it looks like a secret:
+// password = "…", PASSWORD=…, "password": "…", --password …, <password>…</password>, | password | …
+// |, "the password is …", and the same JSON-escaped, URL-encoded, or coloured for a terminal.
 func (s *scan) assigned(n name, at int, sep sepKind) (span, bool) {
 	v := s.valueAt(n, at, sep)
 	text := s.text[v.start:max(v.start, v.end)]
@@ -112,7 +116,8 @@ func (s *scan) assigned(n name, at int, sep sepKind) (span, bool) {
 
 func isPIN(v string) bool { return len(v) >= 4 && len(v) <= 8 && digitSet.run(v, 0, len(v)) == len(v) }
 
-// valueAt returns where the value that begins at s.text[at] lies, and what the place tells about it.
+// valueAt returns where the value that begins at s.text[at] lies, and what the place tells about
+// it.
 func (s *scan) valueAt(n name, at int, sep sepKind) value {
 	text := s.text
 	v := value{strength: n.strength, in: loose}
@@ -158,7 +163,8 @@ func (s *scan) valueAt(n name, at int, sep sepKind) value {
 // envLine reports whether a value stands as in a .env file, where nothing but a blank ends it.
 func envLine(n name, sep sepKind) bool { return n.upper && sep == sepTight }
 
-// isCode reports whether a value without quotes is more likely an expression of a program, by what follows it.
+// isCode reports whether a value without quotes is more likely an expression of a program, by what
+// follows it.
 func isCode(text string, n name, v value, sep sepKind) bool {
 	if envLine(n, sep) || sep == sepSays {
 		return false

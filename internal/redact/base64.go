@@ -6,14 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// minRun is the shortest run of letters and digits looked at as such, and minBase64 the shortest that is decoded.
+// minRun is the shortest run of letters and digits looked at as such, and minBase64 the shortest
+// that is decoded.
 const (
 	minRun    = 22
 	minBase64 = 28
 )
 
-// findRuns looks at long runs of the base64 alphabets: formats without a fixed beginning, private keys without
-// their first line, and base64 of a text in which s finds a secret. It looks at every minRun-th byte only.
+// findRuns looks at long runs of the base64 alphabets: formats without a fixed beginning, private
+// keys without their first line, and base64 of a text in which s finds a secret. It looks at every
+// minRun-th byte only.
 func findRuns(text string, s *Scanner) []span {
 	var found []span
 	last := 0 // end of the run before
@@ -36,8 +38,8 @@ func findRuns(text string, s *Scanner) []span {
 	return found
 }
 
-// lookRun looks at one run, and at the lines of base64 that follow it. Without a finding, the span's end tells how far
-// it has looked.
+// lookRun looks at one run, and at the lines of base64 that follow it. Without a finding, the
+// span's end tells how far it has looked.
 func lookRun(text string, start, end int, s *Scanner) (span, bool) {
 	if start > 0 && escapeEnd(text, start+1) { // \n
 		start++
@@ -86,8 +88,8 @@ func lookRun(text string, start, end int, s *Scanner) (span, bool) {
 	return span{start, end, ruleBase64}, true
 }
 
-// base64Lines returns the end of the base64 that begins with the run text[start:end], if that is the first of
-// several lines of equal length.
+// base64Lines returns the end of the base64 that begins with the run text[start:end], if that is
+// the first of several lines of equal length.
 func base64Lines(text string, start, end int) int {
 	width := end - start
 	if width < 56 || width > 128 {

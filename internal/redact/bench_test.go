@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// transcript returns n lines like those of an agent's transcript, most of them with code, one in fifty with a secret.
+// transcript returns n lines like those of an agent's transcript, most of them with code, one in
+// fifty with a secret.
 func transcript(tb testing.TB, n int) string {
 	code, err := goSources()
 	if err != nil {
@@ -39,8 +40,8 @@ func transcript(tb testing.TB, n int) string {
 	return b.String()
 }
 
-// BenchmarkCorpus prints recall over the secrets in their carriers, false positives per MB of innocent code and
-// text, and the speed of Text on a transcript.
+// BenchmarkCorpus prints recall over the secrets in their carriers, false positives per MB of
+// innocent code and text, and the speed of Text on a transcript.
 func BenchmarkCorpus(b *testing.B) {
 	m := measureRecall(b, 2)
 	code, err := goSources()
@@ -102,8 +103,8 @@ func BenchmarkText(b *testing.B) {
 	})
 }
 
-// hostilePieces are texts that are slow when they are repeated: every trigger and format with what may follow it.
-// § stands for a drawn value.
+// hostilePieces are texts that are slow when they are repeated: every trigger and format with what
+// may follow it. § stands for a drawn value.
 func hostilePieces() []string {
 	filed.once.Do(file)
 	pieces := []string{"-----BEGIN PRIV" + "ATE KEY-----\n", "-----END PRIV" + "ATE KEY-----\n", "A", strings.Repeat("QUJD", 16) + "\n", "[redacted:", "[redacted:literal]",
@@ -119,8 +120,8 @@ func hostilePieces() []string {
 	return pieces
 }
 
-// BenchmarkHostile repeats each piece, and prints the slowest with their speeds at four times the size: a work that grew
-// faster than the text would show there.
+// BenchmarkHostile repeats each piece, and prints the slowest with their speeds at four times the
+// size: a work that grew faster than the text would show there.
 func BenchmarkHostile(b *testing.B) {
 	r := rand.New(rand.NewPCG(4, 4))
 	speed := func(piece string, size int) float64 {

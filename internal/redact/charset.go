@@ -77,7 +77,8 @@ func newCharset(chars string) (c charset) {
 	return c
 }
 
-// run returns the end of the longest run of bytes of the set that begins at text[at], at most limit bytes long.
+// run returns the end of the longest run of bytes of the set that begins at text[at], at most limit
+// bytes long.
 func (n setName) run(text string, at, limit int) int {
 	set := &sets[n]
 	end := min(len(text), at+limit)
@@ -87,7 +88,8 @@ func (n setName) run(text string, at, limit int) int {
 	return at
 }
 
-// back returns the start of the longest run of bytes of the set that ends before text[at], at most limit bytes long.
+// back returns the start of the longest run of bytes of the set that ends before text[at], at most
+// limit bytes long.
 func (n setName) back(text string, at, limit int) int {
 	set := &sets[n]
 	low := max(0, at-limit)
@@ -97,8 +99,9 @@ func (n setName) back(text string, at, limit int) int {
 	return at
 }
 
-// boundary reports whether a token may begin at text[at]: what stands before is no letter, digit or underscore, or
-// is the end of an escape (\n, \u0026, %3D, a terminal's colour) that only looks like one.
+// boundary reports whether a token may begin at text[at]: what stands before is no letter, digit or
+// underscore, or is the end of an escape (\n, \u0026, %3D, a terminal's colour) that only looks
+// like one.
 func boundary(text string, at int) bool {
 	if at == 0 || !sets[wordSet].has(text[at-1]) {
 		return true
@@ -120,8 +123,8 @@ func escapeEnd(text string, at int) bool {
 	return text[at-1] == 'm' && colourStart(text, at) < at
 }
 
-// colourStart returns where the terminal's colour sequence that ends before text[at] begins (`[0;31m` and what
-// stands for ESC before it), or at.
+// colourStart returns where the terminal's colour sequence that ends before text[at] begins
+// (`[0;31m` and what stands for ESC before it), or at.
 func colourStart(text string, at int) int {
 	i := at - 1
 	if i < 0 || text[i] != 'm' {

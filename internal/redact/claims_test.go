@@ -11,9 +11,11 @@ import (
 	"testing"
 )
 
-// The tests here are what docs/secrets.md claims, on values drawn anew for each cell. § stands for the secret.
+// The tests here are what docs/secrets.md claims, on values drawn anew for each cell. § stands for
+// the secret.
 
-// valueKinds draws values: a name that announces a secret only softly is believed for the random ones.
+// valueKinds draws values: a name that announces a secret only softly is believed for the random
+// ones.
 var valueKinds = []struct {
 	kind   string
 	random bool
@@ -34,7 +36,8 @@ var valueKinds = []struct {
 	}},
 }
 
-// nameList has names that announce secrets: at first those believed for any value, then those for random ones.
+// nameList has names that announce secrets: at first those believed for any value, then those for
+// random ones.
 var nameList = [2][]string{
 	strings.Fields(`PASSWORD DB_PASSWORD SMTP_PASS PGPASSWORD ADMIN_PWD ROOT_PASSWD DB_PW SMTP_PW ROOTPW PSK WIFI_PSK PRESHARED_KEY SHARED_KEY
 		CLIENT_SECRET JWT_SECRET SECRET_KEY PRIVATE_KEY MASTER_KEY ENCRYPTION_KEY SIGNING_KEY STOREPASS KEYPASS PASSPHRASE KEY_PASSPHRASE
@@ -50,7 +53,8 @@ func kebab(name string) string  { return strings.ReplaceAll(snake(name), "_", "-
 func pointy(name string) string { return strings.ReplaceAll(snake(name), "_", ".") }
 func pascal(name string) string { c := camel(name); return strings.ToUpper(c[:1]) + c[1:] }
 
-// forms are ways to give a name a value. In those that are environments a person's value is claimed for every name.
+// forms are ways to give a name a value. In those that are environments a person's value is claimed
+// for every name.
 var forms = []struct {
 	name, text  string
 	style       func(string) string
@@ -166,8 +170,8 @@ func TestNamesByValuesByForms(t *testing.T) {
 	c.check(t)
 }
 
-// kindsOfSecrets are forms of secrets beside assignments: § is a random value, ¶ a person's password, and h, H, B, D random
-// hex, base64 and digits in ‹›, with their length.
+// kindsOfSecrets are forms of secrets beside assignments: § is a random value, ¶ a person's
+// password, and h, H, B, D random hex, base64 and digits in ‹›, with their length.
 var kindsOfSecrets = []struct{ kind, text string }{
 	{"Telegram's URL", "GET https://api.telegram.org/bot7012345678:‹T›/getMe"},
 	{"Go MySQL DSN", "app:§@tcp(db:3306)/x?parseTime=true"},

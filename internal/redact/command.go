@@ -237,7 +237,8 @@ func (c *command) argument(s *scan, option string, start, end int) {
 	}
 }
 
-// secretArgument takes text[start:end], where a secret belongs, unless it is a placeholder or a path.
+// secretArgument takes text[start:end], where a secret belongs, unless it is a placeholder or a
+// path.
 func (s *scan) secretArgument(start, end int, sure bool) {
 	if start >= end {
 		return
@@ -248,7 +249,8 @@ func (s *scan) secretArgument(start, end int, sure bool) {
 	}
 }
 
-// lookStdin looks for the secret that a command reads from its standard input: echo hunter2 | sudo -S, <<< hunter2.
+// lookStdin looks for the secret that a command reads from its standard input: echo hunter2 | sudo
+// -S, <<< hunter2.
 func lookStdin(s *scan, at int) {
 	text := s.text
 	low := max(0, at-300)
@@ -281,7 +283,8 @@ func lookStdin(s *scan, at int) {
 	}
 }
 
-// lastArgument takes the last of the first most arguments of the command text[start:end], or what follows the colon in it.
+// lastArgument takes the last of the first most arguments of the command text[start:end], or what
+// follows the colon in it.
 func (s *scan) lastArgument(start, end, most int) {
 	i := start + 1
 	for s.text[start] != '<' && i < end && kind[s.text[i]] != kSpace {

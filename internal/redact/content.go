@@ -12,7 +12,8 @@ func imageData(v string) bool {
 	return false
 }
 
-// printable reports whether b has no control characters but those of text and of a terminal's colours.
+// printable reports whether b has no control characters but those of text and of a terminal's
+// colours.
 func printable(b []byte) bool {
 	for _, c := range b {
 		if kind[c] == kControl && c != 0x1b {

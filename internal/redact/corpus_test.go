@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// The corpus is built at run time, every secret from a prefix and a seeded random tail, so that no file of the
-// repository holds anything a scanner would report.
+// The corpus is built at run time, every secret from a prefix and a seeded random tail, so that no
+// file of the repository holds anything a scanner would report.
 
 // planted is a secret of the corpus.
 type planted struct {
@@ -21,7 +21,8 @@ type planted struct {
 	hidden     []string // what must be gone afterwards
 }
 
-// needles returns what may not be found in redacted text: each hidden part, and the halves of long ones.
+// needles returns what may not be found in redacted text: each hidden part, and the halves of long
+// ones.
 func (p planted) needles() []string {
 	var all []string
 	for _, h := range p.hidden {
@@ -101,7 +102,8 @@ var kinds = []struct {
 	{"atlassian", "JIRA_TOKEN", "Jira token", "ATA", "TT3xFfGF0", alphanumeric + "-_", 170},
 }
 
-// plantedSecrets returns the corpus: structured secrets and, on their own, ones that only a name gives away.
+// plantedSecrets returns the corpus: structured secrets and, on their own, ones that only a name
+// gives away.
 func plantedSecrets(r *rand.Rand) []planted {
 	var all []planted
 	add := func(p planted) {

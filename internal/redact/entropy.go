@@ -2,7 +2,8 @@ package redact
 
 import "strings"
 
-// beside is how far, in bytes, a random string may stand from the word that announces it, on the same line.
+// beside is how far, in bytes, a random string may stand from the word that announces it, on the
+// same line.
 const beside = 90
 
 // lookBeside looks for random strings before and after a name that announces a secret.
@@ -35,7 +36,8 @@ func (s *scan) lookBeside(n name) {
 	}
 }
 
-// trimToken takes off what does not belong to a token: a name before an equals sign, the end of an escape.
+// trimToken takes off what does not belong to a token: a name before an equals sign, the end of an
+// escape.
 func trimToken(text string, start, end int) (int, int) {
 	for i := start + 1; i < end && i < start+16; i++ {
 		if escapeEnd(text, i) {
@@ -51,8 +53,8 @@ func trimToken(text string, start, end int) (int, int) {
 	return start, end
 }
 
-// keyLike reports whether the token text[start:end] can only be a key: letters of both cases and digits, changing
-// places all the time. Hashes, ids, paths, dotted names and data are not.
+// keyLike reports whether the token text[start:end] can only be a key: letters of both cases and
+// digits, changing places all the time. Hashes, ids, paths, dotted names and data are not.
 func keyLike(text string, start, end int) bool {
 	v := text[start:end]
 	if len(v) < 20 || len(v) > 180 || digest(v) || isUUID(v) || reference(v) || longPlaceholder(v) {
@@ -81,7 +83,8 @@ func keyLike(text string, start, end int) bool {
 	return !strings.HasPrefix(v, "AAAA") && !imageData(v) && !(end < len(text) && (text[end] == '(' || sets[tokenSet].has(text[end])))
 }
 
-// named reports whether the token at text[start] is the value of a name that announces no secret: "requestId":"…".
+// named reports whether the token at text[start] is the value of a name that announces no secret:
+// "requestId":"…".
 func named(text string, start int) bool {
 	i := start
 	for i > 0 && start-i < 8 && isOneOf(text[i-1], "\"'`\\") {

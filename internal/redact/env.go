@@ -16,11 +16,12 @@ import (
 // maxEnvFile is how much of a .env file is read, in bytes.
 const maxEnvFile = 1 << 20
 
-// EnvValues returns the values of a .env file that are to be given to New. In a private file, which no commit holds,
-// these are all of eight or more bytes with letters and digits that are not in public use: paths, hosts, URLs, numbers,
-// dates, versions, names of regions, charsets, algorithms and models. In any file they are the values whose name
-// announces a secret and that are not plain words, those in a provider's format, those that look random, and the
-// passwords of URLs. The file's path tells templates (.env.example), which hold no secrets. There are at most most of
+// EnvValues returns the values of a .env file that are to be given to New. In a private file, which
+// no commit holds, these are all of eight or more bytes with letters and digits that are not in
+// public use: paths, hosts, URLs, numbers, dates, versions, names of regions, charsets, algorithms
+// and models. In any file they are the values whose name announces a secret and that are not plain
+// words, those in a provider's format, those that look random, and the passwords of URLs. The
+// file's path tells templates (.env.example), which hold no secrets. There are at most most of
 // them. What cannot be read or parsed is passed over: this list only adds to what patterns find.
 func EnvValues(path string, r io.Reader, most int, private bool) []string {
 	if template(path) {
@@ -39,7 +40,8 @@ func EnvValues(path string, r io.Reader, most int, private bool) []string {
 	return e.values
 }
 
-// template reports whether a file's name says that it shows how another one looks: .env.example, env-template.env.
+// template reports whether a file's name says that it shows how another one looks: .env.example,
+// env-template.env.
 func template(path string) bool {
 	words := strings.FieldsFunc(strings.ToLower(filepath.Base(path)), func(r rune) bool { return strings.ContainsRune("._- ", r) })
 	return slices.ContainsFunc(words, func(w string) bool {
@@ -47,7 +49,8 @@ func template(path string) bool {
 	})
 }
 
-// envText is the text of a file, without a byte order mark, also from the UTF-16 that PowerShell writes.
+// envText is the text of a file, without a byte order mark, also from the UTF-16 that PowerShell
+// writes.
 func envText(data []byte) string {
 	if len(data) >= 2 && (data[0] == 0xff && data[1] == 0xfe || data[0] == 0xfe && data[1] == 0xff) {
 		low, high := 0, 1
@@ -133,7 +136,8 @@ func (e *envValues) json(key, text string) bool {
 // envWords are what may stand before an entry: of shells, of Dockerfiles, of PowerShell.
 var envWords = []string{"export ", "declare -x ", "typeset -x ", "readonly ", "set -gx ", "set -x ", "setenv ", "set ", "ENV ", "$env:", "- "}
 
-// envEntry takes the first entry, or a line that is none, off text. A quoted value may go over several lines.
+// envEntry takes the first entry, or a line that is none, off text. A quoted value may go over
+// several lines.
 func envEntry(text string) (key, value, rest string) {
 	line, rest, _ := strings.Cut(text, "\n")
 	entry := strings.TrimSpace(line)
@@ -177,7 +181,8 @@ func envEntry(text string) (key, value, rest string) {
 	return key, unquoted(whole, quote), rest
 }
 
-// unquotedEntry is an entry without quotes, up to a comment. Where a shell reads it, other entries may follow on the line.
+// unquotedEntry is an entry without quotes, up to a comment. Where a shell reads it, other entries
+// may follow on the line.
 func unquotedEntry(key, value, rest string) (string, string, string) {
 	for i := 1; i < len(value); i++ {
 		if value[i] == '#' && (value[i-1] == ' ' || value[i-1] == '\t') {
@@ -247,7 +252,8 @@ func sharedValues(key, v string) []string {
 	return nil
 }
 
-// userinfo is the name and the password before the host of a URL, from what stands behind its scheme.
+// userinfo is the name and the password before the host of a URL, from what stands behind its
+// scheme.
 func userinfo(v string) (name, password string) {
 	if end := strings.IndexAny(v, "/?#"); end >= 0 && strings.LastIndexByte(v, '@') < end {
 		v = v[:end]
@@ -297,7 +303,8 @@ func storeReference(v string) bool {
 		slices.ContainsFunc([]string{"op://", "vault:", "ssm:", "arn:", "file://", "secretref:"}, func(p string) bool { return strings.HasPrefix(v, p) })
 }
 
-// urlValues returns the user's name and password in a URL, also without its escapes, and what is random or announced in its path and query.
+// urlValues returns the user's name and password in a URL, also without its escapes, and what is
+// random or announced in its path and query.
 func urlValues(v string) []string {
 	_, rest, _ := strings.Cut(v, "://")
 	var all []string
@@ -349,7 +356,8 @@ func makeEnvForms() {
 	envForms.public = regexp.MustCompile(`^(?:` + strings.Join(all, "|") + `)$`)
 }
 
-// publicForms are forms of values with letters and digits that are in public use. Each is about the whole value.
+// publicForms are forms of values with letters and digits that are in public use. Each is about the
+// whole value.
 var publicForms = []struct{ name, pattern string }{
 	{"number, with a unit", `[-+]?(?:0x[0-9a-fA-F]{1,16}|[\d_.,:]*\d(?:e[-+]?\d+)?) ?(?:%|px|ns|us|ms|s|secs?|seconds?|m|mins?|minutes?|h|hours?|d|days?|w|weeks?|[kKmMgGtT]i?[bB]?|bytes?|(?:kilo|mega|giga|tera)bytes)?`},
 	{"date", `\d{4}-?\d\d-?\d\d(?:[T ][\d:.]+ ?(?:Z|UTC|[-+]\d\d:?\d\d)?)?`},
@@ -374,7 +382,8 @@ var revisions = []string{"commit", "sha", "rev", "release", "version", "revision
 // jumble reports whether a part of a path is none that a person would choose.
 func jumble(part string) bool { return len(part) >= 20 && shapeOf(part).random() }
 
-// public reports whether a value is in public use. A list with commas is so where each part with letters and digits is.
+// public reports whether a value is in public use. A list with commas is so where each part with
+// letters and digits is.
 func public(key, v string) bool {
 	if isHex(v) {
 		words := strings.FieldsFunc(strings.ToLower(key), func(r rune) bool { return strings.ContainsRune("_-.", r) })

@@ -58,7 +58,8 @@ func TestEnvValuesHaveBounds(t *testing.T) {
 	if got := EnvValues(".env", strings.NewReader("A_SECRET=plum-jam-42\nB_SECRET=plum-jam-43\nC_SECRET=plum-jam-44\n"), 2, true); len(got) != 2 {
 		t.Errorf("%d values, want 2", len(got))
 	}
-	// Values over two lines each cost what they are long, not what the file is: less than the megabytes that copying the rest took.
+	// Values over two lines each cost what they are long, not what the file is: less than the
+	// megabytes that copying the rest took.
 	file := strings.Repeat("A=\"x\nplum\"\n", 4<<10)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -69,7 +70,8 @@ func TestEnvValuesHaveBounds(t *testing.T) {
 	}
 }
 
-// Each value stands in a private file, under a name that says nothing, in each of the forms in which such files are written.
+// Each value stands in a private file, under a name that says nothing, in each of the forms in
+// which such files are written.
 func TestPrivateFileGivesEveryValue(t *testing.T) {
 	secrets := []string{"gamma-River-4zt", "theta-Mesa-2pp", "alpha-Beach-9xk", "hunter2hunter2", "p4ss.word", "Gamma/River-4zt",
 		"9f2b3c4d5e6f7a8b9c0d1e2f3a4b5c6d7e8f9a0b", "0c5e1b3a-8d4f-4b7e-9a61-2f3d4c5b6a70", "admin:pa55word", "changeme123", "user1&&pass2",

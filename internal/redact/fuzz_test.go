@@ -70,7 +70,8 @@ func FuzzJSON(f *testing.F) {
 	})
 }
 
-// skeleton returns the tokens of a document with its strings left out, as an independent decoder sees them.
+// skeleton returns the tokens of a document with its strings left out, as an independent decoder
+// sees them.
 func skeleton(doc string) string {
 	var b strings.Builder
 	dec := json.NewDecoder(strings.NewReader(doc))

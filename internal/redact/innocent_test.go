@@ -19,9 +19,10 @@ import (
 // passage is a piece of innocent text.
 type passage struct{ name, text string }
 
-// goSources returns code nobody wrote for us: half of the standard library's text files, chosen by a hash of the path.
-// The rules were made looking at the other half. What is about secrets is left out, as it holds real ones: crypto
-// (private keys, test vectors under names like shared_secret) and cmd/go/internal/auth (passwords, Basic headers).
+// goSources returns code nobody wrote for us: half of the standard library's text files, chosen by
+// a hash of the path. The rules were made looking at the other half. What is about secrets is left
+// out, as it holds real ones: crypto (private keys, test vectors under names like shared_secret)
+// and cmd/go/internal/auth (passwords, Basic headers).
 var goSources = sync.OnceValues(func() ([]passage, error) {
 	out, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
@@ -56,7 +57,8 @@ func textFile(name string) bool {
 	return false
 }
 
-// neverRedacted returns text full of what looks random and is no secret, each line beside words that announce one.
+// neverRedacted returns text full of what looks random and is no secret, each line beside words
+// that announce one.
 func neverRedacted(r *rand.Rand) []passage {
 	random := func(n int) []byte {
 		b := make([]byte, n)

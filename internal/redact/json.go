@@ -10,10 +10,11 @@ import (
 	"unicode/utf8"
 )
 
-// JSON scans a JSON document: every string, keys too, is decoded and scanned, and a string under a name that
-// announces a secret is taken as its value. A marker is put into the string's own bytes: all else, other strings,
-// numbers and blanks, stays byte for byte, and the result is valid JSON of the same structure. A secret found in one
-// string is taken out of the others. What is not JSON gets an error that says at which byte.
+// JSON scans a JSON document: every string, keys too, is decoded and scanned, and a string under a
+// name that announces a secret is taken as its value. A marker is put into the string's own bytes:
+// all else, other strings, numbers and blanks, stays byte for byte, and the result is valid JSON of
+// the same structure. A secret found in one string is taken out of the others. What is not JSON
+// gets an error that says at which byte.
 func (s *Scanner) JSON(doc []byte) (Redacted, Report, error) { return s.json(doc, 0) }
 
 // json is JSON for a document that follows others: see findKeys.
@@ -98,8 +99,8 @@ func (s *Scanner) findJSON(doc string) []span {
 	return out
 }
 
-// keysInStrings returns the parts of private keys in a valid document. A key may go over many strings, and does where each
-// line of a file has one; what lies between them stays.
+// keysInStrings returns the parts of private keys in a valid document. A key may go over many
+// strings, and does where each line of a file has one; what lies between them stays.
 func keysInStrings(doc string, carry int) []span {
 	keys := findKeys(doc, carry, false)
 	if len(keys) == 0 {
@@ -191,8 +192,8 @@ func eachString(doc string, fn func(jsonString)) {
 	}
 }
 
-// announced returns the name of a value: its key, or what stood just before it in {"name":"DB_PASSWORD","value":"…"}
-// and in ["--password","…"].
+// announced returns the name of a value: its key, or what stood just before it in
+// {"name":"DB_PASSWORD","value":"…"} and in ["--password","…"].
 func announced(key, before string) string {
 	if len(before) <= maxName && (key == "value" || key == "Value" || strings.HasPrefix(before, "--")) && !strings.ContainsAny(before, " =") {
 		return before
@@ -239,7 +240,8 @@ func rawOffset(raw string, at int) int {
 	return i
 }
 
-// unescape returns the length of what stands at raw[i] and the rune it escapes, or 1 and -1 for a byte as it is.
+// unescape returns the length of what stands at raw[i] and the rune it escapes, or 1 and -1 for a
+// byte as it is.
 func unescape(raw string, i int) (int, rune) {
 	if raw[i] != '\\' || i+1 >= len(raw) {
 		return 1, -1

@@ -9,8 +9,8 @@ import (
 // headLen is how many characters of base64 tell how a key begins.
 const headLen = 96
 
-// secretHead reports whether base64 begins like a private key: the DER of PKCS #1, PKCS #8, SEC 1, PKCS #12 or DSA, an OpenSSH
-// key, a Java key store, or a secret key of minisign or signify.
+// secretHead reports whether base64 begins like a private key: the DER of PKCS #1, PKCS #8, SEC 1,
+// PKCS #12 or DSA, an OpenSSH key, a Java key store, or a secret key of minisign or signify.
 func secretHead(v string) bool {
 	for i := range min(len(v), 24) {
 		if i > 0 && !isOneOf(v[i-1], "+/") { // which may be glued to it
@@ -82,8 +82,8 @@ func derBody(b []byte, tag byte) ([]byte, bool) {
 // publicWords are parts of the labels of what is no secret, letters alone.
 var publicWords = []string{"CERTIFICATE", "PUBLICKEY", "PARAMETERS", "PKCS7", "CMS", "CRL", "REQUEST", "SIGNATURE", "MESSAGE", "ENCRYPTEDFILE"}
 
-// publicBlock reports whether text[start:end] is the body of a certificate or of a public key by a label beside it. If strict, it
-// needs both labels.
+// publicBlock reports whether text[start:end] is the body of a certificate or of a public key by a
+// label beside it. If strict, it needs both labels.
 func publicBlock(text string, start, end int, strict bool) bool {
 	before := letters(text[max(0, start-maxHeaders):start])
 	begins, ends := false, false
@@ -103,7 +103,8 @@ func publicBlock(text string, start, end int, strict bool) bool {
 	return begins || ends
 }
 
-// publicLabel reports whether a label that stands at the beginning of letters is of what is no secret.
+// publicLabel reports whether a label that stands at the beginning of letters is of what is no
+// secret.
 func publicLabel(label string) bool {
 	label = label[:min(len(label), 40)]
 	for _, w := range publicWords {
@@ -130,7 +131,8 @@ func letters(text string) string {
 	return string(b)
 }
 
-// harmless reports whether base64 is that of an image or a font, or of text in which nothing is secret.
+// harmless reports whether base64 is that of an image or a font, or of text in which nothing is
+// secret.
 func harmless(text string, runs []keyRun) bool {
 	if imageData(text[runs[0].start:runs[0].end]) {
 		return true
@@ -145,7 +147,8 @@ func holdsKey(text string, r keyRun) bool {
 	return ok && len(findKeys(inner, 0, false)) > 0
 }
 
-// innerText decodes base64 of text. Something may be glued to its beginning, or that may be cut off.
+// innerText decodes base64 of text. Something may be glued to its beginning, or that may be cut
+// off.
 func innerText(text string, runs []keyRun) (string, bool) {
 	head := body(text, runs, 256)
 	for shift := range min(4, len(head)) {
@@ -225,7 +228,8 @@ func findJWK(text string, found []keySpan) []keySpan {
 	}
 }
 
-// findAge looks for age's secret keys where their dashes are escaped, or something is glued to them.
+// findAge looks for age's secret keys where their dashes are escaped, or something is glued to
+// them.
 func findAge(text string, found []keySpan) []keySpan {
 	const word = "AGE"
 	for at := 0; ; at += len(word) {

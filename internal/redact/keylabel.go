@@ -18,11 +18,12 @@ const (
 	keyValue  // no label, but what a name in front of it says is a key: WireGuard's
 )
 
-// maxLabel is how far, in bytes, a label is followed to either side: it may be broken over two lines with something before
-// the second.
+// maxLabel is how far, in bytes, a label is followed to either side: it may be broken over two
+// lines with something before the second.
 const maxLabel = 120
 
-// findLabels returns the labels of private keys, in order. Every one has a V: PRIVATE KEY, Private-Lines, OpenVPN.
+// findLabels returns the labels of private keys, in order. Every one has a V: PRIVATE KEY,
+// Private-Lines, OpenVPN.
 func findLabels(text string) []keyLabel {
 	var labels []keyLabel
 	small, capital := -1, -1
@@ -91,7 +92,8 @@ func labelAt(text string, at, low int) (l keyLabel, ok bool) {
 	return l, false
 }
 
-// privateLabel returns the label whose word PRIVATE begins at text[start], and has its V before text[at].
+// privateLabel returns the label whose word PRIVATE begins at text[start], and has its V before
+// text[at].
 func privateLabel(text string, start, at, low int) (l keyLabel, ok bool) {
 	word := spell(text, at, "ATE")
 	if word < 0 {
@@ -118,7 +120,8 @@ func privateLabel(text string, start, at, low int) (l keyLabel, ok bool) {
 	return l, false
 }
 
-// valueAfter returns the run of base64 behind a name that ends before text[at] and a colon or an equals sign.
+// valueAfter returns the run of base64 behind a name that ends before text[at] and a colon or an
+// equals sign.
 func valueAfter(text string, at int, url bool) (r keyRun, ok bool) {
 	if at = separatorEnd(text, at); at < 0 {
 		return r, false
@@ -129,7 +132,8 @@ func valueAfter(text string, at int, url bool) (r keyRun, ok bool) {
 	return r, ok && r.start == at
 }
 
-// separatorEnd returns the end of a colon or an equals sign behind a name that ends before text[at], or -1.
+// separatorEnd returns the end of a colon or an equals sign behind a name that ends before
+// text[at], or -1.
 func separatorEnd(text string, at int) int {
 	if at = filler(text, at); at >= len(text) {
 		return -1
@@ -141,7 +145,8 @@ func separatorEnd(text string, at int) int {
 	return at + n
 }
 
-// filler skips up to 32 bytes of blanks, quotes and what else stands around a separator. A plus sign is a blank of a form.
+// filler skips up to 32 bytes of blanks, quotes and what else stands around a separator. A plus
+// sign is a blank of a form.
 func filler(text string, at int) int {
 	for limit := min(len(text), at+32); at < limit; {
 		c, n := unit(text, at)
@@ -153,8 +158,8 @@ func filler(text string, at int) int {
 	return at
 }
 
-// labelAround returns the label that names a key in text[start:end], if there is a BEGIN or an END before it, and dashes or
-// capitals, or at least dashes behind it.
+// labelAround returns the label that names a key in text[start:end], if there is a BEGIN or an END
+// before it, and dashes or capitals, or at least dashes behind it.
 func labelAround(text string, start, end, low int) (l keyLabel, ok bool) {
 	capitals := text[start] == 'P' && text[start+1] == 'R' || text[start] == 'O'
 	after, behind := dashesAfter(text, end)
@@ -212,7 +217,8 @@ func labelWords(text string, i, end int) bool {
 	return true
 }
 
-// dashesAfter counts the dashes, however they are written, that follow text[at], and returns where they end.
+// dashesAfter counts the dashes, however they are written, that follow text[at], and returns where
+// they end.
 func dashesAfter(text string, at int) (end, n int) {
 	for i, limit := at, at+maxLabel; i < len(text) && i < limit; {
 		size := dashAt(text, i)
@@ -259,7 +265,8 @@ func dashAt(text string, at int) int {
 	return 0
 }
 
-// dashesBefore returns where the dashes before text[at] begin, or at. Blanks may stand between, and colours.
+// dashesBefore returns where the dashes before text[at] begin, or at. Blanks may stand between, and
+// colours.
 func dashesBefore(text string, at int) int {
 	low := max(0, at-80)
 	for i := at - 1; i >= low; i-- {
@@ -299,13 +306,15 @@ func blankBetween(text string, i, at int) int {
 	return i
 }
 
-// escapedDash reports whether what ends before text[at] is an escape that boundary does not know: =2D, an entity.
+// escapedDash reports whether what ends before text[at] is an escape that boundary does not know:
+// =2D, an entity.
 func escapedDash(text string, at int) bool {
 	return at >= 3 && text[at-3] == '=' && sets[hexSet].has(text[at-1])
 }
 
-// spell returns where a word of capitals ends that begins at text[at] in any case, with anything but letters between its own, or
-// -1. It may go on in the next line, behind what stands before that.
+// spell returns where a word of capitals ends that begins at text[at] in any case, with anything
+// but letters between its own, or -1. It may go on in the next line, behind what stands before
+// that.
 func spell(text string, at int, word string) int {
 	crossed := false
 	for limit := at + 24; word != ""; {

@@ -9,9 +9,10 @@ const (
 	unitEscape byte = 0x1b // ESC
 )
 
-// unit reads one character at text[i] through what carriers write for it: JSON's escapes, up to three times over, percent
-// and quoted-printable encoding, HTML's entities. It returns the character ('\n' for every line end, ' ' for a blank) or a
-// class, and how many bytes it takes: at least one.
+// unit reads one character at text[i] through what carriers write for it: JSON's escapes, up to
+// three times over, percent and quoted-printable encoding, HTML's entities. It returns the
+// character ('\n' for every line end, ' ' for a blank) or a class, and how many bytes it takes: at
+// least one.
 func unit(text string, i int) (c byte, n int) {
 	c = text[i]
 	switch {
@@ -249,8 +250,8 @@ func (t *tally) alnum() int { return t.upper + t.lower + t.digit }
 // hex reports whether all are hexadecimal digits of one case: an object id, a digest.
 func (t *tally) hex() bool { return t.beyond == 0 && t.odd == 0 && (t.upper == 0 || t.lower == 0) }
 
-// drawn reports whether characters change between capitals, small letters and digits at so many of a hundred places. Random ones
-// do at 64, words joined by capitals and digits at 35 or fewer.
+// drawn reports whether characters change between capitals, small letters and digits at so many of
+// a hundred places. Random ones do at 64, words joined by capitals and digits at 35 or fewer.
 func (t *tally) drawn(percent int) bool {
 	n := t.alnum()
 	return t.upper >= 2 && t.lower >= 2 && n >= 12 && t.turns*100 >= percent*(n-1) && (n < 24 || t.digit+t.odd > 0)

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// literalSet finds any of many strings in one pass: a bitmap over the hash of four bytes says where one may begin,
-// and a sorted list per four bytes says which. Finding costs about a nanosecond a byte and, at a place where one
-// may begin, a binary search.
+// literalSet finds any of many strings in one pass: a bitmap over the hash of four bytes says where
+// one may begin, and a sorted list per four bytes says which. Finding costs about a nanosecond a
+// byte and, at a place where one may begin, a binary search.
 type literalSet struct {
 	bits    [1 << 10]uint64 // 64 Ki bits
 	buckets map[uint32][]literal
@@ -24,8 +24,8 @@ type literal struct {
 
 var escaper = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
-// newLiteralSet returns a set of the values and of how they look JSON-escaped, URL-encoded and in base64, or nil
-// if there are none. Values shorter than 4 bytes are left out.
+// newLiteralSet returns a set of the values and of how they look JSON-escaped, URL-encoded and in
+// base64, or nil if there are none. Values shorter than 4 bytes are left out.
 func newLiteralSet(values []string) *literalSet {
 	set := &literalSet{buckets: make(map[uint32][]literal)}
 	seen := make(map[string]bool)
@@ -74,8 +74,8 @@ func newLiteralSet(values []string) *literalSet {
 	return set
 }
 
-// find appends the occurrences of the literals in text to found. With an empty rule each gets the rule of the
-// span of found whose text it repeats, or else ruleLiteral.
+// find appends the occurrences of the literals in text to found. With an empty rule each gets the
+// rule of the span of found whose text it repeats, or else ruleLiteral.
 func (set *literalSet) find(text, rule string, found []span) []span {
 	var rules map[string]string
 	if rule == "" {

@@ -27,8 +27,8 @@ const (
 
 func marker(rule string) string { return markerHead + rule + "]" }
 
-// isRule reports whether a marker can have that name: `[redacted:` with another one is ordinary text, or a secret could hide
-// in it.
+// isRule reports whether a marker can have that name: `[redacted:` with another one is ordinary
+// text, or a secret could hide in it.
 func isRule(name string) bool {
 	switch name {
 	case ruleAssignment, ruleHeader, ruleURL, ruleSignature, rulePrivateKey, ruleOpenKey, ruleBase64, ruleEntropy, ruleLiteral, ruleUnstable:
@@ -71,8 +71,8 @@ func markerOver(text string, at int) (start, end int, ok bool) {
 	return low + i, low + i + n, low+i+n > at
 }
 
-// clearOfMarkers widens a span so that it cuts no marker and no rune in two. It says false for a span within one marker, and
-// for a span that is nothing but markers.
+// clearOfMarkers widens a span so that it cuts no marker and no rune in two. It says false for a
+// span within one marker, and for a span that is nothing but markers.
 func clearOfMarkers(text string, s span) (span, bool) {
 	if start, end, ok := markerOver(text, s.start); ok {
 		if end >= s.end {

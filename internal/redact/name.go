@@ -66,7 +66,8 @@ func nameAt(text string, at int) name {
 	return n
 }
 
-// ending is the end of a name, in lower case and without separators, that tells what the name announces.
+// ending is the end of a name, in lower case and without separators, that tells what the name
+// announces.
 type ending struct {
 	text     string
 	strength strength
@@ -82,8 +83,9 @@ const (
 	aWordOrUpper       // the same, or in a name without lower case letters: ROOTPW
 )
 
-// endingsByLetter has the endings under their last letter. It is made when a name is first met: every command would
-// pay for it at the start. The first ending that fits decides, so the harmless come first.
+// endingsByLetter has the endings under their last letter. It is made when a name is first met:
+// every command would pay for it at the start. The first ending that fits decides, so the harmless
+// come first.
 var endingsByLetter = sync.OnceValue(func() *[32][]ending {
 	var by [32][]ending
 	add := func(st strength, at place, texts string) {
@@ -117,8 +119,8 @@ var endingsByLetter = sync.OnceValue(func() *[32][]ending {
 var neutralEndings = []string{"prod", "production", "staging", "dev", "test", "live", "old", "new", "value", "val", "default", "primary",
 	"secondary", "plaintext", "base64", "b64", "base", "string", "str", "raw", "env", "hex"}
 
-// strengthOf tells what a name announces, by its ending: db.password and API_KEY_PROD announce a secret,
-// tokenCount and password_file do not.
+// strengthOf tells what a name announces, by its ending: db.password and API_KEY_PROD announce a
+// secret, tokenCount and password_file do not.
 func strengthOf(ident string) strength {
 	var buf [maxName * 2]byte
 	var begins [maxName * 2]bool // a word of the name

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Private keys are found by their labels and by their shape. From a label that begins one to the label that ends it, or
-// for maxPrivateKey bytes where there is none, every cluster of base64 is taken out, whatever stands before and behind it on
-// its lines; so it is backwards from an end without a beginning. Without labels a column is: lines that hold a run of one
-// width each.
+// Private keys are found by their labels and by their shape. From a label that begins one to the
+// label that ends it, or for maxPrivateKey bytes where there is none, every cluster of base64 is
+// taken out, whatever stands before and behind it on its lines; so it is backwards from an end
+// without a beginning. Without labels a column is: lines that hold a run of one width each.
 
 const (
 	maxPrivateKey = 64 << 10 // bytes in which a key is looked for that has one label alone
@@ -22,14 +22,16 @@ const (
 	minColumnRuns = 3
 )
 
-// keySpan is a part of a private key. If joined, what stands between the one before and this belongs to the key too.
+// keySpan is a part of a private key. If joined, what stands between the one before and this
+// belongs to the key too.
 type keySpan struct {
 	span
 	joined bool
 }
 
-// findKeys returns the parts of private keys in text, in order. The first carry bytes follow a label that began one in
-// an earlier text. In an open text more is to come: a column may have just begun at its end.
+// findKeys returns the parts of private keys in text, in order. The first carry bytes follow a
+// label that began one in an earlier text. In an open text more is to come: a column may have just
+// begun at its end.
 func findKeys(text string, carry int, open bool) []keySpan {
 	labels := findLabels(text)
 	var found []keySpan
@@ -64,7 +66,8 @@ func settleKeys(found []keySpan) []keySpan {
 	return out
 }
 
-// keySpans are the parts of private keys as Text takes them out: what lies between joined parts goes with them.
+// keySpans are the parts of private keys as Text takes them out: what lies between joined parts
+// goes with them.
 func keySpans(text string, carry int, open bool) []span {
 	var out []span
 	for _, f := range findKeys(text, carry, open) {
@@ -213,7 +216,8 @@ func (z *zone) look(text string, found []keySpan) []keySpan {
 	return found
 }
 
-// rest returns the last line of a key before the label that ends it, where the text has no other or none that is near.
+// rest returns the last line of a key before the label that ends it, where the text has no other or
+// none that is near.
 func (z *zone) rest(text string) (r keyRun, ok bool) {
 	if z.last == nil {
 		return r, false
@@ -237,7 +241,8 @@ func hexLine(text string, r keyRun) bool {
 	return at >= 0 && isHex(v[at:]) && (at == 0 || !sets[alnumSet].has(v[at-1]))
 }
 
-// hexWithin reports whether a run holds as many hexadecimal digits in a row as make a part of a key.
+// hexWithin reports whether a run holds as many hexadecimal digits in a row as make a part of a
+// key.
 func hexWithin(text string, r keyRun) bool {
 	n := 0
 	for _, c := range []byte(r.characters(text, maxPrivateKey)) {
@@ -250,7 +255,8 @@ func hexWithin(text string, r keyRun) bool {
 	return false
 }
 
-// folded returns the runs of a key between its labels whose lines are too short for others to tell them from words.
+// folded returns the runs of a key between its labels whose lines are too short for others to tell
+// them from words.
 func folded(text string, z *zone) []keyRun {
 	if z.end-z.start > maxPrivateKey/4 {
 		return nil
@@ -294,8 +300,8 @@ func lastOf(runs []keyRun, width int) int {
 	return 0
 }
 
-// lastLine appends the last line of a key if it follows the runs: it is shorter than those. It stands where the lines before
-// it have theirs, or else it is the longest there.
+// lastLine appends the last line of a key if it follows the runs: it is shorter than those. It
+// stands where the lines before it have theirs, or else it is the longest there.
 func lastLine(text string, runs []keyRun, limit int, found []keySpan) []keySpan {
 	before, place := runs[len(runs)-1], -1
 	if n := len(runs); n > 1 {
@@ -327,8 +333,8 @@ func lastLine(text string, runs []keyRun, limit int, found []keySpan) []keySpan 
 	return append(found, keySpan{span{last.start, last.end, rulePrivateKey}, last.start-before.end <= maxSwallowed})
 }
 
-// findColumns looks for keys without labels, and for such as begin like one. It looks closer only at tokens that are as long as
-// a column's line.
+// findColumns looks for keys without labels, and for such as begin like one. It looks closer only
+// at tokens that are as long as a column's line.
 func findColumns(text string, open bool, found []keySpan) []keySpan {
 	const stride = minColumn - 12
 	c := column{text: text, found: found}
@@ -427,7 +433,8 @@ func (c *column) flush(open bool) {
 	c.found = append(emit(c.found, runs), rest...)
 }
 
-// lineWidths are those of PEM, OpenSSH and MIME. Two lines of one and a shorter one are a column too.
+// lineWidths are those of PEM, OpenSSH and MIME. Two lines of one and a shorter one are a column
+// too.
 var lineWidths = []int{64, 70, 76}
 
 // usual reports whether a run is one of lineWidths long, but for slashes and plus signs before it.
@@ -444,8 +451,8 @@ func (r keyRun) usual(text string) bool {
 	return false
 }
 
-// partBefore returns the run before a column that belongs to it: a line of which the beginning is cut off, or one with
-// something else in front.
+// partBefore returns the run before a column that belongs to it: a line of which the beginning is
+// cut off, or one with something else in front.
 func partBefore(text string, first keyRun) (r keyRun, ok bool) {
 	from := max(0, first.start-maxSwallowed)
 	from = wideSet.back(text, from, maxSwallowed)
@@ -496,7 +503,8 @@ func hashed(text string, r keyRun) bool {
 	return false
 }
 
-// identified reports whether a run is an id or a hash by its name ("toolUseID": "…") or by its prefix (toolu_…).
+// identified reports whether a run is an id or a hash by its name ("toolUseID": "…") or by its
+// prefix (toolu_…).
 func identified(text string, r keyRun) bool {
 	if i := strings.IndexByte(text[r.start:min(r.end, r.start+12)], '_'); i > 1 && strings.Trim(text[r.start:r.start+i], "abcdefghijklmnopqrstuvwxyz") == "" {
 		return true

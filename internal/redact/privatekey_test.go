@@ -69,7 +69,8 @@ func armour(label, headers string, body []byte, width int) (text, encoded string
 
 const privateKey = "PRIV" + "ATE KEY"
 
-// openSSH returns the file of an OpenSSH key, which goes by the public and the private part of its kind.
+// openSSH returns the file of an OpenSSH key, which goes by the public and the private part of its
+// kind.
 func openSSH(kind string, public, private []byte) []byte {
 	str := func(b []byte) []byte { return append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), b...) }
 	name := str([]byte(kind))

@@ -20,7 +20,8 @@ func lookNoun(s *scan, at int) {
 	s.lookAround(n)
 }
 
-// nounAt returns the end of the noun at text[at:] and whether it is one of a language that joins its words.
+// nounAt returns the end of the noun at text[at:] and whether it is one of a language that joins
+// its words.
 func nounAt(text string, at int) (end int, joined, ok bool) {
 	for t := range tongues {
 		for _, noun := range tongues[t].nouns {
@@ -182,7 +183,8 @@ func lookSetPassword(s *scan, at int) {
 	}
 }
 
-// lookWords looks for a phrase of 12 to 24 words that stands for a key (BIP 39) behind the word that announces it.
+// lookWords looks for a phrase of 12 to 24 words that stands for a key (BIP 39) behind the word
+// that announces it.
 func lookWords(s *scan, at int) {
 	limit := min(len(s.text), at+400)
 	i := at

@@ -1,18 +1,21 @@
 // Package redact takes secrets out of text before it reaches a disk or a git object.
 //
-// Call New with the values of the project's ignored .env files (see EnvValues), then Text for plain text or JSON
-// for a JSON document. Both give a Redacted, the only text that storage accepts, in which a marker
-// `[redacted:<rule>]` stands where a secret stood, and a Report of what was found.
+// Call New with the values of the project's ignored .env files (see EnvValues), then Text for plain
+// text or JSON for a JSON document. Both give a Redacted, the only text that storage accepts, in
+// which a marker `[redacted:<rule>]` stands where a secret stood, and a Report of what was found.
 //
-// What it promises: text without a finding comes back unchanged, and Text allocates nothing for it (but to decode
-// base64 of text); scanning redacted text again with the same Scanner changes nothing; once found, a secret is taken
-// out wherever else it stands in the same text; object ids, UUIDs, digests of lock files and image data are left
-// alone; the work per byte is bounded, there is no backtracking, and memory beyond the text is that of its findings.
+// What it promises: text without a finding comes back unchanged, and Text allocates nothing for it
+// (but to decode base64 of text); scanning redacted text again with the same Scanner changes
+// nothing; once found, a secret is taken out wherever else it stands in the same text; object ids,
+// UUIDs, digests of lock files and image data are left alone; the work per byte is bounded, there
+// is no backtracking, and memory beyond the text is that of its findings.
 //
-// What it cannot promise: it is a net, not a proof. It knows the formats of rules.go, names that announce a secret
-// (password = …), credentials in URLs and headers, private keys, and literals. A password in plain words, one that
-// nothing near it announces, a UUID used as a key, a number in JSON, and what stands in an image, is split over two
-// texts, or is encoded twice goes through; a private key in several texts is for a Stream. Where it errs the other way, a marker stands where none was needed.
+// What it cannot promise: it is a net, not a proof. It knows the formats of rules.go, names that
+// announce a secret (password = …), credentials in URLs and headers, private keys, and literals. A
+// password in plain words, one that nothing near it announces, a UUID used as a key, a number in
+// JSON, and what stands in an image, is split over two texts, or is encoded twice goes through; a
+// private key in several texts is for a Stream. Where it errs the other way, a marker stands where
+// none was needed.
 //
 // A Scanner never changes after New: any number of goroutines may use one.
 package redact
@@ -24,8 +27,9 @@ import (
 	"strings"
 )
 
-// Redacted is text that a Scanner has been over. Only this package makes one; its zero value is empty text. There
-// is deliberately no way to unmarshal one: bytes from outside are scanned, never cast.
+// Redacted is text that a Scanner has been over. Only this package makes one; its zero value is
+// empty text. There is deliberately no way to unmarshal one: bytes from outside are scanned, never
+// cast.
 type Redacted struct{ s string }
 
 // String returns the text.

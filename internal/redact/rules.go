@@ -2,7 +2,8 @@ package redact
 
 import "strings"
 
-// format is a provider's format of a secret: a fixed beginning, then bytes of a set, and as many of them as said.
+// format is a provider's format of a secret: a fixed beginning, then bytes of a set, and as many of
+// them as said.
 type format struct {
 	rule     string
 	prefix   string // at least three bytes, matched exactly
@@ -15,8 +16,8 @@ type format struct {
 
 // formats are tried in order at each place where a prefix stands. A check may move either end.
 //
-// Lengths are those the providers write about or give out, or somewhat less where they have varied; what
-// follows a wordy prefix must look random too.
+// Lengths are those the providers write about or give out, or somewhat less where they have varied;
+// what follows a wordy prefix must look random too.
 var formats = [...]format{
 	{rule: "github-token", prefix: "ghp_", set: alnumSet, min: 30, max: 255},
 	{rule: "github-token", prefix: "gho_", set: alnumSet, min: 30, max: 255},
@@ -255,8 +256,8 @@ func (f *format) at(text string, i int) (start, end int, ok bool) {
 	return i, end, true
 }
 
-// wellMade reports whether what follows a prefix can be a secret: not x's or stars and, if the prefix is wordy, not
-// words joined by dashes.
+// wellMade reports whether what follows a prefix can be a secret: not x's or stars and, if the
+// prefix is wordy, not words joined by dashes.
 func wellMade(body string, f *format) bool {
 	sh := shapeOf(body)
 	if sh.distinct < 5 {
@@ -310,7 +311,8 @@ func airtableToken(text string, start, end int) (int, int, bool) {
 	return start, end, text[dot] == '.' && isHex(text[dot+1:end])
 }
 
-// wallet reports whether text[start:end] is made like a key in Bitcoin's import format: 51 or 52 digits of base 58.
+// wallet reports whether text[start:end] is made like a key in Bitcoin's import format: 51 or 52
+// digits of base 58.
 func wallet(text string, start, end int) (int, int, bool) {
 	n, first := end-start, text[start]
 	if !(n == 51 && first == '5' && isOneOf(text[start+1], "HJK") || n == 52 && isOneOf(first, "KL")) {
@@ -320,7 +322,8 @@ func wallet(text string, start, end int) (int, int, bool) {
 	return start, end, !strings.ContainsAny(v, "0OIl+/_-") && shapeOf(v).random() && shapeOf(v).digit > 1
 }
 
-// jwt wants a header, a payload and a signature, or at least a long payload where the signature is cut off.
+// jwt wants a header, a payload and a signature, or at least a long payload where the signature is
+// cut off.
 func jwt(text string, start, end int) (int, int, bool) {
 	end = jwtLines(text, start, end)
 	header, rest, ok := strings.Cut(joined(text[start:end]), ".")

@@ -9,10 +9,11 @@ type Scanner struct {
 	literals *literalSet // nil without literals
 }
 
-// New returns a Scanner that also takes out the given values wherever they stand, as they are, JSON-escaped,
-// URL-encoded or in base64. Values that would tear holes into ordinary text are ignored (see trivial): shorter than
-// 6 bytes, numbers alone, UUIDs, placeholders, fewer than 12 letters alone, words joined by dashes, dots or slashes,
-// and fewer than 16 hex digits. Eight or more bytes with letters and digits tear none.
+// New returns a Scanner that also takes out the given values wherever they stand, as they are,
+// JSON-escaped, URL-encoded or in base64. Values that would tear holes into ordinary text are
+// ignored (see trivial): shorter than 6 bytes, numbers alone, UUIDs, placeholders, fewer than 12
+// letters alone, words joined by dashes, dots or slashes, and fewer than 16 hex digits. Eight or
+// more bytes with letters and digits tear none.
 func New(literals ...string) *Scanner {
 	var keep []string
 	for _, v := range literals {
@@ -23,8 +24,8 @@ func New(literals ...string) *Scanner {
 	return &Scanner{literals: newLiteralSet(keep)}
 }
 
-// maxPasses bounds how often a text with findings is scanned again. Each pass leaves fewer bytes that are not
-// markers, and ordinary text needs two: one that finds, one that finds nothing more.
+// maxPasses bounds how often a text with findings is scanned again. Each pass leaves fewer bytes
+// that are not markers, and ordinary text needs two: one that finds, one that finds nothing more.
 const maxPasses = 8
 
 // Text scans plain text. Valid UTF-8 stays valid.
@@ -63,7 +64,8 @@ func (s *Scanner) Values(text string) []string {
 	return append(all, text)
 }
 
-// find returns the secrets of a text but for private keys, in order, none overlapping another, none within a marker.
+// find returns the secrets of a text but for private keys, in order, none overlapping another, none
+// within a marker.
 func (s *Scanner) find(text string) []span {
 	found := findTriggered(text)
 	found = append(found, findRuns(text, s)...)
@@ -91,9 +93,9 @@ func (s *Scanner) spread(text string, found []span) []span {
 	return found
 }
 
-// spreads reports whether a secret found once can be looked for elsewhere without harming ordinary words: it looks drawn,
-// or has letters and digits, or strange signs, and is no name of code. Private keys, which come in lines, have their own
-// rule.
+// spreads reports whether a secret found once can be looked for elsewhere without harming ordinary
+// words: it looks drawn, or has letters and digits, or strange signs, and is no name of code.
+// Private keys, which come in lines, have their own rule.
 func spreads(v string) bool {
 	if len(v) < 6 || len(v) > maxValue || strings.Contains(v, markerHead) || trivial(v) {
 		return false

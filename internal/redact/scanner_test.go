@@ -12,7 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// undotted takes the dots out of a test's text. They break up what a scanner of this repository would report.
+// undotted takes the dots out of a test's text. They break up what a scanner of this repository
+// would report.
 func undotted(s string) string { return strings.ReplaceAll(s, "·", "") }
 
 func TestTextTakesSecretsOut(t *testing.T) {

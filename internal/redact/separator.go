@@ -63,7 +63,8 @@ var joints = [...]joint{
 	{text: ",", sep: sepComma, needs: aFlag},
 }
 
-// jointAt returns the joint of the table at text[j:], or nil. Blanks may lie between i, the end of the name, and j.
+// jointAt returns the joint of the table at text[j:], or nil. Blanks may lie between i, the end of
+// the name, and j.
 func jointAt(text string, n name, i, j int, state around) *joint {
 	rest := text[j:]
 	for k := range joints {
@@ -124,7 +125,8 @@ func separator(text string, n name) (at int, sep sepKind) {
 	return valueStart(text, at), sep
 }
 
-// unjoined returns where a value begins that no sign joins to its name: behind a verb, blanks, or a purpose.
+// unjoined returns where a value begins that no sign joins to its name: behind a verb, blanks, or a
+// purpose.
 func unjoined(text string, n name, j int, state around) (int, sepKind) {
 	if state&aVerb != 0 {
 		return 0, sepNone
@@ -169,8 +171,8 @@ var bareWords = [...]struct {
 	{"login ", false}, {"machine ", false}, {"nmcli ", false}, {"configure set ", false}, {"config set ", false},
 }
 
-// bareAssignment reports whether only blanks stand between a name and its value here: in a .netrc entry, in a
-// Dockerfile's ENV, in fish's set and Windows' setx.
+// bareAssignment reports whether only blanks stand between a name and its value here: in a .netrc
+// entry, in a Dockerfile's ENV, in fish's set and Windows' setx.
 func bareAssignment(text string, n name) bool {
 	before := text[max(0, n.start-80):n.start]
 	if n.start == 0 || text[n.start-1] != ' ' {
@@ -184,7 +186,8 @@ func bareAssignment(text string, n name) bool {
 	return false
 }
 
-// typeEnd skips a declared type and its equals sign: in `token: string = "…"`, from string to the quote.
+// typeEnd skips a declared type and its equals sign: in `token: string = "…"`, from string to the
+// quote.
 func typeEnd(text string, at int) int {
 	i := typeSet.run(text, at, 40)
 	for strings.HasPrefix(text[i:], " | ") && i < at+80 {
@@ -200,8 +203,8 @@ func typeEnd(text string, at int) int {
 	return blanks(text, j+1)
 }
 
-// valueWord skips to the value in `"DB_PASSWORD", "value": "…"`, in `key="password" value="…"`, and where the line after
-// `name: DB_PASSWORD` says `value: …`.
+// valueWord skips to the value in `"DB_PASSWORD", "value": "…"`, in `key="password" value="…"`, and
+// where the line after `name: DB_PASSWORD` says `value: …`.
 func valueWord(text string, at int) int {
 	i := at
 	for i < len(text) && i < at+40 && (kind[text[i]] == kSpace || text[i] == ',') {
@@ -286,7 +289,8 @@ var ends = func() (t [256]byte) {
 	return t
 }()
 
-// bareEnd returns the end of the value without quotes that begins at s.text[at]. In a .env file more may belong to it.
+// bareEnd returns the end of the value without quotes that begins at s.text[at]. In a .env file
+// more may belong to it.
 func (s *scan) bareEnd(at int, envLine bool) int {
 	if r := &s.run; at > r.start && at < r.end && r.line == envLine {
 		return r.end
@@ -327,7 +331,8 @@ func endsHere(text string, i int) bool {
 	}
 }
 
-// fullWidth reports whether the rune at text[i] is punctuation of Chinese, Japanese or Korean, or a closing quote.
+// fullWidth reports whether the rune at text[i] is punctuation of Chinese, Japanese or Korean, or a
+// closing quote.
 func fullWidth(text string, i int) bool {
 	if i+3 > len(text) {
 		return false
@@ -343,8 +348,8 @@ func fullWidth(text string, i int) bool {
 	return false
 }
 
-// parameter reports whether the ampersand at text[at] begins another parameter of a query, another command
-// or an entity.
+// parameter reports whether the ampersand at text[at] begins another parameter of a query, another
+// command or an entity.
 func parameter(text string, at int) bool {
 	if rest := text[at+1:]; rest == "" || rest[0] == '&' || strings.HasPrefix(rest, "amp;") || kind[rest[0]] == kSpace {
 		return true

@@ -62,17 +62,18 @@ func shapeOf(s string) shape {
 	return sh
 }
 
-// choppy reports whether letters and digits change places more often than words and numbers do: on average a part
-// is shorter than three bytes, and there are digits.
+// choppy reports whether letters and digits change places more often than words and numbers do: on
+// average a part is shorter than three bytes, and there are digits.
 func (sh shape) choppy() bool {
 	return sh.digit > 0 && sh.parts > 0 && sh.lower+sh.upper+sh.digit < 3*sh.parts
 }
 
-// unpronounceable reports whether too many pairs of letters are ones that words seldom have: one in 40 in English
-// and in identifiers, more than half in random letters.
+// unpronounceable reports whether too many pairs of letters are ones that words seldom have: one in
+// 40 in English and in identifiers, more than half in random letters.
 func (sh shape) unpronounceable() bool { return sh.pairs >= 4 && sh.odd*4 > sh.pairs }
 
-// random reports whether a string looks drawn rather than written. Strings shorter than ten bytes tell too little.
+// random reports whether a string looks drawn rather than written. Strings shorter than ten bytes
+// tell too little.
 func (sh shape) random() bool {
 	return sh.n >= 10 && sh.distinct*4 >= min(sh.n, 32) && sh.distinct >= 6 && sh.steps*3 < sh.n &&
 		(sh.choppy() || sh.unpronounceable())
@@ -112,8 +113,9 @@ var kind = func() (t [256]byte) {
 	return t
 }()
 
-// usual holds for each letter, as bits, the letters that often follow it in words. The 307 pairs make up 97.5 % of
-// the pairs in the words of the Go and Python standard libraries and of npm's packages, counted once a file.
+// usual holds for each letter, as bits, the letters that often follow it in words. The 307 pairs
+// make up 97.5 % of the pairs in the words of the Go and Python standard libraries and of npm's
+// packages, counted once a file.
 var usual = func() (t [26]uint32) {
 	for first, followers := range [26]string{
 		"abcdefgiklmnpqrstuvwxy", "abceijlorsuy", "acehiklorstuy", "adeilorsuy", "abcdefgilmnopqrstvwxy", "aefilorstuy",

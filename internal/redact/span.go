@@ -8,11 +8,12 @@ type span struct {
 	rule       string
 }
 
-// maxValue is the longest secret, in bytes, that an assignment can have and that is looked for elsewhere.
+// maxValue is the longest secret, in bytes, that an assignment can have and that is looked for
+// elsewhere.
 const maxValue = 4096
 
-// settle sorts spans, joins those that overlap, drops those within a marker, and widens those that cut one. A
-// joined span keeps the rule of its first part.
+// settle sorts spans, joins those that overlap, drops those within a marker, and widens those that
+// cut one. A joined span keeps the rule of its first part.
 func settle(text string, found []span) []span {
 	if len(found) == 0 {
 		return nil

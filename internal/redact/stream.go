@@ -1,7 +1,8 @@
 package redact
 
-// Stream scans texts that follow one another, such as the events of a session. A private key that begins in one of them goes
-// out of those after it too, for Reach bytes or up to its end. It keeps no text. Its methods belong to one goroutine at a time.
+// Stream scans texts that follow one another, such as the events of a session. A private key that
+// begins in one of them goes out of those after it too, for Reach bytes or up to its end. It keeps
+// no text. Its methods belong to one goroutine at a time.
 type Stream struct {
 	scanner *Scanner
 	carry   int // bytes of what comes that may belong to a key that has begun
@@ -29,7 +30,8 @@ func (t *Stream) JSON(doc []byte) (Redacted, Report, error) {
 	return clean, report, err
 }
 
-// Skip passes over a text, as it was or as an earlier stream left it: a marker tells where a key began.
+// Skip passes over a text, as it was or as an earlier stream left it: a marker tells where a key
+// began.
 func (t *Stream) Skip(text string) {
 	t.carry = max(0, t.carry-len(text))
 	for _, l := range findLabels(text) {
@@ -42,7 +44,8 @@ func (t *Stream) Skip(text string) {
 	}
 }
 
-// Glance scans what has come of a text that goes on. Lines at its end that may turn out to be a key's go out too.
+// Glance scans what has come of a text that goes on. Lines at its end that may turn out to be a
+// key's go out too.
 func (s *Scanner) Glance(text string) Redacted {
 	clean, _ := s.text(text, 0, true)
 	return clean

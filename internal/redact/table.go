@@ -11,8 +11,8 @@ const (
 	maxRead    = 4
 )
 
-// columns looks for the values of the column that a name heads: in CSV, TSV, Markdown, what psql and mysql print, COPY and
-// INSERT. It reports whether the name heads one.
+// columns looks for the values of the column that a name heads: in CSV, TSV, Markdown, what psql
+// and mysql print, COPY and INSERT. It reports whether the name heads one.
 func (s *scan) columns(n name) bool {
 	again := n.start < s.head.end // another column of the same header
 	if n.strength < soft || n.flag || again && s.head.read >= maxRead || !again && n.start < s.table {
@@ -129,8 +129,9 @@ func lineEnd(text string, at, most int) int {
 	return -1
 }
 
-// eachCell calls do with the place of each cell of a line, blanks and quotes around it left out. A delimiter in double
-// quotes parts no cells. The empty ends of a line that begins and ends with | are cells too.
+// eachCell calls do with the place of each cell of a line, blanks and quotes around it left out. A
+// delimiter in double quotes parts no cells. The empty ends of a line that begins and ends with |
+// are cells too.
 func eachCell(line string, delim byte, do func(from, to int)) {
 	start, open := 0, false
 	for i := 0; i <= len(line); i++ {
@@ -152,7 +153,8 @@ func eachCell(line string, delim byte, do func(from, to int)) {
 	}
 }
 
-// tuples looks for the values of a column in INSERT INTO t (…, name, …) VALUES (…), (…) and in COPY t (…) FROM stdin.
+// tuples looks for the values of a column in INSERT INTO t (…, name, …) VALUES (…), (…) and in COPY
+// t (…) FROM stdin.
 func (s *scan) tuples(n name, from int) bool {
 	text := s.text
 	shut := strings.IndexByte(text[n.end:min(len(text), n.end+1024)], ')')

@@ -10,8 +10,8 @@ type trigger struct {
 	look func(s *scan, at int)
 }
 
-// triggers returns those of no one's format. None of them begins as a format's prefix does, so that it does not matter
-// which is asked first.
+// triggers returns those of no one's format. None of them begins as a format's prefix does, so that
+// it does not matter which is asked first.
 func triggers() []trigger {
 	all := []trigger{
 		{"://", false, taking(lookURL)},
@@ -51,9 +51,9 @@ func triggers() []trigger {
 	return all
 }
 
-// Every format and trigger is filed under its first three bytes, five bits of each: that folds the case of letters, and
-// whatever else it folds together costs one comparison. It is done when a text is first scanned: at the start every
-// command would pay for it.
+// Every format and trigger is filed under its first three bytes, five bits of each: that folds the
+// case of letters, and whatever else it folds together costs one comparison. It is done when a text
+// is first scanned: at the start every command would pay for it.
 var filed struct {
 	once     sync.Once
 	triggers []trigger
@@ -83,13 +83,15 @@ func file() {
 
 func trigram(k uint32, c byte) uint32 { return (k<<5 | uint32(c&31)) & (1<<15 - 1) }
 
-// bucketOf spreads trigrams over the lists: 2³² divided by the golden ratio parts those that lie close.
+// bucketOf spreads trigrams over the lists: 2³² divided by the golden ratio parts those that lie
+// close.
 func bucketOf(k uint32) uint32 { return k * 0x9e3779b1 >> (32 - 8) }
 
 // scans spares an allocation per text.
 var scans = sync.Pool{New: func() any { return new(scan) }}
 
-// findTriggered makes one pass over text and looks closer at each trigger. Spans may overlap and are not sorted.
+// findTriggered makes one pass over text and looks closer at each trigger. Spans may overlap and
+// are not sorted.
 func findTriggered(text string) []span {
 	filed.once.Do(file)
 	s := scans.Get().(*scan)

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// lookURL looks for the password in scheme://user:password@host, and for a long random user without one.
+// lookURL looks for the password in scheme://user:password@host, and for a long random user without
+// one.
 func lookURL(text string, at int, found []span) []span {
 	scheme := dotSet.back(text, at, 24)
 	start := at + len("://")
@@ -69,14 +70,16 @@ func lookEncodedURL(text string, at int, found []span) []span {
 	return append(found, span{start, start + sign, ruleURL})
 }
 
-// credential reports whether v, at a place where only a password can stand, is one rather than a placeholder.
+// credential reports whether v, at a place where only a password can stand, is one rather than a
+// placeholder.
 func credential(v string) bool {
 	return len(v) >= 4 && len(v) <= maxValue && !reference(v) && !slices.Contains(wellKnown, v) && shapeOf(v).distinct > 2 &&
 		!(placeholder(v) && !shapeOf(v).random()) && !strings.HasPrefix(v, markerHead) &&
 		!(kind[v[0]] == kUpper && identifier(v) && shapeOf(v).lower == 0 && shapeOf(v).digit == 0)
 }
 
-// lookSignature looks for the signature of a shared access signature (Azure) or of a presigned URL (AWS).
+// lookSignature looks for the signature of a shared access signature (Azure) or of a presigned URL
+// (AWS).
 func lookSignature(text string, at int, found []span) []span {
 	start := at + strings.IndexAny(text[at:min(len(text), at+len("x-amz-signature="))], "=dD") + 1 // = or %3D
 	if at == 0 || !isOneOf(text[at-1], "?&;") && !escapeEnd(text, at) {
@@ -92,7 +95,8 @@ func lookSignature(text string, at int, found []span) []span {
 	return append(found, span{start, end, ruleSignature})
 }
 
-// lookDSN looks for the password in the data source name of Go's MySQL driver: user:password@tcp(host:3306)/db.
+// lookDSN looks for the password in the data source name of Go's MySQL driver:
+// user:password@tcp(host:3306)/db.
 func lookDSN(text string, at int, found []span) []span {
 	start := at
 	for start > 0 && at-start < 200 && kind[text[start-1]] != kSpace && kind[text[start-1]] != kControl && !isOneOf(text[start-1], "\"'`") {

@@ -54,8 +54,9 @@ const (
 // class is a kind of value.
 type class struct {
 	has, not trait
-	// least is the least length of a secret of the class, by the strength of the name (weak, soft, hard) and the setting
-	// (loose, attached, variableLine, quoted, exported). 0 means that it is none.
+	// least is the least length of a secret of the class, by the strength of the name (weak, soft,
+	// hard) and the setting (loose, attached, variableLine, quoted, exported). 0 means that it is
+	// none.
 	least [3][5]uint8
 }
 
@@ -87,8 +88,8 @@ var classes = [...]class{
 	{has: strange | lettered, least: [3][5]uint8{2: {0, 6, 6, 6, 6}}},
 }
 
-// secretValue reports whether v, the value of a name of strength st, looks like a secret rather than a placeholder,
-// a word, a reference or code.
+// secretValue reports whether v, the value of a name of strength st, looks like a secret rather
+// than a placeholder, a word, a reference or code.
 func secretValue(v string, st strength, in setting) bool {
 	if st == none || len(v) < 6 || len(v) > maxValue {
 		return false
@@ -152,7 +153,8 @@ func innocent(v string, sh shape, t trait, in setting) bool {
 	return false
 }
 
-// madeByPerson reports whether letters of both cases, digits and signs of punctuation make a password: Summer2024!
+// madeByPerson reports whether letters of both cases, digits and signs of punctuation make a
+// password: Summer2024!
 func madeByPerson(v string, sh shape) bool {
 	if sh.lower == 0 || sh.upper == 0 || sh.digit == 0 {
 		return false
@@ -165,8 +167,8 @@ func madeByPerson(v string, sh shape) bool {
 	return true
 }
 
-// passphrase reports whether words with blanks between them are more likely a password than a sentence: one of them has
-// letters or digits and a strange sign within, or looks drawn.
+// passphrase reports whether words with blanks between them are more likely a password than a
+// sentence: one of them has letters or digits and a strange sign within, or looks drawn.
 func passphrase(v string) bool {
 	if len(v) > 80 || v[0] == '-' || reference(v) || placeholder(v) {
 		return false
@@ -201,8 +203,8 @@ func trivial(v string) bool {
 	return placeholder(v) && !sh.random()
 }
 
-// placeholders are words of values that stand for a secret and are none. The long ones come first: chance puts none of
-// these into a random value.
+// placeholders are words of values that stand for a secret and are none. The long ones come first:
+// chance puts none of these into a random value.
 var placeholders = [...]string{"placeholder", "example", "changeme", "change-me", "change_me", "change_this", "replace", "redacted",
 	"undefined", "not-set", "not_set", "omitted", "insert", "hidden", "masked", "sample", "dummy", "xxx", "...", "…", "***", "your",
 	"todo", "fake"}
@@ -272,8 +274,8 @@ func lowered(buf []byte, s string) []byte {
 	return buf[:n]
 }
 
-// reference reports whether a value names where a secret is found instead of being it: ${VAR}, $(cmd), {{ .x }},
-// <token>, %s, @file, process.env.X, an address of a secret store.
+// reference reports whether a value names where a secret is found instead of being it: ${VAR},
+// $(cmd), {{ .x }}, <token>, %s, @file, process.env.X, an address of a secret store.
 func reference(v string) bool {
 	switch v[0] {
 	case '<', '{', '(', '[':
@@ -309,8 +311,9 @@ func address(v string) bool {
 	return ok && identifierWith(user, ".-+") && identifierWith(host, ".-") && (strings.Contains(host, ".") || !shapeOf(v).mixed())
 }
 
-// variable reports whether v, without quotes, is more likely a variable of a program than a password: camelCase that
-// is no jumble or, where code goes on after it, a name with one of the usual parts.
+// variable reports whether v, without quotes, is more likely a variable of a program than a
+// password: camelCase that is no jumble or, where code goes on after it, a name with one of the
+// usual parts.
 func variable(v string, goesOn bool) bool {
 	if !identifier(v) {
 		return false
@@ -335,9 +338,10 @@ func variable(v string, goesOn bool) bool {
 var codeHints = []string{"pass", "pw", "secret", "token", "key", "cred", "auth", "user", "test", "param", "arg", "val", "str", "var", "input",
 	"field", "opt", "conf", "get", "new", "buf", "data", "expect", "want"}
 
-// codeName reports whether v names a type, an algorithm, a constant or a variable of code about keys, digits included:
-// Uint8Array, bytes32, Ed25519PrivateKey, test1024Key, AUTH_SCRAM_256. Every word of it is one of codeWords, every number a
-// usual size; or it has capitals joined by underscores.
+// codeName reports whether v names a type, an algorithm, a constant or a variable of code about
+// keys, digits included: Uint8Array, bytes32, Ed25519PrivateKey, test1024Key, AUTH_SCRAM_256. Every
+// word of it is one of codeWords, every number a usual size; or it has capitals joined by
+// underscores.
 func codeName(v string) bool {
 	v = strings.TrimRight(v, ",;")
 	if len(v) > 64 || !identifierWith(v, "-.$") {
@@ -474,7 +478,8 @@ func isDate(v string) bool {
 	return len(v) >= 10 && v[4] == '-' && v[7] == '-' && digitSet.run(v, 0, 4) == 4 && digitSet.run(v, 5, 2) == 7 && digitSet.run(v, 8, 2) == 10
 }
 
-// wellKnown are words that stand where a password could and are none, or are one that everybody knows.
+// wellKnown are words that stand where a password could and are none, or are one that everybody
+// knows.
 var wellKnown = []string{"always", "required", "optional", "enabled", "disabled", "production", "development", "staging", "default", "random", "prompt", "string",
 	"password", "passwd", "pass", "pwd", "secret", "user", "username", "postgres", "mysql", "root", "admin", "guest",
 	"test", "token", "foo", "bar", "baz", "pw", "p", "x", "x-oauth-basic"}

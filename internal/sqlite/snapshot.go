@@ -11,12 +11,14 @@ import (
 	"time"
 )
 
-// Snapshot is one state of a database: its file, overlaid with the pages of the transactions that the log holds.
+// Snapshot is one state of a database: its file, overlaid with the pages of the transactions that
+// the log holds.
 //
-// It is read without locks. That is right as long as neither of two things happened, which stands looks for: the
-// log was begun anew, which changes its header before it changes a frame; or a checkpoint copied frames
-// that are younger than the snapshot into the file. A checkpoint says in the -shm file how far it means to go before it
-// writes. Frames of the snapshot's own that it copies do no harm: these pages are read from the log.
+// It is read without locks. That is right as long as neither of two things happened, which stands
+// looks for: the log was begun anew, which changes its header before it changes a frame; or a
+// checkpoint copied frames that are younger than the snapshot into the file. A checkpoint says in
+// the -shm file how far it means to go before it writes. Frames of the snapshot's own that it
+// copies do no harm: these pages are read from the log.
 type Snapshot struct {
 	path string
 	file *os.File
@@ -150,7 +152,8 @@ const (
 	indexHead      = 136
 )
 
-// stale says that the -shm is about another log than the one that is there: nobody has used it since.
+// stale says that the -shm is about another log than the one that is there: nobody has used it
+// since.
 func (s *Snapshot) stale() bool {
 	var b [indexHead]byte
 	n, _ := s.index.ReadAt(b[:], 0)

@@ -1,9 +1,11 @@
-// Package sqlite reads tables of an SQLite database that another program owns, and may be writing to. It opens files
-// for reading only, takes no lock and makes no file beside the database, where the library would leave a
-// -shm and a -wal; and it costs a process that never uses it nothing at its start.
+// Package sqlite reads tables of an SQLite database that another program owns, and may be writing
+// to. It opens files for reading only, takes no lock and makes no file beside the database, where
+// the library would leave a -shm and a -wal; and it costs a process that never uses it nothing at
+// its start.
 //
-// It knows what rows need: rowid tables, indexes on plain columns, overflow pages, and the write-ahead log. What it
-// does not know it refuses. Begin with Open; everything is read inside DB.Read.
+// It knows what rows need: rowid tables, indexes on plain columns, overflow pages, and the
+// write-ahead log. What it does not know it refuses. Begin with Open; everything is read inside
+// DB.Read.
 package sqlite
 
 import (
@@ -52,8 +54,9 @@ func (db *DB) Close() {
 // tries is how often Read begins again; between two it waits a little longer each time.
 const tries = 12
 
-// Read calls fn on one state of the database, and again on a newer one if the database changed so that what fn read
-// may be a mixture. fn keeps nothing of an earlier call. Several calls of Read may see the same state.
+// Read calls fn on one state of the database, and again on a newer one if the database changed so
+// that what fn read may be a mixture. fn keeps nothing of an earlier call. Several calls of Read
+// may see the same state.
 func (db *DB) Read(ctx context.Context, fn func(*Snapshot) error) error {
 	for try := range tries {
 		if err := ctx.Err(); err != nil {

@@ -14,7 +14,8 @@ const (
 	tableLeaf     = 0x0d
 )
 
-// maxDepth is deeper than any tree of a database that fits on a disk; maxPayload is more than any row is read for.
+// maxDepth is deeper than any tree of a database that fits on a disk; maxPayload is more than any
+// row is read for.
 const (
 	maxDepth   = 40
 	maxPayload = 256 << 20
@@ -78,8 +79,8 @@ func varint(b []byte) (v int64, n int) {
 	return 0, 0
 }
 
-// payload reads size bytes that begin in b and may go on in overflow pages; most is the largest payload that a page
-// of this kind holds whole.
+// payload reads size bytes that begin in b and may go on in overflow pages; most is the largest
+// payload that a page of this kind holds whole.
 func (s *Snapshot) payload(b []byte, size int64, most int) ([]byte, error) {
 	if size < 0 || size > maxPayload {
 		return nil, s.damaged("a row of %d bytes", size)
@@ -113,7 +114,8 @@ func (s *Snapshot) payload(b []byte, size int64, most int) ([]byte, error) {
 	return out, nil
 }
 
-// walk calls fn for every row of the table tree at page n, in order of rowid. Whoever begins a walk sets visits to 0.
+// walk calls fn for every row of the table tree at page n, in order of rowid. Whoever begins a walk
+// sets visits to 0.
 func (s *Snapshot) walk(n uint32, depth int, fn func(rowid int64, payload []byte) error) error {
 	x, err := s.node(n, tableLeaf, tableInterior)
 	if err != nil {
@@ -208,7 +210,8 @@ func (s *Snapshot) find(n uint32, rowid int64) ([]byte, error) {
 	return nil, s.damaged("a tree goes in circles")
 }
 
-// equal calls fn with the rowid of every entry of the index tree at page n whose first column is key.
+// equal calls fn with the rowid of every entry of the index tree at page n whose first column is
+// key.
 func (s *Snapshot) equal(n uint32, key string, depth int, fn func(rowid int64) error) error {
 	x, err := s.node(n, indexLeaf, indexInterior)
 	if err != nil {

@@ -11,8 +11,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/unseen"
 )
 
-// Text is fitted to a terminal by cells: a Chinese character or an emoji takes two, a combining mark none, and what a reader
-// takes for one character is never cut. Where the answer is no terminal, lines are as long as their text.
+// Text is fitted to a terminal by cells: a Chinese character or an emoji takes two, a combining
+// mark none, and what a reader takes for one character is never cut. Where the answer is no
+// terminal, lines are as long as their text.
 
 // Styled is a piece of text that looks alike. style is one of the colours of say.go, or empty.
 type Styled struct{ Style, Text string }
@@ -56,7 +57,8 @@ func Columns(n int, rows [][]string) (lines []string) {
 	return lines
 }
 
-// Beside is text as one line for what a screen has left beside used cells; whole where there is no screen.
+// Beside is text as one line for what a screen has left beside used cells; whole where there is no
+// screen.
 func (t *Terminal) Beside(used int, s string) string {
 	if !t.Screen {
 		return Visible(strings.Join(strings.Fields(s), " "))
@@ -67,7 +69,8 @@ func (t *Terminal) Beside(used int, s string) string {
 // Brief is beside for text that may be long, and is only to be recognised.
 func (t *Terminal) Brief(used int, s string) string { return OneLine(t.Beside(used, s), 240) }
 
-// Hang is the indentation of further lines under a column, or a small one where the screen is too narrow for it.
+// Hang is the indentation of further lines under a column, or a small one where the screen is too
+// narrow for it.
 func (t *Terminal) Hang(column int) int {
 	if t.Screen && t.Width-column < MinMeasure {
 		return min(column, NarrowHang)
@@ -75,11 +78,12 @@ func (t *Terminal) Hang(column int) int {
 	return column
 }
 
-// Lay writes spans as a line, on a screen as several where it is too long: broken between words, the further ones
-// indented by hang cells.
+// Lay writes spans as a line, on a screen as several where it is too long: broken between words,
+// the further ones indented by hang cells.
 func (t *Terminal) Lay(hang int, spans ...Styled) { t.LayIn(t.Width, hang, "", spans) }
 
-// LayIn is lay for lines of at most width cells, where rest stands at the beginning of the further ones, behind their indentation.
+// LayIn is lay for lines of at most width cells, where rest stands at the beginning of the further
+// ones, behind their indentation.
 func (t *Terminal) LayIn(width, hang int, rest string, spans []Styled) {
 	_, _ = io.WriteString(t.Out, t.Fitted(width, hang, rest, spans))
 }
@@ -119,8 +123,8 @@ func (t *Terminal) Row(width int, name, value string) {
 	t.Lay(width+1, Styled{Dim, Pad(name, width)}, Styled{"", " " + Visible(value)})
 }
 
-// Indent writes Markdown with a prefix before every line. On a screen longer lines are broken between words, those of a list under
-// their own text; code and tables stay as they are.
+// Indent writes Markdown with a prefix before every line. On a screen longer lines are broken
+// between words, those of a list under their own text; code and tables stay as they are.
 func (t *Terminal) Indent(prefix, text string) {
 	width := min(t.Width, MaxMeasure+displaywidth.String(prefix))
 	fence, inList := "", false
@@ -181,7 +185,8 @@ type glyph struct {
 
 func (g glyph) space() bool { return g.text == " " || g.text == "\t" }
 
-// ideographic reports a character that lines may be broken beside: Chinese, Japanese, emoji. Korean has words.
+// ideographic reports a character that lines may be broken beside: Chinese, Japanese, emoji. Korean
+// has words.
 func (g glyph) ideographic() bool {
 	r, _ := utf8.DecodeRuneInString(g.text)
 	return g.width == 2 && !unicode.Is(unicode.Hangul, r)
@@ -198,8 +203,9 @@ func breaks(a, b glyph) bool {
 	return (a.ideographic() || b.ideographic()) && !strings.Contains(opening, a.text) && !strings.Contains(closing, b.text)
 }
 
-// flow breaks spans into lines of at most first cells, and rest cells for all but the first: at spaces, which go, and beside
-// ideographs; in a word that is longer than a line behind a slash, or anywhere between characters.
+// flow breaks spans into lines of at most first cells, and rest cells for all but the first: at
+// spaces, which go, and beside ideographs; in a word that is longer than a line behind a slash, or
+// anywhere between characters.
 func flow(spans []Styled, first, rest int) [][]Styled {
 	glyphs := glyphsOf(spans)
 	var lines [][]Styled

@@ -29,8 +29,8 @@ const (
 	belowIndent = "    " // of the statement, where a screen is too narrow for columns
 )
 
-// hitline draws a memory: mark, id, kind, statement and remarks in columns, and a snippet under the statement. On a screen too narrow for columns the
-// statement stands below.
+// hitline draws a memory: mark, id, kind, statement and remarks in columns, and a snippet under the
+// statement. On a screen too narrow for columns the statement stands below.
 func (t *Terminal) Hit(h Hit) {
 	lead := []Styled{{h.Colour, h.Mark}, {"", " "}, {Bold, h.ID[:min(shownOfID, len(h.ID))]}, {"", "  " + Pad(h.Kind, kindWidth)}}
 	statement := Visible(h.Statement)
@@ -93,8 +93,8 @@ func (t *Terminal) highlighted(style, text string, words []string) []Styled {
 	return spans
 }
 
-// beginsWord reports whether a word may begin with r behind another character: behind no letter, with a capital behind a small one, and in
-// scripts without spaces.
+// beginsWord reports whether a word may begin with r behind another character: behind no letter,
+// with a capital behind a small one, and in scripts without spaces.
 func beginsWord(before, r rune) bool {
 	return !inWord(before) || unicode.IsLower(before) && unicode.IsUpper(r) || analysis.Unspaced(r)
 }
@@ -104,7 +104,8 @@ func inWord(r rune) bool { return unicode.In(r, unicode.L, unicode.N, unicode.M)
 // maxEnding is how many letters a word may have more than its stem.
 const maxEnding = 5
 
-// wordLength is how many bytes at the beginning of text are the word, in small or capital letters, with an ending; 0 if they are not.
+// wordLength is how many bytes at the beginning of text are the word, in small or capital letters,
+// with an ending; 0 if they are not.
 func wordLength(text, word string) int {
 	n := 0
 	var last rune

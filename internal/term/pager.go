@@ -14,8 +14,9 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// An answer that is longer than the screen goes through the pager that git would use. It is held back until it is: a short one
-// starts no pager. Talk keeps its place in a short answer, and follows a long one.
+// An answer that is longer than the screen goes through the pager that git would use. It is held
+// back until it is: a short one starts no pager. Talk keeps its place in a short answer, and
+// follows a long one.
 
 // Paged runs fn, whose answer may be long.
 func (t *Terminal) Paged(ctx context.Context, fn func() error) error {
@@ -94,7 +95,8 @@ func (p *pages) count(text []byte) {
 	}
 }
 
-// begin starts the pager, and gives it the answer until here. Where there is none, all goes to the screen.
+// begin starts the pager, and gives it the answer until here. Where there is none, all goes to the
+// screen.
 func (p *pages) begin() error {
 	p.pager = p.term.pager(p.ctx)
 	if p.pager != nil {
@@ -160,7 +162,8 @@ func (p *pages) release() error {
 	return nil
 }
 
-// end shows what is held back yet, or waits until the person has closed the pager. How a pager ends is its own affair.
+// end shows what is held back yet, or waits until the person has closed the pager. How a pager ends
+// is its own affair.
 func (p *pages) end() error {
 	if p.pager != nil {
 		p.in.Close()
@@ -169,8 +172,9 @@ func (p *pages) end() error {
 	return p.release()
 }
 
-// pager is the user's choice or git's own, not started yet, or nil where there is none. What is no plain command is for a shell,
-// as it is for git: it comes from the user's own configuration and environment alone.
+// pager is the user's choice or git's own, not started yet, or nil where there is none. What is no
+// plain command is for a shell, as it is for git: it comes from the user's own configuration and
+// environment alone.
 func (t *Terminal) pager(ctx context.Context) *exec.Cmd {
 	if t.Program == nil {
 		return nil

@@ -10,7 +10,8 @@ import (
 )
 
 // Interruptible is a reader that gives up when its context ends, although a read that waits for a
-// person or another process cannot be called off: it is left behind, and what it still gets is lost.
+// person or another process cannot be called off: it is left behind, and what it still gets is
+// lost.
 type Interruptible struct {
 	Ctx  context.Context
 	From io.Reader
@@ -42,7 +43,8 @@ func (r *Interruptible) Read(p []byte) (int, error) {
 	}
 }
 
-// OpenFile opens a file for reading. Opening a FIFO waits for its writer, and gives up when ctx ends.
+// OpenFile opens a file for reading. Opening a FIFO waits for its writer, and gives up when ctx
+// ends.
 func OpenFile(ctx context.Context, name string) (*os.File, error) {
 	type opened struct {
 		file *os.File

@@ -22,8 +22,8 @@ import (
 )
 
 // Terminal is where a command reads and writes. Out gets the answer, Err the talk: say falls silent
-// under Quiet, warn never does. Text from outside passes visible before a terminal sees it. The zero
-// value of everything but In, Out and Err suits pipes. A Terminal serves one goroutine.
+// under Quiet, warn never does. Text from outside passes visible before a terminal sees it. The
+// zero value of everything but In, Out and Err suits pipes. A Terminal serves one goroutine.
 type Terminal struct {
 	In          io.Reader
 	Out, Err    io.Writer
@@ -83,7 +83,8 @@ func (t *Terminal) Warn(format string, args ...any) {
 	t.Talk(when+"reverie: ", t.Clean(fmt.Sprintf(format, args...)))
 }
 
-// Clean takes secrets out of what is told of a failure: it may repeat what git, a server or a file said.
+// Clean takes secrets out of what is told of a failure: it may repeat what git, a server or a file
+// said.
 func (t *Terminal) Clean(text string) string {
 	clean, _ := t.Scanner.Text(text)
 	return clean.String()

@@ -19,8 +19,8 @@ type Repo struct {
 	Dir string // top of the work tree, or the bare repository
 }
 
-// Isolate gives the test an empty home and a git configuration with a name and nothing else. What tests
-// start in turn inherits it. A test that calls it cannot be parallel.
+// Isolate gives the test an empty home and a git configuration with a name and nothing else. What
+// tests start in turn inherits it. A test that calls it cannot be parallel.
 func Isolate(t testing.TB) (home string) {
 	t.Helper()
 	home = t.TempDir()
@@ -47,8 +47,8 @@ func Isolate(t testing.TB) (home string) {
 	return home
 }
 
-// New isolates the test and makes a repository with one commit on main, of a file README. options go
-// to git init.
+// New isolates the test and makes a repository with one commit on main, of a file README. options
+// go to git init.
 func New(t testing.TB, options ...string) *Repo {
 	t.Helper()
 	Isolate(t)
@@ -103,8 +103,8 @@ func (r *Repo) Commit(message string) string {
 	return r.Run("rev-parse", "HEAD")
 }
 
-// Lose moves a loose object away, and removes what Reverie keeps a second time. What it returns brings the object
-// back.
+// Lose moves a loose object away, and removes what Reverie keeps a second time. What it returns
+// brings the object back.
 func (r *Repo) Lose(id string) (back func()) {
 	r.t.Helper()
 	object := filepath.Join(r.Dir, ".git", "objects", id[:2], id[2:])

@@ -11,8 +11,9 @@ import (
 	"net/http"
 )
 
-// Create gives the server at the URL base a model with that name, made of a GGUF file. more adds to the request, or replaces
-// what is in it; it may be nil. One thread computes the model: with more, ones as small spend their time waiting for one another.
+// Create gives the server at the URL base a model with that name, made of a GGUF file. more adds to
+// the request, or replaces what is in it; it may be nil. One thread computes the model: with more,
+// ones as small spend their time waiting for one another.
 func Create(ctx context.Context, base, name string, file []byte, more map[string]any) error {
 	digest := fmt.Sprintf("sha256:%x", sha256.Sum256(file))
 	if call(ctx, http.MethodHead, base+"/api/blobs/"+digest, nil) != nil { // one that has it hangs up on whoever sends it again

@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// gguf collects a file of the format GGUF, version 3: a header, keys with values, headers of tensors, the tensors' data. All is little-endian.
+// gguf collects a file of the format GGUF, version 3: a header, keys with values, headers of
+// tensors, the tensors' data. All is little-endian.
 // https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 type gguf struct {
 	keys, tensors int
@@ -30,7 +31,8 @@ func appendString(b []byte, s string) []byte {
 	return append(binary.LittleEndian.AppendUint64(b, uint64(len(s))), s...)
 }
 
-// set sets a key to a uint32, int32, float32, bool or string, or to a slice of int32, float32 or string.
+// set sets a key to a uint32, int32, float32, bool or string, or to a slice of int32, float32 or
+// string.
 func (g *gguf) set(key string, value any) {
 	g.keys++
 	g.kv = appendString(g.kv, key)
@@ -74,7 +76,8 @@ func (g *gguf) set(key string, value any) {
 	}
 }
 
-// tensor adds a tensor of float32. dims begins with the one in which values lie side by side: rows of E columns are E, rows.
+// tensor adds a tensor of float32. dims begins with the one in which values lie side by side: rows
+// of E columns are E, rows.
 func (g *gguf) tensor(name string, values []float32, dims ...int) {
 	size := 1
 	le := binary.LittleEndian

@@ -1,8 +1,10 @@
-// Package tinymodel makes language models of some hundred kilobytes, and runs a real Ollama server with them, for tests.
+// Package tinymodel makes language models of some hundred kilobytes, and runs a real Ollama server
+// with them, for tests.
 //
-// Begin with Serve. The models are made of random numbers with a fixed seed, in milliseconds, so what they say makes no sense,
-// but what a server does with them is what it does with any: tokens, grammars, limits, vectors. Texts differ between versions of
-// the server; tests look at the form of an answer alone.
+// Begin with Serve. The models are made of random numbers with a fixed seed, in milliseconds, so
+// what they say makes no sense, but what a server does with them is what it does with any: tokens,
+// grammars, limits, vectors. Texts differ between versions of the server; tests look at the form of
+// an answer alone.
 package tinymodel
 
 import (
@@ -11,12 +13,14 @@ import (
 	"strings"
 )
 
-// words that the models know as one token each. No word twice: a server that reads a token twice ends itself.
+// words that the models know as one token each. No word twice: a server that reads a token twice
+// ends itself.
 var words = strings.Fields(`the and for with that this when not use user test tests build fails failed because file files run
 	always never go code error cache store commit branch command output before after prefer tabs spaces memory session`)
 
-// Text is a model that answers questions: two blocks of the architecture llama, 64 wide, 8192 tokens of context. Its output leans
-// towards words and the ends of strings and lists, so that it comes to an end under any schema with bounds.
+// Text is a model that answers questions: two blocks of the architecture llama, 64 wide, 8192
+// tokens of context. Its output leans towards words and the ends of strings and lists, so that it
+// comes to an end under any schema with bounds.
 func Text() []byte { return text(true) }
 
 // RandomText is the same without the leaning: its strings go on until the schema ends them.
@@ -93,8 +97,8 @@ func text(leaning bool) []byte {
 	r := random{rand.New(rand.NewPCG(1, 2))}
 	embeddings, output := r.normal(0.5, width*len(tokens)), r.normal(0.35, width*len(tokens))
 	if leaning {
-		// The first of a token's numbers is the same for all, about 4.5 when it comes to the output, where it
-		// is worth what the token is leant to.
+		// The first of a token's numbers is the same for all, about 4.5 when it comes to the output,
+		// where it is worth what the token is leant to.
 		for i, towards := range lean {
 			embeddings[i*width] = 4
 			output[i*width] = float32(towards / 4.5)
@@ -117,8 +121,9 @@ func text(leaning bool) []byte {
 	return g.bytes()
 }
 
-// Vectors is a model that makes vectors: one block of the architecture bert, 64 dimensions, 512 tokens of context. The block does next to
-// nothing, so a text's vector is the mean of those of its pieces of two letters, and the cosine of two texts is how many they share.
+// Vectors is a model that makes vectors: one block of the architecture bert, 64 dimensions, 512
+// tokens of context. The block does next to nothing, so a text's vector is the mean of those of its
+// pieces of two letters, and the cosine of two texts is how many they share.
 func Vectors() []byte {
 	const width, inner, heads, context = 64, 128, 4, 512
 	tokens := []string{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"}

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// A server that is given these files is what says whether they are right: the tests of internal/ollama do that.
+// A server that is given these files is what says whether they are right: the tests of
+// internal/ollama do that.
 
 func TestModelsAreTheSameEachTime(t *testing.T) {
 	seen := map[string]bool{}

@@ -16,14 +16,16 @@ import (
 	"github.com/reverie-memory/reverie/prompts"
 )
 
-// Folder is a folder of the user's own, made when it is not there, and never a symbolic link: git.Repo.StateSub gives such.
+// Folder is a folder of the user's own, made when it is not there, and never a symbolic link:
+// git.Repo.StateSub gives such.
 type Folder func() (string, error)
 
 // maxAnswer is the longest kept answer that is read again, in bytes.
 const maxAnswer = 1 << 20
 
-// Remember keeps each answer in a file of the folder, named for all that it depends on, and gives it again to the same
-// question: what was interrupted goes on where it was. Files are 0600. A file that cannot be read is no answer.
+// Remember keeps each answer in a file of the folder, named for all that it depends on, and gives
+// it again to the same question: what was interrupted goes on where it was. Files are 0600. A file
+// that cannot be read is no answer.
 func Remember(m *prompts.Model, in Folder) *prompts.Model {
 	if in == nil {
 		return m
@@ -78,8 +80,8 @@ func name(m *prompts.Model, r prompts.Rendered) string {
 // ours is what name gives, and what file.Replace left that was killed.
 var ours = pattern.New(`^([0-9a-f]{32}\.json|` + file.Temp + `[0-9]+)$`)
 
-// Expire removes answers that were not given since a time, and what a killed process left; nothing else that lies there.
-// No folder is no error, and what is no folder, a symbolic link too, is one.
+// Expire removes answers that were not given since a time, and what a killed process left; nothing
+// else that lies there. No folder is no error, and what is no folder, a symbolic link too, is one.
 func Expire(dir string, before time.Time) error {
 	info, err := os.Lstat(dir)
 	switch {

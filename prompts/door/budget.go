@@ -24,7 +24,8 @@ type Budget struct {
 	Wait   func() // is called when another process is at work; may be nil
 }
 
-// maxCount is where a count ends: more than a machine can do in a day, and the sum of three is an int anywhere.
+// maxCount is where a count ends: more than a machine can do in a day, and the sum of three is an
+// int anywhere.
 const maxCount = 1 << 29
 
 // Use is what was asked of models in one day.
@@ -36,8 +37,9 @@ type Use struct {
 	Told    bool    `json:"told,omitempty"` // that the budget is spent was said
 }
 
-// Today is what was used today. A count that cannot be read is none: it is written anew by the next question. So is one of
-// another day, but for tomorrow's: who has travelled west has no second budget.
+// Today is what was used today. A count that cannot be read is none: it is written anew by the next
+// question. So is one of another day, but for tomorrow's: who has travelled west has no second
+// budget.
 func (b Budget) Today() Use {
 	now := b.Now()
 	today := Use{Day: now.Format(time.DateOnly)}
@@ -110,10 +112,11 @@ func (b Budget) count(ctx context.Context, change func(*Use) error) error {
 	return nil
 }
 
-// Spend has a model work, unless the budget is spent: then the error wraps ErrSpent. A call counts before it is made, so that
-// one which never comes back counts too; its tokens, which work says even where it fails, and its time when it is done.
-// One call at a time passes, of all processes that share the file; the others wait as long as ctx lets them. Work whose
-// time is spent meanwhile is ended by its context, and the error wraps ErrSpent.
+// Spend has a model work, unless the budget is spent: then the error wraps ErrSpent. A call counts
+// before it is made, so that one which never comes back counts too; its tokens, which work says
+// even where it fails, and its time when it is done. One call at a time passes, of all processes
+// that share the file; the others wait as long as ctx lets them. Work whose time is spent meanwhile
+// is ended by its context, and the error wraps ErrSpent.
 func (b Budget) Spend(ctx context.Context, work func(context.Context) (tokens int, err error)) error {
 	if err := b.Spent(); err != nil {
 		return err
@@ -154,8 +157,8 @@ func (b Budget) Spend(ctx context.Context, work func(context.Context) (tokens in
 // unnoticed is how long one waits for another's work without a word.
 const unnoticed = 500 * time.Millisecond
 
-// turn waits until nobody else has a model work, and returns the function that lets the next one in. It has a lock of its own:
-// work takes minutes, a look at the count must not.
+// turn waits until nobody else has a model work, and returns the function that lets the next one
+// in. It has a lock of its own: work takes minutes, a look at the count must not.
 func (b Budget) turn(ctx context.Context) (done func(), err error) {
 	short, cancel := context.WithTimeout(ctx, unnoticed)
 	defer cancel()

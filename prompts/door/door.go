@@ -1,9 +1,10 @@
-// Package door stands between a question and the model: it takes secrets out of what is asked and answered, gives again
-// what was answered before, and keeps the day's budget.
+// Package door stands between a question and the model: it takes secrets out of what is asked and
+// answered, gives again what was answered before, and keeps the day's budget.
 //
-// Each function wraps a *prompts.Model and returns another; nil stays nil. Open puts all three together in the only right
-// order. A model behind the door may be asked from several goroutines and processes: the budget lets one question
-// through at a time, since a local server answers one at a time anyway.
+// Each function wraps a *prompts.Model and returns another; nil stays nil. Open puts all three
+// together in the only right order. A model behind the door may be asked from several goroutines
+// and processes: the budget lets one question through at a time, since a local server answers one
+// at a time anyway.
 package door
 
 import (
@@ -21,14 +22,15 @@ type Door struct {
 	Budget  Budget
 }
 
-// Open returns the model behind the door. An answer is redacted before it is kept, and again, by the rules of the day, when
-// it is given.
+// Open returns the model behind the door. An answer is redacted before it is kept, and again, by
+// the rules of the day, when it is given.
 func (d Door) Open(m *prompts.Model) *prompts.Model {
 	return Redact(Remember(Redact(d.Budget.Limit(m), d.Scanner), d.Answers), d.Scanner)
 }
 
-// Redact takes secrets out of every question and every answer. What is asked was redacted when it was kept; this is for
-// whatever was not, and for rules that are newer. A model can put a secret together of parts that were none.
+// Redact takes secrets out of every question and every answer. What is asked was redacted when it
+// was kept; this is for whatever was not, and for rules that are newer. A model can put a secret
+// together of parts that were none.
 func Redact(m *prompts.Model, s *redact.Scanner) *prompts.Model {
 	return wrap(m, func(ctx context.Context, r prompts.Rendered) (prompts.Answer, error) {
 		for _, text := range []*string{&r.System, &r.User} {

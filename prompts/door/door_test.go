@@ -161,7 +161,8 @@ func TestTornAnswerIsAskedAgain(t *testing.T) {
 	}
 }
 
-// What lies in the folder that is no answer stays, and a link in its place, or to it, leads nowhere.
+// What lies in the folder that is no answer stays, and a link in its place, or to it, leads
+// nowhere.
 func TestOnlyAnswersExpire(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	answer := strings.Repeat("0a", 16) + ".json"
@@ -322,7 +323,8 @@ func TestCountsOnlyRise(t *testing.T) {
 	}
 }
 
-// TestOddCounts has files that no day of this clock wrote. Whatever they say, the next day begins anew.
+// TestOddCounts has files that no day of this clock wrote. Whatever they say, the next day begins
+// anew.
 func TestOddCounts(t *testing.T) {
 	for name, c := range map[string]struct {
 		text  string
@@ -362,7 +364,8 @@ func TestOddCounts(t *testing.T) {
 	}
 }
 
-// Who waits for another's question waits as long as it may, and says so once; the count can be looked at meanwhile.
+// Who waits for another's question waits as long as it may, and says so once; the count can be
+// looked at meanwhile.
 func TestWaitingIsSaidOnce(t *testing.T) {
 	b := testDoor(t).Budget
 	said := make(chan struct{}, 9)

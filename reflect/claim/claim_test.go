@@ -97,7 +97,8 @@ func TestClaimsHaveNoPreface(t *testing.T) {
 	}
 }
 
-// A request to write a rule down states the rule. It waits, because the person may mean the file alone.
+// A request to write a rule down states the rule. It waits, because the person may mean the file
+// alone.
 func TestRulesToBeWrittenDown(t *testing.T) {
 	for text, want := range map[string]string{
 		"update CLAUDE.md to say that we always run make lint before pushing":            "we always run make lint before pushing",

@@ -51,8 +51,8 @@ const (
 
 const bos, eos = 0x5bd1e995, 0x1b873593
 
-// features appends the features of a sentence in its message: what it says, without its place, then its place.
-// said counts the first.
+// features appends the features of a sentence in its message: what it says, without its place, then
+// its place. said counts the first.
 func (m *vocabulary) features(s *Sentence, list []uint32) (all []uint32, said int) {
 	toks := s.tokens
 	add := func(sort, h uint32) { list = append(list, mix(sort, h)) }

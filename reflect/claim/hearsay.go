@@ -60,7 +60,8 @@ var (
 	blankLine   = pattern.New(`\n[ \t]*\n`)
 )
 
-// Hearsay tells whether a message may hold words of others, and what shows it; empty if nothing does.
+// Hearsay tells whether a message may hold words of others, and what shows it; empty if nothing
+// does.
 func Hearsay(text string) string {
 	switch {
 	case len(text) > maxDirect:
@@ -100,7 +101,8 @@ func Hearsay(text string) string {
 	return ""
 }
 
-// reporting is somebody who said something; with one of speakers as the first word, it is a person here.
+// reporting is somebody who said something; with one of speakers as the first word, it is a person
+// here.
 var (
 	reporting = pattern.New(`(?i)(?:\b(?:he|she|they|who|someone|somebody|(?:the|our|my|a|an|this|that|his|her|their|your|some|one of \w+)\s+(?:[\w'./-]+\s+){1,4}?)|\b(?-i:[A-Z])[\w.-]*\s+)` +
 		`(?:(?:also|just|now|once|even|then)\s+)?(?:has |have |had )?(?:wrote|writes|written|reads|reported|announced|commented|noted)\b|` +
@@ -109,7 +111,8 @@ var (
 	speakers = pattern.NewWords("i we you and or to not just only never always")
 )
 
-// foreignReports tell of words, or ask for work on them, in languages with few rules of their own here.
+// foreignReports tell of words, or ask for work on them, in languages with few rules of their own
+// here.
 var foreignReports = pattern.NewWords(`
 	schrieb schreibt geschrieben sagt sagte meint meinte behauptet laut zufolge übersetze übersetzen übersetz erkläre erklär
 	zusammenfassen zusammenfassung fasse korrigiere écrit écrivait dit selon traduis traduire traduisez explique expliquez

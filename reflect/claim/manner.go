@@ -7,8 +7,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// A manner is what a word does to a sentence, whatever the sentence is about. Words of one manner share features, so that a rule is
-// recognised with a modal or a quantifier that the training text has with other rules only.
+// A manner is what a word does to a sentence, whatever the sentence is about. Words of one manner
+// share features, so that a rule is recognised with a modal or a quantifier that the training text
+// has with other rules only.
 type manner uint8
 
 const (
@@ -32,7 +33,8 @@ const (
 	existing
 )
 
-// mannerWords are the words of each manner, without apostrophes. A character of Chinese or Japanese is a word here.
+// mannerWords are the words of each manner, without apostrophes. A character of Chinese or Japanese
+// is a word here.
 var mannerWords = [...]string{
 	modal: `should must shall need needs has have ought supposed required mandatory allowed may can cannot cant shouldnt mustnt neednt
 		muss müssen soll sollen sollte sollten darf dürfen debe deben debería hay tiene doit doivent faut devrait deve devem precisa tem должен должны
@@ -105,8 +107,8 @@ var fromNow = pattern.New(`(?i)^(?:from (?:now|here|today|this point) on(?:wards
 	`a partir de (?:ahora|agora)|désormais|dorénavant|à partir de maintenant|daqui (?:em|pra|para) (?:diante|frente)|с этого момента|впредь|отныне|` +
 	`以后|今后|从现在(?:开始|起)|今後は?|これからは?|앞으로는?)[,，、]?\s*`)
 
-// bounded matches sentences that hold for a time, ask for something to be made, or let an agent act without asking. They need
-// a person's review.
+// bounded matches sentences that hold for a time, ask for something to be made, or let an agent act
+// without asking. They need a person's review.
 var bounded = pattern.New(`(?i)\b(?:until|as long as|while (?:i|we|you|he|she|they|it|the|[a-z]+ is)|so long as|till)\b|` +
 	`^\W*(?:write|make|create|add|build|implement|generate|put|draft|let)\b|\b(?:without asking|(?:never|don'?t|do not) ask|approve (?:every|all|any)|you are)\b|` +
 	`^\W*(?:each|every|the) [\w-]+ (?:has|have) to have\b|\b(?:possibly|maybe|perhaps|probably|ideally|not sure)\b|->|=`)

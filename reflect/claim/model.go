@@ -1,8 +1,9 @@
-// Package claim finds, in what a person typed to an agent, the sentences that are meant to last: conventions, constraints,
-// decisions, preferences, workflows and facts.
+// Package claim finds, in what a person typed to an agent, the sentences that are meant to last:
+// conventions, constraints, decisions, preferences, workflows and facts.
 //
-// Read is the whole of it: a message in, claims out, each with a probability. A linear model judges every sentence by its words
-// and by its form; reflect/train makes the weights from the labelled text beside it. Read is safe for concurrent use.
+// Read is the whole of it: a message in, claims out, each with a probability. A linear model judges
+// every sentence by its words and by its form; reflect/train makes the weights from the labelled
+// text beside it. Read is safe for concurrent use.
 package claim
 
 import (
@@ -67,7 +68,8 @@ func (c Claim) Proposed() bool { return shipped().proposes(c) }
 // May reports whether a sentence states something in its author's words.
 func (c Claim) May() bool { return !c.Asks && (c.Lasts || !c.Pasted) }
 
-// Accepted reports whether a sentence may be accepted unasked: it says that it lasts, and the model is all but certain.
+// Accepted reports whether a sentence may be accepted unasked: it says that it lasts, and the model
+// is all but certain.
 func (c Claim) Accepted() bool {
 	m := shipped()
 	return c.Lasts && c.Keep >= m.accept && !c.Asks && !c.Leans && !c.Pasted && !c.Bound
@@ -84,7 +86,8 @@ type Model struct {
 	propose, lasting        float64 // and proposed: where it does not say that it lasts, and where it does
 }
 
-// vocabulary knows the words that a language uses all the time, and what people say before and after a claim.
+// vocabulary knows the words that a language uses all the time, and what people say before and
+// after a claim.
 type vocabulary struct {
 	words, prefaces, closings table
 }
@@ -179,8 +182,8 @@ func (m *Model) judge(s *Sentence, list []uint32) (Claim, []uint32) {
 	return c, list
 }
 
-// bindingWeight is what a binding word adds to the log-odds of a constraint. The voices label constraints and conventions
-// unevenly; the word decides between the two.
+// bindingWeight is what a binding word adds to the log-odds of a constraint. The voices label
+// constraints and conventions unevenly; the word decides between the two.
 const bindingWeight = 1.0
 
 // Bounds of what is taken off a claim, in tokens.
@@ -245,7 +248,8 @@ func logistic(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
 // norm keeps long sentences from weighing more than short ones.
 func norm(n int) float64 { return 4 / math.Sqrt(float64(max(n, 1))) }
 
-// The file begins with a number for its version, seven sizes of tables in slots, and the scales, biases and thresholds.
+// The file begins with a number for its version, seven sizes of tables in slots, and the scales,
+// biases and thresholds.
 const version = 0x52434c31
 
 func open(file string) (*Model, error) {

@@ -53,8 +53,8 @@ func (m *message) manner() uint32 {
 	return n
 }
 
-// pasted reports whether a message reads like a finding of a review or a page of a document: whole sentences about names of code, and
-// nobody speaks.
+// pasted reports whether a message reads like a finding of a review or a page of a document: whole
+// sentences about names of code, and nobody speaks.
 func (m *message) pasted() bool {
 	return !m.own && m.neat && m.symbols > 0 && m.size > 60 && (m.sentences > 1 || m.size > 200)
 }
@@ -84,8 +84,9 @@ var (
 	ownVoice   = pattern.New(`(?i)\b(?:i|we|you|our|my|your|let'?s|us|me|im|ive)\b|我|你|私|俺|우리|제가|\b(?:ich|wir|du|ihr|je|nous|on|tu|vous|yo|nosotros|eu|nós|você|я|мы|ты|вы)\b`)
 )
 
-// Split returns the sentences of a message that its author typed: without fenced and indented code, quotations, logs, and
-// what follows a line that introduces a paste. Linear in the length of the message.
+// Split returns the sentences of a message that its author typed: without fenced and indented code,
+// quotations, logs, and what follows a line that introduces a paste. Linear in the length of the
+// message.
 func Split(text string) []*Sentence {
 	if machineText.MatchString(text) || strings.Count(text, "\n#") > 2 {
 		return nil
@@ -238,8 +239,8 @@ func continues(prev, line string) bool {
 	return !strings.ContainsRune(".!?:;。！？：；", last) && (unicode.IsLower(first) || last == ',' || last == '，')
 }
 
-// sentences splits a paragraph after sentence ends outside backticks, and before an aside. Chinese and Japanese ends need no
-// space after them.
+// sentences splits a paragraph after sentence ends outside backticks, and before an aside. Chinese
+// and Japanese ends need no space after them.
 func sentences(text string) [][2]int {
 	var out [][2]int
 	start := 0

@@ -81,7 +81,8 @@ func examples(messages []Message) []*example {
 	return out
 }
 
-// learnVocabulary finds the words that several voices of a language use again and again, and what stands around claims.
+// learnVocabulary finds the words that several voices of a language use again and again, and what
+// stands around claims.
 func learnVocabulary(list []*example) vocabulary {
 	type use struct {
 		voices map[string]bool
@@ -160,7 +161,8 @@ type linear struct {
 	gbias float64
 }
 
-// fit learns to tell the examples with y from those without. The order is drawn from a fixed seed: the same text gives the same weights.
+// fit learns to tell the examples with y from those without. The order is drawn from a fixed seed:
+// the same text gives the same weights.
 func fit(index map[uint32]int, rows [][]int, y []bool, epochs int, rate, decay float64) *linear {
 	l := &linear{index: index, w: make([]float64, len(index)), g: make([]float64, len(index))}
 	for i := range l.g {

@@ -14,7 +14,8 @@ type Judged struct {
 	Got               Claim
 }
 
-// CrossValidate judges each sentence of the messages by a model trained without its voice, in so many rounds.
+// CrossValidate judges each sentence of the messages by a model trained without its voice, in so
+// many rounds.
 func CrossValidate(messages []Message, rounds int) []Judged {
 	list := examples(messages)
 	var voices []string
@@ -54,8 +55,8 @@ func CrossValidate(messages []Message, rounds int) []Judged {
 	return out
 }
 
-// Threshold is the lowest probability from which on at least so many of the judged that count are kept, and the share of all
-// kept ones that reach it. The judged are in falling order.
+// Threshold is the lowest probability from which on at least so many of the judged that count are
+// kept, and the share of all kept ones that reach it. The judged are in falling order.
 func Threshold(list []Judged, precision float64, counts func(Judged) bool) (at, recall float64) {
 	at = 1
 	n, right, all, best := 0, 0, 0, 0
@@ -84,8 +85,9 @@ func (j Judged) May() bool {
 	return j.Plain && j.Got.Lasts && !j.Got.Leans && !j.Got.Asks && !j.Got.Pasted && !j.Got.Bound
 }
 
-// SetThresholds takes the thresholds from a cross-validation: of held-out voices, nine of ten sentences that are accepted unasked
-// are right, nine of ten that are proposed without a lasting mark, and three of four with one.
+// SetThresholds takes the thresholds from a cross-validation: of held-out voices, nine of ten
+// sentences that are accepted unasked are right, nine of ten that are proposed without a lasting
+// mark, and three of four with one.
 func (m *Model) SetThresholds(list []Judged) {
 	m.accept, _ = Threshold(list, 0.90, Judged.May)
 	m.propose, _ = Threshold(list, 0.90, func(j Judged) bool { return j.Got.May() && !j.Got.Lasts })

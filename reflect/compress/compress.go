@@ -1,6 +1,7 @@
-// Package compress shortens what a model is to read: the long outputs and the old turns of a session. It needs no
-// model: the rules are fixed, and the same text always gives the same bytes. Begin with Output for one output of a
-// tool, Session for a whole session; Store keeps what an output was before.
+// Package compress shortens what a model is to read: the long outputs and the old turns of a
+// session. It needs no model: the rules are fixed, and the same text always gives the same bytes.
+// Begin with Output for one output of a tool, Session for a whole session; Store keeps what an
+// output was before.
 //
 // What it promises:
 //   - What is kept stands in the original, byte for byte and in order. Nothing is put into other words, so that a quote
@@ -36,15 +37,15 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// MaxTyped is what stays of a person's words in one event, in bytes: the first two thirds and the last. Shorter ones are
-// never touched.
+// MaxTyped is what stays of a person's words in one event, in bytes: the first two thirds and the
+// last. Shorter ones are never touched.
 const MaxTyped = 4 << 10
 
 // Options say how much of a session is shortened. The zero value has the defaults.
 type Options struct {
-	// Limit is what the texts of all events may have together, in bytes, as Size counts them. Rules are applied stage by stage
-	// until that is so; what fits is not touched at all. A session may stay longer: nothing is left out without a rule.
-	// Without a limit the first three stages are applied:
+	// Limit is what the texts of all events may have together, in bytes, as Size counts them. Rules
+	// are applied stage by stage until that is so; what fits is not touched at all. A session may stay
+	// longer: nothing is left out without a rule. Without a limit the first three stages are applied:
 	//
 	//  1. what teaches nothing: reasoning, injected text, outputs that were there before
 	//  2. outputs, inputs of calls that failed, what people typed beyond MaxTyped
@@ -55,16 +56,17 @@ type Options struct {
 	//     oldest on, until it is enough
 	Limit int
 
-	// Head is how many events at the session's beginning are left whole until stage 4, but for injected text and overlong typed
-	// words. 0 is 3: the task, as a rule. Less than 0 is none.
+	// Head is how many events at the session's beginning are left whole until stage 4, but for
+	// injected text and overlong typed words. 0 is 3: the task, as a rule. Less than 0 is none.
 	Head int
 
-	// Tail is how many bytes at the session's end are left whole as Head is: the last events that have so many together.
-	// 0 is 16 KiB, which is about 4,000 tokens. Less than 0 is none.
+	// Tail is how many bytes at the session's end are left whole as Head is: the last events that have
+	// so many together. 0 is 16 KiB, which is about 4,000 tokens. Less than 0 is none.
 	Tail int
 
-	// Protected are names of tools whose calls and results are left whole until stage 5. Case, dashes and underscores do not count.
-	// nil is DefaultProtected. Edits are protected by what they do, whatever their tool is called.
+	// Protected are names of tools whose calls and results are left whole until stage 5. Case, dashes
+	// and underscores do not count. nil is DefaultProtected. Edits are protected by what they do,
+	// whatever their tool is called.
 	Protected []string
 }
 
@@ -72,7 +74,8 @@ type Options struct {
 var DefaultProtected = []string{"question", "askuserquestion", "askuser", "todowrite", "todoread", "todo", "updateplan", "exitplanmode",
 	"memorystore", "memorysearch", "memoryforget", "savememory"}
 
-// Size is how many bytes of texts a session has, as a model reads it. The command on a result is that of its call, and counts once.
+// Size is how many bytes of texts a session has, as a model reads it. The command on a result is
+// that of its call, and counts once.
 func Size(events []transcript.Event) int {
 	n := 0
 	for i := range events {
@@ -89,8 +92,8 @@ func size(e *transcript.Event) int {
 	return n
 }
 
-// Session returns copies of the events with shorter texts: as many, in the same order, with the same numbers. Only Text, Old, New
-// and, in stage 5, Command are other than they were.
+// Session returns copies of the events with shorter texts: as many, in the same order, with the
+// same numbers. Only Text, Old, New and, in stage 5, Command are other than they were.
 func Session(events []transcript.Event, o Options) []transcript.Event {
 	s := &session{events: slices.Clone(events), protected: map[string]bool{}}
 	if o.Limit > 0 && Size(events) <= o.Limit {
@@ -170,7 +173,8 @@ func (s *session) noise() {
 	s.repeats()
 }
 
-// outputs shortens what tools gave back, what they were given in vain, and long texts in the user's role.
+// outputs shortens what tools gave back, what they were given in vain, and long texts in the user's
+// role.
 func (s *session) outputs() {
 	failed := map[string]bool{}
 	for i := range s.events {
@@ -206,7 +210,8 @@ func (s *session) outputs() {
 	}
 }
 
-// maxInput is what stays of an input that did nothing, in bytes, and maxCommand, when it gets tight, of a command.
+// maxInput is what stays of an input that did nothing, in bytes, and maxCommand, when it gets
+// tight, of a command.
 const (
 	maxInput   = 400
 	maxCommand = 1 << 10
@@ -251,7 +256,8 @@ func (s *session) tighter() {
 	s.prose()
 }
 
-// looks leaves out outputs that say no more than that all was well, until so many bytes are saved. That it was well, the event says.
+// looks leaves out outputs that say no more than that all was well, until so many bytes are saved.
+// That it was well, the event says.
 func (s *session) looks(excess int) {
 	for i := range s.events {
 		e := &s.events[i]

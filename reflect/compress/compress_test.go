@@ -30,7 +30,8 @@ func distinct(n int) string {
 	return b.String()
 }
 
-// checkKept asserts that every line of a shortened text is a marker or stands in the original, in order.
+// checkKept asserts that every line of a shortened text is a marker or stands in the original, in
+// order.
 func checkKept(t testing.TB, original, short string) {
 	t.Helper()
 	rest := original
@@ -52,7 +53,8 @@ func checkKept(t testing.TB, original, short string) {
 	}
 }
 
-// checkEnds asserts that the first and the last line that tell of a failure are there, and the last exit code.
+// checkEnds asserts that the first and the last line that tell of a failure are there, and the last
+// exit code.
 func checkEnds(t testing.TB, original, short string) {
 	t.Helper()
 	var telling []string
@@ -371,7 +373,8 @@ func TestLimitIsReachedStageByStage(t *testing.T) {
 	}
 }
 
-// The last stage takes whole outputs, the oldest first, but none of a call that failed or that tells of a failure.
+// The last stage takes whole outputs, the oldest first, but none of a call that failed or that
+// tells of a failure.
 func TestLastStageKeepsFailures(t *testing.T) {
 	failed := result("b", transcript.Run, "stopped\n"+distinct(3))
 	failed.Outcome = transcript.Failed

@@ -92,7 +92,8 @@ func synthetic() []struct {
 	}
 }
 
-// longDay is a session with many turns, whose outputs are beginnings of the synthetic ones, as much as an event may have.
+// longDay is a session with many turns, whose outputs are beginnings of the synthetic ones, as much
+// as an event may have.
 func longDay() (events []transcript.Event) {
 	put := func(e transcript.Event) {
 		e.N = len(events)
@@ -111,7 +112,8 @@ func longDay() (events []transcript.Event) {
 	return events
 }
 
-// TestFigures prints what compression saves: run it with -v. The bounds are well above what is measured; they catch a rule that fell out.
+// TestFigures prints what compression saves: run it with -v. The bounds are well above what is
+// measured; they catch a rule that fell out.
 func TestFigures(t *testing.T) {
 	files, err := filepath.Glob("../testdata/labelled/*.json*")
 	if err != nil || len(files) < 100 {
@@ -169,7 +171,8 @@ func BenchmarkOutput(b *testing.B) {
 	}
 }
 
-// BenchmarkHostile has texts made to be slow: none may be much slower than the others, and twice as much takes twice as long.
+// BenchmarkHostile has texts made to be slow: none may be much slower than the others, and twice as
+// much takes twice as long.
 func BenchmarkHostile(b *testing.B) {
 	for name, unit := range map[string]string{"ErrorError": "ErrorError", "exit": "exit ", "zeros": "0 error", "nested": "[[1,2],", "markers": "[… 1 line left out]\n", "open": "<think>", "inline": "x<think>", "returns": "x\r",
 		"blanks": "            e", "stops": "a. ", "brackets": "[", "braces": `{"a":`} {

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// How many items of a JSON array stay: of an outer one that is longer than maxItems, of one within others that is longer than maxInner.
+// How many items of a JSON array stay: of an outer one that is longer than maxItems, of one within
+// others that is longer than maxInner.
 const (
 	maxItems  = 15
 	itemsHead = 8
@@ -17,8 +18,9 @@ const (
 	maxLook   = 2000 // bytes of an item that are looked at
 )
 
-// crush leaves items out of the long arrays of a JSON document, which the lines are, and begins a line with each of the others. It is nil where the lines are none, or have none. What stays of each
-// item stays whole. A text with a marker is no JSON, so this is done once.
+// crush leaves items out of the long arrays of a JSON document, which the lines are, and begins a
+// line with each of the others. It is nil where the lines are none, or have none. What stays of
+// each item stays whole. A text with a marker is no JSON, so this is done once.
 func crush(lines []piece, doc string, tight bool) []piece {
 	first := strings.TrimSpace(lines[0].text)
 	if first == "" || first[0] != '[' && first[0] != '{' {
@@ -115,7 +117,8 @@ func arrays(doc string, tight bool) []itemCut {
 	return out
 }
 
-// thin says which items of an array go: not its ends, not those that tell, not the first of another shape.
+// thin says which items of an array go: not its ends, not those that tell, not the first of another
+// shape.
 func thin(doc string, starts []int, end int, inner, tight bool) []itemCut {
 	most, head, tail := maxItems, itemsHead, itemsTail
 	if inner {

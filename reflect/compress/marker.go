@@ -13,15 +13,16 @@ const (
 	maxMarker  = 120
 )
 
-// IsMarker reports whether a line, without its end, looks like one that says what was left out. A tool may have put out the
-// same: it is for showing and counting, nothing may rest on it.
+// IsMarker reports whether a line, without its end, looks like one that says what was left out. A
+// tool may have put out the same: it is for showing and counting, nothing may rest on it.
 func IsMarker(line string) bool {
 	return len(line) <= maxMarker && strings.HasPrefix(line, markerHead) && strings.HasSuffix(line, markerTail)
 }
 
 func marker(what string) string { return markerHead + what + markerTail }
 
-// incomplete reports whether a text looks as if something had been left out of it, here or when its transcript was read.
+// incomplete reports whether a text looks as if something had been left out of it, here or when its
+// transcript was read.
 func incomplete(text string) bool {
 	for rest := text; ; {
 		_, after, found := strings.Cut(rest, markerHead)
@@ -64,7 +65,8 @@ func leaveOut(text *string, what string) {
 	}
 }
 
-// middle returns a text with limit bytes of it: the first two thirds and the last, between lines where that is near.
+// middle returns a text with limit bytes of it: the first two thirds and the last, between lines
+// where that is near.
 func middle(text string, limit int) string {
 	if len(text)-limit < minSaved+markerRoom || limit*100 >= len(text)*mostLeft {
 		return text

@@ -2,8 +2,8 @@ package compress
 
 import "strings"
 
-// minSaved is how many bytes a shortened text has to save, and mostLeft how much of it may stay, in percent: else
-// what a reader loses is not worth what it costs.
+// minSaved is how many bytes a shortened text has to save, and mostLeft how much of it may stay, in
+// percent: else what a reader loses is not worth what it costs.
 const (
 	minSaved = 200
 	mostLeft = 85
@@ -23,8 +23,9 @@ type piece struct {
 
 func line(text string) piece { return piece{text: text, goes: gone{lines: 1}} }
 
-// shorten applies a pass until it is worth nothing more, so that a second call finds nothing to do. Each time a share of the text
-// goes, so the whole costs a few times the first. most is how much of the text may stay, in percent.
+// shorten applies a pass until it is worth nothing more, so that a second call finds nothing to do.
+// Each time a share of the text goes, so the whole costs a few times the first. most is how much of
+// the text may stay, in percent.
 func shorten(text string, most int, pass func([]piece) []piece) string {
 	if len(text) < minSaved {
 		return text
@@ -79,12 +80,14 @@ func reckon(lines []piece) int {
 	return n
 }
 
-// left marks a piece that goes. It is a piece without text that is no line either, so it cannot be met otherwise.
+// left marks a piece that goes. It is a piece without text that is no line either, so it cannot be
+// met otherwise.
 func left(p piece) piece { return piece{cont: true, goes: p.goes, made: true} }
 
 func (p piece) isLeft() bool { return p.made && p.cont }
 
-// choose is pieces of which those go that are not to be kept. Where a few go that are no longer than a marker, they stay.
+// choose is pieces of which those go that are not to be kept. Where a few go that are no longer
+// than a marker, they stay.
 func choose(pieces []piece, keep []bool) []piece {
 	out := make([]piece, 0, len(pieces))
 	for i := 0; i < len(pieces); {
@@ -108,7 +111,8 @@ func choose(pieces []piece, keep []bool) []piece {
 	return out
 }
 
-// settle makes lines of pieces again: parts of one line are joined, and what goes becomes a marker on a line of its own.
+// settle makes lines of pieces again: parts of one line are joined, and what goes becomes a marker
+// on a line of its own.
 func settle(pieces []piece) []piece {
 	var out []piece
 	for i := 0; i < len(pieces); {
@@ -135,8 +139,9 @@ func settle(pieces []piece) []piece {
 	return out
 }
 
-// cutting says what a line may have and what stays of a longer one: its beginning, its end and, in between, where it tells of a failure.
-// All in bytes. tail and tell are no more than what a line may have where many are long.
+// cutting says what a line may have and what stays of a longer one: its beginning, its end and, in
+// between, where it tells of a failure. All in bytes. tail and tell are no more than what a line
+// may have where many are long.
 type cutting struct{ most, head, tail, tell int }
 
 var (
@@ -161,8 +166,8 @@ func cuttingOf(lines []piece) cutting {
 	return manyLong
 }
 
-// cutLines shortens long lines. In one that was written over and over on a terminal only the last writing counts, unless an earlier
-// one tells.
+// cutLines shortens long lines. In one that was written over and over on a terminal only the last
+// writing counts, unless an earlier one tells.
 func cutLines(pieces []piece, c cutting, terminal bool) []piece {
 	var out []piece
 	for i, p := range pieces {

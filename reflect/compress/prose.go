@@ -5,7 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Prose is shortened from minProse bytes on, and only where less than leftProse of it stays, in percent.
+// Prose is shortened from minProse bytes on, and only where less than leftProse of it stays, in
+// percent.
 const (
 	minProse  = 500
 	leftProse = 60
@@ -14,7 +15,8 @@ const (
 	longLine  = 160 // bytes from which a line is taken apart into sentences
 )
 
-// said shortens what an agent said. What has code in it is left as it is: what belongs to the code stands around it.
+// said shortens what an agent said. What has code in it is left as it is: what belongs to the code
+// stands around it.
 func said(text string, tight bool) string {
 	if len(text) < minProse || strings.Contains(text, "```") {
 		return text
@@ -65,7 +67,8 @@ func hasPath(s string) bool {
 	return false
 }
 
-// sentences takes a line apart after its full stops, question and exclamation marks. All of it is there.
+// sentences takes a line apart after its full stops, question and exclamation marks. All of it is
+// there.
 func sentences(l string) []piece {
 	var out []piece
 	from := 0

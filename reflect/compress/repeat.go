@@ -10,8 +10,9 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// repeats puts a reference in the place of an output that was there before, of the same call: all of both the same, from the tool's
-// name to the last byte. It is not done for a file that was edited between the two, though its text is what it was.
+// repeats puts a reference in the place of an output that was there before, of the same call: all
+// of both the same, from the tool's name to the last byte. It is not done for a file that was
+// edited between the two, though its text is what it was.
 func (s *session) repeats() {
 	calls := map[string]*transcript.Event{}
 	first := map[[sha256.Size]byte]int{} // places in events
@@ -67,7 +68,8 @@ func put(h hash.Hash, texts ...string) {
 	h.Write([]byte{';'})
 }
 
-// edits are the events that changed files, by the last part of a path: one may be relative and another not.
+// edits are the events that changed files, by the last part of a path: one may be relative and
+// another not.
 type edits struct {
 	last   map[string]int
 	any    int // the last that names no file

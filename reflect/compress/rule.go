@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// A rule says which lines of a kind of text stay. It is for texts that have more than so many lines or bytes; what it keeps is clearly
-// less than that.
+// A rule says which lines of a kind of text stay. It is for texts that have more than so many lines
+// or bytes; what it keeps is clearly less than that.
 type rule struct {
 	name       string
 	over       int                     // lines
@@ -49,8 +49,8 @@ func (r *rule) quarter() *rule {
 	return &q
 }
 
-// shortenBy shortens a text by the rule that pick finds for it, which is asked again for what the first pass left: a second call
-// would ask so.
+// shortenBy shortens a text by the rule that pick finds for it, which is asked again for what the
+// first pass left: a second call would ask so.
 func shortenBy(text string, pick func(text string) *rule) string {
 	return shorten(text, mostLeft, func(lines []piece) []piece {
 		whole := join(lines)
@@ -145,8 +145,8 @@ func (s *selection) spread(n int, is func(string) bool) {
 	}
 }
 
-// failures keeps the first and the last line that tell, the last with an exit code, and n that say something else, each
-// with a line below it that belongs to it.
+// failures keeps the first and the last line that tell, the last with an exit code, and n that say
+// something else, each with a line below it that belongs to it.
 func (s *selection) failures(n int) {
 	var strong, weak []int
 	exit := -1
@@ -197,7 +197,8 @@ const (
 	maxFrames = 8
 )
 
-// fold marks what only repeats: of lines of one shape the first and the last stay, of a stack its ends.
+// fold marks what only repeats: of lines of one shape the first and the last stay, of a stack its
+// ends.
 func (s *selection) fold() {
 	for i := 0; i < len(s.lines); {
 		h, end := shape(s.lines[i].text), i+1
@@ -278,7 +279,8 @@ func binds(s string) bool {
 	return strings.HasPrefix(t, "#") || strings.HasPrefix(t, "name:") || strings.HasPrefix(t, "description:") || weighty.find(t) >= 0
 }
 
-// How many finds of one file stay, in how many lines, and how many more files are named by their first.
+// How many finds of one file stay, in how many lines, and how many more files are named by their
+// first.
 const (
 	perFile  = 5
 	maxFinds = 20
@@ -326,8 +328,8 @@ const (
 	maxHeads   = 80 // headings, and then, of more files, half as many names
 )
 
-// changes keeps of a difference what stands before it (who committed it, and why), its headings and what changed, not what stands
-// around that.
+// changes keeps of a difference what stands before it (who committed it, and why), its headings and
+// what changed, not what stands around that.
 func changes(_ *rule, s *selection) {
 	var hunk []int
 	total, heads, named, within := 0, 0, 0, false

@@ -17,7 +17,8 @@ import (
 )
 
 var (
-	// ErrNoOriginal is returned by Get where no kept text has that hash: it never was here, or it is gone by now.
+	// ErrNoOriginal is returned by Get where no kept text has that hash: it never was here, or it is
+	// gone by now.
 	ErrNoOriginal = errors.New("no such original is kept here")
 	// ErrAmbiguous is returned by Get where several hashes begin so.
 	ErrAmbiguous = errors.New("more than one original begins so")
@@ -35,9 +36,9 @@ const (
 	minPrefix   = 4
 )
 
-// Store is the folder of this clone's originals: texts as they were before they were shortened, freed of secrets, each in a file that
-// has the first 24 digits of its SHA-256 as its name. It is raw material: it expires, and is never shared. Several processes may use it
-// at once.
+// Store is the folder of this clone's originals: texts as they were before they were shortened,
+// freed of secrets, each in a file that has the first 24 digits of its SHA-256 as its name. It is
+// raw material: it expires, and is never shared. Several processes may use it at once.
 type Store struct {
 	Dir string
 }
@@ -113,7 +114,8 @@ func isOriginal(name string) bool {
 	return len(name) == HashLen && strings.Trim(name, "0123456789abcdef") == ""
 }
 
-// entries are the files of the folder, none where there is no folder of ours: a link to another is not followed.
+// entries are the files of the folder, none where there is no folder of ours: a link to another is
+// not followed.
 func (s Store) entries() ([]fs.DirEntry, error) {
 	info, err := os.Lstat(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
@@ -132,8 +134,8 @@ func (s Store) entries() ([]fs.DirEntry, error) {
 // abandoned is the age from which an unfinished file is taken for one that nobody writes any more.
 const abandoned = 24 * time.Hour
 
-// Expire removes texts kept before a time, and then the oldest while all have more than most bytes. It says how many. What a process
-// left that was killed goes too.
+// Expire removes texts kept before a time, and then the oldest while all have more than most bytes.
+// It says how many. What a process left that was killed goes too.
 func (s Store) Expire(before time.Time, most int64) (int, error) {
 	entries, err := s.entries()
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// lexicon is words that are looked for in a line, in any case, in one pass. Its tables are built when it is first used: every hook starts
-// the program anew.
+// lexicon is words that are looked for in a line, in any case, in one pass. Its tables are built
+// when it is first used: every hook starts the program anew.
 type lexicon struct {
 	words string // with | between them
 	once  sync.Once
@@ -45,7 +45,8 @@ func hasFold(s, word string) bool {
 	return true
 }
 
-// find returns where the first of the words stands in a line, or -1. A word within a name in camel case counts: TypeError.
+// find returns where the first of the words stands in a line, or -1. A word within a name in camel
+// case counts: TypeError.
 func (l *lexicon) find(s string) int {
 	l.once.Do(l.build)
 	wide := false
@@ -87,7 +88,8 @@ func coloured(s string, at int) bool {
 	return i >= 1 && s[i] == '[' && s[i-1] == 0x1b
 }
 
-// counts reports whether the word s[from:to] says what it means: not "0 errors", "no error", nor a name of a file or of a variable.
+// counts reports whether the word s[from:to] says what it means: not "0 errors", "no error", nor a
+// name of a file or of a variable.
 func counts(s string, from, to int) bool {
 	before := strings.TrimRight(s[:from], " :=")
 	if len(before) < from || from == 0 { // a word of its own, not a part of one

@@ -107,8 +107,8 @@ type Mistake struct {
 	Text  string `json:"text"`
 }
 
-// Measure has a subject study every labelled session and returns a row for each of its names. step hears
-// the number of each label before it is read.
+// Measure has a subject study every labelled session and returns a row for each of its names. step
+// hears the number of each label before it is read.
 func Measure(ctx context.Context, labels []labelled.Label, r Subject, step func(n int)) ([]Row, error) {
 	rows := make([]Row, len(r.Rows()))
 	scores := make([]labelled.Score, len(rows))

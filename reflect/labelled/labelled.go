@@ -1,8 +1,10 @@
-// Package labelled reads sessions that somebody has labelled with what is worth keeping of them, and judges what was
-// found in them: by precision, how much of it is right, and recall, how much of what is wanted it has.
+// Package labelled reads sessions that somebody has labelled with what is worth keeping of them,
+// and judges what was found in them: by precision, how much of it is right, and recall, how much of
+// what is wanted it has.
 //
-// Read is the entry; the form of a folder, and what its labels mean, stands in reflect/testdata/labelled/README.md. Nothing
-// here writes, and everything may be used by several goroutines.
+// Read is the entry; the form of a folder, and what its labels mean, stands in
+// reflect/testdata/labelled/README.md. Nothing here writes, and everything may be used by several
+// goroutines.
 package labelled
 
 import (
@@ -162,8 +164,9 @@ func open(name string) (*os.File, error) {
 	return f, err
 }
 
-// A Verdict is what was found in a transcript, held against its label. Weak candidates are in none of its lists: they
-// are no proposals yet. A candidate may match several expectations, and several one.
+// A Verdict is what was found in a transcript, held against its label. Weak candidates are in none
+// of its lists: they are no proposals yet. A candidate may match several expectations, and several
+// one.
 type Verdict struct {
 	Right   []record.Candidate // wanted
 	Allowed []record.Candidate
@@ -227,7 +230,8 @@ func (s Share) and(hit bool) Share {
 	return s
 }
 
-// Interval is the share's 95 % confidence interval by Wilson's score (JASA 22, 1927), from 0 to 1. Of nothing it is 0 to 1.
+// Interval is the share's 95 % confidence interval by Wilson's score (JASA 22, 1927), from 0 to 1.
+// Of nothing it is 0 to 1.
 func (s Share) Interval() (low, high float64) {
 	if s.Of == 0 {
 		return 0, 1
@@ -269,7 +273,8 @@ func (s *Score) Add(v Verdict) {
 	count(v.Wrong, false)
 }
 
-// Precision is the share of right candidates among those that are right or wrong, from 0 to 1. Of nothing it is 1.
+// Precision is the share of right candidates among those that are right or wrong, from 0 to 1. Of
+// nothing it is 1.
 func (s Score) Precision() float64 { return ratio(s.Right, s.Right+s.Wrong) }
 
 // Recall is the share of what is wanted that was found, from 0 to 1. Of nothing it is 1.

@@ -1,8 +1,10 @@
-// Command train makes the weights of package claim from the labelled text in corpus/, the same bytes each time:
+// Command train makes the weights of package claim from the labelled text in corpus/, the same
+// bytes each time:
 //
 //	go run ./reflect/train
 //
-// It prints how well sentences of voices are judged that were held out. Those figures are about our own text.
+// It prints how well sentences of voices are judged that were held out. Those figures are about our
+// own text.
 package main
 
 import (

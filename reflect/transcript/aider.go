@@ -8,12 +8,14 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// aider reads Aider's history, a Markdown file to which each of its runs appends: a heading when it starts, "#### " before each
-// line that a person enters, "> " before each that Aider says, and the model's answers as they are.
+// aider reads Aider's history, a Markdown file to which each of its runs appends: a heading when it
+// starts, "#### " before each line that a person enters, "> " before each that Aider says, and the
+// model's answers as they are.
 //
-// Nothing keeps an answer from having such lines of its own. Aider's end with two spaces, an answer's seldom do, so
-// only those are taken for Aider's; but what one answer repeats of a file may look like anything. So a person decides on all that is
-// learned from it: the policy lets nothing through that such a history alone bears out.
+// Nothing keeps an answer from having such lines of its own. Aider's end with two spaces, an
+// answer's seldom do, so only those are taken for Aider's; but what one answer repeats of a file
+// may look like anything. So a person decides on all that is learned from it: the policy lets
+// nothing through that such a history alone bears out.
 type aider struct {
 	*run
 	asked  bool    // a person entered something in this session
@@ -100,8 +102,8 @@ func (p *aider) said(text string) error {
 	return nil
 }
 
-// flushUser hands over what a person entered: words, or a command of Aider's. A question of Aider's that it answered for the person
-// stands there too.
+// flushUser hands over what a person entered: words, or a command of Aider's. A question of Aider's
+// that it answered for the person stands there too.
 func (p *aider) flushUser() error {
 	text := p.input.take()
 	switch {
@@ -134,10 +136,12 @@ func (p *aider) end() error {
 	return p.run.end()
 }
 
-// maxPassage is how much is held of one speaker's lines, in bytes, and one line more: an event keeps MaxText, head and tail.
+// maxPassage is how much is held of one speaker's lines, in bytes, and one line more: an event
+// keeps MaxText, head and tail.
 const maxPassage = 4 * MaxText
 
-// passage is lines of one speaker. Of more than maxPassage the middle is left out; how much is said of what was still held.
+// passage is lines of one speaker. Of more than maxPassage the middle is left out; how much is said
+// of what was still held.
 type passage struct {
 	cutter
 	lines []string

@@ -1,7 +1,8 @@
 package transcript
 
-// Memory for the events of sessions that can only be handed over at the end of input: while they hold
-// less than backlogSize bytes of text, texts keep MaxText; from then on new ones keep backlogText.
+// Memory for the events of sessions that can only be handed over at the end of input: while they
+// hold less than backlogSize bytes of text, texts keep MaxText; from then on new ones keep
+// backlogText.
 const (
 	backlogSize = 24 << 20
 	backlogText = 2 << 10

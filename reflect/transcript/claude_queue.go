@@ -166,5 +166,6 @@ func (p *claude) fromAgent(text string) bool {
 	return false
 }
 
-// minScheduled is the shortest line, in bytes, that is taken for an agent's because a call held it: a shorter one says little.
+// minScheduled is the shortest line, in bytes, that is taken for an agent's because a call held it:
+// a shorter one says little.
 const minScheduled = 12

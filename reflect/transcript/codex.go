@@ -13,8 +13,8 @@ import (
 
 // codex reads Codex CLI's rollouts. Most things are told twice in them: as the item that went to or
 // came from the model (response_item) and as what the client saw (event_msg; in newer versions its
-// item_completed). Which of the two there is, and which comes first, depends on the version. The oldest
-// rollouts are bare items.
+// item_completed). Which of the two there is, and which comes first, depends on the version. The
+// oldest rollouts are bare items.
 type codex struct {
 	*run
 	started bool   // a header was read

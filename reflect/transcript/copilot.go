@@ -9,8 +9,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// copilot reads Copilot CLI's session-state/<id>/events.jsonl: one event a line, with its data apart.
-// A prompt's content is as it was typed; what the client and its hooks add stands in another field.
+// copilot reads Copilot CLI's session-state/<id>/events.jsonl: one event a line, with its data
+// apart. A prompt's content is as it was typed; what the client and its hooks add stands in another
+// field.
 type copilot struct {
 	*run
 	cwd    string          // of the shell, where it moved

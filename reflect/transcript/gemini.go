@@ -256,8 +256,9 @@ func (p *gemini) events(m *geminiMessage) []Event {
 	return nil
 }
 
-// fileContents begins what follows the user's words where they name files by "@": the files, in parts of their own or not, and a
-// line that closes them. A file may hold any line, that one too, and nothing that was typed comes after them.
+// fileContents begins what follows the user's words where they name files by "@": the files, in
+// parts of their own or not, and a line that closes them. A file may hold any line, that one too,
+// and nothing that was typed comes after them.
 const fileContents = "--- Content from referenced files ---"
 
 // userEvents parts a user's message. What the client showed as the user's input, if told, is what

@@ -55,8 +55,8 @@ var (
 	geminiBegin = pattern.New(`(?s)^(?:Command: .*?\nDirectory: [^\n]*\n)?(?:Output|Stdout): `)
 )
 
-// shellResult reads the labelled lines that Gemini puts around a command's output: its exit code, left
-// out in newer versions when it is 0, and what ended it otherwise.
+// shellResult reads the labelled lines that Gemini puts around a command's output: its exit code,
+// left out in newer versions when it is 0, and what ended it otherwise.
 func shellResult(e *Event) {
 	begin := geminiBegin.FindStringIndex(e.Text)
 	if begin == nil { // moved to the background, or not in this form

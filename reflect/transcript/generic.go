@@ -102,8 +102,8 @@ func (p *generic) line(b []byte) error {
 	return p.run.end()
 }
 
-// unnamed makes up an id: the input's name, from the second line on with the line's number; without a
-// name a hash of the line.
+// unnamed makes up an id: the input's name, from the second line on with the line's number; without
+// a name a hash of the line.
 func (p *generic) unnamed(b []byte) string {
 	switch {
 	case p.name == "":

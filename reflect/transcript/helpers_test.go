@@ -88,8 +88,8 @@ type result struct {
 	err      error
 }
 
-// decodeAll runs Decode and checks what holds for every input: calls come in order, events are numbered
-// from 0, texts are valid UTF-8 within their limits, ids are safe, counts agree.
+// decodeAll runs Decode and checks what holds for every input: calls come in order, events are
+// numbered from 0, texts are valid UTF-8 within their limits, ids are safe, counts agree.
 func decodeAll(t testing.TB, r io.Reader, f Format) result {
 	t.Helper()
 	var got result

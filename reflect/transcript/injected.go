@@ -31,7 +31,8 @@ var injectedStarts = []string{
 	"[EMERGENCY CONTEXT WINDOW WARNING]", "<!-- OMO_INTERNAL_INITIATOR",
 }
 
-// outputTag reports whether an element is one that clients and hooks append to what a tool gave back.
+// outputTag reports whether an element is one that clients and hooks append to what a tool gave
+// back.
 func outputTag(name string) bool { return name == "system-reminder" || name == "hook_context" }
 
 // wrote is what the texts of one message in the user's role come to.
@@ -338,7 +339,8 @@ func tagName(s string, tags func(string) bool) string {
 	return ""
 }
 
-// element returns what stands inside the first <name>…</name> of s. Not closed, it reaches to the end.
+// element returns what stands inside the first <name>…</name> of s. Not closed, it reaches to the
+// end.
 func element(s, name string) (string, bool) {
 	_, rest, found := strings.Cut(s, "<"+name+">")
 	if !found {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// openCode reads what OpenCode tells of sessions: an export, one JSON document; the messages alone, as its
-// client gives them; or events, as a plugin or its bus sees them, in which parts of messages
+// openCode reads what OpenCode tells of sessions: an export, one JSON document; the messages alone,
+// as its client gives them; or events, as a plugin or its bus sees them, in which parts of messages
 // are updated in place and sessions mix. Sessions from events are held until the end.
 type openCode struct {
 	*run
@@ -269,8 +269,8 @@ func (m *ocMessage) assistant(base Event, child bool) []Event {
 	return events
 }
 
-// user returns what stands in the user's role. Parts of a message whose role the transcript does not
-// tell are nobody's words.
+// user returns what stands in the user's role. Parts of a message whose role the transcript does
+// not tell are nobody's words.
 func (m *ocMessage) user(base Event, child bool) []Event {
 	var texts, injected []string
 	command, mixed := false, false

@@ -33,7 +33,8 @@ type ocPartRecord struct {
 	}
 }
 
-// ocMark is true for the metadata by which our plugin tells what a slash command stands for from what was typed.
+// ocMark is true for the metadata by which our plugin tells what a slash command stands for from
+// what was typed.
 type ocMark bool
 
 func (m *ocMark) UnmarshalJSON(raw []byte) error {

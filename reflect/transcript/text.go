@@ -120,7 +120,8 @@ func (c cutter) bound(e *Event) {
 	}
 }
 
-// boundSession makes the ids safe, after secrets went out of them, and keeps the header's texts within their limits.
+// boundSession makes the ids safe, after secrets went out of them, and keeps the header's texts
+// within their limits.
 func (c cutter) boundSession(s *Session) {
 	s.ID = c.safeID(s.ID)
 	if s.Parent != "" {
@@ -134,7 +135,8 @@ func (c cutter) boundSession(s *Session) {
 	s.Dir = c.valid(s.Dir, maxPath)
 }
 
-// safeID is SafeID of an id without its secrets, which are not known for what they are once the id is safe.
+// safeID is SafeID of an id without its secrets, which are not known for what they are once the id
+// is safe.
 func (c cutter) safeID(id string) string {
 	id, _ = c.clean(id)
 	return SafeID(id)

@@ -1,8 +1,9 @@
-// Package agent is the coding agents that a loop can have code or audit: how each is called once, without a person and without a terminal
-// (Call), and what its stream of events says: to the loop (Said) and to people (Readable, Writer).
+// Package agent is the coding agents that a loop can have code or audit: how each is called once,
+// without a person and without a terminal (Call), and what its stream of events says: to the loop
+// (Said) and to people (Readable, Writer).
 //
-// It starts nothing and reads nothing but what it is given. Its functions may be called from several goroutines at a time; a Writer has one
-// user.
+// It starts nothing and reads nothing but what it is given. Its functions may be called from
+// several goroutines at a time; a Writer has one user.
 package agent
 
 import (
@@ -12,8 +13,8 @@ import (
 	"github.com/reverie-memory/reverie/worktree"
 )
 
-// agent is how an agent is called once, without a terminal, to work in the folder that it is started in. It gets its prompt on
-// standard input.
+// agent is how an agent is called once, without a terminal, to work in the folder that it is
+// started in. It gets its prompt on standard input.
 type agent struct {
 	name  string
 	code  []string // argv that lets it change files and run commands
@@ -25,8 +26,8 @@ type agent struct {
 	insideEnv []string                     // with env there
 }
 
-// known are the agents whose calls are known. What they print while they work is what says that they are alive, so they are asked
-// for a stream of events.
+// known are the agents whose calls are known. What they print while they work is what says that
+// they are alive, so they are asked for a stream of events.
 func known() []agent {
 	return []agent{
 		{
@@ -39,7 +40,8 @@ func known() []agent {
 			insideEnv: []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1"},
 		},
 		{
-			// In its other modes it writes nothing below a folder .git, and its plan mode ends with 1 where a server has to check an action.
+			// In its other modes it writes nothing below a folder .git, and its plan mode ends with 1 where
+			// a server has to check an action.
 			name: "claude",
 			code: []string{"claude", "-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "bypassPermissions"},
 			audit: []string{"claude", "-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "dontAsk",
@@ -88,8 +90,9 @@ type UnknownError struct{ Name string }
 
 func (e *UnknownError) Error() string { return fmt.Sprintf("there is no agent %q", e.Name) }
 
-// Call is the argv of an agent for coding or auditing, inside a container or not, and what it wants in its environment. It gets its prompt on
-// standard input. model may be "", the agent's own. The only error is an UnknownError.
+// Call is the argv of an agent for coding or auditing, inside a container or not, and what it wants
+// in its environment. It gets its prompt on standard input. model may be "", the agent's own. The
+// only error is an UnknownError.
 func Call(name, model string, phase worktree.Phase, inside bool) (argv, env []string, err error) {
 	all := known()
 	i := slices.IndexFunc(all, func(a agent) bool { return a.name == name })

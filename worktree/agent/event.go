@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// event is one line of what an agent prints that is asked for a stream of events, as far as it is read. Each agent has its own way to say that
-// the model has said something, and that it has called a tool:
+// event is one line of what an agent prints that is asked for a stream of events, as far as it is
+// read. Each agent has its own way to say that the model has said something, and that it has called
+// a tool:
 //
 //	claude    {"type":"result","result":"…"}                                        the last text of the session
 //	          {"type":"assistant","message":{"content":[{"type":"text","text":"…"},{"type":"tool_use","name":"Bash","input":{…}}]}}
@@ -78,7 +79,8 @@ func plain(raw json.RawMessage) string {
 	return text
 }
 
-// stringOf is a JSON value that is a text, or has one as its message, or is a list of such; else "".
+// stringOf is a JSON value that is a text, or has one as its message, or is a list of such; else
+// "".
 func stringOf(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

@@ -12,8 +12,9 @@ import (
 	"github.com/reverie-memory/reverie/worktree"
 )
 
-// Writer passes on what an agent prints as people read it, line by line: of an event what Readable makes of it, any other line as it is. Its
-// Write returns no error, whatever becomes of what is passed on.
+// Writer passes on what an agent prints as people read it, line by line: of an event what Readable
+// makes of it, any other line as it is. Its Write returns no error, whatever becomes of what is
+// passed on.
 type Writer struct {
 	to     io.Writer
 	line   []byte // that looks like an event, and has no end yet
@@ -83,7 +84,8 @@ func Readable(output string, short Short) string {
 	return b.String() + r.close()
 }
 
-// reader makes text of a stream of events: what the model says, and the commands and other tools that it has run.
+// reader makes text of a stream of events: what the model says, and the commands and other tools
+// that it has run.
 type reader struct {
 	short  Short
 	within bool   // a text goes on

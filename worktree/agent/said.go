@@ -2,8 +2,9 @@ package agent
 
 import "strings"
 
-// Said is what the model said to the user, of the output of an agent with events: what its tools printed, and what it wrote into files, is
-// not. Only that agent's own events say something; those of any where a command has no name, "". An output without events is that text itself.
+// Said is what the model said to the user, of the output of an agent with events: what its tools
+// printed, and what it wrote into files, is not. Only that agent's own events say something; those
+// of any where a command has no name, "". An output without events is that text itself.
 func Said(agent, output string) string {
 	switch agent {
 	case "", "claude", "codex", "gemini", "opencode":
@@ -30,7 +31,8 @@ func Said(agent, output string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// said is the text of an event of an agent's, or of any agent's for "", and whether it follows the one before without a line between.
+// said is the text of an event of an agent's, or of any agent's for "", and whether it follows the
+// one before without a line between.
 func (e event) said(agent string) (text string, part bool) {
 	of := func(name string) bool { return agent == "" || agent == name }
 	switch {

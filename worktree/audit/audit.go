@@ -1,7 +1,7 @@
 // Package audit has a model look for defects in what a loop has changed.
 //
-// A change is asked about in parts that fit into the model's context; what it answers is data: decoded, and held against the lines of the part
-// that the question showed.
+// A change is asked about in parts that fit into the model's context; what it answers is data:
+// decoded, and held against the lines of the part that the question showed.
 package audit
 
 import (
@@ -19,9 +19,11 @@ import (
 // maxQuestions is how many questions about one change a model is asked.
 const maxQuestions = 24
 
-// Ask has a model look for defects in a diff, in as many questions as it needs: it is the audit of a turn, and its Output the answers with what was
-// left out of them. in is what each question tells besides. A change that is too large for the model is an error: no part of it is passed over.
-// What a finding says of a place is held against the change. On an error Output has what was answered before.
+// Ask has a model look for defects in a diff, in as many questions as it needs: it is the audit of
+// a turn, and its Output the answers with what was left out of them. in is what each question tells
+// besides. A change that is too large for the model is an error: no part of it is passed over. What
+// a finding says of a place is held against the change. On an error Output has what was answered
+// before.
 func Ask(ctx context.Context, m *prompts.Model, set prompts.Set, in prompts.Audit, change string, t worktree.Turn) (out worktree.Outcome, err error) {
 	parts, asked, err := questions(m, set, in, diff.Parse(change))
 	if err != nil {
@@ -46,7 +48,8 @@ func Ask(ctx context.Context, m *prompts.Model, set prompts.Set, in prompts.Audi
 	return out, nil
 }
 
-// keepAwake tells of a life until it is stopped: a question to a model has a time of its own, model.patience.
+// keepAwake tells of a life until it is stopped: a question to a model has a time of its own,
+// model.patience.
 func keepAwake(heard func()) (stop func()) {
 	tick, done := time.NewTicker(time.Second), make(chan struct{})
 	go func() {
@@ -62,7 +65,8 @@ func keepAwake(heard func()) (stop func()) {
 	return func() { tick.Stop(); close(done) }
 }
 
-// questions cuts a change into parts and renders a question about each. All but the change takes at most five eighths of the room.
+// questions cuts a change into parts and renders a question about each. All but the change takes at
+// most five eighths of the room.
 func questions(m *prompts.Model, set prompts.Set, in prompts.Audit, files []diff.File) ([]diff.Part, []prompts.Rendered, error) {
 	if len(files) == 0 {
 		return nil, nil, nil

@@ -21,8 +21,8 @@ type question struct {
 	fixed    []string
 }
 
-// ask puts the question, and once more, with what was wrong with the answer. An answer that cannot be read then is an error; a finding
-// of a place that is not there is left out, and said.
+// ask puts the question, and once more, with what was wrong with the answer. An answer that cannot
+// be read then is an error; a finding of a place that is not there is left out, and said.
 func (q *question) ask(ctx context.Context, m *prompts.Model, r prompts.Rendered) error {
 	again := r
 	for try := 1; ; try++ {
@@ -81,8 +81,9 @@ func (q *question) take(verdict prompts.AuditAnswer) (faults []string) {
 	return faults
 }
 
-// place is the line that a finding is about, or what is wrong with what it says of its place. Models quote better than they count:
-// the quote decides, and of its places the one next to the line that was said.
+// place is the line that a finding is about, or what is wrong with what it says of its place.
+// Models quote better than they count: the quote decides, and of its places the one next to the
+// line that was said.
 func (q *question) place(f prompts.AuditFinding) (line int, fault string) {
 	if f.File == "" {
 		switch {

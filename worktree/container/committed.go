@@ -43,7 +43,8 @@ func committedAt(ctx context.Context, repo *git.Repo, commit, folder string) (ma
 	return all, nil
 }
 
-// asCommitted reports whether all that lies in a folder of the work tree is in the commit that the loop began at, with the same content and mode.
+// asCommitted reports whether all that lies in a folder of the work tree is in the commit that the
+// loop began at, with the same content and mode.
 func (t Tree) asCommitted(ctx context.Context, folder string) (bool, error) {
 	in := folder
 	if in == "." {

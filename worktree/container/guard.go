@@ -10,8 +10,9 @@ import (
 	"github.com/reverie-memory/reverie/worktree"
 )
 
-// Guard has a place take out only what may leave a sandbox: before a commit nothing of the loop is at work in the work tree any more, what git must not
-// meet is gone, and what the host would obey is named.
+// Guard has a place take out only what may leave a sandbox: before a commit nothing of the loop is
+// at work in the work tree any more, what git must not meet is gone, and what the host would obey
+// is named.
 func Guard(place *worktree.Place, tree Tree, s worktree.State, scanner *redact.Scanner) {
 	quiet := false           // nothing that another process has started is at work in there
 	var known *worktree.Loop // as it was when something held was first asked for
@@ -44,7 +45,8 @@ func Guard(place *worktree.Place, tree Tree, s worktree.State, scanner *redact.S
 	}
 }
 
-// endContainers removes the containers of processes that are gone, and is an error unless nothing of the loop is left.
+// endContainers removes the containers of processes that are gone, and is an error unless nothing
+// of the loop is left.
 func endContainers(ctx context.Context, s worktree.State) error {
 	e, err := sandbox.Find(ctx, s.Settings.Sandbox)
 	if err == nil {

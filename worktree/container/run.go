@@ -26,8 +26,9 @@ type Runner struct {
 	Spec   sandbox.Spec // but for what the work tree and the command say
 }
 
-// Run is a worktree.Runner. Of the environment of the command it takes what is given with it, and what Spec has. When it returns, the work tree is
-// scrubbed. What the sandbox could not do is an error that wraps worktree.ErrSandbox.
+// Run is a worktree.Runner. Of the environment of the command it takes what is given with it, and
+// what Spec has. When it returns, the work tree is scrubbed. What the sandbox could not do is an
+// error that wraps worktree.ErrSandbox.
 func (r *Runner) Run(ctx context.Context, c worktree.Command) (worktree.Result, error) {
 	var res worktree.Result
 	spec := r.Spec
@@ -75,8 +76,8 @@ func (r *Runner) Run(ctx context.Context, c worktree.Command) (worktree.Result, 
 // lookFor prints the first of its arguments that is no program.
 const lookFor = `for p; do command -v "$p" >/dev/null || { echo "$p"; exit 1; }; done`
 
-// Has runs a container with an empty folder in the place of the work tree, and reports whether all programs are there; said is the first that is not,
-// or why that is not known.
+// Has runs a container with an empty folder in the place of the work tree, and reports whether all
+// programs are there; said is the first that is not, or why that is not known.
 func (r *Runner) Has(ctx context.Context, dir string, programs []string, most time.Duration) (has bool, said string, err error) {
 	spec := r.Spec
 	spec.Workspace, spec.ReadOnly, spec.Network, spec.Limits.Time = dir, true, nil, most

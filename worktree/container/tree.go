@@ -1,5 +1,5 @@
-// Package container has the commands of a loop run in containers (Runner), and lets out of the work tree that they write into only what the host can
-// take (Guard).
+// Package container has the commands of a loop run in containers (Runner), and lets out of the work
+// tree that they write into only what the host can take (Guard).
 //
 // A Tree is for one loop at a time: whoever uses it carries that loop on.
 package container
@@ -29,8 +29,9 @@ type Tree struct {
 	Removed func([]sandbox.Change) // is told what was taken out of it
 }
 
-// scrub takes out of the work tree what git must not meet there. A folder that git takes for a repository stays as it is where the base has it just so:
-// it is part of the project, and in the user's own work tree as well. An error wraps worktree.ErrSandbox.
+// scrub takes out of the work tree what git must not meet there. A folder that git takes for a
+// repository stays as it is where the base has it just so: it is part of the project, and in the
+// user's own work tree as well. An error wraps worktree.ErrSandbox.
 func (t Tree) scrub(ctx context.Context) error {
 	gone, err := sandbox.Scrub(t.Dir, func(bare string) (bool, error) { return t.asCommitted(ctx, bare) })
 	t.Removed(gone)
@@ -43,7 +44,8 @@ func (t Tree) scrub(ctx context.Context) error {
 // maxTaken is the size of a file that is looked at where the loop has no limit, in bytes.
 const maxTaken = 1 << 40
 
-// refused are the paths of what must not leave a sandbox, of those that are different, each with the reason.
+// refused are the paths of what must not leave a sandbox, of those that are different, each with
+// the reason.
 func (t Tree) refused(ctx context.Context, maxFile int64, changed []string) (map[string]string, error) {
 	wanted := map[string]bool{}
 	var gone []string

@@ -12,7 +12,8 @@ import (
 	"github.com/reverie-memory/reverie/sandbox"
 )
 
-// A folder that git takes for a repository stays as long as it is as the base has it, to the byte and the mode.
+// A folder that git takes for a repository stays as long as it is as the base has it, to the byte
+// and the mode.
 func TestScrubKeepsWhatTheBaseHas(t *testing.T) {
 	for _, test := range []struct {
 		name string

@@ -1,5 +1,6 @@
-// Package diff is what a loop has changed: the diff as git makes it, with what can be read of files that git takes for binary (Between), its files
-// and lines (Parse), and parts of it that fit into a question (Parts).
+// Package diff is what a loop has changed: the diff as git makes it, with what can be read of files
+// that git takes for binary (Between), its files and lines (Parse), and parts of it that fit into a
+// question (Parts).
 package diff
 
 import (
@@ -23,8 +24,9 @@ type Line struct {
 	first    bool // of a hunk
 }
 
-// Parse takes a diff of git's apart, made with the prefixes a/ and b/. What is none of such a diff is passed over, and there is no error: where
-// secrets were taken out, a hunk may have fewer lines than its head says.
+// Parse takes a diff of git's apart, made with the prefixes a/ and b/. What is none of such a diff
+// is passed over, and there is no error: where secrets were taken out, a hunk may have fewer lines
+// than its head says.
 func Parse(diff string) []File {
 	var all []File
 	var f *File
@@ -70,13 +72,15 @@ func Parse(diff string) []File {
 	return all
 }
 
-// begins reports whether a line of a diff is none of a hunk's that is being read, but the first of the next hunk or file.
+// begins reports whether a line of a diff is none of a hunk's that is being read, but the first of
+// the next hunk or file.
 func begins(line string) bool {
 	return strings.HasPrefix(line, "diff --git ") || strings.HasPrefix(line, "@@ -")
 }
 
-// fileNamed is the name of a file in the head of a diff, where git quotes some; "" if it has not that prefix. A name with control characters
-// stays as git has quoted it: it is shown, and it must not look like lines of its own.
+// fileNamed is the name of a file in the head of a diff, where git quotes some; "" if it has not
+// that prefix. A name with control characters stays as git has quoted it: it is shown, and it must
+// not look like lines of its own.
 func fileNamed(text, prefix string) string {
 	if name, err := strconv.Unquote(text); err == nil {
 		if text = text[1 : len(text)-1]; !strings.ContainsFunc(name, unicode.IsControl) {

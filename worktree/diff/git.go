@@ -9,8 +9,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-// Between is what differs between two commits, without secrets. At its end stand the files that git takes for binary and that can be read all the
-// same.
+// Between is what differs between two commits, without secrets. At its end stand the files that git
+// takes for binary and that can be read all the same.
 func Between(ctx context.Context, repo *git.Repo, scanner *redact.Scanner, base, tip string) (string, error) {
 	c := change{repo, base, tip}
 	hidden, err := c.readable(ctx)
@@ -48,8 +48,8 @@ func (c change) diff(ctx context.Context, option string, more ...string) ([]byte
 		"--src-prefix=a/", "--dst-prefix=b/", c.base, c.tip, option}, more...)...)
 }
 
-// readable are the files of a change of which git shows no lines, for a NUL or an attribute, and that somebody could read: one byte must not
-// keep an auditor from a script.
+// readable are the files of a change of which git shows no lines, for a NUL or an attribute, and
+// that somebody could read: one byte must not keep an auditor from a script.
 func (c change) readable(ctx context.Context) ([]string, error) {
 	counts, err := c.diff(ctx, "--numstat", "-z", "--")
 	if err != nil {

@@ -12,7 +12,8 @@ type Part struct {
 	Files map[string][]Line // what it shows of each; of a long line each piece
 }
 
-// MaxLine is how much of one line is shown at a time, in bytes: a longer one is shown in pieces, each on a line.
+// MaxLine is how much of one line is shown at a time, in bytes: a longer one is shown in pieces,
+// each on a line.
 const MaxLine = 500
 
 // pieces are the parts of a line that are shown each on its own. Characters stay whole.
@@ -30,7 +31,8 @@ func pieces(text string) (all []string) {
 // goesOn is put before each piece of a line but the first.
 const goesOn = "[the same line goes on] "
 
-// Parts cuts a diff into parts of at most room bytes, which is a few lines at least. Each part says which files and lines it shows.
+// Parts cuts a diff into parts of at most room bytes, which is a few lines at least. Each part says
+// which files and lines it shows.
 func Parts(files []File, room int) []Part {
 	var all []Part
 	var b strings.Builder

@@ -10,8 +10,9 @@ import (
 // scriptHead is how much of a file is looked at for text, in bytes.
 const scriptHead = 1 << 10
 
-// isScript reports whether a content can be read as text, whatever git says: it names its interpreter, is UTF-16, or its beginning or all of it
-// has seven of eight bytes in characters. NUL does not count, for shells pass over it.
+// isScript reports whether a content can be read as text, whatever git says: it names its
+// interpreter, is UTF-16, or its beginning or all of it has seven of eight bytes in characters. NUL
+// does not count, for shells pass over it.
 func isScript(text []byte) bool {
 	if slices.ContainsFunc([]string{"#!", "\xff\xfe", "\xfe\xff"}, func(head string) bool { return bytes.HasPrefix(text, []byte(head)) }) {
 		return true

@@ -10,8 +10,9 @@ import (
 	"github.com/reverie-memory/reverie/worktree"
 )
 
-// Doubts are doubts about commands of a plan whose first word is no program here, or no file of the commit to begin from. The loop may be about to
-// make it. Inside a container there are other programs.
+// Doubts are doubts about commands of a plan whose first word is no program here, or no file of the
+// commit to begin from. The loop may be about to make it. Inside a container there are other
+// programs.
 func Doubts(ctx context.Context, repo *git.Repo, plan worktree.Plan, base string, inside bool) (doubts []*worktree.PlanError) {
 	for i, line := range plan.Verify {
 		word := first(line)
@@ -43,7 +44,8 @@ func Doubts(ctx context.Context, repo *git.Repo, plan worktree.Plan, base string
 	return doubts
 }
 
-// first is the program that a command line calls first; "" where a shell would have to find that out.
+// first is the program that a command line calls first; "" where a shell would have to find that
+// out.
 func first(line string) string {
 	for _, word := range strings.Fields(line) {
 		if at := strings.IndexAny(word, ";|&<>()"); at > 0 {

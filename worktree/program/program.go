@@ -1,5 +1,6 @@
-// Package program tells whether the programs that a loop calls are there, as far as that is known before it begins: what it calls to code and to
-// audit (Of, Place.Missing), and what the commands of its plan begin with (Doubts). It runs a shell's command -v and git ls-tree, and no program
+// Package program tells whether the programs that a loop calls are there, as far as that is known
+// before it begins: what it calls to code and to audit (Of, Place.Missing), and what the commands
+// of its plan begin with (Doubts). It runs a shell's command -v and git ls-tree, and no program
 // that it looks for.
 package program
 
@@ -24,8 +25,9 @@ type Place struct {
 	Dir    string // the work tree where it is there already, else ""
 }
 
-// Of is what a loop calls in a phase; "" if nothing is, or nothing that is known. Of a shell's command it is the first word, as far as that is
-// known without a shell; shell reports whether it is one's. The error is an agent.UnknownError.
+// Of is what a loop calls in a phase; "" if nothing is, or nothing that is known. Of a shell's
+// command it is the first word, as far as that is known without a shell; shell reports whether it
+// is one's. The error is an agent.UnknownError.
 func Of(set worktree.Settings, phase worktree.Phase, inside bool) (word string, shell bool, err error) {
 	name := set.Agent
 	switch {
@@ -45,7 +47,8 @@ func Of(set worktree.Settings, phase worktree.Phase, inside bool) (word string, 
 	return argv[0], false, nil
 }
 
-// Missing says why a program cannot be run, and what to do; "" if it can, or that cannot be known from here.
+// Missing says why a program cannot be run, and what to do; "" if it can, or that cannot be known
+// from here.
 func (p Place) Missing(ctx context.Context, word string, shell bool) (why, hint string) {
 	const install = "install it, or give its path"
 	slashed := filepath.ToSlash(word)

@@ -1,5 +1,5 @@
-// Package verify runs the commands of a plan that show whether it is done (Run), and reads back how they went from what was kept of their output
-// (Read).
+// Package verify runs the commands of a plan that show whether it is done (Run), and reads back how
+// they went from what was kept of their output (Read).
 package verify
 
 import (
@@ -11,9 +11,10 @@ import (
 	"github.com/reverie-memory/reverie/worktree"
 )
 
-// Run runs the commands of a plan, all of them, each in a shell by run, which ends it after limit seconds. The outcome is that of the phase: whether
-// all passed, else the first that did not, and as Output what Read reads. live is given the same. An error of run's ends it, and is returned with
-// what was printed before.
+// Run runs the commands of a plan, all of them, each in a shell by run, which ends it after limit
+// seconds. The outcome is that of the phase: whether all passed, else the first that did not, and
+// as Output what Read reads. live is given the same. An error of run's ends it, and is returned
+// with what was printed before.
 func Run(lines []string, limit float64, live io.Writer, run func(argv []string) (worktree.Result, error)) (out worktree.Outcome, err error) {
 	var b strings.Builder
 	out.Passed = true
@@ -43,15 +44,17 @@ func Run(lines []string, limit float64, live io.Writer, run func(argv []string) 
 	return out, nil
 }
 
-// Ran is one command of a plan as it was run. Where Exit is nil and Ended false, the text does not hold how it ended.
+// Ran is one command of a plan as it was run. Where Exit is nil and Ended false, the text does not
+// hold how it ended.
 type Ran struct {
 	Line, Output string
 	Exit         *int // its exit code
 	Ended        bool // it took too long, and was ended
 }
 
-// Read reads what Run has written: each command behind a dollar sign, what it printed, and how it ended. No line of an output
-// looks like one of these, see printedBy. Of a command at whose end the text was cut it is not known how it ended.
+// Read reads what Run has written: each command behind a dollar sign, what it printed, and how it
+// ended. No line of an output looks like one of these, see printedBy. Of a command at whose end the
+// text was cut it is not known how it ended.
 func Read(text string) []Ran {
 	var all []Ran
 	for line := range strings.Lines(text) {
@@ -79,7 +82,8 @@ func Read(text string) []Ran {
 	return all
 }
 
-// printedBy is what a command printed, so that no line of it looks like one that says which command ran or how it ended.
+// printedBy is what a command printed, so that no line of it looks like one that says which command
+// ran or how it ended.
 func printedBy(output string) string {
 	if output == "" {
 		return ""

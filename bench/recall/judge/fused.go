@@ -13,8 +13,9 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// Hybrid is the project's engine with the vectors of a model: what the nearest alone answer to a set, and what both lists
-// fused do, with the weight that was measured in each store. lexical is what the engine answers without.
+// Hybrid is the project's engine with the vectors of a model: what the nearest alone answer to a
+// set, and what both lists fused do, with the weight that was measured in each store. lexical is
+// what the engine answers without.
 type Hybrid struct {
 	Model                  string
 	Lexical, Vectors, Both Result

@@ -2,7 +2,8 @@ package judge
 
 import "slices"
 
-// Gate says which memories a prompt is given unasked, by their ids, the most important first; mostly none.
+// Gate says which memories a prompt is given unasked, by their ids, the most important first;
+// mostly none.
 type Gate func(memories []Memory, prompt string) []string
 
 // Given is what a gate gave to the prompts of a set.
@@ -12,7 +13,8 @@ type Given struct {
 	Silent []float64 // of the foreign queries: 1 where nothing was given
 }
 
-// RunGate asks a gate every query of a set. A query is asked of the memories it may be answered with.
+// RunGate asks a gate every query of a set. A query is asked of the memories it may be answered
+// with.
 func RunGate(gate Gate, s Set) Given {
 	var g Given
 	for _, q := range s.Queries {

@@ -6,11 +6,12 @@ import (
 	"slices"
 )
 
-// resamples is how many times queries are drawn anew. With 2000 the ends of an interval move by about a twentieth of
-// its width from seed to seed.
+// resamples is how many times queries are drawn anew. With 2000 the ends of an interval move by
+// about a twentieth of its width from seed to seed.
 const resamples = 2000
 
-// Interval is a mean over queries and where that of other queries of the same sort would lie, with 95 % confidence.
+// Interval is a mean over queries and where that of other queries of the same sort would lie, with
+// 95 % confidence.
 type Interval struct {
 	Mean float64 `json:"mean"`
 	Low  float64 `json:"low"`
@@ -22,9 +23,10 @@ func (i Interval) Percent() string {
 	return fmt.Sprintf("%.1f (%.1f-%.1f)", 100*i.Mean, 100*i.Low, 100*i.High)
 }
 
-// Bootstrap is the mean of some values with the percentile interval of means over as many drawn with replacement
-// (Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13). The draw is the same each time. For two
-// engines, hand in the differences query by query: that one is hard for both then widens nothing.
+// Bootstrap is the mean of some values with the percentile interval of means over as many drawn
+// with replacement (Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13). The
+// draw is the same each time. For two engines, hand in the differences query by query: that one is
+// hard for both then widens nothing.
 func Bootstrap(values []float64) Interval {
 	if len(values) == 0 {
 		return Interval{}

@@ -28,7 +28,8 @@ var Metrics = []struct {
 	{"nDCG@10", func(s Score) float64 { return s.NDCG }},
 }
 
-// Measure judges an answer, ids the best first, by the grades of what is right. There must be one grade at least.
+// Measure judges an answer, ids the best first, by the grades of what is right. There must be one
+// grade at least.
 func Measure(answer []string, rel map[string]float64) Score {
 	answer = answer[:min(Depth, len(answer))]
 	s := Score{
@@ -56,8 +57,9 @@ func share(answer []string, rel map[string]float64, n int) float64 {
 	return float64(found) / float64(len(rel))
 }
 
-// ndcg is the discounted gain of an answer divided by the greatest there can be within Depth. A right memory gains its
-// grade, discounted by log2(rank+1) (Järvelin and Kekäläinen, TOIS 2002, in trec_eval's form).
+// ndcg is the discounted gain of an answer divided by the greatest there can be within Depth. A
+// right memory gains its grade, discounted by log2(rank+1) (Järvelin and Kekäläinen, TOIS 2002, in
+// trec_eval's form).
 func ndcg(answer []string, rel map[string]float64) float64 {
 	gain := 0.0
 	for i, id := range answer {

@@ -15,8 +15,9 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// Model is an embedding model that is simulated, so that it costs no weights and gives the same everywhere. New trains it
-// on the memories of one store; labelled are the store's queries, for a model that knows the answers.
+// Model is an embedding model that is simulated, so that it costs no weights and gives the same
+// everywhere. New trains it on the memories of one store; labelled are the store's queries, for a
+// model that knows the answers.
 type Model struct {
 	Name string
 	New  func(memories []record.Memory, labelled map[string][]int) func(text string, of int) []float32
@@ -82,12 +83,12 @@ func textOf(m record.Memory) string {
 
 func short(text string) string { return text[:min(len(text), 1400)] }
 
-// signal is the share of a right answer in the vector of a query, beside noise of length 1: the cosine with what is right is
-// about 0.26, and that of the best of 10,000 wrong ones 0.24.
+// signal is the share of a right answer in the vector of a query, beside noise of length 1: the
+// cosine with what is right is about 0.26, and that of the best of 10,000 wrong ones 0.24.
 const signal = 0.27
 
-// knowing is a model that knows which memories a query wants. A query that is not labelled wants the memory with
-// the longest piece of it.
+// knowing is a model that knows which memories a query wants. A query that is not labelled wants
+// the memory with the longest piece of it.
 func knowing(w *words, labelled map[string][]int, memory func(of int) []float32) func(text string, of int) []float32 {
 	return func(text string, of int) []float32 {
 		if of >= 0 {
@@ -157,7 +158,8 @@ func (w *words) context(text string, _ int) []float32 {
 	return unit(v)
 }
 
-// most is the memory with the longest piece of a text, blanks aside, of those with most of its words.
+// most is the memory with the longest piece of a text, blanks aside, of those with most of its
+// words.
 func (w *words) most(text string) []int {
 	has := map[int]float32{}
 	for _, t := range wordsOf(text) {
@@ -196,7 +198,8 @@ func common(a, b string) (longest int) {
 	return longest
 }
 
-// wordsOf are the words of a text in lower case, and each two characters side by side of scripts without blanks.
+// wordsOf are the words of a text in lower case, and each two characters side by side of scripts
+// without blanks.
 func wordsOf(text string) (out []string) {
 	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		letters := []rune(word)

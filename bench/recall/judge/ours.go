@@ -35,7 +35,8 @@ func open(memories []Memory) (*ours, error) {
 	return s, err
 }
 
-// Search answers as the command recall does with --apart: the labels of a set name one of several memories that say the same.
+// Search answers as the command recall does with --apart: the labels of a set name one of several
+// memories that say the same.
 func (s *ours) Search(query string, n int) (ids []string, err error) {
 	q, err := recall.Parse(query)
 	if err != nil {

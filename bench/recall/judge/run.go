@@ -103,8 +103,8 @@ func enough(q Query, memories []Memory) int {
 	return max(Depth+len(q.Exclude), Depth*len(memories)/max(1, seen))
 }
 
-// ask returns the first memories that the query may be answered with. It asks for n, and then for more, when too many of
-// an answer are taken out.
+// ask returns the first memories that the query may be answered with. It asks for n, and then for
+// more, when too many of an answer are taken out.
 func ask(store Store, q Query, n int, byID map[string]Memory) ([]string, error) {
 	for ; ; n *= 4 {
 		all, err := store.Search(q.Text, n)

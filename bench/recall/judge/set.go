@@ -1,8 +1,8 @@
-// Package judge measures how well an engine finds memories: it reads a labelled set, asks the engine every query of
-// it, and says how high the right memories stood, with confidence intervals.
+// Package judge measures how well an engine finds memories: it reads a labelled set, asks the
+// engine every query of it, and says how high the right memories stood, with confidence intervals.
 //
-// Read gives a Set, Run asks an Engine. Nothing here writes or keeps state; a Run asks one query after the other,
-// so that its times mean something.
+// Read gives a Set, Run asks an Engine. Nothing here writes or keeps state; a Run asks one query
+// after the other, so that its times mean something.
 package judge
 
 import (
@@ -29,7 +29,8 @@ const (
 // maxLine is the longest line of a set's files, in bytes.
 const maxLine = 16 << 20
 
-// Memory is a line of corpus.jsonl. A set without groups has one store; with them, each has its own.
+// Memory is a line of corpus.jsonl. A set without groups has one store; with them, each has its
+// own.
 type Memory struct {
 	ID    string   `json:"id"`
 	Group string   `json:"group"`
@@ -89,8 +90,8 @@ type Choice struct {
 	Every int    // 1 is all
 }
 
-// ParseFlags adds -split and -every to the flags of a command and reads its arguments, the folders of sets. With wrong ones it prints
-// the usage and ends the process.
+// ParseFlags adds -split and -every to the flags of a command and reads its arguments, the folders
+// of sets. With wrong ones it prints the usage and ends the process.
 func ParseFlags(usage string) (c Choice) {
 	flag.StringVar(&c.Split, "split", "", "ask only the queries of this `split`")
 	flag.IntVar(&c.Every, "every", 1, "ask every `n`th query only")

@@ -1,6 +1,7 @@
-// Package pack chooses what an agent is given when not all has room. Choose is the entry: items with a value, and a
-// budget in tokens, to the form in which each is given. It knows no memories, no clock and no chance: the same items, in
-// any order, and the same budget have the same answer. It keeps no state.
+// Package pack chooses what an agent is given when not all has room. Choose is the entry: items
+// with a value, and a budget in tokens, to the form in which each is given. It knows no memories,
+// no clock and no chance: the same items, in any order, and the same budget have the same answer.
+// It keeps no state.
 package pack
 
 import (
@@ -29,21 +30,25 @@ const (
 	Whole
 )
 
-// shortShare is what a shortened item is worth, of the whole: the first sentence of a statement says most of it.
+// shortShare is what a shortened item is worth, of the whole: the first sentence of a statement
+// says most of it.
 const shortShare = 0.7
 
-// Choose gives each item its form, such that the lines of those of a tier and of all earlier ones that are given, each
-// with a line feed, take at most budget(tier) tokens; no tier's budget is larger than an earlier one's. says reports
-// whether a second item says nothing that a first does not; nil is never.
+// Choose gives each item its form, such that the lines of those of a tier and of all earlier ones
+// that are given, each with a line feed, take at most budget(tier) tokens; no tier's budget is
+// larger than an earlier one's. says reports whether a second item says nothing that a first does
+// not; nil is never.
 //
-// It goes from tier to tier. In each it first makes sure of the best item of every kind, shortened where it can be, and
-// then takes all others and what the shortened ones lack, the most value for a token first. The n-th best of a kind
-// counts 1/n. What does not fit whole is tried shortened, and what does not fit at all is passed over for what does.
+// It goes from tier to tier. In each it first makes sure of the best item of every kind, shortened
+// where it can be, and then takes all others and what the shortened ones lack, the most value for a
+// token first. The n-th best of a kind counts 1/n. What does not fit whole is tried shortened, and
+// what does not fit at all is passed over for what does.
 //
-// So no item keeps one of an earlier tier from being given, a shelf of one kind does not push out the only item of
-// another, and a larger budget is never worth less, if first of all the kinds' best of the first tier count, then the
-// others of it, then those of the next tier, and so on: where a larger budget first takes a line that had no room before, this
-// line alone is worth more than all that could have been put into that room, for nothing behind it is worth as much a token.
+// So no item keeps one of an earlier tier from being given, a shelf of one kind does not push out
+// the only item of another, and a larger budget is never worth less, if first of all the kinds'
+// best of the first tier count, then the others of it, then those of the next tier, and so on:
+// where a larger budget first takes a line that had no room before, this line alone is worth more
+// than all that could have been put into that room, for nothing behind it is worth as much a token.
 func Choose(items []Item, budget func(tier int) int, says func(first, second int) bool) []Form {
 	c := chooser{items: items, forms: make([]Form, len(items)), says: says}
 	for i := range items {

@@ -17,7 +17,8 @@ func words(n int) string { return strings.TrimSuffix(strings.Repeat("word ", n-1
 // flat is one budget for all tiers.
 func flat(budget int) func(int) int { return func(int) int { return budget } }
 
-// A shelf of forty conventions that many sessions bore out leaves room for the only constraint and the failures.
+// A shelf of forty conventions that many sessions bore out leaves room for the only constraint and
+// the failures.
 func TestShelfPushesNothingElseOut(t *testing.T) {
 	var items []Item
 	for i := range 40 {
@@ -44,8 +45,8 @@ func TestShelfPushesNothingElseOut(t *testing.T) {
 	}
 }
 
-// By hand: the budget of each is its own tokens and a line feed. Whole it has no room, its first sentence has; with more
-// room it is whole; then the next one comes in.
+// By hand: the budget of each is its own tokens and a line feed. Whole it has no room, its first
+// sentence has; with more room it is whole; then the next one comes in.
 func TestWholeThenShortThenLeft(t *testing.T) {
 	a := Item{Place: 0, Kind: "fact", Value: 2, Whole: "aaaa bbbb cccc dddd eeee ffff", Short: "aaaa bbbb"} // 9 and 4 tokens with their line feeds
 	b := Item{Place: 1, Kind: "fact", Value: 1, Whole: "gggg hhhh iiii jjjj", Short: "gggg"}                // 6 and 3
@@ -141,8 +142,8 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	})
 }
 
-// No item of a tier is left out that would have room, were nothing of later tiers there; nor the best of a kind for
-// another that is not.
+// No item of a tier is left out that would have room, were nothing of later tiers there; nor the
+// best of a kind for another that is not.
 func TestNoTierTakesFromAnEarlierOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		items, first, less := shelf(t), rapid.IntRange(0, 400).Draw(t, "budget"), rapid.IntRange(0, 40).Draw(t, "less for the next tier")
@@ -177,8 +178,8 @@ func TestNoTierTakesFromAnEarlierOne(t *testing.T) {
 	})
 }
 
-// worths are what a choice is worth: of each tier the best of each kind, as far as that is made sure of first, and all
-// others, with the n-th of a kind counting 1/n.
+// worths are what a choice is worth: of each tier the best of each kind, as far as that is made
+// sure of first, and all others, with the n-th of a kind counting 1/n.
 func worths(items []Item, forms []Form) (out [6]float64) {
 	for _, tier := range tiers(items) {
 		c := chooser{items: items, whole: make([]int, len(items)), short: make([]int, len(items))}
@@ -229,7 +230,8 @@ func TestLargerBudgetIsNeverWorthLess(t *testing.T) {
 	})
 }
 
-// FuzzTokens: lines never take less together than their text, and no text less than a quarter of its bytes.
+// FuzzTokens: lines never take less together than their text, and no text less than a quarter of
+// its bytes.
 func FuzzTokens(f *testing.F) {
 	f.Add("a  b", "用中文。\xff")
 	f.Fuzz(func(t *testing.T, a, b string) {

@@ -9,8 +9,9 @@ import (
 // First is the first sentence of a text, or "" where the text is one sentence, or where it ends is
 // in doubt. It ends in no code in backticks, no brackets and no quotation.
 //
-// A sentence ends with 。！？ or their like, or with a full stop, exclamation or question mark that white space follows
-// and then no small letter. No sentence ends with an abbreviation, an initial or the number of a list.
+// A sentence ends with 。！？ or their like, or with a full stop, exclamation or question mark that
+// white space follows and then no small letter. No sentence ends with an abbreviation, an initial
+// or the number of a list.
 func First(text string) string {
 	text = strings.TrimSpace(text)
 	depth := 0      // of brackets
@@ -53,8 +54,8 @@ func First(text string) string {
 	return ""
 }
 
-// follows reports whether a sentence may begin behind another that ended with an ASCII mark: after white space, and not
-// with a small letter.
+// follows reports whether a sentence may begin behind another that ended with an ASCII mark: after
+// white space, and not with a small letter.
 func follows(rest string) bool {
 	trimmed := strings.TrimLeftFunc(rest, unicode.IsSpace)
 	if len(trimmed) == len(rest) {

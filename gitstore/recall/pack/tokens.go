@@ -5,11 +5,13 @@ import (
 	"unicode/utf8"
 )
 
-// Tokens estimates how many tokens a text takes, at the upper end of what the vocabularies in use make of it: a token
-// for every five letters a-z of a word or of a part of one that a capital begins, for every two digits, and for every
-// other ASCII character but single spaces; 1¾ for a Han character, 1½ for one of Hangul, 1¼ for one of kana, ¾ for one
-// of Latin, Greek or Cyrillic, half its bytes for any other. It is never less than a quarter of the bytes, which is how
-// some clients count. The estimates of lines, each with its line feed, add up to no less than that of their text.
+// Tokens estimates how many tokens a text takes, at the upper end of what the vocabularies in use
+// make of it: a token for every five letters a-z of a word or of a part of one that a capital
+// begins, for every two digits, and for every other ASCII character but single spaces; 1¾ for a Han
+// character, 1½ for one of Hangul, 1¼ for one of kana, ¾ for one of Latin, Greek or Cyrillic, half
+// its bytes for any other. It is never less than a quarter of the bytes, which is how some clients
+// count. The estimates of lines, each with its line feed, add up to no less than that of their
+// text.
 func Tokens(s string) int {
 	quarters := 0
 	letters, digits := 0, 0

@@ -7,9 +7,10 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// Question words of Chinese, Japanese and Korean say nothing about what is looked for, as stop words do. Of the Chinese and
-// Japanese ones, which no space parts from the words beside them, the pairs of their own characters are left out. Those of Korean
-// are the beginning of a word, with particles behind: all of it is. Only queries leave them out: a document may be about one.
+// Question words of Chinese, Japanese and Korean say nothing about what is looked for, as stop
+// words do. Of the Chinese and Japanese ones, which no space parts from the words beside them, the
+// pairs of their own characters are left out. Those of Korean are the beginning of a word, with
+// particles behind: all of it is. Only queries leave them out: a document may be about one.
 var (
 	asksJoined = pattern.NewWords(`怎 怎么 怎麼 怎样 怎樣 怎么样 怎麼樣 如何 什么 什麼 甚么 甚麼 什么样 什麼樣 为什么 為什麼 为何 為何 何时 何处 何處 哪 哪里 哪裡 哪裏 哪儿 哪兒 哪个 哪個 哪些
 		哪一个 哪一個 谁 誰 多少 是否 吗 嗎 呢 请问 請問
@@ -21,7 +22,8 @@ var (
 // longestQuestion is how many characters the longest of asksJoined has.
 const longestQuestion = 6
 
-// question is the question word that a text begins with, or ""; begins says whether a run of joined script begins there.
+// question is the question word that a text begins with, or ""; begins says whether a run of joined
+// script begins there.
 func question(text string, begins bool) string {
 	if r, _ := utf8.DecodeRuneInString(text); isHangul(r) {
 		word := text[:len(text)-len(strings.TrimLeftFunc(text, isHangul))]

@@ -38,8 +38,9 @@ func classOf(r rune) class {
 	return other
 }
 
-// Unspaced reports whether a character is of a script that writes words without spaces between them, or of Hangul,
-// where particles are written on to the word. The sound mark of kana is of no script.
+// Unspaced reports whether a character is of a script that writes words without spaces between
+// them, or of Hangul, where particles are written on to the word. The sound mark of kana is of no
+// script.
 func Unspaced(r rune) bool {
 	switch {
 	case r < 0xE00:
@@ -52,8 +53,9 @@ func Unspaced(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
-// Joined reports whether a term is of a script that is looked up by pairs of characters. As a part of a query, each of
-// the characters tells something too: a document has it if it has a term that begins with it, but for the last of a run.
+// Joined reports whether a term is of a script that is looked up by pairs of characters. As a part
+// of a query, each of the characters tells something too: a document has it if it has a term that
+// begins with it, but for the last of a run.
 func Joined(term string) bool {
 	return classAt(term) == joined
 }
@@ -141,8 +143,8 @@ func (a *Analyzer) scan(text string) {
 	end()
 }
 
-// goesOn reports whether the word at hand goes on over a character that is no letter, by how many bytes are taken, that
-// one counted: 0 if it ends the word.
+// goesOn reports whether the word at hand goes on over a character that is no letter, by how many
+// bytes are taken, that one counted: 0 if it ends the word.
 func (a *Analyzer) goesOn(r rune, rest string) int {
 	if len(a.word) == 0 {
 		return 0
@@ -178,7 +180,8 @@ func (a *Analyzer) goesOn(r rune, rest string) int {
 	return 0
 }
 
-// sentence is how many words a passage has at least before the end of a sentence ends it; the end of a line always does.
+// sentence is how many words a passage has at least before the end of a sentence ends it; the end
+// of a line always does.
 const sentence = 12
 
 func (a *Analyzer) endPassage(r rune, after class) {
@@ -215,7 +218,8 @@ func number(word []rune) bool {
 	return len(word) > 0
 }
 
-// tail is the length of what an English word has behind its apostrophe, as s and ll; 0 if that is a word of its own.
+// tail is the length of what an English word has behind its apostrophe, as s and ll; 0 if that is a
+// word of its own.
 func tail(text string) int {
 	n := strings.IndexFunc(text, func(r rune) bool { return classOf(r) != letter })
 	if n < 0 {
@@ -228,7 +232,8 @@ func tail(text string) int {
 	return 0
 }
 
-// fold takes the marks off a letter of Latin, Greek or Cyrillic, and gives every other character as it is.
+// fold takes the marks off a letter of Latin, Greek or Cyrillic, and gives every other character as
+// it is.
 func fold(r rune) rune {
 	if r < 0xC0 || r >= 0x530 && r < 0x1E00 || r > 0x1FFF {
 		return r

@@ -1,13 +1,16 @@
-// Package terms takes text apart into the terms that a search compares. Documents and queries go through the same
-// analysis; it has a Version, which an index keeps, because terms of two versions must not be compared.
+// Package terms takes text apart into the terms that a search compares. Documents and queries go
+// through the same analysis; it has a Version, which an index keeps, because terms of two versions
+// must not be compared.
 //
-// Append is the entry: text to tokens. Query does the same for what somebody looks for, Stem for one word, and Grams gives the
-// pieces of a word by which its relatives are found. An Analyzer is for one goroutine; everything else may be used by many.
+// Append is the entry: text to tokens. Query does the same for what somebody looks for, Stem for
+// one word, and Grams gives the pieces of a word by which its relatives are found. An Analyzer is
+// for one goroutine; everything else may be used by many.
 //
-// The analysis: NFKC and lower case; Latin, Greek and Cyrillic letters without their marks; words of letters, marks and
-// digits; stems of English by Porter's second algorithm (https://snowballstem.org/algorithms/english/stemmer.html);
-// identifiers whole and in parts; pairs of neighbouring characters where a script writes no spaces (Han, kana, Hangul,
-// Thai, Lao, Khmer, Burmese), and the character itself where it stands alone. Words that say nothing are left out,
+// The analysis: NFKC and lower case; Latin, Greek and Cyrillic letters without their marks; words
+// of letters, marks and digits; stems of English by Porter's second algorithm
+// (https://snowballstem.org/algorithms/english/stemmer.html); identifiers whole and in parts; pairs
+// of neighbouring characters where a script writes no spaces (Han, kana, Hangul, Thai, Lao, Khmer,
+// Burmese), and the character itself where it stands alone. Words that say nothing are left out,
 // unless a text has nothing else.
 package terms
 
@@ -47,8 +50,8 @@ const (
 	fieldGap = 8
 )
 
-// Analyzer takes texts apart. It remembers stems, so one for many texts is several times faster than one for each. The
-// zero value is ready.
+// Analyzer takes texts apart. It remembers stems, so one for many texts is several times faster
+// than one for each. The zero value is ready.
 type Analyzer struct {
 	stems map[string]string
 	word  []rune // at hand, as written
@@ -64,8 +67,8 @@ type Analyzer struct {
 	begun   uint32 // position at which the passage began
 }
 
-// Append adds the tokens of a text to those of the fields before it. Positions go on with a gap, and a new text is a new
-// passage. Words that say nothing are left out, and counted as positions.
+// Append adds the tokens of a text to those of the fields before it. Positions go on with a gap,
+// and a new text is a new passage. Words that say nothing are left out, and counted as positions.
 func (a *Analyzer) Append(tokens []Token, text string, field Field) []Token {
 	text = norm.NFKC.String(text)
 	for a.all = false; ; a.all = true {
@@ -86,7 +89,8 @@ func (a *Analyzer) Append(tokens []Token, text string, field Field) []Token {
 
 func next(passage uint16) uint16 { return min(passage, maxPassage-1) + 1 }
 
-// Query is what a query is looked up by: its tokens, in order, a repeated word as often as it is there.
+// Query is what a query is looked up by: its tokens, in order, a repeated word as often as it is
+// there.
 func (a *Analyzer) Query(text string) []Token {
 	a.asked = true
 	defer func() { a.asked = false }()

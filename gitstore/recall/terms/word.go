@@ -75,8 +75,8 @@ func (a *Analyzer) version(word string) {
 	}
 }
 
-// isHash reports whether a word is hexadecimal and no word: seven digits at least, where letters and figures change
-// places more than once.
+// isHash reports whether a word is hexadecimal and no word: seven digits at least, where letters
+// and figures change places more than once.
 func isHash(word string) bool {
 	if len(word) < abbreviated {
 		return false
@@ -94,8 +94,8 @@ func isHash(word string) bool {
 	return borders > 1
 }
 
-// split finds the parts of an identifier: at underscores, between letters and digits, and where camelCase says so, as
-// in HTTPServer.
+// split finds the parts of an identifier: at underscores, between letters and digits, and where
+// camelCase says so, as in HTTPServer.
 func (a *Analyzer) split(word []rune) [][]rune {
 	a.parts = a.parts[:0]
 	from := 0

@@ -11,17 +11,20 @@ import (
 	"sort"
 )
 
-// A file of vectors is derived from memories and a model, and may be deleted at any time. What in it is foreign, torn,
-// of another version or of another model counts as not there, and is embedded again.
+// A file of vectors is derived from memories and a model, and may be deleted at any time. What in
+// it is foreign, torn, of another version or of another model counts as not there, and is embedded
+// again.
 //
-// Layout: magic; the dimension, four bytes; 16 bytes of chance, the file's birth; the model's name and digest, each
-// behind its length in two bytes; the CRC-32 (IEEE) of all that. Then rows of the same size, in the order of their first
-// 40 bytes: the memory's id, eight bytes; the SHA-256 of the text; the scale, a float32; the numbers, a signed byte each,
-// which times the scale are a vector of length 1; the CRC-32 of the row, begun with that of the header, so that a row of
-// another file is none. Numbers are little-endian. A row with scale 0 says that the model has no vector for the text.
+// Layout: magic; the dimension, four bytes; 16 bytes of chance, the file's birth; the model's name
+// and digest, each behind its length in two bytes; the CRC-32 (IEEE) of all that. Then rows of the
+// same size, in the order of their first 40 bytes: the memory's id, eight bytes; the SHA-256 of the
+// text; the scale, a float32; the numbers, a signed byte each, which times the scale are a vector
+// of length 1; the CRC-32 of the row, begun with that of the header, so that a row of another file
+// is none. Numbers are little-endian. A row with scale 0 says that the model has no vector for the
+// text.
 //
-// A row is checked when it is used, so that opening a file costs nothing for each; and a row of a text that the memory
-// no longer has is passed over.
+// A row is checked when it is used, so that opening a file costs nothing for each; and a row of a
+// text that the memory no longer has is passed over.
 
 // magic changes with the layout, and with what of a memory is embedded.
 const magic = "reverie vectors 2\n"
@@ -33,7 +36,8 @@ const (
 	rowExtra  = keySize + 4 + 4 // bytes of a row beside its numbers
 )
 
-// key names a text of a memory: its id, and the SHA-256 of the text with what the model reads before it.
+// key names a text of a memory: its id, and the SHA-256 of the text with what the model reads
+// before it.
 type key [keySize]byte
 
 func (k key) compare(other key) int { return bytes.Compare(k[:], other[:]) }

@@ -10,23 +10,25 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// batch is how many texts a model is given at once: a server works through them one after the other.
+// batch is how many texts a model is given at once: a server works through them one after the
+// other.
 const batch = 32
 
 // textKey is a key without its memory.
 type textKey = [keySize - idSize]byte
 
-// ErrStop is wrapped by the error of an Embed that is not to be asked again now: Fill ends with what it has.
+// ErrStop is wrapped by the error of an Embed that is not to be asked again now: Fill ends with
+// what it has.
 var ErrStop = errors.New("no more vectors are made now")
 
-// Fill embeds what of some memories has no vector yet, at most limit texts, the first memories first; none is begun after
-// the deadline, unless that is zero, and those at work then are broken off. Vectors of texts that none of the memories
-// has go, and memories must therefore be all there are; those behind the first 100,000 texts, and fewer where vectors
-// are long, get none.
+// Fill embeds what of some memories has no vector yet, at most limit texts, the first memories
+// first; none is begun after the deadline, unless that is zero, and those at work then are broken
+// off. Vectors of texts that none of the memories has go, and memories must therefore be all there
+// are; those behind the first 100,000 texts, and fewer where vectors are long, get none.
 //
-// done is how many texts were given to the model and are kept; left how many are without, those that the model refused
-// included. What was done is kept whatever becomes of the rest. That the deadline passed is no error; that ctx ended is, and so
-// is what embed says.
+// done is how many texts were given to the model and are kept; left how many are without, those
+// that the model refused included. What was done is kept whatever becomes of the rest. That the
+// deadline passed is no error; that ctx ended is, and so is what embed says.
 func (v *Store) Fill(ctx context.Context, embed Embed, memories []record.Memory, limit int, deadline time.Time) (done, left int, err error) {
 	if !v.content.born() {
 		return 0, 0, ErrDropped
@@ -90,8 +92,9 @@ func (v *Store) Fill(ctx context.Context, embed Embed, memories []record.Memory,
 	return len(got), len(missing) - len(got), err
 }
 
-// ask embeds some texts. Where the model refuses them together each is asked for alone, so that one which it cannot
-// read does not keep its neighbours from it; when it refuses two of them one after the other, it answers nothing at all.
+// ask embeds some texts. Where the model refuses them together each is asked for alone, so that one
+// which it cannot read does not keep its neighbours from it; when it refuses two of them one after
+// the other, it answers nothing at all.
 func (v *Store) ask(ctx context.Context, embed Embed, keys []textKey, text map[textKey]string, got map[textKey]value) error {
 	err := v.askAll(ctx, embed, keys, text, got)
 	if err == nil || ctx.Err() != nil || len(keys) == 1 || errors.Is(err, ErrStop) {

@@ -8,8 +8,9 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// quantise is the direction of a vector in signed bytes, and the scale that gives them the length 1; scale 0 for a vector
-// without direction. Each number is off by half a step of 1/127 of the greatest at most.
+// quantise is the direction of a vector in signed bytes, and the scale that gives them the length
+// 1; scale 0 for a vector without direction. Each number is off by half a step of 1/127 of the
+// greatest at most.
 func quantise(x []float32) value {
 	greatest := 0.0
 	for _, f := range x {
@@ -59,11 +60,12 @@ type Near struct {
 	Likeness float64 // the cosine, above 0
 }
 
-// Nearest ranks memories by the likeness of their vectors to that of a query. It compares with all of them, and asks find
-// for those that come into question, the most alike first, until n are found; all of them where n is 0. find says no to
-// a memory that may not be in the answer. Only those that point the way of the query, with a likeness above 0, are
-// returned; equal ones in the order of ids. A memory of several texts counts with the one that is most alike.
-// A query of another dimension finds nothing.
+// Nearest ranks memories by the likeness of their vectors to that of a query. It compares with all
+// of them, and asks find for those that come into question, the most alike first, until n are
+// found; all of them where n is 0. find says no to a memory that may not be in the answer. Only
+// those that point the way of the query, with a likeness above 0, are returned; equal ones in the
+// order of ids. A memory of several texts counts with the one that is most alike. A query of
+// another dimension finds nothing.
 func (v *Store) Nearest(query []float32, n int, find func(id string) (record.Memory, bool)) []Near {
 	if v.Empty() || len(query) != v.space.Dim {
 		return nil
@@ -112,8 +114,8 @@ func (v *Store) Has(m record.Memory) bool {
 	})
 }
 
-// greatest are the places of the n greatest numbers above 0, the greatest first, equal ones in their order; all of them
-// where n is 0.
+// greatest are the places of the n greatest numbers above 0, the greatest first, equal ones in
+// their order; all of them where n is 0.
 func greatest(scores []float32, n int) (places []int) {
 	order := func(i, j int) int { return cmp.Or(cmp.Compare(scores[j], scores[i]), cmp.Compare(i, j)) }
 	least := float32(0) // what is to be exceeded

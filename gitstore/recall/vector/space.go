@@ -11,8 +11,8 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// Embed gives each text its vector, in the order of the texts: len(texts) × Space.Dim, of any length but 0. An error
-// says that there are none; it wraps the context's when that has ended.
+// Embed gives each text its vector, in the order of the texts: len(texts) × Space.Dim, of any
+// length but 0. An error says that there are none; it wraps the context's when that has ended.
 type Embed func(ctx context.Context, texts []string) ([][]float32, error)
 
 // Space is what vectors that may be compared have in common.
@@ -25,11 +25,12 @@ type Space struct {
 // MaxDim is the most numbers that a vector may have.
 const MaxDim = 4096
 
-// maxEmbedded is how much of a body is embedded behind the statement, in bytes: its beginning. Many models read no more
-// than 256 to 512 tokens.
+// maxEmbedded is how much of a body is embedded behind the statement, in bytes: its beginning. Many
+// models read no more than 256 to 512 tokens.
 const maxEmbedded = 1500
 
-// file is the name of the space's file: the first 12 hex digits of a SHA-256 of the model, and the dimension.
+// file is the name of the space's file: the first 12 hex digits of a SHA-256 of the model, and the
+// dimension.
 func (s Space) file() string {
 	sum := sha256.Sum256([]byte(s.Name + "\x00" + s.Digest))
 	return fmt.Sprintf("%s-%d", hex.EncodeToString(sum[:6]), s.Dim)
@@ -39,8 +40,8 @@ func (s Space) valid() bool {
 	return s.Name != "" && len(s.Name) <= maxName && len(s.Digest) <= maxName && s.Dim > 0 && s.Dim <= MaxDim
 }
 
-// prompted are the families of models that were trained with words before a text, which say what it is. Without them
-// the vectors are worse, and no server adds them.
+// prompted are the families of models that were trained with words before a text, which say what it
+// is. Without them the vectors are worse, and no server adds them.
 var prompted = []struct{ family, document, query string }{
 	{"nomic-embed-text", "search_document: ", "search_query: "},
 	{"embeddinggemma", "title: none | text: ", "task: search result | query: "},
@@ -70,8 +71,8 @@ func (s Space) keys(m *record.Memory) (keys []key) {
 	return keys
 }
 
-// eachText calls fn for every text that is embedded of a memory: each of its own, of which a contested one has several.
-// fn must not keep the text.
+// eachText calls fn for every text that is embedded of a memory: each of its own, of which a
+// contested one has several. fn must not keep the text.
 func (s Space) eachText(m *record.Memory, fn func(k key, text []byte)) {
 	id, err := hex.DecodeString(m.ID)
 	if err != nil || len(id) != idSize {

@@ -1,8 +1,8 @@
-// Package vector keeps what a model makes of memories, and finds those that are alike. Make and Fill embed memories
-// into a file of the model's own, Read and Nearest compare with it.
+// Package vector keeps what a model makes of memories, and finds those that are alike. Make and
+// Fill embed memories into a file of the model's own, Read and Nearest compare with it.
 //
-// Everything here is derived and may be deleted at any time. Several processes may fill one folder while others read; a
-// Store itself is for one goroutine at a time.
+// Everything here is derived and may be deleted at any time. Several processes may fill one folder
+// while others read; a Store itself is for one goroutine at a time.
 package vector
 
 import (
@@ -21,8 +21,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/file"
 )
 
-// Writers take the lock of the folder, and put a whole file in the place of the old one; readers take no lock. A birth ends
-// when the file goes: who has read memories before a purge can then not bring back what is derived from them.
+// Writers take the lock of the folder, and put a whole file in the place of the old one; readers
+// take no lock. A birth ends when the file goes: who has read memories before a purge can then not
+// bring back what is derived from them.
 
 const (
 	maxRows   = 100_000
@@ -35,14 +36,15 @@ const (
 )
 
 var (
-	// ErrDropped is returned when the vectors were dropped since they were opened: nothing may be added to them.
+	// ErrDropped is returned when the vectors were dropped since they were opened: nothing may be
+	// added to them.
 	ErrDropped = errors.New("the vectors were dropped meanwhile")
 
 	errSpace = errors.New("not a space of vectors")
 )
 
-// Store is the vectors of memories in one space. They are read once, by Read or Make, and do not see what
-// other processes add. A nil *Store has none. It may be used by one goroutine at a time.
+// Store is the vectors of memories in one space. They are read once, by Read or Make, and do not
+// see what other processes add. A nil *Store has none. It may be used by one goroutine at a time.
 type Store struct {
 	dir     string
 	space   Space
@@ -51,8 +53,8 @@ type Store struct {
 	close   func() // gives the file back; may be nil
 }
 
-// Read opens the vectors of a space in a folder, to compare with them. It writes nothing. Where there are none, or the
-// file is not whole, there are fewer: it never fails. Close is to be called.
+// Read opens the vectors of a space in a folder, to compare with them. It writes nothing. Where
+// there are none, or the file is not whole, there are fewer: it never fails. Close is to be called.
 func Read(dir string, s Space) *Store {
 	v := &Store{dir: dir, space: s, room: s.capacity()}
 	if data, release, err := v.open(); err == nil {
@@ -61,8 +63,9 @@ func Read(dir string, s Space) *Store {
 	return v
 }
 
-// Make is Read where something is to be added: a file is begun where there is none. The folder has to be there. To be
-// safe beside a purge it has to be called before the memories are read that Fill is then given.
+// Make is Read where something is to be added: a file is begun where there is none. The folder has
+// to be there. To be safe beside a purge it has to be called before the memories are read that Fill
+// is then given.
 func Make(ctx context.Context, dir string, s Space) (*Store, error) {
 	if !s.valid() {
 		return nil, fmt.Errorf("vectors of %q, %d numbers: %w", s.Name, s.Dim, errSpace)
@@ -96,7 +99,8 @@ func (v *Store) Close() {
 	}
 }
 
-// Drop removes the vectors of all spaces in a folder, and has everybody who has opened them add nothing.
+// Drop removes the vectors of all spaces in a folder, and has everybody who has opened them add
+// nothing.
 func Drop(ctx context.Context, dir string) error {
 	info, err := os.Lstat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -169,7 +173,8 @@ func (v *Store) read() content {
 	return v.space.parse(slices.Clone(data))
 }
 
-// write puts a file in the place of the old one, and takes it for what v has. The caller holds the lock.
+// write puts a file in the place of the old one, and takes it for what v has. The caller holds the
+// lock.
 func (v *Store) write(birth [birthSize]byte, rows map[key]value) error {
 	out := v.space.format(birth, rows)
 	if err := file.Replace(v.path(), out, 0o600, false); err != nil {
@@ -181,8 +186,8 @@ func (v *Store) write(birth [birthSize]byte, rows map[key]value) error {
 	return nil
 }
 
-// save adds rows to the file. Of the others those stay that are wanted, and those that another process has added since
-// v was read; all of them in the order of wanted, as far as there is room.
+// save adds rows to the file. Of the others those stay that are wanted, and those that another
+// process has added since v was read; all of them in the order of wanted, as far as there is room.
 func (v *Store) save(ctx context.Context, wanted []key, had, fresh map[key]value) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveWait)
 	defer cancel()
@@ -230,8 +235,8 @@ func sameKeys(a, b map[key]value) bool {
 	return len(a) == len(b)
 }
 
-// sweep removes what no writer finished, and the files of other spaces that were not written for long, or are too many.
-// The caller holds the lock.
+// sweep removes what no writer finished, and the files of other spaces that were not written for
+// long, or are too many. The caller holds the lock.
 func (v *Store) sweep() {
 	type old struct {
 		path string

@@ -24,8 +24,8 @@ import (
 
 var testSpace = Space{Name: "letters", Digest: "0123456789abcdef0123456789abcdef", Dim: 64}
 
-// letters is a model: a text's vector counts its pairs of letters, hashed to some numbers. Texts with many pairs in common are
-// alike.
+// letters is a model: a text's vector counts its pairs of letters, hashed to some numbers. Texts
+// with many pairs in common are alike.
 func letters(dim int) Embed {
 	return func(ctx context.Context, texts []string) ([][]float32, error) {
 		out := make([][]float32, len(texts))
@@ -148,7 +148,8 @@ func TestLikenessIsTheCosine(t *testing.T) {
 			}
 			return
 		}
-		// Each number is off by half a step, a 254th of the greatest: |error| ≤ √dim/254 · greatest/length, for both.
+		// Each number is off by half a step, a 254th of the greatest: |error| ≤ √dim/254 ·
+		// greatest/length, for both.
 		off := 0.0
 		for _, v := range []struct {
 			x      []float32
@@ -220,7 +221,8 @@ func TestFileFormat(t *testing.T) {
 	}
 }
 
-// Whatever becomes of a file, what is read of it are rows that were written, and filling makes it whole.
+// Whatever becomes of a file, what is read of it are rows that were written, and filling makes it
+// whole.
 func TestDamagedFileGivesNoWrongVector(t *testing.T) {
 	dir := t.TempDir()
 	all := sentences(6)
@@ -553,7 +555,8 @@ func TestFillKeepsWhatOthersAdded(t *testing.T) {
 	}
 }
 
-// By hand: a query along the first axis has cosines 1, 0.8 and −1 with (1, 0), (4, 3) and (−1, 0), and 0 with (0, 1).
+// By hand: a query along the first axis has cosines 1, 0.8 and −1 with (1, 0), (4, 3) and (−1, 0),
+// and 0 with (0, 1).
 func TestNearestIsTheCosineAndPassesOverWhatPointsAway(t *testing.T) {
 	all := memories("same", "near", "away", "across")
 	s := Space{"axes", "d", 2}
@@ -647,7 +650,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// fillProcess fills a folder with the vectors of its half of the memories, and some of the other's, eight at a time.
+// fillProcess fills a folder with the vectors of its half of the memories, and some of the other's,
+// eight at a time.
 func fillProcess(dir string) {
 	all := sentences(200)
 	if os.Getenv("VECTOR_TEST_HALF") == "2" {
@@ -665,8 +669,8 @@ func fillProcess(dir string) {
 	}
 }
 
-// Two processes fill one file while others read it: every vector is there in the end, and nobody ever reads a wrong one,
-// or fewer than before.
+// Two processes fill one file while others read it: every vector is there in the end, and nobody
+// ever reads a wrong one, or fewer than before.
 func TestProcessesFillTogether(t *testing.T) {
 	dir := t.TempDir()
 	all := sentences(200)

@@ -17,17 +17,18 @@ import (
 // trialDepth is how many memories each search returns.
 const trialDepth = 50
 
-// mixtures are the queries that are made: so many pieces of a memory that stand side by side, and so many of other ones.
-// A query of many words of one memory finds it with any vectors whatever; those of few words, and with words that
-// are not its own, are about as hard as what people ask.
+// mixtures are the queries that are made: so many pieces of a memory that stand side by side, and
+// so many of other ones. A query of many words of one memory finds it with any vectors whatever;
+// those of few words, and with words that are not its own, are about as hard as what people ask.
 var mixtures = [2]struct{ own, other int }{{3, 0}, {4, 4}}
 
 // perMixture is how many queries of each mixture are tried.
 const perMixture = 96
 
-// Try makes queries of memories that have vectors, has them embedded, and searches with each. lexical is the search by
-// words: the ids of at most n memories, the best first. The queries are the same for the same memories. Whether a memory is found
-// again by its own words says how far each search is to be trusted with these memories.
+// Try makes queries of memories that have vectors, has them embedded, and searches with each.
+// lexical is the search by words: the ids of at most n memories, the best first. The queries are
+// the same for the same memories. Whether a memory is found again by its own words says how far
+// each search is to be trusted with these memories.
 func (v *Store) Try(ctx context.Context, embed Embed, memories []record.Memory, lexical func(query string, n int) []string) ([]recall.Trial, error) {
 	trials, queries := v.trials(memories)
 	if len(trials) == 0 {

@@ -7,9 +7,10 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-// Clean takes the secrets out of a memory that a line made: out of its texts, as the book does, and out of the words of
-// its path. Words that were made of the text are made of the clean one. So are words that the line gave, where the scanner finds
-// something in them, or a secret of the texts stands there as a path writes it: in lower case, with hyphens.
+// Clean takes the secrets out of a memory that a line made: out of its texts, as the book does, and
+// out of the words of its path. Words that were made of the text are made of the clean one. So are
+// words that the line gave, where the scanner finds something in them, or a secret of the texts
+// stands there as a path writes it: in lower case, with hyphens.
 func Clean(m record.Memory, book *record.Book, scanner *redact.Scanner) (record.Memory, redact.Report) {
 	clean, found := book.Clean(m)
 	if m.ID == "" || m.Ref != "" { // Plan gives it both

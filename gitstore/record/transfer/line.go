@@ -1,9 +1,11 @@
-// Package transfer is how memories leave a repository and come into another one, or into the same one later: as lines of
-// JSON, one array of them, or Markdown, each of which holds every field of a memory.
+// Package transfer is how memories leave a repository and come into another one, or into the same
+// one later: as lines of JSON, one array of them, or Markdown, each of which holds every field of a
+// memory.
 //
-// Begin with Of and Line.Memory, which turn a memory into a line and back, and Plan, which says what of the memories
-// that come in is new here, changed, known or not wanted. All functions are pure: nothing is written, and a View is only
-// read. Errors about a line name its number in the input, from 1.
+// Begin with Of and Line.Memory, which turn a memory into a line and back, and Plan, which says
+// what of the memories that come in is new here, changed, known or not wanted. All functions are
+// pure: nothing is written, and a View is only read. Errors about a line name its number in the
+// input, from 1.
 package transfer
 
 import (
@@ -68,8 +70,9 @@ func Of(m record.Memory) Line {
 	return l
 }
 
-// Memory is the memory that a line makes. Its ID is empty where the line has none: Plan gives it one. So is its kind. by
-// and now are the source's where the line does not say. The error names the field.
+// Memory is the memory that a line makes. Its ID is empty where the line has none: Plan gives it
+// one. So is its kind. by and now are the source's where the line does not say. The error names the
+// field.
 func (l Line) Memory(by string, now time.Time) (record.Memory, error) {
 	m := record.Memory{Paths: l.Paths, Tags: l.Tags, Ref: l.Ref, Kind: record.Kind(l.Kind), Topic: l.Topic, Branch: l.Branch, Supersedes: l.Supersedes,
 		Anchors: l.Anchors, Private: l.Private, Status: record.Active, Source: record.Source{Time: now, By: by, How: record.Written}}
@@ -136,7 +139,8 @@ func moment(text string) (time.Time, error) {
 	return at.UTC().Truncate(time.Second), nil
 }
 
-// name gives the memory the id of the line, and the words of its path. One with a ref has both from that.
+// name gives the memory the id of the line, and the words of its path. One with a ref has both from
+// that.
 func (l Line) name(m *record.Memory) error {
 	if l.ID != "" && !record.ValidID(l.ID) {
 		return fmt.Errorf("id: %q is not 16 hex digits", l.ID)

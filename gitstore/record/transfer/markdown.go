@@ -22,7 +22,8 @@ import (
 //
 //	its body
 //
-// with the fields of Line and their values in JSON. Another text of a contested memory stands below a heading
+// with the fields of Line and their values in JSON. Another text of a contested memory stands below
+// a heading
 // #### [or]. A line of a body that looks like one of these headings has a backslash before it.
 
 const (

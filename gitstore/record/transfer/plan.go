@@ -40,10 +40,11 @@ type plan struct {
 	res      Result
 }
 
-// Plan holds memories that come in against what is known and what waits. One with a ref is judged by its ref alone, one
-// with an id by that, others by their text. What a person rejected or retired is refused, except that reviewed brings
-// back what was rejected. What is out of force where it comes from is to be retired here, or, where nobody here knows
-// it, to be kept as retired, so that it is not learned anew.
+// Plan holds memories that come in against what is known and what waits. One with a ref is judged
+// by its ref alone, one with an id by that, others by their text. What a person rejected or retired
+// is refused, except that reviewed brings back what was rejected. What is out of force where it
+// comes from is to be retired here, or, where nobody here knows it, to be kept as retired, so that
+// it is not learned anew.
 func Plan(v *record.View, memories []record.Memory, o Options) ([]record.Operation, Result) {
 	p := &plan{Options: o, v: v, waiting: map[string]record.Operation{}, unwanted: map[string]bool{}, rejected: map[string]bool{},
 		byText: map[string]string{}, saying: map[string]string{}, at: map[string]int{}}

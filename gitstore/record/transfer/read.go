@@ -11,7 +11,8 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// maxLine is the longest line that is read, in bytes: every byte of the longest memory may be written as an escape of four.
+// maxLine is the longest line that is read, in bytes: every byte of the longest memory may be
+// written as an escape of four.
 const maxLine = 4 * record.MaxMemory
 
 // Numbered is a line of an input with its number there, from 1, or why it cannot be read.

@@ -1,9 +1,11 @@
-// Package wording compares statements by what they say. Read takes a statement apart; Reading.Opposes reports whether two
-// cannot both hold, Reading.Same whether they say the same, and Reading.Covers whether one rule includes another.
+// Package wording compares statements by what they say. Read takes a statement apart;
+// Reading.Opposes reports whether two cannot both hold, Reading.Same whether they say the same, and
+// Reading.Covers whether one rule includes another.
 //
-// A statement has values, which are the commands, paths, symbols, literals, numbers and tools that it names, and a frame:
-// the stems of the other words that carry meaning. "Start function names with 'a_'" has the frame {function name start}
-// and the value a_. Everything here is a pure function, safe for concurrent use, and linear in the statement.
+// A statement has values, which are the commands, paths, symbols, literals, numbers and tools that
+// it names, and a frame: the stems of the other words that carry meaning. "Start function names
+// with 'a_'" has the frame {function name start} and the value a_. Everything here is a pure
+// function, safe for concurrent use, and linear in the statement.
 package wording
 
 import (
@@ -14,7 +16,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// A Reading is a statement taken apart. The zero value says nothing, and compares as different from everything.
+// A Reading is a statement taken apart. The zero value says nothing, and compares as different from
+// everything.
 type Reading struct {
 	clauses []clause
 	words   []string // values and stems of all clauses in order
@@ -182,8 +185,8 @@ func Read(text string) Reading {
 	return r
 }
 
-// parted puts the comma into "use pnpm not npm" that contrast looks for: between two rivals, "not" parts what is wanted from
-// what is refused.
+// parted puts the comma into "use pnpm not npm" that contrast looks for: between two rivals, "not"
+// parts what is wanted from what is refused.
 func parted(text string) string {
 	words := strings.Split(text, " ")
 	for i := 1; i+1 < len(words); i++ {
@@ -198,7 +201,8 @@ func parted(text string) string {
 	return strings.Join(words, " ")
 }
 
-// wordOf is a token as it is compared: a value as it stands, the stem of another word, empty for a blank one.
+// wordOf is a token as it is compared: a value as it stands, the stem of another word, empty for a
+// blank one.
 func wordOf(t string) string {
 	if v, ok := valueOf(t); ok {
 		return v.text
@@ -344,13 +348,14 @@ func readClause(text string, before clause) clause {
 // placing reports whether a stem says at which end of something a value goes.
 func placing(w string) bool { return w == "start" || w == "end" }
 
-// Specific reports whether a statement puts a value into a frame, so that another can be about the same thing.
+// Specific reports whether a statement puts a value into a frame, so that another can be about the
+// same thing.
 func (r Reading) Specific() bool {
 	return slices.ContainsFunc(r.clauses, func(c clause) bool { return len(c.wants) > 0 && len(c.frame) > 0 && !c.adds && !c.negated })
 }
 
-// Opposes reports whether two statements cannot both hold: one refuses what the other wants, they are the same but for a
-// negation, or they put different values of one sort into the same frame.
+// Opposes reports whether two statements cannot both hold: one refuses what the other wants, they
+// are the same but for a negation, or they put different values of one sort into the same frame.
 func (r Reading) Opposes(s Reading) bool {
 	for _, a := range r.clauses {
 		for _, b := range s.clauses {
@@ -384,8 +389,9 @@ func (c clause) apart(d clause) bool {
 	return false
 }
 
-// rivals reports whether two clauses put different values of one sort into the same frame. Of rivals one frame may say
-// more than the other. What may be added to something else takes its place only where the statement says so.
+// rivals reports whether two clauses put different values of one sort into the same frame. Of
+// rivals one frame may say more than the other. What may be added to something else takes its place
+// only where the statement says so.
 func (c clause) rivals(d clause, later bool) bool {
 	if c.negated || d.negated || (c.adds || d.adds) && !later {
 		return false
@@ -409,15 +415,16 @@ func (c clause) rivals(d clause, later bool) bool {
 	return false
 }
 
-// Shares of words from which two statements say the same: with the same values, and where neither has any.
+// Shares of words from which two statements say the same: with the same values, and where neither
+// has any.
 const (
 	sameWithValues = 0.7
 	sameWithout    = 0.8
 	sameOrder      = 0.5 // of pairs of words in a row
 )
 
-// Same reports whether two statements say the same: the same values, the same negation, and mostly the same stems in the
-// same order.
+// Same reports whether two statements say the same: the same values, the same negation, and mostly
+// the same stems in the same order.
 func (r Reading) Same(s Reading) bool {
 	if r.negated != s.negated || len(r.words) == 0 || len(s.words) == 0 {
 		return false
@@ -456,7 +463,8 @@ func (r Reading) values() (out []string) {
 	return out
 }
 
-// Names lists the commands, paths and symbols that a statement names and neither forbids nor refuses.
+// Names lists the commands, paths and symbols that a statement names and neither forbids nor
+// refuses.
 func (r Reading) Names() (out []string) {
 	for _, c := range r.clauses {
 		if c.negated && len(c.wants) == 0 {
@@ -472,7 +480,8 @@ func (r Reading) Names() (out []string) {
 	return out
 }
 
-// Covers reports whether a rule that holds everywhere says what another says for one place or one case.
+// Covers reports whether a rule that holds everywhere says what another says for one place or one
+// case.
 func (r Reading) Covers(s Reading) bool {
 	if len(r.clauses) != 1 || len(s.clauses) != 1 || r.negated != s.negated || r.hedged || s.hedged {
 		return false
@@ -491,7 +500,8 @@ func stem(w string) string {
 	return synonym(Stem(w))
 }
 
-// Stem takes the ending off an English word in lower case, roughly: only stems are compared with each other.
+// Stem takes the ending off an English word in lower case, roughly: only stems are compared with
+// each other.
 func Stem(w string) string {
 	w = strings.TrimSuffix(strings.ReplaceAll(w, "’", "'"), "'s")
 	for _, end := range []struct{ cut, put string }{{"ies", "y"}, {"ied", "y"}, {"ing", ""}, {"ed", ""}, {"es", ""}, {"s", ""}, {"e", ""}} {

@@ -49,8 +49,8 @@ type Finding struct {
 	Mend func(context.Context) (notes []string, err error) // nil if only a person can
 }
 
-// Checks returns the checks in the order in which they are to run. Without a repository, r is nil and
-// err says why.
+// Checks returns the checks in the order in which they are to run. Without a repository, r is nil
+// and err says why.
 func Checks(r *reader.Reader, err error) []Check {
 	checks := []Check{{"git", checkGit}}
 	if job.Disabled() {

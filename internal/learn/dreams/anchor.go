@@ -13,8 +13,8 @@ import (
 // GrepTime bounds how long one command searches the whole code for names in statements.
 const GrepTime = time.Second
 
-// anchorNew gives proposed operations the code that they rest on, and the side branch to which they are
-// limited. It asks git, so it is called once a plan, and it skips what is pending already.
+// anchorNew gives proposed operations the code that they rest on, and the side branch to which they
+// are limited. It asks git, so it is called once a plan, and it skips what is pending already.
 func anchorNew(ctx context.Context, code *anchor.Code, ops []record.Operation, in dream.Input) {
 	grep, stop := context.WithTimeout(ctx, GrepTime)
 	defer stop()
@@ -55,8 +55,8 @@ func anchorNew(ctx context.Context, code *anchor.Code, ops []record.Operation, i
 	}
 }
 
-// unlimit takes the side branch from a pending operation if a new session on the default branch says
-// the same. It leaves alone what a person wrote.
+// unlimit takes the side branch from a pending operation if a new session on the default branch
+// says the same. It leaves alone what a person wrote.
 func unlimit(ctx context.Context, code *anchor.Code, o record.Operation, branches map[string]string) record.Operation {
 	if o.Memory.Branch == "" || o.How == record.Written {
 		return o

@@ -95,7 +95,8 @@ func (d *Dreamer) KeepDistilled(ctx context.Context, m *prompts.Model, found dre
 // maxSteps bounds how many steps of one session an account holds, the last ones.
 const maxSteps = 2000
 
-// account tells what was run and edited with success in a session that is still kept, and what was said.
+// account tells what was run and edited with success in a session that is still kept, and what was
+// said.
 func account(sessions reflect.Sessions, s record.Sighting) dream.Account {
 	kept, events, err := sessions.Load(s.Client + "/" + s.Session)
 	if err != nil {

@@ -171,9 +171,9 @@ func (d *Dreamer) input(ctx context.Context, v *record.View, t clone.Team, count
 	return in, err
 }
 
-// newReflections collects the memories, and the selected reflections that no dream for which counts is
-// true considered. It takes only this clone's own reflections and dreams. Those that came with the
-// branch, or that a stranger put into a synced journal, are evidence for readers only.
+// newReflections collects the memories, and the selected reflections that no dream for which counts
+// is true considered. It takes only this clone's own reflections and dreams. Those that came with
+// the branch, or that a stranger put into a synced journal, are evidence for readers only.
 func (d *Dreamer) newReflections(ctx context.Context, v *record.View, t clone.Team, counts func(record.Dream) bool, which SessionFilter) (dream.Input, error) {
 	in := dream.Input{Now: d.Now(), Memories: v.Memories(), Private: clone.Private(t.Config), Written: d.Documents(),
 		Blobs: map[string]string{}, Weighed: map[string]bool{}, Withheld: map[string]bool{}}
@@ -227,8 +227,8 @@ func (d *Dreamer) addPending(ctx context.Context, v *record.View, in *dream.Inpu
 	return nil
 }
 
-// ownRecords returns the dreams and reflections that this clone made. It returns none if the journal's
-// history cannot be read.
+// ownRecords returns the dreams and reflections that this clone made. It returns none if the
+// journal's history cannot be read.
 func (d *Dreamer) ownRecords(ctx context.Context, v *record.View, t clone.Team) ([]record.Dream, []record.Reflection, error) {
 	dreams, err := v.Dreams()
 	reflections, err2 := v.Reflections()

@@ -33,8 +33,8 @@ type Wait struct {
 	Last        time.Time // the last dream, if that was too recent
 }
 
-// Due reports whether a dream is due: one with a model, or one of code alone. The records tell when the
-// last one was, so a dream that failed does not count.
+// Due reports whether a dream is due: one with a model, or one of code alone. The records tell when
+// the last one was, so a dream that failed does not count.
 func (d *Dreamer) Due(ctx context.Context, model bool) (due bool, wait Wait, err error) {
 	counts := byCode
 	if model {
@@ -73,9 +73,9 @@ func dueNow(fresh int, last, now time.Time) (due bool, wait Wait) {
 	return true, Wait{}
 }
 
-// Consider asks a model what follows from the reflections about which no model was asked, and puts that
-// into the inbox. Nothing is locked while the model thinks; what no longer holds afterwards is left
-// out. A failure leaves no trace, so the next dream asks the same again.
+// Consider asks a model what follows from the reflections about which no model was asked, and puts
+// that into the inbox. Nothing is locked while the model thinks; what no longer holds afterwards is
+// left out. A failure leaves no trace, so the next dream asks the same again.
 func (d *Dreamer) Consider(ctx context.Context, m *prompts.Model, set prompts.Set, which SessionFilter) (got dream.Considered, err error) {
 	purges := purge.Mark(d.State)
 	in, err := d.toConsider(ctx, which)
@@ -93,7 +93,8 @@ func (d *Dreamer) Consider(ctx context.Context, m *prompts.Model, set prompts.Se
 	return d.KeepConsidered(ctx, m, found, in.Now, purges)
 }
 
-// Preview is Consider without writing. plan holds the operations that Dream would have proposed before.
+// Preview is Consider without writing. plan holds the operations that Dream would have proposed
+// before.
 func (d *Dreamer) Preview(ctx context.Context, m *prompts.Model, set prompts.Set, which SessionFilter, plan dream.Result) (got dream.Considered, err error) {
 	in, err := d.toConsider(ctx, which)
 	if err != nil {
@@ -136,8 +137,8 @@ func (d *Dreamer) ToConsider(ctx context.Context) (string, error) {
 	return about, err
 }
 
-// KeepConsidered writes what still holds of a model's answers into the inbox, and then the dream into
-// the journal. now is the dream's time. It writes nothing if a purge came since the mark.
+// KeepConsidered writes what still holds of a model's answers into the inbox, and then the dream
+// into the journal. now is the dream's time. It writes nothing if a purge came since the mark.
 func (d *Dreamer) KeepConsidered(ctx context.Context, m *prompts.Model, found dream.Considered, now time.Time, purges string) (got dream.Considered, err error) {
 	var done record.Dream
 	var commit gitstore.Commit
@@ -167,7 +168,8 @@ func (d *Dreamer) KeepConsidered(ctx context.Context, m *prompts.Model, found dr
 	return got, d.keep(ctx, done, commit)
 }
 
-// Questions prepares the questions for a model that Reverie cannot reach. tokens is the model's context.
+// Questions prepares the questions for a model that Reverie cannot reach. tokens is the model's
+// context.
 func (d *Dreamer) Questions(ctx context.Context, set prompts.Set, tokens int, which SessionFilter) (ask dream.Elsewhere, err error) {
 	ask.Context, ask.Set = tokens, set
 	err = d.View(ctx, func(v *record.View, t clone.Team) error {

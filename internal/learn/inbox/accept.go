@@ -20,8 +20,8 @@ const maxListed = 50
 // manyAccepted is the number of operations from which on they share a commit.
 const manyAccepted = 20
 
-// AcceptByPolicy accepts what the policy allows, and returns it with the rest of the inbox. It accepts
-// nothing if an agent asks.
+// AcceptByPolicy accepts what the policy allows, and returns it with the rest of the inbox. It
+// accepts nothing if an agent asks.
 func (b *Inbox) AcceptByPolicy(ctx context.Context) (accepted []record.Operation, rest []Waiting, err error) {
 	var through []record.Operation
 	stated := b.Documents() // reads them before the lock is taken
@@ -56,9 +56,10 @@ func (b *Inbox) AcceptByPolicy(ctx context.Context) (accepted []record.Operation
 	return accepted, rest, err
 }
 
-// Accept applies operations as a person saw them: one commit each, or one commit for many. allow may
-// be nil; it judges each operation again under the lock. An operation that cannot be decided stays in
-// the inbox and is named in the error, and the others are done. verb goes into the commit's trailer.
+// Accept applies operations as a person saw them: one commit each, or one commit for many. allow
+// may be nil; it judges each operation again under the lock. An operation that cannot be decided
+// stays in the inbox and is named in the error, and the others are done. verb goes into the
+// commit's trailer.
 func (b *Inbox) Accept(ctx context.Context, shown []record.Operation, verb string, allow func(config.Config, record.Operation) bool) (done []record.Operation, err error) {
 	size := 1
 	if len(shown) >= manyAccepted {

@@ -19,7 +19,8 @@ type Inbox struct {
 
 	// Withheld tells which memories of a view agents are not given, because of their authors.
 	Withheld func(context.Context, *record.View) (*trust.Withheld, error)
-	// Tolerate reports records that cannot be read, which hide no others, and returns all other errors.
+	// Tolerate reports records that cannot be read, which hide no others, and returns all other
+	// errors.
 	Tolerate func(error) error
 	// Documents reads the documents of the work tree once. The result names the place that states a
 	// memory, or returns "".
@@ -95,8 +96,8 @@ type Waiting struct {
 	Stated bool // the repository's own documents say it
 }
 
-// Queue returns the operations with some ids, or all without ids, with the reasons why they wait. It
-// sorts them by subject. Statements that the repository's documents make come last.
+// Queue returns the operations with some ids, or all without ids, with the reasons why they wait.
+// It sorts them by subject. Statements that the repository's documents make come last.
 func (b *Inbox) Queue(ctx context.Context, ids []string) ([]Waiting, error) {
 	var queue []Waiting
 	proposed, err := b.Proposed()

@@ -12,8 +12,8 @@ import (
 
 // Land updates the memories of side branches. One whose commits reached the default branch holds
 // everywhere from now on. A person is asked, once, about one whose branch is gone or abandoned. It
-// costs one pass over the memories if no memory belongs to a side branch. Land is upkeep: it reports
-// an error and fails nothing.
+// costs one pass over the memories if no memory belongs to a side branch. Land is upkeep: it
+// reports an error and fails nothing.
 func (b *Inbox) Land(ctx context.Context) {
 	if err := b.land(ctx); err != nil && ctx.Err() == nil {
 		b.Note(LandFailed{err})

@@ -77,7 +77,8 @@ func (l *Viewer) Look(o record.Operation) Outlook {
 	return out
 }
 
-// proposed returns the statement of a pending operation, by the id that its memory would have, or "".
+// proposed returns the statement of a pending operation, by the id that its memory would have, or
+// "".
 func (l *Viewer) proposed(id string) string {
 	if l.waits == nil {
 		l.waits = map[string]string{}
@@ -145,9 +146,9 @@ func (l *Viewer) model(o record.Operation) string {
 	return l.dreams[o.Dream]
 }
 
-// quotes returns the words that an operation rests on, each event once. Several readings of a session
-// may quote the same event, and so may sessions that begin with a copy of another. A person's words and
-// the output of commands then come before a model's reading.
+// quotes returns the words that an operation rests on, each event once. Several readings of a
+// session may quote the same event, and so may sessions that begin with a copy of another. A
+// person's words and the output of commands then come before a model's reading.
 func (l *Viewer) quotes(o record.Operation) []Quote {
 	var out []Quote
 	for _, s := range o.Sightings {
@@ -171,9 +172,9 @@ func (l *Viewer) quotes(o record.Operation) []Quote {
 	return out
 }
 
-// whose returns the speaker of a quote: person, tool, agent or "" for unknown. A person said what was
-// said, and a tool showed what was seen. For a model's quote the kept session tells. A transcript that
-// an agent named proves nothing.
+// whose returns the speaker of a quote: person, tool, agent or "" for unknown. A person said what
+// was said, and a tool showed what was seen. For a model's quote the kept session tells. A
+// transcript that an agent named proves nothing.
 func (l *Viewer) whose(q Quote) string {
 	if record.Offered(q.Session) {
 		return ""

@@ -23,16 +23,16 @@ import (
 // that a session ends, and a killed one cannot.
 const IdleAfter = 10 * time.Minute
 
-// keepSpool is how long the events of a left session are kept, in case the agent resumes it. What they
-// told is in the session by then.
+// keepSpool is how long the events of a left session are kept, in case the agent resumes it. What
+// they told is in the session by then.
 const keepSpool = 24 * time.Hour
 
 // SessionOf names the session of an event.
 func SessionOf(e hooks.Event) string { return e.Agent + "/" + transcript.SafeID(e.Session) }
 
-// Drain moves what waits in the spool into sessions, and returns the names of those that are live. A
-// session that cannot be drained stays for the next time and is named in the error. The others are
-// drained. The caller holds the worker's lock.
+// Drain moves what waits in the spool into sessions, and returns the names of those that are live.
+// A session that cannot be drained stays for the next time and is named in the error. The others
+// are drained. The caller holds the worker's lock.
 func (in *Ingester) Drain(ctx context.Context) (live map[string]bool, err error) {
 	waiting, err := in.Spool.Take()
 	failed := []error{err}
@@ -67,8 +67,8 @@ func (in *Ingester) dropEmpty(s *hooks.Waiting) error {
 	return err
 }
 
-// drainOne drains one session, and removes its events when they are needed no more. It returns its names
-// if it is live.
+// drainOne drains one session, and removes its events when they are needed no more. It returns its
+// names if it is live.
 func (in *Ingester) drainOne(ctx context.Context, sessions reflect.Sessions, s *hooks.Waiting) (live []string, err error) {
 	name, quiet := SessionOf(s.Last), s.Quiet(in.Now(), IdleAfter)
 	kept, err := in.update(ctx, sessions, s, quiet)
@@ -103,7 +103,8 @@ func (in *Ingester) DrainLive(ctx context.Context, s *hooks.Waiting) error {
 	return err
 }
 
-// Sweep drains what waits now, for a command that wants to know it. It leaves that to a running worker.
+// Sweep drains what waits now, for a command that wants to know it. It leaves that to a running
+// worker.
 func (in *Ingester) Sweep(ctx context.Context) error {
 	if in.Spool.Due(in.Now(), IdleAfter) == 0 {
 		return nil
@@ -120,8 +121,8 @@ func (in *Ingester) Sweep(ctx context.Context) error {
 	return err
 }
 
-// errElsewhere says that a session is of another repository, although a hook that ran here told of it.
-// An agent may change its folder while it works.
+// errElsewhere says that a session is of another repository, although a hook that ran here told of
+// it. An agent may change its folder while it works.
 var errElsewhere = errors.New("it is a session of another repository")
 
 // update brings a session up to date: from its transcripts, and with what only the events tell.
@@ -178,7 +179,8 @@ func (in *Ingester) update(ctx context.Context, sessions reflect.Sessions, s *ho
 // Transcripts above largeCopy are read again only after they grew by a tenth.
 const largeCopy = 4 << 20
 
-// large reports whether reading transcripts at each turn would cost too much for the little that is new.
+// large reports whether reading transcripts at each turn would cost too much for the little that is
+// new.
 func large(copies []hooks.Copied) bool {
 	size, grown := int64(0), int64(0)
 	for _, c := range copies {
@@ -252,8 +254,8 @@ func (in *Ingester) elsewhere(ctx context.Context, dir string) bool {
 }
 
 // fromEvents adds to a session what only its hook events tell: prompts that its transcript lacks,
-// because the agent was killed before it wrote them or keeps none. With answers it adds what the agent
-// said at the end of each turn.
+// because the agent was killed before it wrote them or keeps none. With answers it adds what the
+// agent said at the end of each turn.
 func fromEvents(sessions reflect.Sessions, events []hooks.Event, answers bool) ([]reflect.Kept, error) {
 	first := events[0]
 	if first.Parent != "" {
@@ -301,9 +303,9 @@ func fromEvents(sessions reflect.Sessions, events []hooks.Event, answers bool) (
 	return []reflect.Kept{added}, nil
 }
 
-// disown removes the transcripts from events that an agent's shell delivered, since the agent may have
-// made them. It keeps a transcript only if the event names the shell's own session and the file is in
-// the agent's own folder.
+// disown removes the transcripts from events that an agent's shell delivered, since the agent may
+// have made them. It keeps a transcript only if the event names the shell's own session and the
+// file is in the agent's own folder.
 func disown(events []hooks.Event) error {
 	for i, e := range events {
 		if e.Shell == "" || e.Transcript == "" {

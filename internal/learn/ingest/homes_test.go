@@ -8,7 +8,8 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript/past"
 )
 
-// A variable of an agent's moves its sessions where it moves its settings, and nowhere if it is relative.
+// A variable of an agent's moves its sessions where it moves its settings, and nowhere if it is
+// relative.
 func TestHomesFollowAbsoluteVariables(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)

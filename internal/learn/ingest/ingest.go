@@ -1,6 +1,6 @@
-// Package ingest turns what agents leave behind into sessions of a clone. Drain empties the spool of
-// hook events, Files reads transcripts, and LookBack finds earlier sessions in the agents' own stores.
-// Everything is redacted before it is written. An Ingester serves one goroutine.
+// Package ingest turns what agents leave behind into sessions of a clone. Drain empties the spool
+// of hook events, Files reads transcripts, and LookBack finds earlier sessions in the agents' own
+// stores. Everything is redacted before it is written. An Ingester serves one goroutine.
 package ingest
 
 import (
@@ -95,7 +95,8 @@ type Source struct {
 }
 
 // Files reads transcripts and reports each. It goes on after one that cannot be read, or not to its
-// end: the error has one line for each of them, and the sessions that were kept are returned beside it.
+// end: the error has one line for each of them, and the sessions that were kept are returned beside
+// it.
 func (in *Ingester) Files(ctx context.Context, files []Source, format transcript.Format) ([]reflect.Kept, error) {
 	sessions := in.sessions(ctx) // before there is a state folder
 	sessions.Offered = in.Asker() != ""
@@ -149,9 +150,9 @@ type named struct {
 
 func (n named) Name() string { return n.name }
 
-// Homes finds the folders in which agents keep their sessions: the folders of their settings, but for
-// OpenCode's. A variable with an absolute path moves such a folder. An agent reads a relative path
-// differently in each folder, so it does not count.
+// Homes finds the folders in which agents keep their sessions: the folders of their settings, but
+// for OpenCode's. A variable with an absolute path moves such a folder. An agent reads a relative
+// path differently in each folder, so it does not count.
 func Homes() (past.Homes, error) {
 	m, err := agents.ThisMachine()
 	if err != nil {
@@ -165,8 +166,9 @@ func Homes() (past.Homes, error) {
 		OpenCode: filepath.Join(data, "opencode")}, nil
 }
 
-// CountStarted counts the sessions in a repository that an agent's own store says started after a time.
-// Sub-agents count with their parents. It fails if there are none and some files cannot be read.
+// CountStarted counts the sessions in a repository that an agent's own store says started after a
+// time. Sub-agents count with their parents. It fails if there are none and some files cannot be
+// read.
 func CountStarted(ctx context.Context, repo *git.Repo, agent string, after time.Time) (n int, err error) {
 	homes, err := Homes()
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript/past"
 )
 
-// ledgerFile remembers which sessions of the agents' stores were taken, and where work trees were. It
-// is derived: without it everything is read again, and found to be known.
+// ledgerFile remembers which sessions of the agents' stores were taken, and where work trees were.
+// It is derived: without it everything is read again, and found to be known.
 const ledgerFile = "past.jsonl"
 
 // entry is a line of the ledger: a session, under a hash of its place, or a work tree.

@@ -101,8 +101,8 @@ func (p *Past) count(homes past.Homes, agents []string, all []past.Session) {
 	}
 }
 
-// A batch is studied and dropped before the next is read. That bounds memory, and an interruption loses
-// one batch.
+// A batch is studied and dropped before the next is read. That bounds memory, and an interruption
+// loses one batch.
 const (
 	batchSessions = 50
 	batchBytes    = 64 << 20
@@ -148,8 +148,8 @@ func (p *Past) Take(ctx context.Context, study func(context.Context, []string) e
 	return nil
 }
 
-// take ingests one session. It counts and passes over one that cannot be read. It fails only at the end
-// of ctx, or if the state folder cannot be written.
+// take ingests one session. It counts and passes over one that cannot be read. It fails only at the
+// end of ctx, or if the state folder cannot be written.
 func (p *Past) take(ctx context.Context, sessions reflect.Sessions, s past.Session) ([]reflect.Kept, error) {
 	got, err := ingest(ctx, sessions, s)
 	p.BadLines += got.Skipped

@@ -16,14 +16,15 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// How much of a file is read to learn where its session began. A first prompt with images can be long.
+// How much of a file is read to learn where its session began. A first prompt with images can be
+// long.
 const (
 	headStep = 16 << 10
 	headMost = 8 << 20
 )
 
-// firstLines calls look for the lines that begin a file until it says that it knows enough. A line that is torn, or goes
-// beyond the bound, ends it.
+// firstLines calls look for the lines that begin a file until it says that it knows enough. A line
+// that is torn, or goes beyond the bound, ends it.
 func firstLines(path string, look func(line []byte) (enough bool)) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -60,8 +61,8 @@ func base(path string) string {
 	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 }
 
-// Claude Code: projects/<name of the directory>/<session>.jsonl, sub-agents in <session>/subagents/. Forks and
-// queues write records without a directory first.
+// Claude Code: projects/<name of the directory>/<session>.jsonl, sub-agents in
+// <session>/subagents/. Forks and queues write records without a directory first.
 
 func claudePlaces(h Homes) []string {
 	if h.Claude == "" {
@@ -102,7 +103,8 @@ func (f *finder) claudeFile(path string, s *Session) (bool, error) {
 	return s.Dir != "" && f.trees.hold(s.Dir), err
 }
 
-// Codex: sessions/YYYY/MM/DD/rollout-<time>-<thread>.jsonl; archived_sessions/ has those that were put away.
+// Codex: sessions/YYYY/MM/DD/rollout-<time>-<thread>.jsonl; archived_sessions/ has those that were
+// put away.
 
 func codexPlaces(h Homes) []string {
 	if h.Codex == "" {
@@ -170,8 +172,9 @@ func (f *finder) codexFile(path string, s *Session) (bool, error) {
 	return s.Dir != "" && f.trees.hold(s.Dir), err
 }
 
-// Gemini CLI: tmp/<name of the project>/chats/session-*.jsonl, of older versions .json. A chat tells its directory
-// by a hash alone, so that only directories that are named somewhere can be recognised.
+// Gemini CLI: tmp/<name of the project>/chats/session-*.jsonl, of older versions .json. A chat
+// tells its directory by a hash alone, so that only directories that are named somewhere can be
+// recognised.
 
 func geminiPlaces(h Homes) []string {
 	if h.Gemini == "" {
@@ -195,8 +198,8 @@ func (f *finder) gemini(h Homes) {
 	}
 }
 
-// geminiDirs are the repository's directories by their hash: its work trees, and what the list of projects, or a project's
-// own mark, names within them.
+// geminiDirs are the repository's directories by their hash: its work trees, and what the list of
+// projects, or a project's own mark, names within them.
 func (f *finder) geminiDirs(h Homes, projects []string) map[string]string {
 	dirs := map[string]string{}
 	add := func(dir string) {

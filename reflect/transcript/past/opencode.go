@@ -18,8 +18,8 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// OpenCode keeps all sessions of a user in opencode.db, and those of a channel other than the released one in
-// opencode-<channel>.db: a row for each session, message and part of a message.
+// OpenCode keeps all sessions of a user in opencode.db, and those of a channel other than the
+// released one in opencode-<channel>.db: a row for each session, message and part of a message.
 
 // ErrNoSession is returned when no database of OpenCode has the session asked for.
 var ErrNoSession = errors.New("OpenCode has no such session")
@@ -152,8 +152,9 @@ func version(t *sqlite.Table) string {
 	return newest
 }
 
-// OpenCode finds one session by its id, also one that is going on: Open then gives what is written of it now.
-// The error wraps ErrNoSession where no database has it, and is a *SchemaError where one cannot be read.
+// OpenCode finds one session by its id, also one that is going on: Open then gives what is written
+// of it now. The error wraps ErrNoSession where no database has it, and is a *SchemaError where one
+// cannot be read.
 func OpenCode(ctx context.Context, h Homes, id string) (Session, error) {
 	var failed error
 	for _, path := range openCodePlaces(h) {
@@ -326,8 +327,8 @@ func (e *export) message(m message) (text []byte, err error) {
 	return text, err
 }
 
-// with puts names and values, which stand in columns, into the JSON object of a row. What is no object becomes an empty
-// one, so that one bad row spoils no other.
+// with puts names and values, which stand in columns, into the JSON object of a row. What is no
+// object becomes an empty one, so that one bad row spoils no other.
 func with(object string, pairs ...string) string {
 	var b strings.Builder
 	sep := byte('{')

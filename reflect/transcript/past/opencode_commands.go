@@ -14,8 +14,8 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// OpenCode keeps the text that a slash command stands for as if it had been typed. Our plugin marks it; what was kept without
-// the plugin is held against the commands that are there now.
+// OpenCode keeps the text that a slash command stands for as if it had been typed. Our plugin marks
+// it; what was kept without the plugin is held against the commands that are there now.
 
 // OpenCodeCommand returns a function that reports whether a slash command of OpenCode's, of the
 // session's folder or of the user, stands for a text. top is the work tree, or "".
@@ -68,7 +68,8 @@ const (
 	maxCommandText = 64 << 10 // bytes
 )
 
-// commandTexts are the texts of the commands of a folder: files below command and commands, and those of its settings.
+// commandTexts are the texts of the commands of a folder: files below command and commands, and
+// those of its settings.
 func commandTexts(dir string) []commandText {
 	var all []commandText
 	for _, sub := range []string{"command", "commands"} {
@@ -117,7 +118,8 @@ func newCommandText(text string) commandText {
 
 func plainText(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")) }
 
-// gives reports whether a text is what the command stands for. Where it has no place for what the user adds, that follows it.
+// gives reports whether a text is what the command stands for. Where it has no place for what the
+// user adds, that follows it.
 func (c commandText) gives(text string) bool {
 	text = plainText(text)
 	if strings.TrimSpace(strings.Join(c, "")) == "" {

@@ -1,6 +1,6 @@
-// Package past finds the sessions of one repository that coding agents kept on this machine, each in its own store:
-// Claude Code, Codex, Gemini CLI and Copilot CLI in files, OpenCode in a database. It reads, and nothing more: a store is never
-// written, locked or added to.
+// Package past finds the sessions of one repository that coding agents kept on this machine, each
+// in its own store: Claude Code, Codex, Gemini CLI and Copilot CLI in files, OpenCode in a
+// database. It reads, and nothing more: a store is never written, locked or added to.
 //
 // Find lists sessions by reading the beginning of each file; Session.Open gives one whole, as
 // transcript.Decode reads it.
@@ -49,8 +49,8 @@ func (s Session) Key() string {
 	return s.Client + ":" + s.File
 }
 
-// Open gives the bytes of the session's transcript. For OpenCode they are made from its database as they are
-// read, in the form of its export.
+// Open gives the bytes of the session's transcript. For OpenCode they are made from its database as
+// they are read, in the form of its export.
 func (s Session) Open(ctx context.Context) (io.ReadCloser, error) {
 	if s.Client == string(transcript.OpenCode) {
 		return exportOf(ctx, s.File, s.ID)
@@ -106,8 +106,8 @@ type Query struct {
 	Agents []string  // nil for all
 }
 
-// Find lists the sessions that began in one of some directories, or below one and in no other repository,
-// the oldest first. What cannot be read is passed over and told in the errors.
+// Find lists the sessions that began in one of some directories, or below one and in no other
+// repository, the oldest first. What cannot be read is passed over and told in the errors.
 func Find(ctx context.Context, h Homes, q Query) ([]Session, []error) {
 	f := &finder{ctx: ctx, since: q.Since, trees: newTrees(q.Dirs)}
 	for _, a := range agents {
@@ -174,8 +174,8 @@ func (f *finder) folders(dir string) []string {
 	return out
 }
 
-// each offers every file of a folder that has one of some endings to look, which completes what is known of the
-// session, and says whether it is one of the repository's.
+// each offers every file of a folder that has one of some endings to look, which completes what is
+// known of the session, and says whether it is one of the repository's.
 func (f *finder) each(client, dir string, endings []string, look func(path string, s *Session) (bool, error)) {
 	for _, e := range f.list(dir) {
 		if f.ctx.Err() != nil {

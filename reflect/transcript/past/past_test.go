@@ -391,8 +391,8 @@ func TestWhatCannotBeReadHidesNothing(t *testing.T) {
 	}
 }
 
-// The stores are as they were after everything was found and read: names, bytes and times, also while OpenCode has its
-// database open.
+// The stores are as they were after everything was found and read: names, bytes and times, also
+// while OpenCode has its database open.
 func TestStoresAreNotTouched(t *testing.T) {
 	for _, open := range []bool{true, false} {
 		home := t.TempDir()

@@ -26,8 +26,8 @@ func newTrees(dirs []string) *trees {
 	return t
 }
 
-// hold says that dir is a work tree or lies in one, by its name or by that with links resolved, and that no
-// other repository lies between. A directory that is gone is judged by its name.
+// hold says that dir is a work tree or lies in one, by its name or by that with links resolved, and
+// that no other repository lies between. A directory that is gone is judged by its name.
 func (t *trees) hold(dir string) bool {
 	if !filepath.IsAbs(dir) {
 		return false
