@@ -55,11 +55,11 @@ func TestPreparedContextReadsNoMemories(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, found, err := brief.Prepared(ctx, brief.Ledger{Repo: repo, Scanner: w.Scanner}, c, ask, noon)
+		in, found, err := brief.Prepared(ctx, brief.Ledger{Repo: repo, Scanner: w.Scanner}, c, ask, noon)
 		if err != nil {
 			t.Error(err)
 		}
-		return text, found
+		return in.Text, found
 	}
 	if err := os.Rename(filepath.Join(r.Dir, ".git/objects"), filepath.Join(r.Dir, ".git/gone")); err != nil {
 		t.Fatal(err)

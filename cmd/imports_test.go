@@ -110,7 +110,7 @@ var arrows = map[string][]string{
 	"cmd/help":              nil,
 	"cmd/check":             {"hooks/setup/ci", "dream", "gitstore", "gitstore/record", "internal/attack", "internal/config", "internal/finding", "internal/plural", "internal/redact", "internal/unseen"},
 
-	"gitstore/brief": {"gitstore", "gitstore/recall", "gitstore/recall/pack", "gitstore/record", "gitstore/trust", "internal/attack", "internal/block", "internal/clone", "internal/config",
+	"gitstore/brief": {"internal/plural", "gitstore", "gitstore/recall", "gitstore/recall/pack", "gitstore/record", "gitstore/trust", "internal/attack", "internal/block", "internal/clone", "internal/config",
 		"internal/cut", "internal/derived", "internal/file", "internal/git", "internal/pattern", "internal/reader", "internal/redact", "internal/unseen", "reflect", "reflect/transcript"},
 
 	"internal/foreign":         {"internal/file", "internal/pattern", "internal/sqlite", "internal/docs"},

@@ -157,26 +157,31 @@ func clip(s string) string {
 	return string(bytes.ToValidUTF8([]byte(s[:maxField]), nil))
 }
 
-// Encode is what the hook prints so that the agent takes up a text, nil where the agent reads
-// nothing or there is nothing to say. More than the agent's limit is not said at all: who calls has
-// to keep to it.
-func (a Agent) Encode(e Event, text string) []byte {
+// Encode returns what the hook prints: text for the agent, and a notice that its client shows to the
+// person. It returns nil if the agent reads nothing, or if there is nothing to say. A text beyond the
+// agent's limit is left out. Only agents that read an object show a notice.
+func (a Agent) Encode(e Event, text, notice string) []byte {
 	d, _ := a.delivery(e.Name)
-	text = strings.TrimRight(text, "\n")
+	if text = strings.TrimRight(text, "\n"); len([]rune(text)) > a.Limit {
+		text = ""
+	}
 	switch {
-	case text == "" || len([]rune(text)) > a.Limit:
-		return nil
-	case d.Answer == Plain:
+	case d.Answer == Plain && text != "":
 		return []byte(text + "\n")
-	case d.Answer == Object:
+	case d.Answer == Object && text+notice != "":
+		answer := map[string]any{}
+		if text != "" {
+			answer["hookSpecificOutput"] = map[string]string{"hookEventName": e.Name, "additionalContext": text}
+		}
+		if notice != "" {
+			answer["systemMessage"] = notice
+		}
 		var out bytes.Buffer
 		enc := json.NewEncoder(&out)
 		enc.SetEscapeHTML(false)
-		err := enc.Encode(map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": e.Name, "additionalContext": text}})
-		if err != nil {
-			return nil
+		if enc.Encode(answer) == nil {
+			return out.Bytes()
 		}
-		return out.Bytes()
 	}
 	return nil
 }

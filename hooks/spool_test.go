@@ -364,16 +364,19 @@ func TestEncodeIsWhatTheAgentReads(t *testing.T) {
 		agent Agent
 		event Event
 		text  string
+		note  string
 		want  string
 	}{
-		{claude, Event{Name: "SessionStart"}, "a <b>", `{"hookSpecificOutput":{"additionalContext":"a <b>","hookEventName":"SessionStart"}}` + "\n"},
-		{claude, Event{Name: "PreCompact"}, "keep", "keep\n"},
-		{claude, Event{Name: "Stop"}, "no", ""},
-		{claude, Event{Name: "SessionStart"}, "", ""},
-		{claude, Event{Name: "SessionStart"}, strings.Repeat("ä", claude.Limit+1), ""},
-		{opencode, Event{Name: "session.created"}, "plain", "plain\n"},
+		{claude, Event{Name: "SessionStart"}, "a <b>", "", `{"hookSpecificOutput":{"additionalContext":"a <b>","hookEventName":"SessionStart"}}` + "\n"},
+		{claude, Event{Name: "PreCompact"}, "keep", "seen by nobody", "keep\n"},
+		{claude, Event{Name: "Stop"}, "no", "no", ""},
+		{claude, Event{Name: "SessionStart"}, "", "", ""},
+		{claude, Event{Name: "SessionStart"}, "a", "1 given", `{"hookSpecificOutput":{"additionalContext":"a","hookEventName":"SessionStart"},"systemMessage":"1 given"}` + "\n"},
+		{claude, Event{Name: "SessionStart"}, "", "1 waits", `{"systemMessage":"1 waits"}` + "\n"},
+		{claude, Event{Name: "SessionStart"}, strings.Repeat("ä", claude.Limit+1), "", ""},
+		{opencode, Event{Name: "session.created"}, "plain", "no", "plain\n"},
 	} {
-		if got := string(c.agent.Encode(c.event, c.text)); got != c.want {
+		if got := string(c.agent.Encode(c.event, c.text, c.note)); got != c.want {
 			t.Errorf("%s: %q, want %q", c.event.Name, got, c.want)
 		}
 	}

@@ -125,6 +125,11 @@ func (b *maker) start(ctx context.Context) (in Injection, err error) {
 		if in, until, err = b.block(ctx, v, ""); err != nil {
 			return err
 		}
+		waiting, err := v.Operations()
+		if err := b.Tolerate(err); err != nil {
+			return err
+		}
+		in.Waiting = len(waiting)
 		if b.Code.Here(ctx).Unsure { // the next command may know in time
 			if soon := b.Now().Add(unsureFor); until.IsZero() || soon.Before(until) {
 				until = soon

@@ -19,6 +19,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/derived"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/reflect"
 )
@@ -50,8 +51,9 @@ type Injection struct {
 	Tokens  int            `json:"tokens"`
 	Least   int            `json:"least,omitempty"` // where nothing fits: tokens from which on something does
 
-	Text   string `json:"-"`
-	Behind error  `json:"-"` // wraps recall.ErrBehind: the prompt was looked up nowhere, as the index is not up to date
+	Text    string `json:"-"`
+	Waiting int    `json:"-"` // at a session's start: operations that wait for review
+	Behind  error  `json:"-"` // wraps recall.ErrBehind: the prompt was looked up nowhere, as the index is not up to date
 }
 
 // Given is a memory in an injection.
@@ -88,6 +90,24 @@ func (in Injection) Remark() string {
 		return fmt.Sprintf("nothing fits: %d left out for the budget", n)
 	}
 	return "there is nothing to give"
+}
+
+// Notice is a line for the person about the start of a session, or "".
+func (in Injection) Notice() string {
+	var parts []string
+	if n := len(in.Items); in.Text != "" && n > 0 {
+		parts = append(parts, plural.Count(n, "memory", "memories")+" given")
+	}
+	switch {
+	case in.Waiting == 1:
+		parts = append(parts, "1 operation waits: reverie review")
+	case in.Waiting > 1:
+		parts = append(parts, fmt.Sprintf("%d operations wait: reverie review", in.Waiting))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "reverie: " + strings.Join(parts, ", ")
 }
 
 // Name returns the name of a session in the ledger, the same as that of its kept session.

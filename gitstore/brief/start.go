@@ -28,7 +28,7 @@ import (
 const (
 	PreparedDir   = "context"
 	contextFiles  = 32 // a few worktrees, folders and agents, and where they were before
-	contextFormat = 5  // grows when the same inputs give another text
+	contextFormat = 6  // grows when the same inputs give another text
 )
 
 // startState holds the inputs of the block of a session's start. Memory and Journal represent the
@@ -39,6 +39,7 @@ type startState struct {
 	Version  string
 	Memory   string // commit of the branch, or of origin's before there is one here
 	Journal  string
+	Inbox    string
 	Head     string
 	Branch   string
 	Main     git.Default
@@ -62,7 +63,7 @@ func startInputs(ctx context.Context, repo *git.Repo, c config.Config, r Request
 	if branch, ok := strings.CutPrefix(c.Ref, "refs/heads/"); ok && s.Memory == "" {
 		s.Memory = ref("refs/remotes/origin/" + branch)
 	}
-	s.Journal = ref(clone.JournalRef)
+	s.Journal, s.Inbox = ref(clone.JournalRef), ref(clone.InboxRef)
 	s.Head, s.Branch, _ = repo.Head(ctx)
 	main, err := repo.Default(ctx, c.Main)
 	if s.Main = main; err != nil || len(r.Files) > 0 { // files are others at each call
@@ -97,6 +98,7 @@ func (s startState) key() string {
 type prepared struct {
 	Injection Injection `json:"injection"`
 	Text      string    `json:"text"`
+	Waiting   int       `json:"waiting,omitempty"`
 	Until     time.Time `json:"until,omitzero"` // when it holds no more
 }
 
@@ -115,6 +117,7 @@ func (s startState) read(repo *git.Repo, now time.Time) (Injection, bool) {
 	}
 	in := p.Injection
 	in.SetText(p.Text)
+	in.Waiting = p.Waiting
 	return in, in.Hash == p.Injection.Hash && in.For == Start && Framed(in.Text)
 }
 
@@ -127,7 +130,7 @@ func (s startState) write(repo *git.Repo, in Injection, until time.Time) {
 	if s.Memory == "" {
 		return
 	}
-	text, err := derived.Encode(prepared{in, in.Text, until})
+	text, err := derived.Encode(prepared{in, in.Text, in.Waiting, until})
 	if err != nil || repo.WriteState(PreparedDir+"/"+s.key(), text, false) != nil {
 		return
 	}
@@ -140,17 +143,17 @@ func (s startState) write(repo *git.Repo, in Injection, until time.Time) {
 // Prepared answers the start of a session from a block that was prepared before, opening small
 // files alone. found is false where there is none: call Give. It records what it gives. The error
 // is about the recording.
-func Prepared(ctx context.Context, l Ledger, c config.Config, r Request, now time.Time) (text string, found bool, err error) {
+func Prepared(ctx context.Context, l Ledger, c config.Config, r Request, now time.Time) (in Injection, found bool, err error) {
 	if c.Budget == 0 {
-		return "", true, nil
+		return in, true, nil
 	}
-	in, ok := startInputs(ctx, l.Repo, c, r).read(l.Repo, now)
-	if !ok {
-		return "", false, nil
+	in, found = startInputs(ctx, l.Repo, c, r).read(l.Repo, now)
+	if !found {
+		return in, false, nil
 	}
 	l.unlessGiven(&in, r)
 	err = l.record(&in, r, now)
-	return in.Text, true, err
+	return in, true, err
 }
 
 // version returns the version of this program. Another may render another text.

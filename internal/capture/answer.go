@@ -32,13 +32,13 @@ func occasionOf(k hooks.Kind) string {
 	return ""
 }
 
-// answer returns the text that the agent is given at an event. Before a compaction it makes a
+// answer returns what the agent is given at an event. Before a compaction it makes a
 // checkpoint, whether or not the agent reads an answer. Sub-agents get nothing: their parent told
 // them what they need.
-func (t *target) answer(ctx context.Context, agent hooks.Agent, e hooks.Event) (string, error) {
+func (t *target) answer(ctx context.Context, agent hooks.Agent, e hooks.Event) (in brief.Injection, err error) {
 	occasion := occasionOf(e.Kind)
 	if occasion == "" || e.Parent != "" {
-		return "", nil
+		return in, nil
 	}
 	r := brief.Request{
 		For: occasion, Session: ingest.SessionOf(e), Agent: agent.Name, Query: e.Prompt, Dir: cmp.Or(e.Dir, t.Dir),
@@ -50,21 +50,21 @@ func (t *target) answer(ctx context.Context, agent hooks.Agent, e hooks.Event) (
 	ledger := brief.Ledger{Repo: t.repo, Scanner: t.spool.Scanner}
 	switch {
 	case e.Kind == hooks.Start && r.Before != "" && hasStart(ledger.Session(r.Before)):
-		return "", nil
+		return in, nil
 	case e.Kind == hooks.Start:
-		text, found, err := brief.Prepared(ctx, ledger, t.config, r, t.Now())
+		ready, found, err := brief.Prepared(ctx, ledger, t.config, r, t.Now())
 		if err != nil {
 			t.Warn(err)
 		}
 		if found {
-			return text, nil
+			return ready, nil
 		}
 	case e.Kind == hooks.Prompt && (t.config.Prompt == 0 || r.AsksNothing()):
-		return "", nil
+		return in, nil
 	}
 	d, err := t.Open(ctx, t.Dir)
 	if err != nil {
-		return "", err
+		return in, err
 	}
 	var failed error
 	if e.Kind == hooks.Compacting {
@@ -72,16 +72,16 @@ func (t *target) answer(ctx context.Context, agent hooks.Agent, e hooks.Event) (
 		failed = n.Compaction(ctx, d.Ingester, e)
 	}
 	if !agent.Answers(e) {
-		return "", failed
+		return in, failed
 	}
-	in, err := brief.Give(ctx, d.Reader, r)
+	in, err = brief.Give(ctx, d.Reader, r)
 	if clone.NoMemory(err) {
 		err = nil // nothing was learned yet
 	}
 	if in.Behind != nil {
 		t.Warn(fmt.Errorf("this prompt was looked up in no memory: %w; the worker does, for the next ones", in.Behind))
 	}
-	return in.Text, errors.Join(failed, err)
+	return in, errors.Join(failed, err)
 }
 
 // hasStart reports whether injections include the block of a session's start.

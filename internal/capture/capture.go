@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
@@ -151,15 +152,19 @@ func (t *target) take(ctx context.Context, agent hooks.Agent, e hooks.Event) (v 
 		return v, err
 	}
 	err = errors.Join(t.unsettled, t.see(agent.Name))
-	var text string
+	var in brief.Injection
 	switch e.Kind {
 	case hooks.Start, hooks.Prompt, hooks.Compacting, hooks.Compacted:
 		t.Reading()
 		var failed error
-		text, failed = t.answer(ctx, agent, e)
+		in, failed = t.answer(ctx, agent, e)
 		err = errors.Join(err, failed)
 	}
-	v.Answer = agent.Encode(e, text)
+	notice := ""
+	if e.Kind == hooks.Start && t.config.Notice {
+		notice = in.Notice()
+	}
+	v.Answer = agent.Encode(e, in.Text, notice)
 	switch e.Kind {
 	case hooks.Start, hooks.Stop, hooks.SubagentStop, hooks.Compacting, hooks.End:
 		if t.started() {

@@ -39,6 +39,7 @@ type Config struct {
 	Stale        string // what agents are given of stale memories: label or withhold
 	Budget       int    // of what is given when a session starts, in tokens; 0 gives nothing
 	Prompt       int    // of what is given with a prompt, likewise
+	Notice       bool   // the agent's client shows a person one line about what a session was given
 	Main         string // the code's default branch; empty: origin's, or that of git's configuration
 
 	WithPush bool // a push of the code takes the memory along
@@ -108,7 +109,7 @@ func Default() Config {
 	return Config{
 		Accept: []string{"said", "seen"}, Sightings: 2, Private: []string{"preference"},
 		Trust:    Trust{Authors: []string{}, Signers: []string{}},
-		KeepDays: 30, Background: "idle", Every: 1, Ref: "refs/heads/reverie/memory", Agents: "AGENTS.md", Stale: "label", Budget: 1500, Prompt: 400,
+		KeepDays: 30, Background: "idle", Every: 1, Ref: "refs/heads/reverie/memory", Agents: "AGENTS.md", Stale: "label", Budget: 1500, Prompt: 400, Notice: true,
 		Model:   Model{Name: Off, Embed: Off, Context: 8192, Patience: 300, Calls: 200, Tokens: 1_000_000, Seconds: 3600},
 		Sandbox: Sandbox{Mode: Off, Image: "reverie-sandbox", Network: []string{}, Env: []string{}, Caches: []string{}, Memory: 2048, CPUs: 2, Processes: 256, Seconds: 600, Output: 16, Disk: 4096},
 		Loop:    Loop{MaxIterations: 15, MinAudits: 1, MaxErrors: 3, Stall: 60, MaxStalls: 5, MaxRepeats: 3, BlockOn: []string{"bug"}, MaxFile: 5 << 20},

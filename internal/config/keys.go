@@ -145,6 +145,9 @@ var keys = []key{
 			c.Prompt = min(c.Prompt, n)
 			return err
 		}, false},
+	{"context.notice", "show you one line when a session starts: how many memories the agent was given, and how many operations wait",
+		func(c *Config) any { return c.Notice },
+		func(c *Config, v any) (err error) { c.Notice, err = truth(v); return }, nil, false},
 	{"sync.with-push", "true: git's hook pre-push has the memory synced with the remote that the code is pushed to, in the background",
 		func(c *Config) any { return c.WithPush },
 		func(c *Config, v any) (err error) { c.WithPush, err = truth(v); return },
