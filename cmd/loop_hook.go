@@ -4,11 +4,8 @@ import (
 	"context"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/reverie-memory/reverie/hooks"
-	"github.com/reverie-memory/reverie/hooks/githook"
-	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/job"
@@ -88,15 +85,4 @@ func (w *workspace) wakeLoop(ctx context.Context) error {
 		os.Unsetenv(v)
 	}
 	return job.Start(dir, w.State, "loop", "wake", name)
-}
-
-// wakes reports whether a commit in a loop's work tree, made outside of the loop, carries the loop
-// on.
-func (w *workspace) wakes(ctx context.Context) bool {
-	hook := githook.All[0]
-	script, err := os.ReadFile(hook.ScriptFile(w.Repo))
-	if err != nil || !strings.Contains(string(script), "loop hook "+hook.Name) || w.Narrow(ctx) != nil || w.Settings.Config.Background == config.Off {
-		return false
-	}
-	return hook.Runs(ctx, w.Repo)
 }

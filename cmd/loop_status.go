@@ -13,6 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/worktree"
+	"github.com/reverie-memory/reverie/worktree/loop"
 	"github.com/reverie-memory/reverie/worktree/loop/status"
 	"github.com/urfave/cli/v2"
 )
@@ -189,7 +190,7 @@ func (w *workspace) tellLoop(ctx context.Context, j status.Status, between func(
 // loopNext says how a loop without a process goes on. in names the work tree, if it has to be said.
 func (w *workspace) loopNext(ctx context.Context, j status.Status, in string) string {
 	resume := "reverie loop resume " + j.Name
-	wakes := w.wakes(ctx)
+	wakes := loop.Wakes(ctx, w.Reader)
 	if !j.ByHand() || j.Phase != worktree.Coding {
 		if j.Phase == worktree.Coding && j.Settings.Sandbox == config.Off && wakes {
 			return "nobody carries it on: " + resume + ", or a commit in its work tree, which ends the iteration"

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/reverie-memory/reverie/hooks/githook"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/file"
@@ -92,6 +93,16 @@ func committed(ctx context.Context, r *reader.Reader, inside string) (string, er
 		}
 	}
 	return "", worktree.ForgetPlaces(ctx, r.Repo)
+}
+
+// Wakes reports whether a commit in a loop's work tree, made outside of the loop, wakes the loop.
+func Wakes(ctx context.Context, r *reader.Reader) bool {
+	hook := githook.All[0]
+	script, err := os.ReadFile(hook.ScriptFile(r.Repo))
+	if err != nil || !strings.Contains(string(script), "loop hook "+hook.Name) || r.Narrow(ctx) != nil || r.Settings.Config.Background == config.Off {
+		return false
+	}
+	return hook.Runs(ctx, r.Repo)
 }
 
 // Wake claims a loop that a commit has work for. It returns nil if there is nothing to do.
