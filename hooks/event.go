@@ -157,9 +157,9 @@ func clip(s string) string {
 	return string(bytes.ToValidUTF8([]byte(s[:maxField]), nil))
 }
 
-// Encode returns what the hook prints: text for the agent, and a notice that its client shows to the
-// person. It returns nil if the agent reads nothing, or if there is nothing to say. A text beyond the
-// agent's limit is left out. Only agents that read an object show a notice.
+// Encode returns what the hook prints: text for the agent, and a notice that its client shows to
+// the person. It returns nil if the agent reads nothing, or if there is nothing to say. A text
+// beyond the agent's limit is left out. Only agents that read an object show a notice.
 func (a Agent) Encode(e Event, text, notice string) []byte {
 	d, _ := a.delivery(e.Name)
 	if text = strings.TrimRight(text, "\n"); len([]rune(text)) > a.Limit {
