@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -12,8 +13,8 @@ import (
 
 const module = "github.com/reverie-memory/reverie/"
 
-// arrows is the picture of docs/architecture.md: what each package may import of ours. A
-// package that is not here may not exist; "cmd" may import everything below it.
+// arrows lists the packages of this module that each package may import. A package that is not here
+// may not exist; "cmd" may import everything below it.
 var arrows = map[string][]string{
 	"internal/file":  nil,
 	"internal/exit":  nil,
@@ -180,5 +181,35 @@ func TestImportsFollowTheArrows(t *testing.T) {
 	}
 	if seen < 8 {
 		t.Fatalf("go list named %d packages only", seen)
+	}
+}
+
+// The page on architecture lists every package, and no other.
+func TestPackageListIsComplete(t *testing.T) {
+	page, err := os.ReadFile("../docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, found := strings.Cut(string(page), "## Packages\n")
+	list, _, _ = strings.Cut(list, "\n## ")
+	if !found {
+		t.Fatal("there is no list of packages")
+	}
+	listed := map[string]bool{}
+	for line := range strings.Lines(list) {
+		if name, ok := strings.CutPrefix(line, "    "); ok {
+			listed[strings.Fields(name)[0]] = true
+		}
+	}
+	for name := range arrows {
+		if !listed[name] && !strings.HasPrefix(name, "reflect/train") {
+			t.Errorf("%s is not in the list", name)
+		}
+		delete(listed, name)
+	}
+	for name := range listed {
+		if info, err := os.Stat("../" + name); err != nil || !info.IsDir() {
+			t.Errorf("%s is in the list, and does not exist", name)
+		}
 	}
 }

@@ -25,11 +25,11 @@ type faults struct {
 // without an entry have none.
 var proseCeilings = map[string]faults{
 	"bench":    {5, 21, 5, 21},
-	"cmd":      {84, 49, 92, 47},
+	"cmd":      {84, 49, 91, 47},
 	"dream":    {36, 35, 6, 8},
 	"e2e":      {26, 33, 20, 25},
-	"gitstore": {181, 166, 185, 292},
-	"hooks":    {12, 8, 9, 23},
+	"gitstore": {179, 166, 185, 292},
+	"hooks":    {12, 8, 9, 21},
 	"internal": {108, 104, 122, 88},
 	"prompts":  {12, 18, 8, 3},
 	"reflect":  {55, 59, 35, 52},

@@ -10,7 +10,8 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/recall/terms"
 )
 
-// How much each part of a score counts. What a change of one does to an answer is shown by
+// How much each part of a score counts; fieldWeights in document.go has the weights of a memory's
+// fields. To see what a change does to answers, run
 //
 //	go run ./bench/recall gitstore/recall/testdata/labelled DIR...
 //

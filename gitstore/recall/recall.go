@@ -1,13 +1,12 @@
-// Package recall finds memories by what they say.
+// Package recall finds memories by their words.
 //
-// An Index is what it looks in: Open gives that of a folder, BringTo brings it to the memories of a
-// view, and Rank finds what answers a Request; Parse takes a query apart, whose Keep is the rest of
-// the Request. Ask takes a prompt apart that is no question to the memory at all, and Relevant
-// finds what it is about, which is mostly nothing; both are methods of Where too, which knows the
-// work tree that paths are named in. Where a model gives texts their vectors, Fuse merges what is
-// near with what Rank found.
+// Open opens the Index in a catalog file, BringTo updates it to the memories of a view, and Rank
+// answers a Request. Parse reads the query language; its Keep completes the Request. Ask reads an
+// agent's prompt, which is mostly no question to the memory, and Relevant finds the few memories
+// that the prompt is about. Fuse merges a ranking with one by vectors.
 //
-// An Index may be used by many goroutines and processes at once; everything else keeps no state.
+// Weights: fieldWeights in document.go for a memory's fields, rank.go for the parts of a score,
+// score.go for BM25, prior.go for age and files.
 package recall
 
 // Part is what one term added to a score.

@@ -1,6 +1,7 @@
 // Package share exchanges memory with a team: it brings branches together with a remote's,
 // publishes changes, and proposes them for review where a server takes no pushes. Begin with Sync,
-// or with Merge for a commit that is here already.
+// or with Merge for a commit that is here already. lane.publish decides what is pushed where, and
+// consent.go whether an address may get anything.
 //
 // Nothing here prints or asks: Options.Report hears of what happens on the way, and Options.Ask
 // puts the two questions that a person decides. One sync of a clone runs at a time, under

@@ -1,10 +1,9 @@
 // Package transcript turns what an agent wrote about a session into session events.
 //
-// Each agent keeps its own kind of transcript; each has one file here. Decode is the only
-// entry: it recognises the format, streams, and hands over one event at a time, so a
-// transcript of any length is read in bounded memory. Events hold text exactly as the
-// transcript has it: nothing here redacts, and nothing here may reach a disk before a
-// caller has redacted it.
+// Each agent keeps its own kind of transcript; its reader lies in the files that begin with its
+// name. Decode recognises the format and hands over one event at a time, so a transcript of any
+// length is read in bounded memory. Events hold text exactly as the transcript has it. Nothing here
+// redacts, and nothing here may reach a disk before a caller has redacted it.
 package transcript
 
 import "time"
