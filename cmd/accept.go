@@ -16,7 +16,7 @@ func acceptCommand(env *Env) *cli.Command {
 		Name:      "accept",
 		Usage:     "accept pending operations",
 		ArgsUsage: "OP…",
-		Flags:     []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "everything that waits", Destination: &all}},
+		Flags:     []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "accept all pending operations", Destination: &all}},
 		Action: func(c *cli.Context) error {
 			if all == (c.NArg() > 0) {
 				return exit.Usage("'reverie review' shows what waits", "accept wants the ids of operations, or --all")

@@ -70,7 +70,7 @@ func newApp(env *Env, args ...string) *cli.App {
 		Usage: "a repository's memory, kept in git",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "C", Usage: "run in `DIR`", Value: ".", Destination: &env.Dir},
-			&cli.BoolFlag{Name: "json", Usage: "answer in JSON, one object a line", Destination: &env.JSON},
+			&cli.BoolFlag{Name: "json", Usage: "answer in JSON, one object per line", Destination: &env.JSON},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print the answer and errors only", Destination: &env.Quiet},
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "report more on standard error", Destination: &env.Verbose},
 			&cli.BoolFlag{Name: "no-color", Usage: "print without colours"},

@@ -24,15 +24,15 @@ func checkCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:  "check",
 		Usage: "check the memory for damage, or a pull request against it",
-		Description: "With --diff it looks instead at what a change of the memory brings, for a pull request: its form,\n" +
-			"doubles, contradictions, secrets, text that gives orders to agents, files that have no business there.\n" +
-			"A...B is what B changed since it left A; A alone is A up to the newest state.",
+		Description: "--diff checks a change of the memory instead, for a pull request: form, duplicates, contradictions,\n" +
+			"secrets, instructions to agents, and files that do not belong there. A...B is the change of B since\n" +
+			"it left A; A alone is the change from A to the newest state.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "deep", Usage: "read the bytes of every object in history", Destination: &deep},
-			&cli.StringFlag{Name: "diff", Usage: "look at what `BASE...HEAD` changed", Destination: &o.span},
-			&cli.BoolFlag{Name: "sarif", Usage: "with --diff: answer in SARIF 2.1.0", Destination: &o.sarif},
-			&cli.BoolFlag{Name: "github", Usage: "with --diff: answer in annotations for GitHub Actions", Destination: &o.github},
-			&cli.BoolFlag{Name: "strict", Usage: "with --diff: a warning is an error", Destination: &o.strict},
+			&cli.StringFlag{Name: "diff", Usage: "check the change `BASE...HEAD`", Destination: &o.span},
+			&cli.BoolFlag{Name: "sarif", Usage: "with --diff: print SARIF 2.1.0", Destination: &o.sarif},
+			&cli.BoolFlag{Name: "github", Usage: "with --diff: print annotations for GitHub Actions", Destination: &o.github},
+			&cli.BoolFlag{Name: "strict", Usage: "with --diff: count warnings as errors", Destination: &o.strict},
 		},
 		Action: func(c *cli.Context) error {
 			switch {

@@ -18,10 +18,11 @@ func checkpointCommand(env *Env) *cli.Command {
 		Name:      "checkpoint",
 		Usage:     "note where a session stands",
 		ArgsUsage: "[TEXT|- | list | show N | share N]",
-		Description: "A checkpoint says what was asked, which files changed, which commands pass and fail, and what was decided. It is made\n" +
-			"before a session is compacted, and when asked for; TEXT goes before that. It stays in this clone; share copies it to the\n" +
-			"memory branch. N is a number of the session, or SESSION#N.",
-		Flags: []cli.Flag{&cli.StringFlag{Name: "session", Usage: "of `AGENT/ID`; the beginning is enough, and without it the latest", Destination: &session}},
+		Description: "A checkpoint records the request, the changed files, the passing and failing commands, and the\n" +
+			"decisions of a session. Reverie makes one before a session is compacted, and when you ask; TEXT is\n" +
+			"put first. It stays in this clone; share copies it to the memory branch. N is a number within the\n" +
+			"session, or SESSION#N.",
+		Flags: []cli.Flag{&cli.StringFlag{Name: "session", Usage: "use session `AGENT/ID`, or a prefix of it (default: the latest)", Destination: &session}},
 		Action: func(c *cli.Context) error {
 			verb, n := c.Args().First(), c.NArg()
 			switch {

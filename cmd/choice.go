@@ -22,10 +22,10 @@ type choice struct {
 
 func (o *choice) flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "older-than", Usage: "learned before `TIME`: 90d, 6m, 1y, 2026-01-31", Destination: &o.older},
-		&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "of this `KIND`", Destination: &o.kind},
-		&cli.StringSliceFlag{Name: "tag", Aliases: []string{"t"}, Usage: "with this `TAG`; given again, with both", Destination: &o.tags},
-		&cli.StringFlag{Name: "query", Usage: "that pass these `FILTERS` of recall, as \"by:claude -since:30d path:web\"; no words", Destination: &o.query},
+		&cli.StringFlag{Name: "older-than", Usage: "only memories learned before `TIME`: 90d, 6m, 1y, 2026-01-31", Destination: &o.older},
+		&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "only memories of this `KIND`", Destination: &o.kind},
+		&cli.StringSliceFlag{Name: "tag", Aliases: []string{"t"}, Usage: "only memories with this `TAG`; may be repeated, to require each", Destination: &o.tags},
+		&cli.StringFlag{Name: "query", Usage: "only memories that match these `FILTERS` of recall, such as \"by:claude -since:30d path:web\"; without words", Destination: &o.query},
 	}
 }
 

@@ -44,13 +44,13 @@ func compressCommand(env *Env) *cli.Command {
 		Name:      "compress",
 		Usage:     "shorten a long output for a model",
 		ArgsUsage: "[FILE|-]",
-		Description: "What stays is verbatim; what is left out is said where it stood. Errors and exit codes stay.\n" +
-			"As in: go test ./... 2>&1 | reverie compress --command \"go test ./...\"",
+		Description: "Kept lines stay verbatim, and a note marks each omission. Errors and exit codes stay.\n" +
+			"For example: go test ./... 2>&1 | reverie compress --command \"go test ./...\"",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "as", Usage: "what kind of output it is, `KIND`: " + joinKinds(), Value: o.as, Destination: &o.as},
-			&cli.StringFlag{Name: "command", Usage: "the command line `CMD` that it is the output of", Destination: &o.command},
+			&cli.StringFlag{Name: "as", Usage: "treat the output as this `KIND`: " + joinKinds(), Value: o.as, Destination: &o.as},
+			&cli.StringFlag{Name: "command", Usage: "name the command line `CMD` that printed it", Destination: &o.command},
 			&cli.StringFlag{Name: "session", Usage: "print the kept `SESSION`, shortened", Destination: &o.session},
-			&cli.IntFlag{Name: "limit", Usage: "with --session: leave out until `N` bytes are left, as far as there are rules for it", Destination: &o.limit},
+			&cli.IntFlag{Name: "limit", Usage: "with --session: shorten it to `N` bytes, as far as the rules allow", Destination: &o.limit},
 		},
 		Action: func(c *cli.Context) error {
 			switch {

@@ -26,9 +26,9 @@ func configCommand(env *Env) *cli.Command {
 		Name:      "config",
 		Usage:     "list or change settings",
 		ArgsUsage: "[KEY [VALUE]]",
-		Description: "A value is TOML, such as 3, [\"said\"] or a bare word. It is set for this clone, or with --user for all of\n" +
-			"yours. A team restricts both in reverie.toml on the memory branch.",
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "user", Usage: "set it in your own file, for every repository", Destination: &user}},
+		Description: "A value is TOML, such as 3, [\"said\"] or a bare word. It applies to this clone, or with --user to\n" +
+			"all your repositories. A team can restrict both in reverie.toml on the memory branch.",
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "user", Usage: "use your own settings, for every repository", Destination: &user}},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 2 {
 				return exit.Usage(`quote the value: reverie config accept '["said"]'`, "config wants a key and a value at most")

@@ -18,16 +18,18 @@ func contextCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:  "context",
 		Usage: "print the context that an agent is given",
-		Description: "At a session's start: what is worth most within the budget, but for what the block of AGENTS.md, if the agent reads that,\n" +
-			"shows. With a prompt: what the prompt names, if it was not given before. Before compaction: what must survive. Afterwards:\n" +
-			"all of it again, and the newest checkpoint. With --record it is noted as given, as hooks do; 'reverie why' tells.",
+		Description: "At session start: the most valuable memories within the budget, except those in the block of\n" +
+			"AGENTS.md if the agent reads that file. With a prompt: memories that the prompt names and the\n" +
+			"session was not given. Before compaction: the facts that must survive it. Afterwards: all of it\n" +
+			"again, with the newest checkpoint. --record notes the context as given, as hooks do; 'reverie why'\n" +
+			"shows it.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "for", Usage: "`OCCASION`: " + strings.Join(brief.Occasions, ", "), Value: r.For, Destination: &r.For},
-			&cli.StringFlag{Name: "query", Usage: "the `PROMPT`; - reads standard input", Destination: &r.Query},
-			&cli.IntFlag{Name: "budget", Usage: "at most `N` tokens, instead of what the settings say", Destination: &r.Budget},
-			&cli.StringFlag{Name: "session", Usage: "of `AGENT/ID`: leave out what it was given", Destination: &r.Session},
-			&cli.StringFlag{Name: "agent", Usage: "for `AGENT`, whose files of instructions are known", Destination: &r.Agent},
-			&cli.BoolFlag{Name: "record", Usage: "note it as given to the session", Destination: &r.Record},
+			&cli.StringFlag{Name: "for", Usage: "print the context for this `OCCASION`: " + strings.Join(brief.Occasions, ", "), Value: r.For, Destination: &r.For},
+			&cli.StringFlag{Name: "query", Usage: "use this `PROMPT`; - reads standard input", Destination: &r.Query},
+			&cli.IntFlag{Name: "budget", Usage: "use at most `N` tokens, instead of the setting", Destination: &r.Budget},
+			&cli.StringFlag{Name: "session", Usage: "leave out what session `AGENT/ID` was given", Destination: &r.Session},
+			&cli.StringFlag{Name: "agent", Usage: "print the context for `AGENT`, considering its instruction files", Destination: &r.Agent},
+			&cli.BoolFlag{Name: "record", Usage: "record it as given to the session", Destination: &r.Record},
 		},
 		Action: func(c *cli.Context) error {
 			switch {

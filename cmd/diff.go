@@ -15,9 +15,9 @@ func diffCommand(env *Env) *cli.Command {
 		Name:      "diff",
 		Usage:     "compare two states of the memory",
 		ArgsUsage: "[A [B]]",
-		Description: "A is the state before the newest commit, and B the newest one, unless given: a commit or tag of the\n" +
-			"code or of the memory branch, ~3, @{yesterday}.",
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "words", Usage: "word by word", Destination: &words}},
+		Description: "A defaults to the state before the newest commit, and B to the newest one. Each can be a commit or\n" +
+			"tag of the code or of the memory branch, ~3 or @{yesterday}.",
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "words", Usage: "compare word by word", Destination: &words}},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 2 {
 				return exit.Usage("", "diff wants at most two states")

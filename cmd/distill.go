@@ -17,9 +17,10 @@ func distillCommand(env *Env) *cli.Command {
 	return dreaming(env, &cli.Command{
 		Name:  "distill",
 		Usage: "list workflows ripe for a skill, and propose skills with a model",
-		Description: "A workflow is ripe when it was done in three distinct sessions and has no skill. What a model writes holds only\n" +
-			"commands that those sessions ran with success, between plain words, and waits for a person.",
-	}, "the last time is 30 days ago", "it looks at every workflow",
+		Description: "A workflow is ripe when it was done in three distinct sessions and has no skill. A skill that a\n" +
+			"model writes contains only commands that succeeded in those sessions, between plain words. It waits\n" +
+			"for a person.",
+	}, "the last run is 30 days old", "it looks at every workflow",
 		func(c *cli.Context, env *Env, o dreamOptions) error { return runDistill(c.Context, env, o) })
 }
 

@@ -20,11 +20,11 @@ func doctorCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:  "doctor",
 		Usage: "find faults in the installation, and repair them",
-		Description: "Looks at git, the memory, and whatever calls Reverie: the agents' settings and git's hooks. --fix mends what can\n" +
-			"be mended without asking: entries that call a program that is gone, that are missing or there twice; objects of the\n" +
-			"memory that are gone, from those that are kept of the last writes, or by going back to the newest state that is whole.",
+		Description: "Checks git, the memory, the agents' settings and git's hooks. --fix repairs without asking entries\n" +
+			"that are missing, duplicated, or call a missing program. It restores lost objects of the memory from\n" +
+			"copies of the last writes, or returns to the newest intact state.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "fix", Usage: "mend what is safe to mend", Destination: &o.fix},
+			&cli.BoolFlag{Name: "fix", Usage: "repair what is safe to repair", Destination: &o.fix},
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {

@@ -29,9 +29,9 @@ func dreamCommand(env *Env) *cli.Command {
 	return dreaming(env, &cli.Command{
 		Name:  "dream",
 		Usage: "turn reflections into pending operations",
-		Description: "With a model, which a setting or --model names, it is asked what else follows, and which of the statements\n" +
-			"that do not agree hold. What it proposes always waits for a person. --print-prompt prints what a model would be asked,\n" +
-			"and --import takes in the answers to that, from a model that Reverie cannot reach.",
+		Description: "A model, named by a setting or by --model, also proposes operations, and judges which of several\n" +
+			"conflicting statements hold. Its proposals always wait for a person. --print-prompt prints the\n" +
+			"prompts for a model, and --import reads the answers of a model that Reverie cannot reach.",
 		Flags: slices.Concat(l.flags(), e.flags()),
 	}, "5 reflections are new and the last dream is a day old, or 20 are new", "--since and --last choose among the reflections that are new",
 		func(c *cli.Context, env *Env, o dreamOptions) (err error) {
@@ -54,8 +54,8 @@ func dreamCommand(env *Env) *cli.Command {
 func dreaming(env *Env, command *cli.Command, due, all string, run func(*cli.Context, *Env, dreamOptions) error) *cli.Command {
 	var o dreamOptions
 	command.Flags = slices.Concat([]cli.Flag{
-		&cli.BoolFlag{Name: "if-due", Usage: "only if " + due, Destination: &o.ifDue},
-		&cli.BoolFlag{Name: "dry-run", Usage: "show what would be proposed, and propose nothing", Destination: &o.dryRun},
+		&cli.BoolFlag{Name: "if-due", Usage: "run only if " + due, Destination: &o.ifDue},
+		&cli.BoolFlag{Name: "dry-run", Usage: "print what would change, and change nothing", Destination: &o.dryRun},
 	}, command.Flags, modelFlags(&o.model))
 	command.Action = func(c *cli.Context) error {
 		if c.NArg() > 0 {

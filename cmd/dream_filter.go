@@ -16,8 +16,8 @@ type filterFlags struct {
 
 func (f *filterFlags) flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "since", Usage: "only new reflections on sessions begun since `WHEN`: 2026-11-01, 30d, 2w, 12h", Destination: &f.since},
-		&cli.IntFlag{Name: "last", Usage: "only the `N` latest new reflections", Destination: &f.last},
+		&cli.StringFlag{Name: "since", Usage: "use only new reflections on sessions begun since `WHEN`: 2026-11-01, 30d, 2w, 12h", Destination: &f.since},
+		&cli.IntFlag{Name: "last", Usage: "use only the `N` latest new reflections", Destination: &f.last},
 	}
 }
 

@@ -23,9 +23,9 @@ type dreamByHand struct {
 
 func (e *dreamByHand) flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "print-prompt", Usage: "print what a model would be asked, and ask nobody", Destination: &e.print},
-		&cli.StringFlag{Name: "import", Usage: "take the answers of model NAME (--model) from `FILE`, - is standard input", Destination: &e.from},
-		&cli.StringFlag{Name: "questions", Usage: "with --import, the `NAME` that --print-prompt gave the questions", Destination: &e.name},
+		&cli.BoolFlag{Name: "print-prompt", Usage: "print the prompts for a model, and ask none", Destination: &e.print},
+		&cli.StringFlag{Name: "import", Usage: "read the answers of model NAME (--model) from `FILE`; - reads standard input", Destination: &e.from},
+		&cli.StringFlag{Name: "questions", Usage: "with --import: the `NAME` that --print-prompt gave the questions", Destination: &e.name},
 	}
 }
 

@@ -34,13 +34,13 @@ func editCommand(env *Env) *cli.Command {
 		Name:      "edit",
 		Usage:     "change a memory or a pending operation",
 		ArgsUsage: "ID [TEXT|-]",
-		Description: "Without TEXT, your editor opens the whole file: fields between the +++ lines, then the statement, then\n" +
-			"why and how. The id stays. A new claim is better remembered anew, and the old one forgotten.",
+		Description: "Without TEXT, your editor opens the whole file: fields between the +++ lines, then the statement,\n" +
+			"then why and how. The id stays. For a new claim, remember it and forget the old one.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "make it this `KIND`", Destination: &o.kind},
-			&cli.IntFlag{Name: "take", Usage: "of a contested memory keep the text with this `NUMBER` in 'reverie conflicts'", Destination: &o.take},
-			&cli.StringFlag{Name: "status", Usage: "make it `STATUS`: active brings back what was retired", Destination: &o.status},
-			&cli.BoolFlag{Name: "anchor", Usage: "rest it on the code as it is: what it says is still true", Destination: &o.anchor},
+			&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "change its kind to `KIND`", Destination: &o.kind},
+			&cli.IntFlag{Name: "take", Usage: "keep text `NUMBER` of a contested memory, as numbered by 'reverie conflicts'", Destination: &o.take},
+			&cli.StringFlag{Name: "status", Usage: "change its status to `STATUS`; active restores a retired memory", Destination: &o.status},
+			&cli.BoolFlag{Name: "anchor", Usage: "anchor it to the current code, because it still holds", Destination: &o.anchor},
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() < 1 || c.NArg() > 2 {

@@ -21,11 +21,12 @@ func evalCommand(env *Env) *cli.Command {
 		Name:      "eval",
 		Usage:     "measure the detectors on labelled transcripts",
 		ArgsUsage: "DIR",
-		Description: "DIR has transcripts, and in labels.jsonl what is worth keeping of each: the form is that of reflect/testdata/labelled in\n" +
-			"Reverie's sources, where README.md explains it. The detectors are measured, and beside them each model. No repository is\n" +
-			"needed, and nothing is kept. -v names each wrong and each missed statement.",
+		Description: "DIR contains transcripts, and in labels.jsonl the statements worth keeping of each.\n" +
+			"reflect/testdata/labelled/README.md in Reverie's sources explains the form. eval measures the\n" +
+			"detectors, and each model beside them. It needs no repository and keeps nothing. -v names each wrong\n" +
+			"and each missed statement.",
 		Flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "model", Usage: "also measure reading with model `NAME`; may be given again", Destination: &models},
+			&cli.StringSliceFlag{Name: "model", Usage: "also measure model `NAME`; may be repeated", Destination: &models},
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {

@@ -31,15 +31,15 @@ func exportCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:  "export",
 		Usage: "export memories as JSONL, JSON or Markdown",
-		Description: "Private memories stay here, but with --private: then they alone are written, and are private again where they are imported.\n" +
-			"Every field is written, and every memory, in the order of ids; only --limit limits the number.",
+		Description: "Writes every field of each memory, in the order of ids; only --limit bounds their number. Private\n" +
+			"memories are left out. --private writes them alone, and they stay private when imported.",
 		Flags: append(o.flags(true),
-			&cli.BoolFlag{Name: "private", Usage: "those of this clone alone, instead of all others", Destination: &o.private},
-			&cli.StringFlag{Name: "format", Value: "jsonl", Usage: "jsonl, json or markdown, as `FORMAT`", Destination: &o.format},
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "into `FILE`, which is replaced at once", Destination: &o.file},
-			&cli.BoolFlag{Name: "force", Usage: "with --output: replace a file outside of this work tree", Destination: &o.force},
-			&cli.IntFlag{Name: "limit", Usage: "at most `N`; 0 is all", Destination: &o.limit},
-			&cli.IntFlag{Name: "offset", Usage: "without the first `N`", Destination: &o.offset},
+			&cli.BoolFlag{Name: "private", Usage: "export only private memories", Destination: &o.private},
+			&cli.StringFlag{Name: "format", Value: "jsonl", Usage: "write this `FORMAT`: jsonl, json, markdown", Destination: &o.format},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, replacing it at once", Destination: &o.file},
+			&cli.BoolFlag{Name: "force", Usage: "with --output: replace a file outside this work tree", Destination: &o.force},
+			&cli.IntFlag{Name: "limit", Usage: "print at most `N` memories; 0: no limit", Destination: &o.limit},
+			&cli.IntFlag{Name: "offset", Usage: "skip the first `N` memories", Destination: &o.offset},
 		),
 		Action: func(c *cli.Context) error {
 			switch {

@@ -12,7 +12,7 @@ import (
 
 // filter is which memories a reading command is about.
 type filter struct {
-	all  bool   // retired and expired ones too
+	all  bool   // include retired and expired memories
 	kind string // only of this kind; empty is every kind
 	at   string // as the branch was at this revision; empty is now
 }
@@ -24,17 +24,17 @@ func (f *filter) flags(all bool) []cli.Flag {
 		atFlag(&f.at),
 	}
 	if all {
-		flags = append(flags, &cli.BoolFlag{Name: "all", Usage: "retired and expired ones too", Destination: &f.all})
+		flags = append(flags, &cli.BoolFlag{Name: "all", Usage: "include retired and expired memories", Destination: &f.all})
 	}
 	return flags
 }
 
 func kindFlag(to *string) cli.Flag {
-	return &cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "only of this `KIND`", Destination: to}
+	return &cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "only memories of this `KIND`", Destination: to}
 }
 
 func atFlag(to *string) cli.Flag {
-	return &cli.StringFlag{Name: "at", Usage: "as it was at `REV`: a commit or tag of the code or of the memory branch, ~3, @{yesterday}", Destination: to}
+	return &cli.StringFlag{Name: "at", Usage: "read the memory as it was at `REV`: a commit or tag of the code or of the memory branch, ~3, @{yesterday}", Destination: to}
 }
 
 // read opens the repository and runs fn on the memories that f lets through, in the order of ids,

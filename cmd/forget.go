@@ -27,11 +27,12 @@ func forgetCommand(env *Env) *cli.Command {
 		Name:      "forget",
 		Usage:     "retire memories",
 		ArgsUsage: "ID…",
-		Description: "Instead of ids, filters say which: a memory has to pass all that are given. They are shown, and a person is asked;\n" +
-			"only what was shown goes. All goes in one commit, which 'reverie revert' undoes.",
+		Description: "Filters select memories instead of ids; a memory must match all of them. Reverie shows the selected\n" +
+			"memories, asks a person, and retires only those shown. All go in one commit, which 'reverie revert'\n" +
+			"undoes.",
 		Flags: append(o.chosen.flags(),
-			&cli.StringFlag{Name: "reason", Usage: "`WHY` it no longer holds", Destination: &o.reason},
-			&cli.BoolFlag{Name: "dry-run", Usage: "say what would go", Destination: &o.dryRun},
+			&cli.StringFlag{Name: "reason", Usage: "record `WHY` they no longer hold", Destination: &o.reason},
+			&cli.BoolFlag{Name: "dry-run", Usage: "print what would change, and change nothing", Destination: &o.dryRun},
 			&cli.BoolFlag{Name: "yes", Usage: "do not ask", Destination: &o.yes},
 		),
 		Action: func(c *cli.Context) error {

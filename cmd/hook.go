@@ -22,9 +22,10 @@ func hookCommand(env *Env) *cli.Command {
 		Name:      "hook",
 		Usage:     "handle an event from an agent's or git's hook",
 		ArgsUsage: "SOURCE [EVENT] [ARG…]",
-		Description: "SOURCE is claude, codex, gemini, opencode, generic or git. It always exits with 0 and prints what the agent reads,\n" +
-			"or nothing. A generic event is a JSON object with session_id, cwd, and if they are known transcript_path, parent_id and\n" +
-			"prompt; EVENT is start, prompt, stop, subagent-stop, compacting, compacted or end.",
+		Description: "SOURCE is claude, codex, gemini, opencode, generic or git. The exit code is always 0, and the output\n" +
+			"is the text for the agent, or empty. A generic event is a JSON object with session_id, cwd and, if\n" +
+			"known, transcript_path, parent_id and prompt. EVENT is start, prompt, stop, subagent-stop,\n" +
+			"compacting, compacted or end.",
 		SkipFlagParsing: true,
 		Action: func(c *cli.Context) error {
 			if isHelp(c.Args().First()) {

@@ -27,22 +27,25 @@ func importCommand(env *Env) *cli.Command {
 		Name:      "import",
 		Usage:     "import statements from files and other tools",
 		ArgsUsage: "FILE|-|PLACE",
-		Description: "A file is JSONL, an array in JSON, or Markdown as export writes it. One object a statement: text (required), body, kind, paths,\n" +
-			"tags, ref, private, and all else that export writes. A ref is your own key: importing it again changes that memory instead of\n" +
-			"adding one. All come in together, or none if one is bad. What was retired where it comes from is to be retired here.\n\n" +
-			"--from TOOL reads another tool's store, where that tool has it or at PLACE: opencode-mem's server, true-mem's or opencode-lcm's\n" +
-			"database, simple-memory's folder; all: those that are there. What the next import finds gone there is proposed to be retired.\n\n" +
-			"--from instructions reads CLAUDE.md, AGENTS.md, GEMINI.md, .cursorrules, .cursor/rules and .github/copilot-instructions.md; claude-memory,\n" +
-			"codex-memory and gemini-memory what these agents remember of this repository; opencode-dream, deep-memory and opencode-memory\n" +
-			"the files of these plug-ins. A bullet or a rule is a statement, with its file and line as source.",
+		Description: "FILE is JSONL, a JSON array, or Markdown as export writes it. Each statement is one object: text\n" +
+			"(required), body, kind, paths, tags, ref, private, and the other fields that export writes. A ref is\n" +
+			"your own key: importing it again changes that memory instead of adding one. One bad statement stops\n" +
+			"the whole import. A memory retired in the source is to be retired here too.\n\n" +
+			"--from TOOL reads the store of another tool, at its usual place or at PLACE: opencode-mem's server,\n" +
+			"true-mem's or opencode-lcm's database, simple-memory's folder; all reads every store it finds. If a\n" +
+			"statement is gone from the store at the next import, that import proposes to retire it.\n\n" +
+			"--from instructions reads CLAUDE.md, AGENTS.md, GEMINI.md, .cursorrules, .cursor/rules and\n" +
+			".github/copilot-instructions.md. claude-memory, codex-memory and gemini-memory read the notes that\n" +
+			"these agents keep of this repository. opencode-dream, deep-memory and opencode-memory read the files\n" +
+			"of these plug-ins. Each bullet or rule becomes a statement, with its file and line as source.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "from", Usage: "a file's `FORMAT`, else it is told by how it begins, or a tool: " + fromHelp(), Destination: &o.from},
-			&cli.BoolFlag{Name: "accept", Usage: "they were reviewed: no inbox", Destination: &o.accept},
-			&cli.BoolFlag{Name: "dry-run", Usage: "say what would come in", Destination: &o.dryRun},
-			&cli.BoolFlag{Name: "probe", Usage: "with a tool: list what its store has, and take in nothing", Destination: &o.store.probe},
-			&cli.StringFlag{Name: "filter", Usage: "with a tool: only what has `TEXT` in it", Destination: &o.store.filter},
-			&cli.IntFlag{Name: "max-length", Value: defaultChars, Usage: "with a tool: cut a longer text after `N` characters", Destination: &o.store.most},
-			&cli.BoolFlag{Name: "allow-remote", Usage: "with opencode-mem: its server may be of another machine", Destination: &o.store.remote},
+			&cli.StringFlag{Name: "from", Usage: "read this `FORMAT` (default: detected), or the store of a tool: " + fromHelp(), Destination: &o.from},
+			&cli.BoolFlag{Name: "accept", Usage: "accept the statements as reviewed, without the inbox", Destination: &o.accept},
+			&cli.BoolFlag{Name: "dry-run", Usage: "print what would change, and change nothing", Destination: &o.dryRun},
+			&cli.BoolFlag{Name: "probe", Usage: "with a tool: list the contents of its store, and import nothing", Destination: &o.store.probe},
+			&cli.StringFlag{Name: "filter", Usage: "with a tool: import only statements that contain `TEXT`", Destination: &o.store.filter},
+			&cli.IntFlag{Name: "max-length", Value: defaultChars, Usage: "with a tool: cut texts after `N` characters", Destination: &o.store.most},
+			&cli.BoolFlag{Name: "allow-remote", Usage: "with opencode-mem: allow a server on another machine", Destination: &o.store.remote},
 		},
 		Action: func(c *cli.Context) error {
 			isStore := o.from == "all" || slices.Contains(foreign.Tools, o.from)

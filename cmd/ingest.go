@@ -72,7 +72,7 @@ func parseFormat(name string) (transcript.Format, error) {
 }
 
 func formatFlag(to *string) cli.Flag {
-	return &cli.StringFlag{Name: "format", Usage: "`FORMAT` of the transcripts: " + joinFormats(), Value: *to, Destination: to}
+	return &cli.StringFlag{Name: "format", Usage: "read transcripts of this `FORMAT`: " + joinFormats(), Value: *to, Destination: to}
 }
 
 func joinFormats() string {

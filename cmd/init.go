@@ -28,20 +28,21 @@ func initCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:  "init",
 		Usage: "start a memory in this repository, or adopt the one of origin",
-		Description: "Makes the memory branch without touching your branches, index or files. Doing it again is harmless.\n" +
-			"learn, remember, import and ingest do it by themselves. --ci commits to the memory branch what lets a\n" +
-			"forge check pull requests against it. Rules that stand in files already come in by import alone: init names them. --agent has an agent's hooks call Reverie, from your own settings, in every\n" +
-			"repository that has a memory; elsewhere they do nothing. It also names 'reverie mcp' there as a server of tools. uninstall takes\n" +
-			"both out again.",
+		Description: "Creates the memory branch without touching your branches, index or files. Running it again is\n" +
+			"harmless. learn, remember, import and ingest do it themselves. --ci commits the files to the memory\n" +
+			"branch with which a forge checks pull requests against it. init names files that contain rules; only\n" +
+			"'reverie import' reads them. --agent adds Reverie to an agent's hooks, in your own settings. The\n" +
+			"hooks act in every repository that has a memory, and do nothing elsewhere. --agent also registers\n" +
+			"'reverie mcp' as a tool server. uninstall removes both.",
 		Flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "agent", Usage: "also have `NAME` call Reverie: claude, codex, gemini, opencode, all (that are found here), generic (says how); may be given again", Destination: &o.agents},
-			&cli.BoolFlag{Name: "project", Usage: "with --agent: in this work tree's settings, not in yours", Destination: &o.project},
-			&cli.BoolFlag{Name: "no-mcp", Usage: "with --agent: the hooks alone, no tools", Destination: &o.noMCP},
+			&cli.StringSliceFlag{Name: "agent", Usage: "also connect agent `NAME`: claude, codex, gemini, opencode, all (those found here), generic (prints how); may be repeated", Destination: &o.agents},
+			&cli.BoolFlag{Name: "project", Usage: "with --agent: use this work tree's settings, not yours", Destination: &o.project},
+			&cli.BoolFlag{Name: "no-mcp", Usage: "with --agent: add hooks only, no tools", Destination: &o.noMCP},
 			&cli.BoolFlag{Name: "agents-md", Usage: "also write the managed block into AGENTS.md", Destination: &o.agentsMD},
-			&cli.StringFlag{Name: "ci", Usage: "also let a `FORGE` check pull requests against the memory: github, gitlab", Destination: &o.ci},
-			&cli.BoolFlag{Name: "git-hooks", Usage: "also have git's hooks say which session made which commit, and what landed", Destination: &o.hooks},
-			&cli.BoolFlag{Name: "trailers", Usage: "with --git-hooks: also write the session into the messages of its commits", Destination: &o.trailers},
-			&cli.BoolFlag{Name: "dry-run", Usage: "say what would be done", Destination: &o.dry},
+			&cli.StringFlag{Name: "ci", Usage: "also let `FORGE` check pull requests against the memory: github, gitlab", Destination: &o.ci},
+			&cli.BoolFlag{Name: "git-hooks", Usage: "also add git hooks that record which session made which commit, and what landed", Destination: &o.hooks},
+			&cli.BoolFlag{Name: "trailers", Usage: "with --git-hooks: also add the session to the messages of its commits", Destination: &o.trailers},
+			&cli.BoolFlag{Name: "dry-run", Usage: "print what would change, and change nothing", Destination: &o.dry},
 		},
 		Action: func(c *cli.Context) error {
 			switch named := len(o.agents.Value()) > 0; {

@@ -21,11 +21,12 @@ func kvCommand(env *Env) *cli.Command {
 		Name:      "kv",
 		Usage:     "keep short-lived values for the next session",
 		ArgsUsage: "COMMAND",
-		Description: "What one session wants the next one to know for some days: where it stopped, a port, a list of files. It is kept\n" +
-			"in this clone alone, without secrets, and nothing is learned from it; what is to last is for: reverie remember.",
+		Description: "Keeps notes from one session to the next for some days: a stopping point, a port, a list of files.\n" +
+			"They stay in this clone, without secrets, and nothing is learned from them. For lasting knowledge:\n" +
+			"reverie remember.",
 		Subcommands: []*cli.Command{
 			{Name: "set", ArgsUsage: "KEY TEXT|-", Usage: "store a value; - reads standard input",
-				Flags: []cli.Flag{&cli.StringFlag{Name: "ttl", Usage: "for `TIME`: 90m, 12h, 7d, 2w", Value: period.Short(kv.TTL), Destination: &ttl}},
+				Flags: []cli.Flag{&cli.StringFlag{Name: "ttl", Usage: "keep it for `TIME`: 90m, 12h, 7d, 2w", Value: period.Short(kv.TTL), Destination: &ttl}},
 				Action: takes(2, 2, func(c *cli.Context, words, _ []string) error {
 					value, err := env.value(words[1])
 					if err != nil {
@@ -33,14 +34,14 @@ func kvCommand(env *Env) *cli.Command {
 					}
 					return runKVSet(c.Context, env, words[0], value, ttl)
 				})},
-			{Name: "get", ArgsUsage: "KEY", Usage: "print a value; exit 1 without one",
+			{Name: "get", ArgsUsage: "KEY", Usage: "print a value; exit 1 if it is missing",
 				Action: takes(1, 1, func(c *cli.Context, words, _ []string) error { return runKVGet(c.Context, env, words[0]) })},
 			{Name: "list", Usage: "list the values, newest first",
-				Flags: []cli.Flag{&cli.StringFlag{Name: "prefix", Usage: "only keys that begin with `TEXT`, as it is written", Destination: &prefix}},
+				Flags: []cli.Flag{&cli.StringFlag{Name: "prefix", Usage: "list only keys that begin with `TEXT`, taken literally", Destination: &prefix}},
 				Action: takes(0, 0, func(c *cli.Context, _, _ []string) error {
 					return env.Paged(c.Context, func() error { return runKVList(c.Context, env, prefix) })
 				})},
-			{Name: "delete", ArgsUsage: "KEY…", Usage: "delete values; exit 1 without them",
+			{Name: "delete", ArgsUsage: "KEY…", Usage: "delete values; exit 1 if they are missing",
 				Action: takes(1, kv.MaxKeys, func(c *cli.Context, words, _ []string) error { return runKVDelete(c.Context, env, words) })},
 		},
 		Action: noVerb,

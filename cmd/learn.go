@@ -25,18 +25,20 @@ func learnCommand(env *Env) *cli.Command {
 		Name:      "learn",
 		Usage:     "learn from agent sessions",
 		ArgsUsage: "[FILE…]",
-		Description: "Reads each transcript (- is standard input), studies its sessions, and holds what they taught against\n" +
-			"what is known. Without a file it finds the sessions that OpenCode, Claude Code, Codex and Gemini CLI kept of\n" +
-			"this repository on this machine, learns from those that are new, the oldest first, and goes on with what was\n" +
-			"ingested before. Doing it again changes nothing. In an agent's shell nothing is accepted: all of it waits in the inbox,\n" +
-			"and what was read there bears nothing out, unless a person learns from the same. Where the settings name a local model, it then reads the sessions of\n" +
-			"the files; those from the agents' stores it reads in the background, or by 'reverie reflect --pending'.",
+		Description: "Reads each transcript (- is standard input), studies its sessions, and compares the results with the\n" +
+			"memory. Without a file it finds the sessions that OpenCode, Claude Code, Codex and Gemini CLI kept of\n" +
+			"this repository on this machine. It learns from the new ones, oldest first, and continues with those\n" +
+			"already ingested. Running it again changes nothing.\n\n" +
+			"In an agent's shell it accepts nothing: everything waits in the inbox. Sessions read there count as\n" +
+			"evidence only after a person learns from them too. If the settings name a local model, it then reads\n" +
+			"the sessions of the files. Sessions from the agents' stores are read in the background, or by\n" +
+			"'reverie reflect --pending'.",
 		Flags: append([]cli.Flag{
 			formatFlag(&format),
-			&cli.StringFlag{Name: "since", Usage: "only sessions written since `WHEN`: 2026-11-01, 30d, 2w, 12h", Destination: &o.since},
-			&cli.IntFlag{Name: "limit", Usage: "at most `N` new sessions, the oldest; the next learn goes on", Destination: &o.limit},
-			&cli.StringSliceFlag{Name: "agent", Usage: "only sessions of agent `NAME`; may be given again", Destination: &agents},
-			&cli.BoolFlag{Name: "dry-run", Usage: "say what was found, and learn nothing", Destination: &o.dryRun},
+			&cli.StringFlag{Name: "since", Usage: "learn only from sessions written since `WHEN`: 2026-11-01, 30d, 2w, 12h", Destination: &o.since},
+			&cli.IntFlag{Name: "limit", Usage: "learn from at most `N` new sessions, oldest first; the next learn continues", Destination: &o.limit},
+			&cli.StringSliceFlag{Name: "agent", Usage: "learn only from sessions of agent `NAME`; may be repeated", Destination: &agents},
+			&cli.BoolFlag{Name: "dry-run", Usage: "print what was found, and change nothing", Destination: &o.dryRun},
 		}, modelFlags(&model)...),
 		Action: func(c *cli.Context) error {
 			if err := model.check(); err != nil {

@@ -22,7 +22,7 @@ func listCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:  "list",
 		Usage: "list memories",
-		Flags: append(o.flags(true), &cli.IntFlag{Name: "n", Usage: "at most `N`; 0 is all", Destination: &o.limit}),
+		Flags: append(o.flags(true), &cli.IntFlag{Name: "n", Usage: "print at most `N` memories; 0: no limit", Destination: &o.limit}),
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
 				return exit.Usage("to search: reverie recall QUERY", "list takes no arguments")

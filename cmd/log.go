@@ -25,8 +25,8 @@ func logCommand(env *Env) *cli.Command {
 		Usage:     "show the history of the memory, or of one statement",
 		ArgsUsage: "[ID]",
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "n", Usage: "at most `N` commits; 0 is all", Destination: &o.limit},
-			&cli.BoolFlag{Name: "patch", Aliases: []string{"p"}, Usage: "with what each commit changed", Destination: &o.patch},
+			&cli.IntFlag{Name: "n", Usage: "print at most `N` commits; 0: no limit", Destination: &o.limit},
+			&cli.BoolFlag{Name: "patch", Aliases: []string{"p"}, Usage: "also print what each commit changed", Destination: &o.patch},
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 {

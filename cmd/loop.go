@@ -18,9 +18,10 @@ func loopCommand(env *Env) *cli.Command {
 		Name:      "loop",
 		Usage:     "run an agent on a plan until its checks pass",
 		ArgsUsage: "COMMAND",
-		Description: "A plan is a Markdown file; the commands that show that it is done stand in a block marked ```verify. Each iteration an agent\n" +
-			"codes, what it made is committed on the branch reverie/loop/NAME, the plan's commands run, and an audit looks for defects. It\n" +
-			"is done when the commands pass and no finding blocks. Without NAME it is the only loop that has not ended, else the only one.",
+		Description: "A plan is a Markdown file; a block marked ```verify lists the commands that check it. In each\n" +
+			"iteration an agent codes, and Reverie commits the result on the branch reverie/loop/NAME. Then the\n" +
+			"plan's commands run, and an audit looks for defects. The loop is done when the commands pass and no\n" +
+			"finding blocks. Without NAME, a command uses the only loop that has not ended, else the only loop.",
 		Subcommands: append([]*cli.Command{
 			loopLintCommand(env), loopStartCommand(env), loopStatusCommand(env), loopOutputCommand(env), loopFindingsCommand(env),
 			loopCancelCommand(env), loopResumeCommand(env), loopRemoveCommand(env),

@@ -29,12 +29,12 @@ func loopFindingsCommand(env *Env) *cli.Command {
 		Usage:     "list the findings of audits, or settle some",
 		ArgsUsage: "[NAME]",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "all", Usage: "those that are settled too", Destination: &o.all},
+			&cli.BoolFlag{Name: "all", Usage: "include settled findings", Destination: &o.all},
 			&cli.StringSliceFlag{Name: "waive", Usage: "settle the open finding `ID`; may be repeated", Action: func(_ *cli.Context, ids []string) error {
 				o.waive = ids
 				return nil
 			}},
-			&cli.StringFlag{Name: "reason", Usage: "of the waiver", Destination: &o.reason},
+			&cli.StringFlag{Name: "reason", Usage: "record `WHY` with the waiver", Destination: &o.reason},
 		},
 		Action: loopAction(env, 0, 1, func(w *workspace, c *cli.Context, words, _ []string) error {
 			return runLoopFindings(c.Context, w, strings.Join(words, ""), o)

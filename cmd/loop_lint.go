@@ -29,8 +29,8 @@ func loopLintCommand(env *Env) *cli.Command {
 		Usage:     "check a plan before a loop starts",
 		ArgsUsage: "PLAN",
 		Flags: append(choice.auditFlags(), loopBaseFlag(&o.base), choice.sandboxFlag(), choice.verifyTimeFlag(),
-			&cli.BoolFlag{Name: "run", Usage: "run the plan's commands on the commit to begin from", Destination: &o.run},
-			&cli.BoolFlag{Name: "strict", Usage: "warnings count", Destination: &o.strict},
+			&cli.BoolFlag{Name: "run", Usage: "also run the plan's commands on the commit to begin from", Destination: &o.run},
+			&cli.BoolFlag{Name: "strict", Usage: "count warnings as errors", Destination: &o.strict},
 		),
 		Action: loopAction(env, 1, 1, func(w *workspace, c *cli.Context, words, _ []string) error {
 			o.file, o.choice = words[0], choice.choice(c, nil)

@@ -21,11 +21,12 @@ func loopStartCommand(env *Env) *cli.Command {
 		Name:      "start",
 		Usage:     "start a loop and run it to its end",
 		ArgsUsage: "PLAN [-- COMMAND [ARG…]]",
-		Description: "PLAN is a Markdown file, or -. Say who codes, by --agent or a COMMAND, which gets the prompt on standard input; and who looks\n" +
-			"for defects, by --audit, --audit-agent or --audit-model: an audit prints {\"findings\":[{\"file\",\"line\",\"severity\",\"text\"}]}.\n" +
-			"Paths in COMMAND and --audit count from the top of the loop's work tree.",
+		Description: "PLAN is a Markdown file, or - for standard input. --agent or COMMAND writes the code; COMMAND reads\n" +
+			"the prompt from standard input. --audit, --audit-agent or --audit-model looks for defects; an audit\n" +
+			"prints {\"findings\":[{\"file\",\"line\",\"severity\",\"text\"}]}. Paths in COMMAND and --audit are relative\n" +
+			"to the top of the loop's work tree.",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "name", Usage: "of the loop; else from the plan's title", Destination: &order.Name},
+			&cli.StringFlag{Name: "name", Usage: "call the loop `NAME` (default: from the plan's title)", Destination: &order.Name},
 			loopBaseFlag(&order.Base), o.sandboxFlag(),
 			&cli.BoolFlag{Name: "in-place", Usage: "work in this work tree, on its branch; it must be clean", Destination: &order.InPlace},
 		}, o.carryFlags(&detach)...),

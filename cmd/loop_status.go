@@ -25,7 +25,7 @@ func loopStatusCommand(env *Env) *cli.Command {
 		Usage:     "show the state of all loops, or of one in full",
 		ArgsUsage: "[NAME]",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "watch", Usage: "tell steps and what is printed until the loop ends", Destination: &watch},
+			&cli.BoolFlag{Name: "watch", Usage: "print steps and output until the loop ends", Destination: &watch},
 		},
 		Action: loopAction(env, 0, 1, func(w *workspace, c *cli.Context, words, _ []string) error {
 			name := strings.Join(words, "")

@@ -19,11 +19,11 @@ func mcpCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:  "mcp",
 		Usage: "serve the memory to an agent over the Model Context Protocol",
-		Description: "Agents start it, as 'reverie init --agent NAME' has them do. It ends with its input. What an agent asks to have\n" +
-			"remembered or forgotten waits in the inbox. It serves the repository of the folder in which it is started.",
+		Description: "Agents start it after 'reverie init --agent NAME'. It serves the repository of the current folder,\n" +
+			"and ends with its input. An agent's requests to remember or forget wait in the inbox.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "agent", Usage: "`NAME` of the agent that calls, instead of what the client says of itself", Destination: &agent},
-			&cli.BoolFlag{Name: "read-only", Usage: "without the tools that ask for a change", Destination: &readOnly},
+			&cli.StringFlag{Name: "agent", Usage: "use `NAME` for the calling agent, instead of the name that the client gives", Destination: &agent},
+			&cli.BoolFlag{Name: "read-only", Usage: "leave out tools that request changes", Destination: &readOnly},
 		},
 		Action: func(c *cli.Context) error {
 			switch {

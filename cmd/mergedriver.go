@@ -15,10 +15,10 @@ func mergeDriverCommand(env *Env) *cli.Command {
 		Name:      "merge-driver",
 		Usage:     "merge one file for git",
 		ArgsUsage: "BASE OURS THEIRS PATH",
-		Description: "git calls it where it was told to:\n" +
+		Description: "git calls it in a clone with this setup:\n" +
 			"   git config merge.reverie.driver 'reverie merge-driver %O %A %B %P'\n" +
 			"   echo '* merge=reverie' >> .git/info/attributes     (in a clone whose work tree is the memory branch)\n" +
-			"The outcome is written over OURS. It needs no repository.",
+			"The result replaces OURS. It needs no repository.",
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 4 {
 				return exit.Usage("git config merge.reverie.driver 'reverie merge-driver %O %A %B %P'", "merge-driver wants the three files and the path that git gives it")

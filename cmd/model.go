@@ -24,7 +24,7 @@ type modelChoice struct {
 
 func modelFlags(m *modelChoice) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "model", Usage: "ask model `NAME` of the local Ollama server; auto is the best it has", Destination: &m.name},
+		&cli.StringFlag{Name: "model", Usage: "ask model `NAME` of the local Ollama server; auto picks the best it has", Destination: &m.name},
 		&cli.BoolFlag{Name: "no-model", Usage: "ask no model, whatever the settings say", Destination: &m.none},
 	}
 }

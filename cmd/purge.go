@@ -30,15 +30,15 @@ func purgeCommand(env *Env) *cli.Command {
 		Name:      "purge",
 		Usage:     "erase a text or a memory from history and state",
 		ArgsUsage: "PATTERN|ID|-",
-		Description: "History is rewritten, and other clones follow at their next sync. Nothing that goes is kept anywhere.\n" +
-			"With - the text is read from standard input, so that no shell keeps it.\n" +
-			"An id has at least 8 of its digits here. To take a memory out of force and keep its history: reverie forget.",
+		Description: "Rewrites history; other clones follow at their next sync. The erased text is not kept anywhere.\n" +
+			"With -, it reads the text from standard input, so that no shell history keeps it. An id needs at least 8\n" +
+			"digits here. To retire a memory and keep its history: reverie forget.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "reason", Usage: "`WHY`, for the commit; it must not tell what goes", Destination: &o.Reason},
-			&cli.BoolFlag{Name: "regexp", Usage: "PATTERN is a regular expression (RE2)", Destination: &o.Expression},
-			&cli.BoolFlag{Name: "dry-run", Usage: "say what would go", Destination: &o.dryRun},
+			&cli.StringFlag{Name: "reason", Usage: "record `WHY` in the commit; it must not repeat the erased text", Destination: &o.Reason},
+			&cli.BoolFlag{Name: "regexp", Usage: "treat PATTERN as a regular expression (RE2)", Destination: &o.Expression},
+			&cli.BoolFlag{Name: "dry-run", Usage: "print what would change, and change nothing", Destination: &o.dryRun},
 			&cli.BoolFlag{Name: "yes", Usage: "do not ask", Destination: &o.yes},
-			&cli.StringFlag{Name: "push", Usage: "replace the branch of `REMOTE` too; alone, after an earlier purge", Destination: &o.push},
+			&cli.StringFlag{Name: "push", Usage: "replace the branch of `REMOTE` too; without PATTERN, after an earlier purge", Destination: &o.push},
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 || c.NArg() == 0 && o.push == "" {

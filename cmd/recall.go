@@ -29,11 +29,11 @@ func recallCommand(env *Env) *cli.Command {
 		Flags: []cli.Flag{
 			kindFlag(&o.Kind),
 			atFlag(&o.At),
-			&cli.IntFlag{Name: "n", Usage: "at most `N`; 0 is all", Value: o.Limit, Destination: &o.Limit},
-			&cli.BoolFlag{Name: "all", Usage: "also what people not trusted here have changed", Destination: &o.Withheld},
-			&cli.BoolFlag{Name: "apart", Usage: "also those that say the same as one before them", Destination: &o.Apart},
-			&cli.StringSliceFlag{Name: "file", Usage: "what is about `PATH`, which you work on, comes a little earlier"},
-			&cli.BoolFlag{Name: "explain", Usage: "show what each score is made of", Destination: &o.explain},
+			&cli.IntFlag{Name: "n", Usage: "print at most `N` memories; 0: no limit", Value: o.Limit, Destination: &o.Limit},
+			&cli.BoolFlag{Name: "all", Usage: "include memories withheld because an untrusted person changed them", Destination: &o.Withheld},
+			&cli.BoolFlag{Name: "apart", Usage: "include memories that repeat an earlier result", Destination: &o.Apart},
+			&cli.StringSliceFlag{Name: "file", Usage: "rank memories about `PATH`, a file you work on, a little higher"},
+			&cli.BoolFlag{Name: "explain", Usage: "show how each score is computed", Destination: &o.explain},
 		},
 		Action: func(c *cli.Context) error {
 			switch {

@@ -31,15 +31,16 @@ func reflectCommand(env *Env) *cli.Command {
 		Name:      "reflect",
 		Usage:     "study sessions and keep the evidence",
 		ArgsUsage: "[SESSION…]",
-		Description: "Detectors study a session at once. Where a local model is wanted (--model, or the setting model.name), it reads the\n" +
-			"session afterwards; what it finds waits for a person, whoever said it. --print-prompt prints what a model would be asked,\n" +
-			"and --import takes in an answer to that, from a model that Reverie cannot reach.",
+		Description: "Detectors study a session at once. A local model, if chosen by --model or the setting model.name,\n" +
+			"reads the session afterwards; its candidates wait for a person, regardless of the speaker.\n" +
+			"--print-prompt prints the prompt for a model, and --import reads the answer of a model that Reverie\n" +
+			"cannot reach.",
 		Flags: append([]cli.Flag{
-			&cli.BoolFlag{Name: "pending", Usage: "every kept session that has no reflection yet, or that the model has not read", Destination: &o.pending},
-			&cli.IntFlag{Name: "limit", Usage: "with --pending: at most `N` of them, the oldest; the next reflect goes on", Destination: &o.limit},
-			&cli.BoolFlag{Name: "dry-run", Usage: "show what would be kept, and keep nothing", Destination: &o.dryRun},
-			&cli.BoolFlag{Name: "print-prompt", Usage: "print what a model would be asked, and ask nobody", Destination: &o.printPrompt},
-			&cli.StringFlag{Name: "import", Usage: "take the answer of model NAME (--model) from `FILE`, - is standard input", Destination: &o.from},
+			&cli.BoolFlag{Name: "pending", Usage: "study every kept session without a reflection, or not yet read by the model", Destination: &o.pending},
+			&cli.IntFlag{Name: "limit", Usage: "with --pending: study at most `N` sessions, oldest first; the next reflect continues", Destination: &o.limit},
+			&cli.BoolFlag{Name: "dry-run", Usage: "print what would change, and change nothing", Destination: &o.dryRun},
+			&cli.BoolFlag{Name: "print-prompt", Usage: "print the prompt for a model, and ask none", Destination: &o.printPrompt},
+			&cli.StringFlag{Name: "import", Usage: "read the answer of model NAME (--model) from `FILE`; - reads standard input", Destination: &o.from},
 		}, modelFlags(&o.model)...),
 		Action: func(c *cli.Context) error {
 			if o.pending == (c.NArg() > 0) {

@@ -20,8 +20,8 @@ func rejectCommand(env *Env) *cli.Command {
 		Usage:     "reject pending operations; they are not proposed again",
 		ArgsUsage: "OP…",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "all", Usage: "everything that waits", Destination: &o.all},
-			&cli.StringFlag{Name: "reason", Usage: "why, for those who wonder later", Destination: &o.reason},
+			&cli.BoolFlag{Name: "all", Usage: "reject all pending operations", Destination: &o.all},
+			&cli.StringFlag{Name: "reason", Usage: "record `WHY` you reject them", Destination: &o.reason},
 		},
 		Action: func(c *cli.Context) error {
 			if o.all == (c.NArg() > 0) {

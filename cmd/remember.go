@@ -28,18 +28,18 @@ func rememberCommand(env *Env) *cli.Command {
 		Name:      "remember",
 		Usage:     "keep a statement of your own",
 		ArgsUsage: "TEXT…|-",
-		Description: "The first line is the statement, the rest why and how; - reads standard input. A statement that is\n" +
-			"known already is not written twice. Others on its topic, and one that is much like it, are told.",
+		Description: "The first line is the statement, the rest why and how; - reads standard input. A known statement is\n" +
+			"not stored twice. Reverie names a very similar memory, and others on the same topic.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "`KIND`: " + record.KindList(), Value: string(record.Note), Destination: &o.Kind},
-			&cli.StringSliceFlag{Name: "path", Aliases: []string{"p"}, Usage: "`GLOB` of files it is about; may be given again", Destination: &o.paths},
-			&cli.StringSliceFlag{Name: "tag", Aliases: []string{"t"}, Usage: "`TAG`; may be given again", Destination: &o.tags},
-			&cli.StringFlag{Name: "topic", Usage: "`TOPIC` it is about; what else is known about it is told", Destination: &o.Topic},
+			&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "set its `KIND`: " + record.KindList(), Value: string(record.Note), Destination: &o.Kind},
+			&cli.StringSliceFlag{Name: "path", Aliases: []string{"p"}, Usage: "name files it is about by `GLOB`; may be repeated", Destination: &o.paths},
+			&cli.StringSliceFlag{Name: "tag", Aliases: []string{"t"}, Usage: "add this `TAG`; may be repeated", Destination: &o.tags},
+			&cli.StringFlag{Name: "topic", Usage: "set its `TOPIC`, and name other memories about it", Destination: &o.Topic},
 			&cli.BoolFlag{Name: "private", Usage: "keep it in this clone; preferences always are", Destination: &o.Private},
-			&cli.StringFlag{Name: "expires", Usage: "it holds until `DATE`: 2026-12-31, or a time from now: 90d, 2w", Destination: &o.expires},
-			&cli.StringFlag{Name: "replace", Usage: "it takes the place of the memory `ID`, which is retired", Destination: &o.Replace},
-			&cli.StringFlag{Name: "branch", Usage: "it holds on `BRANCH` of the code alone, until that lands", Destination: &o.Branch},
-			&cli.BoolFlag{Name: "everywhere", Usage: "it holds on every branch, though this is a side branch", Destination: &o.Everywhere},
+			&cli.StringFlag{Name: "expires", Usage: "keep it valid until `DATE`: 2026-12-31, or a time from now: 90d, 2w", Destination: &o.expires},
+			&cli.StringFlag{Name: "replace", Usage: "retire memory `ID`, which this one replaces", Destination: &o.Replace},
+			&cli.StringFlag{Name: "branch", Usage: "keep it valid only on code branch `BRANCH`, until it lands", Destination: &o.Branch},
+			&cli.BoolFlag{Name: "everywhere", Usage: "keep it valid on every branch, even if added on a side branch", Destination: &o.Everywhere},
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() == 0 {
@@ -120,7 +120,7 @@ func runRemember(ctx context.Context, env *Env, s remember.Statement) error {
 		}
 		w.tellNeighbours(m, r.Neighbours)
 		if m.Branch != "" && s.Branch == "" {
-			env.Say("holds on %s alone until that lands; else: --everywhere", record.ParseSide(m.Branch).Name)
+			env.Say("holds on %s alone until it lands; else: --everywhere", record.ParseSide(m.Branch).Name)
 		}
 	}
 	if env.JSON {

@@ -33,12 +33,12 @@ func renderCommand(env *Env) *cli.Command {
 		Name:      "render",
 		Usage:     "write memories as Markdown",
 		ArgsUsage: "agents-md|memory-md",
-		Description: "agents-md keeps one block between two marker lines and leaves every other byte of the file alone.\n" +
-			"It records the state it shows, so learning more does not make it stale; --check tells an edited or torn block.\n" +
-			"A block that was edited by hand since it was written is left as it is, unless --force says that it shall go.",
+		Description: "agents-md maintains one block between two marker lines and leaves the rest of the file alone. The\n" +
+			"block records the state it shows, so learning more does not make it stale; --check reports an edited\n" +
+			"or torn block. A block that was edited by hand stays as it is, unless --force is given.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "file", Usage: "another `FILE` than the setting agents.file", Destination: &o.file},
-			&cli.BoolFlag{Name: "check", Usage: "write nothing; exit 1 if the file's block is not what it should be", Destination: &o.check},
+			&cli.StringFlag{Name: "file", Usage: "use `FILE` instead of the setting agents.file", Destination: &o.file},
+			&cli.BoolFlag{Name: "check", Usage: "write nothing; exit 1 if the file's block differs from what was rendered", Destination: &o.check},
 			&cli.BoolFlag{Name: "force", Usage: "overwrite a block that was edited by hand; with --file, write outside this work tree", Destination: &o.force},
 		},
 		Action: func(c *cli.Context) error {

@@ -31,25 +31,25 @@ type sandboxOptions struct {
 
 func sandboxCommand(env *Env) *cli.Command {
 	var o sandboxOptions
-	engine := &cli.StringFlag{Name: "engine", Usage: "`NAME` is docker or podman; without it, what sandbox.mode says", Destination: &o.engine}
+	engine := &cli.StringFlag{Name: "engine", Usage: "use `NAME`, docker or podman (default: the setting sandbox.mode)", Destination: &o.engine}
 	return &cli.Command{
 		Name:        "sandbox",
 		Usage:       "run commands in a container",
 		ArgsUsage:   "COMMAND",
-		Description: "The settings sandbox.… say what is used and how much of it: reverie config.",
+		Description: "The settings sandbox.… choose the engine, the image and the limits: reverie config.",
 		Subcommands: []*cli.Command{
 			{
 				Name:        "exec",
 				Usage:       "run a command in a container",
 				ArgsUsage:   "-- COMMAND [ARG…]",
-				Description: "It runs in the work tree, without its git directory, without a network and with limits, or not at all.",
+				Description: "Runs the command in the work tree, with limits and without the git directory or a network, or not at all.",
 				Flags: []cli.Flag{
 					engine,
-					&cli.StringFlag{Name: "image", Usage: "run in image `NAME`; without it, what sandbox.image says", Destination: &o.image},
-					&cli.StringFlag{Name: "workspace", Usage: "`DIR` is what the command can write; without it, the work tree, or where there is none the current folder", Destination: &o.workspace},
-					&cli.BoolFlag{Name: "read-only", Usage: "the workspace can only be read", Destination: &o.readOnly},
-					&cli.BoolFlag{Name: "no-network", Usage: "nothing can be reached, whatever the settings say", Destination: &o.noNetwork},
-					&cli.DurationFlag{Name: "time", Usage: "end the command after `TIME`, such as 90s, where that is less than the settings say", Destination: &o.time},
+					&cli.StringFlag{Name: "image", Usage: "run in image `NAME` (default: the setting sandbox.image)", Destination: &o.image},
+					&cli.StringFlag{Name: "workspace", Usage: "let the command write in `DIR` (default: the work tree, or else the current folder)", Destination: &o.workspace},
+					&cli.BoolFlag{Name: "read-only", Usage: "make the workspace read-only", Destination: &o.readOnly},
+					&cli.BoolFlag{Name: "no-network", Usage: "allow no network, whatever the settings say", Destination: &o.noNetwork},
+					&cli.DurationFlag{Name: "time", Usage: "end the command after `TIME`, such as 90s, if that is less than the setting", Destination: &o.time},
 				},
 				Action: func(c *cli.Context) error {
 					words, command, err := commandWords(c)
@@ -67,14 +67,14 @@ func sandboxCommand(env *Env) *cli.Command {
 			{
 				Name:        "build",
 				Usage:       "build the image and set sandbox.image to it",
-				Description: "It is made of a Dockerfile that fetches from a registry, or of a root file system that is on this machine.",
+				Description: "Builds from a Dockerfile, which fetches from a registry, or from a root file system on this machine.",
 				ArgsUsage:   " ",
 				Flags: []cli.Flag{
 					engine,
-					&cli.StringFlag{Name: "image", Usage: "call it `NAME`", Destination: &o.image},
-					&cli.StringFlag{Name: "from-rootfs", Usage: "of the folder or tar archive `PATH`, and no registry", Destination: &o.rootfs},
+					&cli.StringFlag{Name: "image", Usage: "call the image `NAME`", Destination: &o.image},
+					&cli.StringFlag{Name: "from-rootfs", Usage: "build from the folder or tar archive `PATH`, without a registry", Destination: &o.rootfs},
 					&cli.StringFlag{Name: "base", Usage: "start from image `NAME`", Destination: &o.base},
-					&cli.StringFlag{Name: "dockerfile", Usage: "of `FILE` in the place of ours", Destination: &o.dockerfile},
+					&cli.StringFlag{Name: "dockerfile", Usage: "use `FILE` instead of the built-in Dockerfile", Destination: &o.dockerfile},
 				},
 				Action: takes(0, 0, func(c *cli.Context, _, _ []string) error { return runSandboxBuild(c.Context, env, o) }),
 			},

@@ -20,10 +20,11 @@ func staleCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:  "stale",
 		Usage: "list memories whose anchored code no longer exists at HEAD",
-		Description: "A memory that names code rests on lines of it. What is not committed does not count. When one is still true,\n" +
-			"'reverie edit --anchor ID' rests it on the code as it is; when it is not, edit or forget it.",
+		Description: "A memory that names code is anchored to lines of it. Uncommitted changes do not count. If the\n" +
+			"statement still holds, 'reverie edit --anchor ID' anchors it to the current code. If not, edit or\n" +
+			"forget the memory.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "check", Usage: "exit 1 if there is one", Destination: &o.check},
+			&cli.BoolFlag{Name: "check", Usage: "exit 1 if a memory is stale", Destination: &o.check},
 			atFlag(&o.at),
 		},
 		Action: func(c *cli.Context) error {

@@ -22,17 +22,17 @@ func syncCommand(env *Env) *cli.Command {
 		Name:      "sync",
 		Usage:     "fetch, merge and push the memory branch",
 		ArgsUsage: "[REMOTE] | --propose [OP…]",
-		Description: "Nothing is forced and nothing of yours is touched but the memory branch. Where the server refuses the\n" +
-			"branch, the changes are pushed as a proposal, for a pull request. The journal stays here unless asked for.",
+		Description: "Nothing is forced, and only the memory branch changes. If the server refuses the branch, sync pushes\n" +
+			"the changes as a proposal, for a pull request. The journal stays here unless you ask for it.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "yes", Usage: "do not ask: publish, the first time too, and take out here what the remote was purged of", Destination: &o.Yes},
-			&cli.BoolFlag{Name: "journal", Usage: "the journal too: reflections, dreams, checkpoints and private memories", Destination: &o.Journal},
-			&cli.BoolFlag{Name: "propose", Usage: "publish pending operations, all or those named, as a branch to review", Destination: &o.Propose},
-			&cli.StringFlag{Name: "remote", Usage: "the `REMOTE`, where operations are named", Destination: &o.Remote},
-			&cli.BoolFlag{Name: "dry-run", Usage: "fetch, and say what would be merged and pushed", Destination: &o.DryRun},
-			&cli.BoolFlag{Name: "push", Usage: "try to push the branch to a remote that takes proposals only", Destination: &o.Push},
-			&cli.BoolFlag{Name: "restore", Usage: "go on though the remote has lost commits, and publish again what is here of them", Destination: &o.Restore},
-			&cli.DurationFlag{Name: "timeout", Usage: "give up after this `TIME` without progress, or ten times as long in all", Value: time.Minute, Destination: &timeout},
+			&cli.BoolFlag{Name: "yes", Usage: "do not ask: publish for the first time too, and erase here what the remote was purged of", Destination: &o.Yes},
+			&cli.BoolFlag{Name: "journal", Usage: "also sync the journal: reflections, dreams, checkpoints and private memories", Destination: &o.Journal},
+			&cli.BoolFlag{Name: "propose", Usage: "publish all or the named pending operations as a branch to review", Destination: &o.Propose},
+			&cli.StringFlag{Name: "remote", Usage: "use this `REMOTE` when operations are named", Destination: &o.Remote},
+			&cli.BoolFlag{Name: "dry-run", Usage: "fetch, then print what would change, and change nothing", Destination: &o.DryRun},
+			&cli.BoolFlag{Name: "push", Usage: "try to push the branch to a remote that accepts only proposals", Destination: &o.Push},
+			&cli.BoolFlag{Name: "restore", Usage: "continue although the remote lost commits, and publish the ones kept here again", Destination: &o.Restore},
+			&cli.DurationFlag{Name: "timeout", Usage: "give up after `TIME` without progress, or ten times as long in all", Value: time.Minute, Destination: &timeout},
 		},
 		Action: func(c *cli.Context) error {
 			switch {

@@ -32,15 +32,16 @@ func trustCommand(env *Env) *cli.Command {
 		Name:      "trust",
 		Usage:     "manage whose memories reach agents",
 		ArgsUsage: "[add WHO… | remove WHO… | approve ID… | keep ID…]",
-		Description: "What came from elsewhere is kept, but what somebody not trusted here changed last is withheld from agents\n" +
-			"until a person approves it. Meanwhile they are given the last version that people you trust left; keep puts it back. WHO is an author's address (* stands for any letters), or a key: SHA256:…,\n" +
-			"an OpenPGP fingerprint, or with --signer a principal of your allowed signers. Anybody who may push can write any\n" +
-			"author's address into a commit; a signature cannot be made up. Without words it lists who wrote what.",
+		Description: "Memories from others are kept, but a last change by an untrusted person is withheld from agents until\n" +
+			"a person approves it. Meanwhile agents are given the last version by people you trust; keep restores\n" +
+			"that version. WHO is an author's address (* matches any letters), or a key: SHA256:…, an OpenPGP\n" +
+			"fingerprint, or with --signer a principal of your allowed signers. Anyone who may push can write any\n" +
+			"address into a commit, but cannot forge a signature. Without arguments, trust lists who wrote what.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "all", Usage: "approve all that is withheld now", Destination: &o.all},
-			&cli.BoolFlag{Name: "user", Usage: "add or remove in your own file, for every repository", Destination: &o.user},
-			&cli.BoolFlag{Name: "signer", Usage: "WHO is a principal", Destination: &o.signer},
-			&cli.BoolFlag{Name: "signatures", Usage: "list by whose key commits are signed too", Destination: &o.signatures},
+			&cli.BoolFlag{Name: "all", Usage: "approve all withheld memories", Destination: &o.all},
+			&cli.BoolFlag{Name: "user", Usage: "use your own settings, for every repository", Destination: &o.user},
+			&cli.BoolFlag{Name: "signer", Usage: "treat WHO as a principal", Destination: &o.signer},
+			&cli.BoolFlag{Name: "signatures", Usage: "also list the keys that signed commits", Destination: &o.signatures},
 		},
 		Action: func(c *cli.Context) error {
 			verb, rest := c.Args().First(), c.Args().Tail()

@@ -16,8 +16,8 @@ func uiCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:  "ui",
 		Usage: "review and watch loops on a full screen",
-		Description: "The keys stand at the bottom; ? shows all of them. What is decided is done at once, as 'reverie accept' and\n" +
-			"'reverie reject' do it. The second list are the loops of this repository.",
+		Description: "The bottom line shows the keys; ? shows all of them. Decisions take effect at once, as with 'reverie\n" +
+			"accept' and 'reverie reject'. The second list shows the loops of this repository.",
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
 				return exit.Usage("", "ui wants no arguments")

@@ -21,16 +21,17 @@ func uninstallCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:  "uninstall",
 		Usage: "remove Reverie from this clone and from the agents",
-		Description: "Agents' settings are yours and count in every repository: they go when no other clone on this machine relies on them,\n" +
-			"which is said. --agent takes out the hooks of one agent, for every repository, or with --project those of this work tree;\n" +
-			"--git-hooks takes out git's hooks of this clone. With either, all else stays.",
+		Description: "Agents' settings apply to every repository, so they are removed only if no other clone on this\n" +
+			"machine relies on them; uninstall reports it. --agent removes the hooks of one agent, for every\n" +
+			"repository, or with --project those of this work tree. --git-hooks removes git's hooks of this\n" +
+			"clone. With either, everything else stays.",
 		Flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "agent", Usage: "only have `NAME` no longer call Reverie; may be given again", Destination: &o.agents},
-			&cli.BoolFlag{Name: "project", Usage: "with --agent: from this work tree's settings, not from yours", Destination: &o.project},
-			&cli.BoolFlag{Name: "git-hooks", Usage: "only git's hooks", Destination: &o.gitHooks},
-			&cli.BoolFlag{Name: "dry-run", Usage: "say what would go", Destination: &o.dryRun},
+			&cli.StringSliceFlag{Name: "agent", Usage: "disconnect only agent `NAME`; may be repeated", Destination: &o.agents},
+			&cli.BoolFlag{Name: "project", Usage: "with --agent: use this work tree's settings, not yours", Destination: &o.project},
+			&cli.BoolFlag{Name: "git-hooks", Usage: "remove only git's hooks", Destination: &o.gitHooks},
+			&cli.BoolFlag{Name: "dry-run", Usage: "print what would change, and change nothing", Destination: &o.dryRun},
 			&cli.BoolFlag{Name: "yes", Usage: "do not ask", Destination: &o.yes},
-			&cli.BoolFlag{Name: "memory", Usage: "the memory branch too", Destination: &o.memory},
+			&cli.BoolFlag{Name: "memory", Usage: "also delete the memory branch", Destination: &o.memory},
 		},
 		Action: func(c *cli.Context) error {
 			switch some := o.gitHooks || len(o.agents.Value()) > 0; {

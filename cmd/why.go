@@ -19,10 +19,10 @@ func whyCommand(env *Env) *cli.Command {
 		Name:      "why",
 		Usage:     "explain what an agent was given",
 		ArgsUsage: "[last|list|INJECTION|ID]",
-		Description: "Without a word, or with last: the last injection; list: all of them, a line each. With the id of a memory: when it was\n" +
-			"given, and to whom.\n" +
-			"What was given is kept in this clone as long as a session is.",
-		Flags: []cli.Flag{&cli.StringFlag{Name: "session", Usage: "only of `AGENT/ID`; the beginning is enough", Destination: &session}},
+		Description: "Without an argument, or with last, why explains the last injection; list prints all of them, one a\n" +
+			"line. The id of a memory shows when it was given, and to whom. Injections are kept in this clone as\n" +
+			"long as their sessions.",
+		Flags: []cli.Flag{&cli.StringFlag{Name: "session", Usage: "show only session `AGENT/ID`, or a prefix of it", Destination: &session}},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 {
 				return exit.Usage("reverie why last", "why takes one injection or memory, or nothing")
