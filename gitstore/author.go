@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// Author is who made a commit, as far as can be told. The zero value is nobody that can be named:
-// in a shallow clone, whoever made what lies before its first commit.
+// Author identifies the maker of a commit, as far as git can tell. In a shallow clone the zero
+// value is the unknown author of everything before the first commit.
 type Author struct {
 	Commit ID     `json:"commit,omitempty"`
-	Email  string `json:"email,omitempty"` // of the commit's author, in lower case; who can push can write anything here
-	Key    string `json:"key,omitempty"`   // fingerprint of the key of a good signature: SHA256:… or OpenPGP's hexadecimal digits
+	Email  string `json:"email,omitempty"` // of the commit's author, in lower case; anyone who can push can forge it
+	Key    string `json:"key,omitempty"`   // fingerprint of a good signature's key: SHA256:… or OpenPGP's hexadecimal digits
 	Owner  string `json:"owner,omitempty"` // fingerprint of the OpenPGP key that Key is a part of
-	Name   string `json:"name,omitempty"`  // whose ssh key it is by the user's allowed signers
-	Here   bool   `json:"here,omitempty"`  // the ref's log, which no remote can write, says that it was made in this clone
+	Name   string `json:"name,omitempty"`  // owner of the ssh key by the user's allowed signers
+	Here   bool   `json:"here,omitempty"`  // made in this clone by the ref's log, which no remote can write
 }
 
 // made is a commit with its author.
@@ -39,9 +39,8 @@ const (
 	signedFields = madeFields + 4
 )
 
-// commits lists what is reachable from a commit and not from another, which may be "", parents
-// before children. One process of git, and with verify one more for every commit that carries a
-// signature.
+// commits lists the commits reachable from to but not from not, which may be "", parents before
+// children. It starts one git process; with verify git starts one more per signed commit.
 func (s *Store) commits(ctx context.Context, to, not ID, verify bool) ([]made, error) {
 	var options []string
 	format, fields := madeFormat, madeFields
@@ -86,7 +85,7 @@ func (s *Store) commits(ctx context.Context, to, not ID, verify bool) ([]made, e
 		}
 		seconds, _ := strconv.ParseInt(text(4), 10, 64)
 		m.by.Here = here[m.id].says(m.parents, m.by.Email, seconds, text(5))
-		if verify && (text(6) == "G" || text(6) == "U") { // good; U: nobody has said whose key it is
+		if verify && (text(6) == "G" || text(6) == "U") { // good; U: the key's owner is unknown
 			m.by.Key, m.by.Owner = text(7), text(8)
 			if text(6) == "G" && strings.HasPrefix(m.by.Key, "SHA256:") {
 				m.by.Name = text(9)
@@ -97,9 +96,8 @@ func (s *Store) commits(ctx context.Context, to, not ID, verify bool) ([]made, e
 	return list, nil
 }
 
-// Only reports whether everything that a commit rests on, but for what another rests on, which may
-// be "", was made by people whom trusted accepts. In a shallow clone that cannot be told, and the
-// answer is no.
+// Only reports whether trusted accepts the author of every commit reachable from tip but not from
+// not, which may be "". In a shallow clone the answer is always false.
 func (s *Store) Only(ctx context.Context, tip, not ID, verify bool, trusted func(Author) bool) (bool, error) {
 	if s.repo.Shallow {
 		return false, nil
@@ -123,10 +121,11 @@ type logged struct {
 	subject  string
 }
 
-// lag is how long after the date of a commit the ref may move to it: another git may hold the ref.
+// lag bounds how much later than a commit's date the ref may move to it, since another git may hold
+// the ref.
 const lag = time.Minute
 
-// says reports whether the line tells of the making of a commit, and not of its coming from
+// says reports whether the log line records the making of this commit, rather than its arrival from
 // elsewhere.
 func (l logged) says(parents []ID, email string, seconds int64, subject string) bool {
 	late := l.seconds - seconds
@@ -134,8 +133,8 @@ func (l logged) says(parents []ID, email string, seconds int64, subject string) 
 		late >= 0 && late <= int64(lag/time.Second)
 }
 
-// madeHere reads the ref's log: the lines by which a commit of ours moved the ref, oldest first.
-// What git has forgotten of the log is missing.
+// madeHere returns the lines of the ref's log by which our commits moved the ref, oldest first.
+// Lines that git has expired are missing.
 func (s *Store) madeHere() []logged {
 	text, _ := os.ReadFile(filepath.Join(s.repo.CommonDir, "logs", filepath.FromSlash(s.ref)))
 	var here []logged
@@ -171,9 +170,9 @@ func (s *Store) LastMade(ctx context.Context) ID {
 	return id
 }
 
-// Straight reports whether the commit to was made from another by one commit after the other, at
-// most limit, each of somebody whom trusted accepts; and how many. from may be "", for the
-// beginning. It starts no process, and so looks at no signature.
+// Straight reports whether a single line of at most limit commits leads from from to to, each by an
+// author whom trusted accepts. It also returns their number. An empty from means the beginning. It
+// starts no process, so it checks no signature.
 func (s *Store) Straight(ctx context.Context, from, to ID, limit int, trusted func(Author) bool) (n int, ok bool) {
 	objects := s.repo.Objects()
 	defer objects.Close()

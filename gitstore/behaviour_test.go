@@ -51,7 +51,7 @@ func TestDeletedStoreIsNotMadeAnew(t *testing.T) {
 	if _, err := s.Update(t.Context(), gitstore.Commit{}, func(tx *gitstore.Tx) error { return tx.Write("x", text("y")) }); !errors.Is(err, gitstore.ErrDeleted) {
 		t.Errorf("update: %v", err)
 	}
-	// What the error says to do brings it back.
+	// The command in the error message restores the store.
 	_, advice, _ := strings.Cut(err.Error(), "with git ")
 	r.Run(strings.Fields(advice)...)
 	if got := contents(t, s)["a/b.md"]; got != "kept\n" {
@@ -80,7 +80,7 @@ func TestUpdateSurvivesRace(t *testing.T) {
 	s := create(t, r)
 	runs := 0
 	_, err := s.Update(t.Context(), gitstore.Commit{Subject: "ours"}, func(tx *gitstore.Tx) error {
-		if runs++; runs == 1 { // somebody who does not take our lock commits in the meantime
+		if runs++; runs == 1 { // a writer that does not take our lock commits in the meantime
 			tree := r.Run("rev-parse", branch+"^{tree}")
 			r.Run("update-ref", branch, r.Run("commit-tree", "-p", branch, "-m", "theirs", tree))
 		}
@@ -208,7 +208,7 @@ func TestBadEntriesAreNamedAndHideNothing(t *testing.T) {
 	if err := s.Check(t.Context(), false, func(gitstore.Problem) { problems++ }); err != nil || problems != 6 {
 		t.Errorf("check: %d problems, %v", problems, err)
 	}
-	// Writing beside them keeps them: what to do about them is a person's business.
+	// Other writes keep them: only a person decides about them.
 	write(t, s, map[string]string{"more.md": "more\n"})
 	if n := len(strings.Split(r.Run("ls-tree", branch), "\n")); n != 9 {
 		t.Errorf("%d entries after a write, want 9", n)

@@ -14,7 +14,7 @@ import (
 // Problem is something that is not as FORMAT.md says.
 type Problem struct {
 	Path string // of the file or folder; empty for the store as a whole
-	ID   ID     // of the object, where it is about one
+	ID   ID     // of the object, if it is about one
 	What string
 }
 
@@ -26,12 +26,12 @@ func (p Problem) String() string {
 	return where + p.What
 }
 
-// Check looks at the store and reports everything that is wrong with it, in the newest tree: that
-// the ref names a commit, that every folder can be read and holds only what a store may have, and
-// that every file can be read: it costs a reading of the whole tree. A deep check reads every
-// object the ref reaches, history included, and compares its bytes with its id; then git fsck
-// checks them by its own rules. The error says that the check could not be made, not that it found
-// something.
+// Check reports every fault in the newest tree. The ref must name a commit, every folder must be
+// readable and hold only allowed entries, and every file must be readable. It reads the whole tree.
+//
+// A deep check reads every object that the ref reaches, history included, and compares its bytes
+// with its id. Then git fsck applies its own rules. The error means that the check could not run,
+// not that it found a fault.
 func (s *Store) Check(ctx context.Context, deep bool, report func(Problem)) error {
 	tip, err := s.Tip(ctx)
 	if errors.Is(err, git.ErrBrokenRef) {
@@ -82,8 +82,8 @@ type checkWalk struct {
 	count  counter
 }
 
-// folder reports what is wrong with a folder and those in it, and goes on after each problem, up to
-// the limits of a tree: then it returns a LimitError.
+// folder reports the faults of a folder and its subfolders, and continues after each one. Beyond
+// the limits of a tree it returns a LimitError.
 func (c *checkWalk) folder(n *node, prefix string, depth int) error {
 	if err := c.t.load(n, prefix); errors.Is(err, ErrLimit) || c.t.ctx.Err() != nil {
 		return err
@@ -144,7 +144,7 @@ func (s *Store) checkObjects(ctx context.Context, t *Tree, tip ID, files map[ID]
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		report(Problem{What: err.Error()}) // and look at what it listed until then
+		report(Problem{What: err.Error()}) // and check the entries listed before the error
 	}
 	for line := range strings.Lines(string(out)) {
 		id, path, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
@@ -171,7 +171,7 @@ func (s *Store) fsck(ctx context.Context, tip ID, report func(Problem)) error {
 	if err == nil {
 		return nil
 	}
-	said := map[string]bool{"": true} // of a damaged pack git says the same for each object
+	said := map[string]bool{"": true} // git repeats its message about a damaged pack for each object
 	for line := range strings.Lines(string(out)) {
 		if line = strings.TrimSpace(line); !said[line] && !strings.HasPrefix(line, "notice:") {
 			said[line] = true

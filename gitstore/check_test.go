@@ -9,7 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// Every file whose content is gone is named by its path, and none hides the next.
+// Check names every file with missing content by its path; none hides the next.
 func TestCheckNamesFilesWithoutContent(t *testing.T) {
 	for _, format := range []string{"sha1", "sha256"} {
 		r := testrepo.New(t, "--object-format="+format)

@@ -78,7 +78,7 @@ func visible(s, keep string) string {
 	return b.String()
 }
 
-// commit is what we read of a commit object.
+// commit holds the parts of a commit object that we read.
 type commit struct {
 	tree    ID
 	parents []ID

@@ -86,16 +86,15 @@ func (s *Store) mayBegin(ctx context.Context) error {
 	return nil
 }
 
-// Discard removes the store, with its log, and forgets that it was there: another may be made at
-// its ref. Its objects stay until git finds that nothing reaches them. Where there is none, there
-// is nothing to do.
+// Discard removes the store with its log and forgets that it existed, so that another can be made
+// at its ref. Its objects stay until git prunes them. Without a store it does nothing.
 func (s *Store) Discard(ctx context.Context) error {
 	ctx, unlock, err := s.Lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if s.noted() { // first: who is interrupted here has lost nothing
+	if s.noted() { // first, so that an interrupted call loses nothing
 		if err := s.note(""); err != nil {
 			return err
 		}
@@ -110,9 +109,9 @@ func (s *Store) Discard(ctx context.Context) error {
 	return s.repo.DeleteRef(ctx, s.ref, tip)
 }
 
-// Adopt makes the store from another ref, as refs/remotes/origin/reverie/memory: it begins at that
-// ref's commit. The error wraps ErrExists if there is a store, and EntryErrors if that commit has
-// an entry or a file that a store must not have. One that was deleted may be adopted again.
+// Adopt makes the store from the commit of another ref, such as refs/remotes/origin/reverie/memory.
+// It may replace a deleted store. The error wraps ErrExists if there is a store. It is an
+// EntryErrors if that commit has an entry or a file that a store must not have.
 func (s *Store) Adopt(ctx context.Context, from string) (Result, error) {
 	w, err := s.begin(ctx)
 	if err != nil {
@@ -147,8 +146,8 @@ func (s *Store) Adopt(ctx context.Context, from string) (Result, error) {
 	return Result{Commit: t.commit, Tree: t.id, Changed: true}, s.remember(t.commit)
 }
 
-// giveUp notes the first commit of all stores in place of the last one, before the ref leaves that
-// one's history: who is interrupted on the way has lost nothing.
+// giveUp notes the first commit of all stores in place of the last one before the ref leaves that
+// history, so that an interrupted call loses nothing.
 func (s *Store) giveUp() error {
 	if !s.noted() {
 		return nil

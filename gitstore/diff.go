@@ -14,10 +14,11 @@ type Change struct {
 }
 
 // Diff calls fn for every file that differs from an older root tree, in git's order; "" is the
-// empty tree. Only folders that differ are read, so the cost follows the change and not the size.
-// Entries that a store must not have count as absent; those met in this tree are returned together,
-// as EntryErrors, when all else was compared. Folders of this tree that are damaged are passed over
-// and returned in the same way, as a Damage, in place of EntryErrors.
+// empty tree. It reads only folders that differ, so the cost follows the change and not the size.
+//
+// Entries that a store must not have count as absent. Diff returns those of this tree together, as
+// EntryErrors, after comparing the rest. If folders of this tree are damaged it skips them and
+// returns a Damage instead.
 func (t *Tree) Diff(old ID, fn func(Change) error) error {
 	before := &node{loaded: true}
 	if old != "" {
@@ -42,7 +43,7 @@ func (t *Tree) diff(old, new *node, prefix string, depth int, bad *EntryErrors, 
 	return nil
 }
 
-// Damage is what of a tree cannot be read, each with its path. It wraps ErrCorrupt.
+// Damage lists the unreadable parts of a tree, each with its path. It wraps ErrCorrupt.
 type Damage []error
 
 func (d Damage) Error() string   { return errors.Join(d...).Error() }
@@ -90,8 +91,8 @@ func (d *differ) folder(old, new *node, prefix string, depth int) error {
 	return nil
 }
 
-// entry compares what has one name in two folders; one of both may be nil. Both are files, or both
-// are folders.
+// entry compares the entries of one name in two folders: both files or both folders. One of them
+// may be nil.
 func (d *differ) entry(from, to *entry, prefix string, depth int) error {
 	one := from
 	if one == nil {

@@ -107,7 +107,7 @@ func readCalls(text string) []call {
 	return calls
 }
 
-// synced reports whether a call syncs the file whose path ends so.
+// synced reports whether a call syncs the file whose path ends in path.
 func synced(calls []call, path string) bool {
 	return slices.ContainsFunc(calls, func(c call) bool {
 		return (c.name == "fsync" || c.name == "fdatasync") && strings.HasSuffix(c.from, path)

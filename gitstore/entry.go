@@ -19,14 +19,14 @@ const (
 	modeTree = "40000"
 )
 
-// Limits of what a store holds.
+// Limits of a store.
 const (
 	MaxFile  = 256 << 10 // bytes of one file; larger ones are refused when written
 	MaxName  = 255       // bytes of one name in a path
 	MaxDepth = 32        // names in a path
 )
 
-// EntryError is an entry of a tree that a store must not have: it is passed over, and said.
+// EntryError describes a tree entry that a store must not have. Readers skip it and report it.
 type EntryError struct {
 	Path string
 	Why  string
@@ -65,19 +65,19 @@ func (e EntryErrors) or() error {
 type entry struct {
 	mode, name string
 	id         ID
-	child      *node // of a folder that was looked into
+	child      *node // of a folder that was loaded
 	bad        string
 }
 
 func (e *entry) isTree() bool { return e.mode == modeTree }
 
-// parseTree decodes a tree whose ids have size bytes. go-git's own decoder knows ids of 20 bytes
-// only, and gives up the tree at the first strange mode. Entries that a store must not have are
-// marked, not dropped.
+// parseTree decodes a tree whose ids have size bytes. go-git's own decoder knows only ids of 20
+// bytes and gives up at the first strange mode. Entries that a store must not have are marked, not
+// dropped.
 func parseTree(data []byte, size int) ([]entry, error) {
-	n := len(data) / (len("40000 xx\x00") + size) // as many as the folders of two digits that most are have
+	n := len(data) / (len("40000 xx\x00") + size) // exact for folders of two digits, the most frequent kind
 	entries, hashes := make([]entry, 0, n), make([]byte, 0, 2*size*n)
-	text := string(data) // of which modes and names are parts
+	text := string(data) // modes and names are substrings
 	for len(text) > 0 {
 		head, rest, ok := strings.Cut(text, "\x00")
 		mode, name, ok2 := strings.Cut(head, " ")
@@ -119,8 +119,8 @@ func markDuplicates(entries []entry) {
 	}
 }
 
-// rising reports whether each name is greater than the one before, as nearly everywhere: then none
-// is there twice.
+// rising reports whether each name is greater than the one before. Nearly every tree is so; then no
+// name occurs twice.
 func rising(entries []entry) bool {
 	for i := 1; i < len(entries); i++ {
 		if entries[i].name <= entries[i-1].name {

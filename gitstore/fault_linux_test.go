@@ -20,7 +20,7 @@ func TestFaultAtEveryCallLeavesOldOrNew(t *testing.T) {
 	for _, fault := range []string{"signal=KILL", "error=EIO", "error=ENOSPC"} {
 		for _, name := range []string{"fsync", "renameat", "linkat", "unlinkat", "openat"} {
 			if fault != "signal=KILL" && (name == "unlinkat" || name == "openat") {
-				continue // a writer comes through without what it could not remove, and without some of what it could not open
+				continue // a writer survives failed removals and some failed opens
 			}
 			t.Run(fault+" at "+name, func(t *testing.T) {
 				r := testrepo.New(t)

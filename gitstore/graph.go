@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// node of a history: what rev-list tells of a commit.
+// commitNode is one commit of a history as rev-list prints it.
 type commitNode struct {
 	id, tree ID
 	parents  []ID
 }
 
-// apart is where two histories differ: the commits that only one of them has, newest first.
+// apart holds the difference of two histories: the commits that only one of them has, newest first.
 type apart struct {
 	tips         [2]ID
 	ours, theirs []commitNode
@@ -43,15 +43,15 @@ func (s *Store) apart(ctx context.Context, ours, theirs ID) (apart, error) {
 	return a, nil
 }
 
-// commitsOf lists the commits that revisions say to git rev-list, newest first. Where one is A...B
-// their ids have a mark in front.
+// commitsOf lists the commits that git rev-list selects by revisions, newest first. For A...B each
+// id begins with a mark.
 func (s *Store) commitsOf(ctx context.Context, revs ...string) ([]commitNode, error) {
 	args := append([]string{"rev-list", "--left-right", "--topo-order", "--parents", "--format=tformat:%T"}, revs...)
 	out, err := s.repo.Git(ctx, nil, append(args, "--")...)
 	return parseRevList(out), err
 }
 
-// parseRevList reads what rev-list --parents --format=tformat:%T writes.
+// parseRevList parses the output of rev-list --parents --format=tformat:%T.
 func parseRevList(out []byte) []commitNode {
 	var all []commitNode
 	for line := range strings.Lines(string(out)) {
@@ -90,10 +90,10 @@ func (s *Store) whole(a apart) error {
 	return nil
 }
 
-// touch is what some commits did to a file.
+// touch sums up the changes of some commits to a file.
 type touch struct {
 	commits int  // how many changed it
-	own     bool // one of them changed it against all its parents, so that the change is its own and no merge's
+	own     bool // one of them changed it against all its parents, so the change is not a merge's
 	born    bool // one of them made it
 }
 
@@ -116,7 +116,7 @@ func (t *Tree) touched(commits []commitNode, trees map[ID]ID) (map[string]touch,
 				return nil
 			})
 			var bad EntryErrors
-			if err != nil && !errors.As(err, &bad) { // what history holds is read past; tips are looked at
+			if err != nil && !errors.As(err, &bad) { // bad entries are ignored in history; tips are checked
 				return nil, err
 			}
 		}

@@ -10,9 +10,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// history lists the commits that tips reach and not does not, parents before children. In a clone
-// whose history was cut off the error says so: what hangs on commits that are not there cannot be
-// rewritten.
+// history lists the commits reachable from tips but not from not, parents before children. In a
+// shallow clone it returns an error, because descendants of missing commits cannot be rewritten.
 func history(ctx context.Context, repo *git.Repo, tips, not []ID) ([]ID, error) {
 	var in strings.Builder
 	for _, id := range tips {
@@ -62,8 +61,7 @@ func eachCommit(ctx context.Context, objects git.Objects, ids []ID, fn func(id I
 	return nil
 }
 
-// line is one line of a tree as its bytes say; whoever rewrites history keeps what it does not
-// know.
+// line is one line of a tree, byte for byte, so that a rewriting keeps parts it does not know.
 type line struct {
 	all  []byte // the whole line
 	mode []byte
@@ -94,8 +92,8 @@ func eachLine(data []byte, size int, fn func(line) error) error {
 	return nil
 }
 
-// maxPath bounds the paths that a rewriting looks into, in bytes: who nests folders deeper means
-// harm.
+// maxPath bounds the paths that a rewriting follows, in bytes. Only an attacker nests folders
+// deeper.
 const maxPath = 16 << 10
 
 // readTree reads a tree by its id in bytes.
@@ -113,10 +111,9 @@ func readTree(ctx context.Context, objects git.Objects, id []byte, path string) 
 	return o.Data, err
 }
 
-// Survey shows everything that the histories of some tips hold: file is called for each pair of a
-// path and a content, once, and commit for each commit, with its message and with what else
-// somebody wrote into it: headers but tree, parents, author, committer and signature. It reads each
-// folder once and no file.
+// Survey visits everything in the histories of some tips. It calls file once for each pair of path
+// and content, and commit for each commit. headers holds all but tree, parents, author, committer
+// and signature. Survey reads each folder once and no file.
 func Survey(ctx context.Context, repo *git.Repo, tips []ID, file func(path string, blob ID), commit func(id ID, headers, message string)) error {
 	ids, err := history(ctx, repo, tips, nil)
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// canary returns a program that leaves a mark when somebody runs it, and a function that says who
-// did.
+// canary returns a program that leaves a mark when it runs, and a function that returns the marks.
 func canary(t *testing.T) (program string, sang func() string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -59,7 +58,7 @@ func everything(t *testing.T, r *testrepo.Repo) {
 	if err := s.Repo().DeleteRef(t.Context(), branch, string(tip)); err != nil {
 		t.Error(err)
 	}
-	if err := os.Remove(filepath.Join(s.Repo().CommonDir, "reverie", "tips")); err != nil { // so that it may begin again
+	if err := os.Remove(filepath.Join(s.Repo().CommonDir, "reverie", "tips")); err != nil { // so that the store can begin again
 		t.Error(err)
 	}
 }
@@ -113,8 +112,7 @@ func withoutSigners(t *testing.T) string {
 	return dir + string(os.PathListSeparator) + os.Getenv("PATH")
 }
 
-// What an enclosing git, a hook or a hostile parent put into the environment does not reach our
-// git.
+// Variables that an enclosing git, a hook or a hostile parent set do not reach our git.
 func TestEnvironmentOfOthersIsNotUsed(t *testing.T) {
 	r := testrepo.New(t)
 	other := testrepo.Init(t, filepath.Join(t.TempDir(), "other"))

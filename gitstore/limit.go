@@ -23,10 +23,10 @@ const (
 // maxBlob is the size from which on a file is not read at all, in bytes: far more than MaxFile.
 const maxBlob = 1 << 20
 
-// maxHistory bounds the pairs of path and content that are looked at in a history.
+// maxHistory bounds the pairs of path and content that we examine in a history.
 const maxHistory = 1 << 20
 
-// sizes are what is read of a repository that anybody may have filled.
+// sizes bounds our reads from a repository that strangers may have filled.
 var sizes = git.Sizes{Blob: maxBlob, Other: MaxFolder}
 
 // ErrLimit is returned when a tree or a history holds more than a store may.
@@ -56,7 +56,7 @@ func tooVaried() string {
 	return fmt.Sprintf("more than %d versions of files and folders in history", maxHistory)
 }
 
-// weight is what a tree amounts to: entries, and bytes of their paths. Both stop at the largest
+// weight measures a tree: its entries and the bytes of their paths. Both stop at the largest
 // number.
 type weight struct{ entries, paths int }
 
@@ -94,7 +94,7 @@ func (w *weight) add(entries []entry, prefix string) error {
 // them.
 const suspect = MaxEntries / 16
 
-// counter counts what a reader goes through below a folder.
+// counter counts the entries that a reader visits below a folder.
 type counter struct {
 	seen    weight
 	root    *node
@@ -113,7 +113,7 @@ func (c *counter) add(t *Tree, n *node, prefix string) error {
 	c.weighed = true
 	w, err := newScale(t.ctx, t.objects).weigh(c.root.id, c.prefix, strings.Count(c.prefix, "/"))
 	if err != nil && !errors.Is(err, ErrLimit) {
-		return nil // what cannot be read is the reader's business
+		return nil // the reader handles unreadable folders
 	}
 	if err == nil {
 		err = w.over(c.prefix)
@@ -213,7 +213,7 @@ func readFolder(ctx context.Context, objects git.Objects, id ID, path string) ([
 	return entries, nil
 }
 
-// at says of an error at which path it was; "" is the root.
+// at adds a path to an error; "" is the root.
 func at(path string, err error) error {
 	if path == "" {
 		return err

@@ -137,7 +137,7 @@ func TestReadersEndAtTheLimits(t *testing.T) {
 	}
 }
 
-// What a store itself writes stays within the limits too.
+// Our own writes stay within the limits too.
 func TestWritesStayWithinTheLimits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

@@ -2,18 +2,18 @@ package gitstore
 
 import "context"
 
-// heldKey marks a context whose holder has the lock of a repository; its value is the
-// repository's common directory.
+// heldKey marks a context that holds the lock of a repository. Its value is the repository's common
+// directory.
 type heldKey struct{}
 
-// Lock takes the lock that all writers of this repository's stores share, and returns a context
-// in which Update, Create and Adopt of any of them do not wait for it. So several stores can be
-// read and changed with nobody in between. The context must not outlive unlock.
+// Lock takes the lock that all writers of this repository's stores share. In the returned context,
+// Update, Create and Adopt of those stores do not wait for it, so several stores can change
+// together. The context must not outlive unlock.
 func (s *Store) Lock(ctx context.Context) (locked context.Context, unlock func(), err error) {
 	if s.holds(ctx) {
 		return ctx, func() {}, nil
 	}
-	go s.repo.Identity(ctx) // git answers while we wait and read; begin finds the answer, or asks again
+	go s.repo.Identity(ctx) // git answers while we wait; begin uses the answer or asks again
 	unlock, err = s.repo.Lock(ctx)
 	if err != nil {
 		return nil, nil, err

@@ -17,8 +17,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// environment is one of the states in which people keep repositories. make returns the directory
-// where the user stands and a repository to ask git about.
+// environment is one kind of repository found in practice. make returns the user's directory and a
+// repository for asking git.
 type environment struct {
 	name string
 	make func(t *testing.T) (dir string, r *testrepo.Repo)
@@ -46,7 +46,7 @@ func clone(name string, options ...string) environment {
 	}}
 }
 
-// named is an environment whose folder has an awkward name.
+// named returns an environment whose folder has an awkward name.
 func named(name, folder string) environment {
 	return environment{name, func(t *testing.T) (string, *testrepo.Repo) {
 		testrepo.Isolate(t)
@@ -75,8 +75,8 @@ func TestEveryEnvironment(t *testing.T) {
 	}
 }
 
-// exercise makes a store, or goes on with the one that is there, writes to it, reads it back by us
-// and by git, and looks whether anything else moved.
+// exercise makes a store or opens the existing one, writes to it, and reads it back through us and
+// git. It also checks that nothing else moved.
 func exercise(t *testing.T, dir string, r *testrepo.Repo) {
 	t.Helper()
 	before := snapshot(t, r)

@@ -15,25 +15,25 @@ var (
 	ErrShallow = errors.New("the history is cut off here (a shallow clone)")
 )
 
-// Way is how a merge ended.
+// Way names the outcome of a merge.
 type Way string
 
 const (
 	Nothing     Way = "nothing"      // theirs was in ours already
 	FastForward Way = "fast-forward" // ours was in theirs
-	Adopted     Way = "adopted"      // the merged tree is theirs: their tip took the place of ours
+	Adopted     Way = "adopted"      // our tip gave way to theirs, whose tree is the merged tree
 	Joined      Way = "joined"       // a merge commit
 )
 
 // Incoming is another history of the store, and how to bring it in.
 type Incoming struct {
 	Tip     ID
-	Message Commit                   // of a merge commit
+	Message Commit                   // for a merge commit
 	Accept  func(theirs *Tree) error // may refuse the whole; nil accepts
 	Resolve Resolve                  // decides a file that both sides changed
 }
 
-// Merged is what a Merge did.
+// Merged describes the outcome of a Merge.
 type Merged struct {
 	Result
 	Way     Way
@@ -42,15 +42,16 @@ type Merged struct {
 	Dropped []string // files of which one side's text is now in history only
 }
 
-// Merge brings another history in, by one move of the ref. What theirs changes is looked at first,
-// and an entry or a file that a store must not have refuses the whole, with an error that is an
-// EntryErrors. The error wraps ErrShallow where the histories are cut off.
+// Merge joins another history to ours by one move of the ref. It first checks their changes. One
+// entry or file that a store must not have refuses everything, with an EntryErrors. The error wraps
+// ErrShallow if the histories are cut off.
 //
-// There is no merge base. A file that only one side's own commits touched is taken from that side;
-// for others Resolve is given every version there was, with what it was made from, so that its
-// answer can be the same in whichever order histories meet. Where the outcome is their tree, their
-// tip is adopted and ours kept in a backup, unless a commit of ours undid something that theirs has
-// not seen done.
+// It uses no merge base. A file that only one side's own commits touched comes from that side. For
+// other files Resolve gets every version with its parents, so its answer need not depend on the
+// order in which histories meet.
+//
+// If the result equals their tree, the ref adopts their tip and a backup keeps ours. The exception
+// is a commit of ours that undid a change which their history still has.
 func (s *Store) Merge(ctx context.Context, in Incoming) (Merged, error) {
 	w, err := s.begin(ctx)
 	if err != nil {
@@ -152,7 +153,7 @@ func (s *Store) openBoth(ctx context.Context, a, b ID) (first, second *Tree, err
 	return first, second, nil
 }
 
-// beside is another root tree over the same object database.
+// beside returns another root tree over the same object database.
 func (t *Tree) beside(id ID) *Tree {
 	b := &Tree{ctx: t.ctx, objects: t.objects, hash: t.hash, git: t.git, id: id, nodes: map[ID]*node{}}
 	b.root = b.folder(id)
@@ -162,8 +163,8 @@ func (t *Tree) beside(id ID) *Tree {
 // maxTold bounds the entries that an error of Admit names.
 const maxTold = 100
 
-// Admit returns what this tree changes against an older one, in git's order, if all of it may be in
-// a store; else the error is an EntryErrors, or wraps ErrLimit. "" is the empty tree.
+// Admit returns the changes of this tree against an older one, in git's order, if a store may hold
+// them all. Otherwise the error is an EntryErrors or wraps ErrLimit. "" is the empty tree.
 func (t *Tree) Admit(old ID) ([]Change, error) {
 	if _, err := newScale(t.ctx, t.objects).weigh(t.id, "", 0); err != nil {
 		return nil, err
@@ -230,8 +231,8 @@ func (t *Tree) admitHistory(commits []commitNode) error {
 	return nil
 }
 
-// AdmitHistory returns a LimitError unless the trees of commits are within the limits. The commits
-// are given as to git rev-list: what is reached, and with a ^ in front what is not.
+// AdmitHistory returns a LimitError unless the trees of some commits are within the limits. revs
+// select the commits as for git rev-list; ^ in front excludes.
 func (s *Store) AdmitHistory(ctx context.Context, revs ...string) error {
 	all, err := s.commitsOf(ctx, revs...)
 	if err != nil {
@@ -266,13 +267,13 @@ func (w *writer) take(m Merged, theirs *Tree, way Way) (Merged, error) {
 	return m, nil
 }
 
-// maxAgreed is how many files that both sides changed to the same are looked at again. A merge that
-// meets more of them is that of a branch and its squash.
+// maxAgreed bounds the files that we examine again after both sides changed them to the same
+// content. Only a merge of a branch with its own squash meets more.
 const maxAgreed = 256
 
-// join makes tx the merged tree. changes are from ours to theirs. undone reports that commits of
-// ours changed a file, and did more than make it, which none of theirs touched: where both sides
-// have the same text of it now, ours undid something.
+// join makes tx the merged tree; changes lead from ours to theirs. undone reports whether our
+// commits changed, and not only made, a file that no commit of theirs touched. If both sides now
+// have the same text, ours undid something.
 func (tx *Tx) join(own apart, changes []Change, resolve Resolve, m *Merged) (undone bool, err error) {
 	ours, err := tx.touched(own.ours, own.trees)
 	if err != nil {
@@ -306,8 +307,8 @@ func (tx *Tx) join(own apart, changes []Change, resolve Resolve, m *Merged) (und
 			agreed = append(agreed, path)
 		}
 	}
-	// What two sides agree on is what they merge to, but where each took away what the other kept
-	// meanwhile.
+	// Content that both sides agree on is the result, unless each side removed something that the
+	// other still kept.
 	if slices.Sort(agreed); len(agreed) <= maxAgreed {
 		both = append(both, agreed...)
 	}

@@ -93,7 +93,7 @@ func TestMergeAdoptsTheSameTree(t *testing.T) {
 	}
 }
 
-// What a side did and undid must travel on: another clone may have seen it done.
+// A change that one side made and undid must travel on: another clone may have seen it made.
 func TestMergeKeepsWhatWasUndone(t *testing.T) {
 	_, ours, theirs := sides(t)
 	write(t, ours, map[string]string{"README.md": "done\n"})
@@ -227,7 +227,8 @@ func TestMergeSeesEveryVersion(t *testing.T) {
 	}
 }
 
-// A file that both sides changed to the same is looked at again, unless each of them only made it.
+// A file that both sides changed to the same content is examined again, unless each of them only
+// made it.
 func TestMergeLooksAtWhatBothAgreeOn(t *testing.T) {
 	_, ours, theirs := sides(t)
 	write(t, ours, map[string]string{"one": "1\n"}) // or the commits of both would be the same

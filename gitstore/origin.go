@@ -13,51 +13,50 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// Origins says of the files below a folder who made each what it is, and which version of it
-// counts. It is derived from history, and may be kept to be brought up to date by the next call of
-// Store.Origins.
+// Origins holds the authors of each file below a folder and the version of it that counts. It
+// derives from history; the next call of Store.Origins can bring a stored one up to date.
 type Origins struct {
 	Tip      ID                `json:"tip"`            // the commit that it is about
-	Believed string            `json:"believed"`       // which keys and programs said whose a signature is; "" if none was looked at
+	Believed string            `json:"believed"`       // signers and programs behind the check of signatures; "" if none ran
 	Key      string            `json:"key"`            // of the Belief
 	Files    map[string]Origin `json:"files"`          // by path
 	Held     map[string]Held   `json:"held,omitempty"` // by path: files whose newest change does not count
 
-	// Gone are files that were taken away by somebody who counts, by path.
+	// Gone maps each file that was removed by authors who count to those authors, by path.
 	Gone map[string][]Author `json:"gone,omitempty"`
 
 	strangers bool // commits of others were read
 }
 
-// Origin is where the bytes of one file come from.
+// Origin names the authors of a file's bytes.
 type Origin struct {
 	Blob ID       `json:"blob"`
-	By   []Author `json:"by"` // all of them had a hand in it: one, or more where a merge joined texts
+	By   []Author `json:"by"` // usually one; several where a merge joined texts
 
-	// Mixed says that a version before it did not count.
+	// Mixed reports that an earlier version did not count.
 	Mixed bool `json:"mixed,omitempty"`
 }
 
-// Held is the last version of a file that counts, where a later change does not. The file may have
-// the same bytes again.
+// Held is the last version of a file that counts, if a later change does not. The file may have
+// returned to the same bytes.
 type Held struct {
 	Blob ID        `json:"blob,omitempty"` // "": no version counts
-	Text string    `json:"text,omitempty"` // of Blob, where that was put together here and git need not have it
+	Text string    `json:"text,omitempty"` // of Blob, if we joined it and git may lack it
 	By   []Author  `json:"by,omitempty"`
-	When time.Time `json:"when,omitzero"`   // its newest author's commit is of
+	When time.Time `json:"when,omitzero"`   // date of its newest author's commit
 	Gone []Author  `json:"taken,omitempty"` // took the file away; then it has no Origin
 }
 
-// Belief says whose changes of files count.
+// Belief decides whose changes of files count.
 type Belief struct {
-	Key    string            // names the answers: one that was kept is gone on from only where they are the same
-	Author func(Author) bool // what this author changed counts
+	Key    string            // identifies the rules; a stored answer is reused only under the same key
+	Author func(Author) bool // reports whether this author's changes count
 
-	// Approved is the content of a file that counts whoever made it, and the one that counted when
-	// that was said. nil: none is.
+	// Approved returns the approved content of a file, which counts whoever its author is, and the
+	// content that counted at the approval. If nil, no content is approved.
 	Approved func(path string) (blob, over ID, ok bool)
 
-	// Join puts versions together that count and were made apart. nil: no version counts then.
+	// Join merges versions that count and were made in parallel. If nil, no version counts then.
 	Join Resolve
 }
 
@@ -75,25 +74,24 @@ func (b Belief) approves(path string, blob ID) bool {
 	return ok && approved == blob
 }
 
-// errStale says that what was kept does not suffice to go on from.
+// errStale means that a stored answer is too old to continue from.
 var errStale = errors.New("origins have to be worked out anew")
 
-// Origins works out who made the files below dir, or the file dir at the top, what they are at the
-// commit tip. That is the author of the last commit that changed the file. A merge commit hands on
-// what it took from one side, with that side's authors. Where it joined two texts, all their
-// authors count and its own; where it took what the other side had already left behind, its own
-// too: a merge must not launder, and must not bring back in somebody else's name.
+// Origins finds the authors of the files below dir at the commit tip, or of the file dir at the
+// top. The author of a file is that of the last commit that changed it. A merge commit passes on
+// the authors of the side it took. If it joined two texts, all their authors count as well as its
+// own. Its author also counts if it took content that the other side had already replaced: a merge
+// must not launder content or restore it under another name.
 //
-// Beside that goes the version of each file that counts: what it would be if only commits of those
-// whom the belief accepts had been made. Another's commit leaves it as it was, also one that takes
-// the file away, and a merge joins those of its sides. An edit that counts makes its bytes the
-// version, whosever text it began with.
+// It also finds the version of each file that counts: the result if only commits of accepted
+// authors existed. A commit of another author leaves that version as it was, even if it removes the
+// file. A merge joins the versions of its sides. An accepted edit makes its bytes the version,
+// regardless of the text it began with.
 //
-// since, which may be nil, is an earlier answer; then only commits that it does not know are read.
-// Where its tip is not in the history any more, as after a squash, a file that is what it was then
-// keeps its origin of then if the belief accepts everybody in it, and the version of then counts
-// where the new history has none; where the history only grew, who brought bytes back is who made
-// them. Where two sides have the same bytes a side that the belief accepts is preferred.
+// since is an earlier answer, or nil; with it only newer commits are read. If its tip left the
+// history, as after a squash, an unchanged file keeps its old origin if the belief accepts all of
+// it. The old version counts if the new history has none. If the history only grew, the author who
+// restored bytes is their author. Of sides with the same bytes an accepted one is preferred.
 func (s *Store) Origins(ctx context.Context, tip ID, dir string, since *Origins, verify bool, belief Belief) (*Origins, error) {
 	believed := ""
 	if verify {
@@ -106,7 +104,7 @@ func (s *Store) Origins(ctx context.Context, tip ID, dir string, since *Origins,
 		since = nil
 	}
 	from := since
-	if since != nil && since.Key != belief.Key { // what was known of a history that was replaced stays so
+	if since != nil && since.Key != belief.Key { // replaced history keeps its known origins
 		var err error
 		if from, err = s.origins(ctx, since.Tip, dir, nil, verify, belief); ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -147,7 +145,7 @@ func (s *Store) Origins(ctx context.Context, tip ID, dir string, since *Origins,
 	return o, nil
 }
 
-// replaces takes over what counted in a history that another took the place of.
+// replaces carries over the versions that counted in a history that this one replaced.
 func (o *Origins) replaces(since *Origins, belief Belief) {
 	was := map[string]Held{}
 	for path, f := range since.Files {
@@ -211,7 +209,7 @@ func (s *Store) origins(ctx context.Context, tip ID, dir string, since *Origins,
 		}
 	}
 	end := w.states[tip]
-	if end == nil { // it lies before what is known
+	if end == nil { // it precedes the known tip
 		return nil, errStale
 	}
 	o := &Origins{Tip: tip, Files: map[string]Origin{}, Held: map[string]Held{}, Gone: map[string][]Author{}}
@@ -280,7 +278,7 @@ func (w *walk) note(o *Origins, path string, f *origin) {
 	o.Held[path] = h
 }
 
-// newest is when the newest commit of some authors was written, as far as that can be read.
+// newest returns the date of the newest commit of some authors, as far as it can be read.
 func (w *walk) newest(by []Author) (t time.Time) {
 	for _, a := range by {
 		if _, ok := w.times[a.Commit]; !ok && a.Commit != "" {
@@ -299,18 +297,18 @@ func (w *walk) newest(by []Author) (t time.Time) {
 	return t
 }
 
-// origin is an Origin with those that lay at its path before it, and with the version that counts.
-// A file that was taken away has one too, without a blob.
+// origin is an Origin with its predecessors at the same path and the version that counts. A removed
+// file has one too, without a blob.
 type origin struct {
 	blob   ID
 	by     []Author
 	before []*origin // of each parent
-	age    int       // more than that of any before it
-	kept   *origin   // the last version that counts: this one itself, or an earlier one; nil: none does
-	mixed  bool      // a version before it did not count
+	age    int       // greater than that of any predecessor
+	kept   *origin   // the last version that counts: this one or an earlier one; nil if none
+	mixed  bool      // an earlier version did not count
 }
 
-// newOrigin is an origin that does not count yet.
+// newOrigin returns an origin that does not count yet.
 func newOrigin(blob ID, by []Author, before ...*origin) *origin {
 	o := &origin{blob: blob, by: by, age: 1}
 	for _, b := range before {
@@ -322,12 +320,12 @@ func newOrigin(blob ID, by []Author, before ...*origin) *origin {
 	return o
 }
 
-// maxFollowed bounds how many origins are looked at to find out whether one follows another. Where
-// that does not suffice it does not, and more is withheld.
+// maxFollowed bounds the origins that follows examines. Beyond it the answer is false, which
+// withholds more.
 const maxFollowed = 1 << 16
 
-// follows reports whether a text was made in the knowledge of another: that one lay at its path
-// before. With counting only versions that count are looked at.
+// follows reports whether old precedes f at its path, so that f's author knew it. With counting it
+// passes only through versions that count.
 func (f *origin) follows(old *origin, counting bool) bool {
 	seen := map[*origin]bool{}
 	for next := []*origin{f}; len(next) > 0; {
@@ -354,7 +352,7 @@ func (f *origin) follows(old *origin, counting bool) bool {
 	return false
 }
 
-// as is the version of an origin that counts, or itself.
+// as returns the version of an origin that counts, or itself.
 func (f *origin) as(counting bool) *origin {
 	if counting {
 		return f.kept
@@ -362,8 +360,8 @@ func (f *origin) as(counting bool) *origin {
 	return f
 }
 
-// versions are some origins and all before them, the oldest first. With counting those that do not
-// count are passed over.
+// versions returns some origins and all their predecessors, oldest first. With counting it passes
+// only through versions that count.
 func versions(counting bool, ends ...*origin) (all []*origin) {
 	seen := map[*origin]bool{nil: true}
 	for next := slices.Clone(ends); len(next) > 0; {
@@ -380,8 +378,8 @@ func versions(counting bool, ends ...*origin) (all []*origin) {
 	return all
 }
 
-// state is the origin of every file at one commit. States share what they have in common: a shelf
-// is copied before it is changed.
+// state holds the origin of every file at one commit. States share shelves; a shelf is copied
+// before it changes.
 type state struct {
 	root    *node
 	shelves [256]*shelf // by a hash of the path; nil is an empty one
@@ -443,13 +441,12 @@ type walk struct {
 	times    map[ID]time.Time
 }
 
-// step works out the state of one commit. For a parent that was not walked, which lies before what
-// is known, the known origins are taken; where they are not what that parent had, somebody notices
-// later.
+// step works out the state of one commit. A parent before the known tip gets the known origins; if
+// they do not fit, a later check fails.
 func (w *walk) step(m made, known *state) error {
 	root := &node{id: m.tree}
 	if len(m.parents) == 0 {
-		if w.shallow { // what is older is not here, nor who made it
+		if w.shallow { // older commits and their authors are missing
 			m.by = Author{}
 		}
 		first := &state{root: &node{loaded: true}}
@@ -485,7 +482,7 @@ func (w *walk) step(m made, known *state) error {
 	return nil
 }
 
-// plain is what a commit with one parent, or none, changed.
+// plain returns the changes of a commit with at most one parent.
 func (w *walk) plain(parent *state, root *node, m made) (map[string]*origin, error) {
 	changed := map[string]*origin{}
 	var stale error
@@ -501,7 +498,7 @@ func (w *walk) plain(parent *state, root *node, m made) (map[string]*origin, err
 			stale = err
 		case counts:
 			if w.partly && (before == nil && c.Old != "" || before != nil && before.blob != c.Old) {
-				stale = errStale // the parent is older than what is known: this may have been made beside the version that counts
+				stale = errStale // the parent is older than the known tip, perhaps parallel to the version that counts
 			}
 			o.kept = o
 		}
@@ -510,9 +507,9 @@ func (w *walk) plain(parent *state, root *node, m made) (map[string]*origin, err
 	return changed, cmp.Or(err, stale)
 }
 
-// counts reports whether a change counts that was made on the version which its origin has.
+// counts reports whether the change that made an origin counts.
 func (w *walk) counts(path string, o *origin) (bool, error) {
-	if w.belief.all(o.by) { // who takes away what does not count has taken nothing
+	if w.belief.all(o.by) { // removing content that does not count changes nothing
 		return o.blob != "" || o.kept != nil && o.kept.blob != "", nil
 	}
 	if w.belief.Approved == nil {
@@ -526,7 +523,7 @@ func (w *walk) counts(path string, o *origin) (bool, error) {
 	if o.kept != nil {
 		kept = o.kept.blob
 	}
-	switch { // who brings back what was approved once undoes what came after
+	switch { // restoring old approved content undoes later changes
 	case kept == over, o.kept == nil:
 		return true, nil
 	case w.partly:
@@ -535,9 +532,9 @@ func (w *walk) counts(path string, o *origin) (bool, error) {
 	return !slices.ContainsFunc(versions(true, o.kept), func(v *origin) bool { return v.blob == blob }), nil
 }
 
-// merge is what a merge commit has other than its first parent.
+// merge returns the differences of a merge commit from its first parent.
 func (w *walk) merge(parents []*state, root *node, m made) (map[string]*origin, error) {
-	now := map[string]ID{}                           // what the merge has where it differs from one of its parents
+	now := map[string]ID{}                           // content of the merge, if it differs from one of its parents
 	differs := make([]map[string]bool, len(parents)) // from which
 	for i, p := range parents {
 		differs[i] = map[string]bool{}
@@ -546,7 +543,7 @@ func (w *walk) merge(parents []*state, root *node, m made) (map[string]*origin, 
 			return nil, err
 		}
 	}
-	for i, first := range parents[0].shelves { // the same bytes everywhere, and who made them, or what counts, is not
+	for i, first := range parents[0].shelves { // bytes may agree while authors or counting versions differ
 		for _, p := range parents[1:] {
 			other := p.shelves[i]
 			if other == first {
@@ -579,9 +576,9 @@ func (w *walk) merge(parents []*state, root *node, m made) (map[string]*origin, 
 	return changed, nil
 }
 
-// decide is the origin of a file in a merge of which its parents, or what is known of them, differ.
+// decide returns the origin of a file in a merge whose parents, or their origins, differ.
 func (w *walk) decide(path string, blob ID, parents []*state, differs []map[string]bool, merger Author) (*origin, error) {
-	var taken, strange, kept *origin // of the sides that have what the merge has: the best, and one that does not count
+	var taken, strange, kept *origin // among sides with the merge's content: the best, and one that does not count
 	var before []*origin
 	joined := true
 	for i, p := range parents {
@@ -651,7 +648,7 @@ func (w *walk) decide(path string, blob ID, parents []*state, differs []map[stri
 		if err != nil {
 			return nil, err
 		}
-		if asWhole == blob { // nobody chose these bytes: they follow from versions that do not count, too
+		if asWhole == blob { // the bytes follow by rule, in part from versions that do not count
 			f.by = union(f.by, w.others(before))
 			return f, nil
 		}
@@ -660,12 +657,12 @@ func (w *walk) decide(path string, blob ID, parents []*state, differs []map[stri
 	return f, nil
 }
 
-// maxJoined bounds the versions that are joined to find out whether a merge was made by rule. What
-// has more is taken for chosen.
+// maxJoined bounds the versions that joinAll merges to recognise a merge by rule. Larger merges
+// count as chosen by their author.
 const maxJoined = 4096
 
-// joinAll is what a merge makes of two origins by rule, whether their versions count or not; ""
-// where that is not known.
+// joinAll returns the content that a merge of two origins has by rule, whether or not their
+// versions count. It returns "" if that is unknown.
 func (w *walk) joinAll(path string, before []*origin) (ID, error) {
 	switch {
 	case w.partly:
@@ -681,7 +678,7 @@ func (w *walk) joinAll(path string, before []*origin) (ID, error) {
 	return blob, err
 }
 
-// others are authors, a few, of versions that do not count.
+// others returns up to eight authors of versions that do not count.
 func (w *walk) others(ends []*origin) (by []Author) {
 	for _, f := range versions(false, ends...) {
 		for _, a := range f.by {
@@ -693,7 +690,7 @@ func (w *walk) others(ends []*origin) (by []Author) {
 	return by
 }
 
-// join is the version that counts where two do, of two sides.
+// join returns the version that counts for two sides.
 func (w *walk) join(path string, a, b *origin) (*origin, error) {
 	switch {
 	case a == b, b == nil:
@@ -710,7 +707,7 @@ func (w *walk) join(path string, a, b *origin) (*origin, error) {
 	switch {
 	case a.blob == b.blob:
 		return both, nil
-	case w.partly: // what lies before them is not known
+	case w.partly: // their predecessors are unknown
 		return nil, errStale
 	case w.belief.Join == nil:
 		return nil, nil
@@ -729,8 +726,8 @@ func (w *walk) join(path string, a, b *origin) (*origin, error) {
 	return both, nil
 }
 
-// resolve asks for what becomes of two origins with all their versions, the oldest first. text is
-// that of the blob where it was put together.
+// resolve asks Join to merge two origins, given all their versions, oldest first. text is the
+// merged text if it is new.
 func (w *walk) resolve(path string, a, b *origin, all []*origin, counting bool) (blob ID, text []byte, err error) {
 	at := map[*origin]int{}
 	h := History{Read: func(id ID) ([]byte, error) {
@@ -758,8 +755,8 @@ func (w *walk) resolve(path string, a, b *origin, all []*origin, counting bool) 
 	return out.ID, nil, err
 }
 
-// unknown is the origin of what does not fit together. After a whole walk that is nobody's; what is
-// kept from an earlier one is not enough to say so.
+// unknown returns the origin of content that contradicts the history: an unnamed author after a
+// whole walk, errStale after a partial one.
 func (w *walk) unknown(blob ID) (*origin, error) {
 	if w.partly {
 		return nil, errStale
@@ -767,8 +764,8 @@ func (w *walk) unknown(blob ID) (*origin, error) {
 	return &origin{blob: blob, by: []Author{{}}}, nil
 }
 
-// compare calls fn for what differs below the folder between two roots, or for the file of its name
-// at the top.
+// compare calls fn for the differences below the folder between two roots, or for the file of that
+// name at the top.
 func (w *walk) compare(old, new *node, fn func(Change)) error {
 	was, err := w.file(old)
 	if err != nil {
@@ -792,7 +789,7 @@ func (w *walk) compare(old, new *node, fn func(Change)) error {
 	return w.diff(before, after, w.dir+"/", 1, &EntryErrors{}, func(c Change) error { fn(c); return w.ctx.Err() })
 }
 
-// file is the content of a file that has the folder's name in a root, "" where there is none.
+// file returns the content of a file with the folder's name in a root, or "".
 func (w *walk) file(root *node) (ID, error) {
 	if err := w.load(root, ""); err != nil {
 		return "", err
@@ -803,7 +800,7 @@ func (w *walk) file(root *node) (ID, error) {
 	return "", nil
 }
 
-// folder is the folder in a root; an empty one where there is none.
+// folder returns the folder in a root, or an empty one.
 func (w *walk) folder(root *node) (*node, error) {
 	if err := w.load(root, ""); err != nil {
 		return nil, err
@@ -814,7 +811,7 @@ func (w *walk) folder(root *node) (*node, error) {
 	return &node{loaded: true}, nil
 }
 
-// commitRoot is the root folder of a commit.
+// commitRoot returns the root folder of a commit.
 func (w *walk) commitRoot(id ID) (*node, error) {
 	o, err := w.read(id, "")
 	if err != nil {
@@ -827,7 +824,7 @@ func (w *walk) commitRoot(id ID) (*node, error) {
 	return &node{id: c.tree}, nil
 }
 
-// agrees compares the outcome with the tree that it is about.
+// agrees compares the outcome with the tree itself.
 func (w *walk) agrees(end *state, o *Origins) error {
 	there := map[string]ID{}
 	if err := w.compare(&node{loaded: true}, &node{id: end.root.id}, func(c Change) { there[c.Path] = c.New }); err != nil {
@@ -852,7 +849,7 @@ func (w *walk) agrees(end *state, o *Origins) error {
 	return nil
 }
 
-// union is both lists, each author once.
+// union returns both lists, each author once.
 func union(a, b []Author) []Author {
 	out := slices.Clone(a)
 	for _, x := range b {

@@ -80,9 +80,9 @@ func wrote(history []tale, at int, file, text string) bool {
 	return look(at)
 }
 
-// Whatever people do to a history, a file counts as ann's only where she wrote these bytes, and
-// never where somebody else changed it last in one line of commits. Going on from any earlier
-// commit trusts no more than beginning anew, but for what was ann's there.
+// In any history, a file counts as ann's only if she wrote these bytes. It never does if another
+// author changed it last on a single line of commits. Continuing from an earlier answer trusts no
+// more than a full walk, except for ann's files of that time.
 func TestNoHistoryLaunders(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

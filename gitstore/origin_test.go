@@ -32,7 +32,7 @@ func (s story) commit(author string, parents []string, files ...string) string {
 	return s.r.Run(args...)
 }
 
-// whose is who made each file what it is, as letters.
+// whose returns the authors of each file, as letters.
 func (s story) whose(tip string, since *gitstore.Origins) (map[string]string, *gitstore.Origins) {
 	s.t.Helper()
 	store := gitstore.Open(find(s.t, s.r.Dir), branch)
@@ -125,8 +125,8 @@ func TestOriginsGoOnFromWhatIsKnown(t *testing.T) {
 	}
 }
 
-// Commits that nobody's git would make are somebody's whom nobody trusts, with and without a look
-// at signatures.
+// Commits that no git would make belong to untrusted authors, with and without a check of
+// signatures.
 func TestStrangeAuthorsAreNobody(t *testing.T) {
 	s := story{t, testrepo.New(t)}
 	base := s.commit("ann", nil, "a=1")

@@ -21,7 +21,7 @@ func objects(r *testrepo.Repo, revs ...string) []string {
 	return strings.Fields(r.Run(append([]string{"rev-list", "--objects", "--no-object-names"}, revs...)...))
 }
 
-// prune removes loose objects as a git prune does that listed what refs reach before they did.
+// prune removes loose objects like a git prune that listed the refs before they moved.
 func prune(t *testing.T, r *testrepo.Repo, ids []string) {
 	t.Helper()
 	for _, id := range ids {
@@ -31,9 +31,8 @@ func prune(t *testing.T, r *testrepo.Repo, ids []string) {
 	}
 }
 
-// A git prune may remove what a write has made at any time after the ref moved: all of it, some of
-// it, of the last write or of one before. Whoever reads or writes next finds everything, and so
-// does git then.
+// A git prune may remove objects of a write at any time after the ref moved: all or some, of the
+// last write or an earlier one. The next reader or writer, and then git, finds everything.
 func TestWhatAPruneTakesIsWrittenAgain(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -47,7 +46,7 @@ func TestWhatAPruneTakesIsWrittenAgain(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name  string
-		taken []string // revisions, whose objects are removed; "commit X" and "tree X" are only that
+		taken []string // revisions whose objects are removed; "commit X" and "tree X" mean only that one
 		next  func(*testing.T, *gitstore.Store)
 	}{
 		{"the last write, read", []string{"~1..~0"}, read},
@@ -111,7 +110,7 @@ func TestWhatIsReusedIsKeptToo(t *testing.T) {
 	r.Run("fsck", "--strict")
 }
 
-// What is kept a second time is bounded, for its owner alone, and what is older than its time goes.
+// The second copies are bounded in size and age, and readable by their owner alone.
 func TestWhatIsKeptIsBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -147,7 +146,7 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 	if _, err := os.Lstat(filepath.Join(dir, old)); err == nil {
 		t.Errorf("%s is two hours old and kept", old)
 	}
-	// What is no file of ours, or was cut off or changed, is passed over.
+	// Foreign, truncated and changed files are skipped.
 	newest := entries[len(entries)-1].Name()
 	if err := os.Truncate(filepath.Join(dir, newest), 100); err != nil {
 		t.Fatal(err)
@@ -161,7 +160,7 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 	r.Run("fsck", "--strict")
 }
 
-// Processes write, and beside them git removes everything that no ref reaches, however young it is.
+// Processes write while git removes all unreachable objects, however young.
 func TestNothingIsLostBesideAPruneOfEverything(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -177,7 +176,7 @@ func TestNothingIsLostBesideAPruneOfEverything(t *testing.T) {
 			var keeper, done sync.WaitGroup
 			keeper.Go(func() {
 				for ; ctx.Err() == nil; rounds++ {
-					r.Try(append([]string{"-c", "gc.auto=1"}, chore...)...) // it may fail at what the next writer writes again
+					r.Try(append([]string{"-c", "gc.auto=1"}, chore...)...) // it may fail on objects that the next writer restores
 				}
 			})
 			for w := range writers {

@@ -150,7 +150,7 @@ func (w *writerProcess) waitFirst() {
 	w.acked = append(w.acked, strings.TrimSpace(line))
 }
 
-// kill ends the writer without a warning and returns what it had acknowledged.
+// kill ends the writer without warning and returns the writes it had acknowledged.
 func (w *writerProcess) kill() []string {
 	w.cmd.Process.Kill()
 	rest, err := io.ReadAll(w.lines)
@@ -169,7 +169,7 @@ func (w *writerProcess) kill() []string {
 	return w.acked
 }
 
-// leftovers counts what only a writer killed in its work leaves.
+// leftovers counts files that only a killed writer leaves.
 func leftovers(t *testing.T, dir string) int {
 	n := 0
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

@@ -14,8 +14,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// asAnother makes a command run as a user who may read the test's files but not write them, which
-// root must become somebody else for.
+// asAnother makes a command run as a user who can read the test's files but not write them. As root
+// it switches to another user for that.
 func asAnother(t *testing.T, cmd *exec.Cmd, folders ...string) {
 	t.Helper()
 	if os.Geteuid() == 0 {

@@ -9,11 +9,11 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// Repaired says what Repair did. Its zero value is nothing.
+// Repaired describes the work of Repair. The zero value means no change.
 type Repaired struct {
 	Restored int    // objects written again that were kept
 	From, To ID     // tips, where the ref was moved
-	Source   string // of To, in words
+	Source   string // where To was found, in words
 }
 
 // Broken reports whether the store reaches an object that is not here. It has git list everything
@@ -30,10 +30,10 @@ func (s *Store) Broken(ctx context.Context) (bool, error) {
 	return !whole, ctx.Err()
 }
 
-// Repair mends a store that reaches objects which are not here: it writes again what is kept of the
-// last writes, and where that is not enough it moves the ref to the newest of its former values
-// that is whole, or else to a ref that matches the pattern seen, as those that keep what remotes
-// had. The error wraps ErrCorrupt if nothing helps; then nothing was moved.
+// Repair mends a store with missing objects. It restores the kept copies of the last writes. If
+// that is not enough it moves the ref to the newest former value that is complete, or to a ref
+// matching the pattern seen, such as those that keep remote tips. The error wraps ErrCorrupt if
+// nothing helps; then the ref has not moved.
 func (s *Store) Repair(ctx context.Context, seen string) (done Repaired, err error) {
 	ctx, unlock, err := s.Lock(ctx)
 	if err != nil {
@@ -65,8 +65,7 @@ func (s *Store) Repair(ctx context.Context, seen string) (done Repaired, err err
 	return done, s.remember(to)
 }
 
-// lastWhole returns the newest commit that the ref had and of which everything is here, and where
-// that stands.
+// lastWhole returns the newest former commit of the ref that is complete, and where it was found.
 func (s *Store) lastWhole(ctx context.Context, tip ID, seen string) (to ID, source string, err error) {
 	ids, _, err := s.repo.Reflog(ctx, s.ref)
 	if err != nil {

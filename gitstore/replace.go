@@ -8,10 +8,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-// Replace moves the store's ref to what took the place of its tip in a rewriting that was saved,
-// with files added on top of it in one commit, if there are any. The ref's log, which would lead
-// back, begins anew. A tip that the rewriting does not know gives an error wrapping git.ErrLost.
-// The caller holds the lock.
+// Replace moves the store's ref to the commit that replaced its tip in a saved rewriting. It adds
+// files on top in one commit, if there are any. It restarts the ref's log, which would lead back.
+// If the rewriting does not know the tip, the error wraps git.ErrLost. The caller holds the lock.
 func (s *Store) Replace(ctx context.Context, rw *Rewriting, files map[string]redact.Redacted, c Commit) (Result, error) {
 	w, err := s.begin(ctx)
 	if err != nil {
@@ -62,7 +61,7 @@ func (w *writer) onTop(parent, old ID, files map[string]redact.Redacted, c Commi
 		}
 	}
 	root, objs := tx.build()
-	objects := w.s.repo.Objects() // not the rewriting's: that one's pack must stay kept
+	objects := w.s.repo.Objects() // not the rewriting's, whose pack must stay kept
 	defer objects.Close()
 	id, note, err := w.commit(objects, objs, root, []ID{parent}, old, c)
 	if err != nil {

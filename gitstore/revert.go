@@ -9,7 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// RevertError says which files stand in the way of a revert, and why.
+// RevertError lists the files that block a revert, with reasons.
 type RevertError struct {
 	Commit  ID
 	Paths   []string
@@ -24,11 +24,11 @@ func (e *RevertError) Error() string {
 	return fmt.Sprintf("revert %.12s: %s: %s", e.Commit, why, strings.Join(e.Paths, ", "))
 }
 
-// Revert undoes what one commit of the store's history changed, as a new commit. If it changed a
-// path that is not allowed, or files were changed again since, nothing is done and the error is a
-// *RevertError; a nil allowed allows every path. A merge has no single state before it and is
-// refused, as are the first commit and those that made the store's first files. The error wraps
-// ErrRevision if the store's history does not hold the commit.
+// Revert undoes the changes of one commit of the store's history, in a new commit. The error is a
+// *RevertError, and nothing changes, if the commit changed a path that is not allowed or if files
+// changed since. A nil allowed allows every path. Revert refuses merges, the first commit and the
+// commits that made the store's first files. The error wraps ErrRevision if the store's history
+// does not hold the commit.
 func (s *Store) Revert(ctx context.Context, rev string, allowed func(path string) bool) (Result, error) {
 	id, changes, subject, err := s.changesOf(ctx, rev)
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *Store) Revert(ctx context.Context, rev string, allowed func(path string
 	})
 }
 
-// changesOf returns the commit that a revision names, what it changed against its parent, and its
+// changesOf returns the commit that a revision names, its changes against its parent, and its
 // subject.
 func (s *Store) changesOf(ctx context.Context, rev string) (id ID, changes []Change, subject string, err error) {
 	fail := func(err error) (ID, []Change, string, error) { return "", nil, "", err }

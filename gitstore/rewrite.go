@@ -11,15 +11,15 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// Omit says what a rewriting of history leaves out. The outcome depends on nothing but the history
-// and this, and two of them can be applied together or one after the other, in any order.
+// Omit selects the parts that a rewriting leaves out. The outcome depends only on the history and
+// the Omit; several can be applied in any order or together.
 type Omit struct {
 	Blobs    map[ID]bool            // files with these contents, wherever they lie
-	Path     func(path string) bool // files at these paths; nil: none. Everywhere and always the same answer
+	Path     func(path string) bool // files at these paths; nil selects none. It must be a pure function
 	Messages map[string]bool        // messages of commits, by MessageHash
 
-	// Keep reports whether a file stays whatever else is said; nil: none does. It is asked about files
-	// that would go; read gives the content, nil where it cannot be read.
+	// Keep reports whether a selected file stays; nil keeps none. read returns the content, or nil if
+	// it cannot be read.
 	Keep func(path string, read func() []byte) bool
 }
 
@@ -32,17 +32,16 @@ func MessageHash(message string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Rewriting is what a history becomes without what an Omit names.
+// Rewriting is a history without the parts that an Omit selects.
 //
-// A commit is made anew if it holds something to be left out or stands on one that was: it keeps
-// its author, its committer, their dates and its place between parents and children, and loses
-// signature and tags that were merged. It gets PurgedMessage if its message is to be left out, or
-// if it added, changed or removed a file that is: for such a commit headers that git does not need
-// go too. Every other commit keeps its id.
+// A commit is replaced if it holds such a part or descends from a commit that does. It keeps its
+// author, committer, dates and place in the graph, and loses its signature and merged tags. It gets
+// PurgedMessage if its message is omitted, or if it added, changed or removed an omitted file. Such
+// a commit also loses the headers that git does not need. Every other commit keeps its id.
 type Rewriting struct {
-	New    map[ID]ID // every commit of the range: what took its place, or itself
-	Gone   []ID      // objects of the old history that were left out or replaced; the new one may hold some elsewhere
-	Oldest []ID      // commits that were replaced, and none of whose parents was
+	New    map[ID]ID // every commit of the range: its replacement, or itself
+	Gone   []ID      // objects of the old history that were omitted or replaced; the new one may hold some elsewhere
+	Oldest []ID      // replaced commits without a replaced parent
 
 	repo    *git.Repo
 	objects git.Objects
@@ -50,7 +49,7 @@ type Rewriting struct {
 	gone    map[ID]bool
 	omit    Omit
 	blobs   map[string]bool // Omit.Blobs, ids in bytes
-	first   string          // what was met first, in words
+	first   string          // the first one found, in words
 	ctx     context.Context
 	root    *folder
 	looked  int          // versions of folders
@@ -67,7 +66,7 @@ type folder struct {
 
 // part is one version of a folder after the rewriting. A nil part leaves nothing out.
 type part struct {
-	id    []byte // what is left of it; empty if that is nothing
+	id    []byte // id without the omitted files; empty if nothing remains
 	files []string
 	below []kid
 }
@@ -77,8 +76,8 @@ type kid struct {
 	part *part
 }
 
-// Rewrite works out what the commits become that tips reach and not does not; those that not
-// reaches stay as they are. It writes nothing. The caller calls Close.
+// Rewrite computes the replacements of the commits reachable from tips but not from not. It writes
+// nothing. The caller calls Close.
 func Rewrite(ctx context.Context, repo *git.Repo, tips, not []ID, omit Omit) (*Rewriting, error) {
 	ids, err := history(ctx, repo, tips, not)
 	if err != nil {
@@ -120,7 +119,7 @@ func (rw *Rewriting) Save() error {
 	return rw.store.Keep()
 }
 
-// Release says that what was saved is reachable from refs.
+// Release lets git manage the saved objects, once refs reach them.
 func (rw *Rewriting) Release(ctx context.Context) error {
 	if err := rw.objects.Release(); err != nil {
 		return err
@@ -135,7 +134,7 @@ func (rw *Rewriting) Release(ctx context.Context) error {
 // Close ends the use of the rewriting; its fields stay.
 func (rw *Rewriting) Close() error { return rw.objects.Close() }
 
-// commit works out what becomes of one commit, whose parents were visited before it.
+// commit computes the replacement of one commit. Its parents come first.
 func (rw *Rewriting) commit(id ID, data []byte, whole bool) error {
 	c, err := parseCommit(data)
 	if err != nil {
@@ -194,7 +193,7 @@ func (rw *Rewriting) commit(id ID, data []byte, whole bool) error {
 	return nil
 }
 
-// tree works out what is left of one version of a folder; nil is all of it.
+// tree computes the rest of one version of a folder; nil means nothing was omitted.
 func (rw *Rewriting) tree(f *folder, id []byte) (*part, error) {
 	if p, done := f.done[string(id)]; done {
 		return p, nil
@@ -317,9 +316,9 @@ func newFolder(prefix string) *folder {
 	return &folder{prefix: prefix, done: map[string]*part{}, kids: map[string]*folder{}}
 }
 
-// touches reports whether a commit added, changed or removed a file that is left out: one that it
-// has and no parent has, or that it lacks and every parent has. It is decided file by file, so that
-// leaving out more files never takes this away from a commit.
+// touches reports whether a commit added, changed or removed an omitted file: one that no parent
+// has, or that it lacks and every parent has. The decision is per file, so that omitting more files
+// never reverses it.
 func touches(now *part, parents []*part) bool {
 	if slices.Contains(parents, now) {
 		return false

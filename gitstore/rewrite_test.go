@@ -17,9 +17,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// imported makes a history by git fast-import: n commits on the branch, each writing one of files
-// memories of a shape like ours, every seventh one a merge of a side that began a few commits
-// before. What is written now and then holds the word.
+// imported makes a history of n commits by git fast-import. Each writes one of files memories of
+// realistic shape; some hold the word. Every seventh is a merge of a side branch that began a few
+// commits before.
 func imported(t testing.TB, r *testrepo.Repo, n, files int, word string) {
 	t.Helper()
 	var in strings.Builder
@@ -167,7 +167,7 @@ func TestRewriteIsTheSameInEveryClone(t *testing.T) {
 					t.Errorf("reflog still leads back: %s", log)
 				}
 			}
-			// Git's own view of what changed: the shape, the people and the dates are those of before.
+			// As git sees it, the shape, people and dates are unchanged.
 			shape := func(tip gitstore.ID) string {
 				return r.Run("log", "--topo-order", "--format=%an %ae %at %cn %ce %ct %P", string(tip))
 			}
@@ -320,8 +320,7 @@ func TestRewriteOfATruncatedHistoryIsRefused(t *testing.T) {
 	}
 }
 
-// Ten thousand commits over ten thousand memories: what a large branch costs. REVERIE_E2E=1 runs it
-// at that size.
+// Rewrites ten thousand commits over ten thousand memories if REVERIE_E2E=1, as a measure of cost.
 func TestRewriteOfALongHistory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// dropped are the headers that a commit made anew loses: they are about the old one.
+// dropped lists the headers that a replaced commit loses, because they are about the old one.
 var dropped = []string{"gpgsig", "gpgsig-sha256", "mergetag"}
 
 // rewriteCommit is a commit with another tree and other parents. A purged one loses its message,
@@ -35,7 +35,7 @@ func rewriteCommit(data []byte, tree ID, parents []ID, purged bool) []byte {
 	return b.Bytes()
 }
 
-// commitText is what somebody wrote into a commit: unusual headers and the message.
+// commitText returns the parts of a commit that its author wrote: unusual headers and the message.
 func commitText(data []byte) (headers, message string) {
 	var b bytes.Buffer
 	text := eachHeader(data, func(key string, text []byte) {

@@ -59,7 +59,7 @@ func TestCommitThatNeedsAPersonIsUnsignedAndSaysSo(t *testing.T) {
 	}
 }
 
-// A repository that cannot be written is said to be so, and stays readable.
+// A read-only repository gives a clear error and stays readable.
 func TestRepositoryWithoutRoomForState(t *testing.T) {
 	r := testrepo.New(t)
 	s := create(t, r)

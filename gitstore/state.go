@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// WithTree returns the newest commit of a history, from tip on, whose tree is tree; "" if there is
-// none.
+// WithTree returns the newest commit reachable from tip whose tree is tree, or "".
 func (s *Store) WithTree(ctx context.Context, tip, tree ID) (ID, error) {
 	out, err := s.repo.Git(ctx, nil, "rev-list", "--topo-order", "--format=tformat:%T", string(tip), "--")
 	if err != nil {

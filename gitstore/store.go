@@ -22,7 +22,7 @@ import (
 var (
 	// ErrNoStore is returned when the ref does not exist: there is nothing to read yet.
 	ErrNoStore = errors.New("no store yet")
-	// ErrDeleted is returned when the ref does not exist but did once: it is never made anew silently.
+	// ErrDeleted means that the ref existed once and is gone. Nothing recreates it silently.
 	ErrDeleted = errors.New("the store was here and its ref is gone")
 	// ErrExists is returned by Create and Adopt when there is a store already.
 	ErrExists = errors.New("the store exists already")
@@ -62,8 +62,8 @@ func (s *Store) Tip(ctx context.Context) (ID, error) {
 	id, err := s.repo.ReadRef(ctx, s.ref)
 	if errors.Is(err, git.ErrNoRef) {
 		gone := s.absent()
-		// What is known of the store was read after the ref: another process may have made it between the
-		// two.
+		// The note about the store was read after the ref: another process may have made the store
+		// between the two.
 		if id, err = s.repo.ReadRef(ctx, s.ref); errors.Is(err, git.ErrNoRef) {
 			return "", gone
 		}
@@ -71,8 +71,8 @@ func (s *Store) Tip(ctx context.Context) (ID, error) {
 	return ID(id), err
 }
 
-// View runs fn on the newest tree. It takes no lock and sees one commit whatever happens beside it.
-// The error wraps ErrNoStore if the ref does not exist.
+// View runs fn on the newest tree. It takes no lock and sees one commit, whatever other processes
+// do. The error wraps ErrNoStore if the ref does not exist.
 func (s *Store) View(ctx context.Context, fn func(*Tree) error) error {
 	tip, err := s.Tip(ctx)
 	if err != nil {
@@ -86,9 +86,9 @@ func (s *Store) View(ctx context.Context, fn func(*Tree) error) error {
 	return fn(t)
 }
 
-// ViewAt runs fn on the tree of a revision: whatever git resolves to a commit or a tree, or,
-// beginning with @{, ~ or ^, an expression relative to the store's own ref, as "@{yesterday}" or
-// "~3". The error wraps ErrRevision if there is none.
+// ViewAt runs fn on the tree of a revision: any name that git resolves to a commit or a tree. A
+// revision that begins with @{, ~ or ^ is relative to the store's own ref, as "@{yesterday}" or
+// "~3". The error wraps ErrRevision if the revision does not exist.
 func (s *Store) ViewAt(ctx context.Context, rev string, fn func(*Tree) error) error {
 	t, err := s.openRevision(ctx, rev)
 	if err != nil {

@@ -2,13 +2,12 @@ package gitstore
 
 import "context"
 
-// ours are the refs whose objects Tidy packs, beside the store's own.
+// ours is the prefix of the refs whose objects Tidy packs, along with the store's own.
 const ours = "refs/reverie"
 
-// Tidy packs the loose objects of our refs when there are so many that the user's next git gc
-// --auto would be due partly because of us. It looks into one folder of objects and returns if that
-// is not so. It touches no object that our refs do not reach, and never runs gc. packed is the
-// number of objects that went into a pack.
+// Tidy packs the loose objects of our refs once they could trigger the user's next git gc --auto.
+// It counts one folder of objects and returns if there are few. It touches no object that our refs
+// do not reach, and never runs gc. packed counts the packed objects.
 func (s *Store) Tidy(ctx context.Context) (packed int, err error) {
 	due, err := s.repo.LooseDue(ctx)
 	if err != nil || !due || s.repo.Collecting() {

@@ -42,9 +42,9 @@ func (s *Store) parseTip(line string) (id ID, ref string, ok bool) {
 	return ID(hex), ref, s.repo.IsID(hex) && git.CheckRef(ref) == nil
 }
 
-// Lost is the last commit that was made here, if the ref does not reach it any more: somebody set
-// the ref back, or its file was lost and git found an older value in packed-refs. Mostly it is "",
-// at the cost of reading a small file.
+// Lost returns the last commit made here if the ref no longer reaches it. Either the ref was set
+// back, or its file was lost and git found an older value in packed-refs. Usually it returns ""
+// after reading a small file.
 func (s *Store) Lost(ctx context.Context) (ID, error) {
 	made := s.made() // before the tip: a writer moves the ref first
 	if !s.repo.IsID(string(made)) {
@@ -91,7 +91,7 @@ func (s *Store) last() ID {
 	return id
 }
 
-// absent says in what way the store's ref is not there: never made, or deleted.
+// absent returns the reason that the store's ref is missing: never made, or deleted.
 func (s *Store) absent() error {
 	if id := s.last(); id != "" {
 		return fmt.Errorf("%s: %w, last at %s: bring it back with git update-ref %s %s", s.ref, deleted{}, id, s.ref, id)
@@ -99,8 +99,7 @@ func (s *Store) absent() error {
 	return fmt.Errorf("%s: %w", s.ref, ErrNoStore)
 }
 
-// deleted is ErrDeleted and ErrNoStore at once: who only wants to know whether there is something
-// to read need not tell them apart.
+// deleted wraps both ErrDeleted and ErrNoStore, for callers that only ask whether there is a store.
 type deleted struct{}
 
 func (deleted) Error() string { return ErrDeleted.Error() }

@@ -11,7 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// A ref whose file is lost falls back to the older value of packed-refs, without a word of git's.
+// A ref whose file is lost silently falls back to the older value of packed-refs.
 func TestRefThatWentBackIsNoticed(t *testing.T) {
 	r := testrepo.New(t)
 	s := create(t, r)
@@ -39,7 +39,7 @@ func TestRefThatWentBackIsNoticed(t *testing.T) {
 	if len(found) != 1 || !strings.Contains(found[0], string(second.Commit)) {
 		t.Errorf("check found %q", found)
 	}
-	// A commit of plain git's on top of ours is none of that.
+	// A plain git commit on top of ours is not lost.
 	r.Run("update-ref", branch, r.Run("commit-tree", "-p", string(second.Commit), "-m", "by hand", string(second.Tree)))
 	if id := lost(); id != "" {
 		t.Errorf("%s is lost below a commit on top of it", id)

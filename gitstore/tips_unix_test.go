@@ -13,8 +13,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// A reader finds no ref, and another process makes the store before the reader looks for what is
-// known of it: git's log of the ref, a pipe here, holds the reader up just there.
+// A reader finds no ref, and another process makes the store before the reader checks the note
+// about it. The ref's log is a pipe here, which holds the reader at that point.
 func TestStoreThatIsJustBeingMadeIsNotGone(t *testing.T) {
 	r := testrepo.New(t)
 	repo, err := git.Find(t.Context(), r.Dir)

@@ -24,8 +24,8 @@ type Tree struct {
 	fresh   map[ID][]byte // files written in a Tx, not yet in the repository
 }
 
-// node is a folder. Its entries are read when they are first needed. Those that are the same are
-// one node, whatever their paths, but in a Tx. A changed folder has no id until it is saved.
+// node is a folder. Its entries load on first use. Except in a Tx, equal folders share one node,
+// whatever their paths. A changed folder has no id until it is saved.
 type node struct {
 	id      ID
 	loaded  bool
@@ -93,10 +93,10 @@ func (t *Tree) ReadAll(ids []ID, fn func(i int, data []byte) error) error {
 	}))
 }
 
-// Walk calls fn for every file below a folder, in git's order; "" is the whole tree. A folder that
-// is not there has no files. A folder whose object is missing ends the walk with an error wrapping
-// ErrCorrupt, a tree beyond the limits with one wrapping ErrLimit. Entries that a store must not
-// have are passed over and returned together, as EntryErrors, when all else was visited.
+// Walk calls fn for every file below a folder, in git's order; "" is the whole tree. A missing
+// folder has no files. The error wraps ErrCorrupt if a folder's object is missing and ErrLimit if
+// the tree is beyond the limits. Entries that a store must not have are skipped and returned
+// together at the end, as EntryErrors.
 func (t *Tree) Walk(dir string, fn func(path string, id ID) error) error {
 	n := t.root
 	if dir != "" {

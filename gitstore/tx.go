@@ -35,8 +35,7 @@ func (t *Tree) change(c Commit) *Tx {
 	return &Tx{Tree: t, message: c}
 }
 
-// SetCommit replaces the commit message given to Update, for a subject that depends on what was
-// found.
+// SetCommit replaces the commit message given to Update, for a subject that depends on fn's work.
 func (tx *Tx) SetCommit(c Commit) { tx.message = c }
 
 // Write puts a file, making its folders. Text that is longer than MaxFile is refused, and a path
@@ -50,8 +49,8 @@ func (tx *Tx) Write(path string, text redact.Redacted) error {
 	return tx.set(path, ID(o.ID))
 }
 
-// Delete removes a file, and the folders it leaves empty. The error wraps ErrNotFound if there is
-// none.
+// Delete removes a file and the folders that it leaves empty. The error wraps ErrNotFound if the
+// file does not exist.
 func (tx *Tx) Delete(path string) error {
 	if _, err := tx.Stat(path); err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// Result is what an Update did.
+// Result describes the outcome of an Update.
 type Result struct {
 	Commit  ID     // the newest commit, made or found
 	Tree    ID     // its root tree
@@ -19,15 +19,14 @@ type Result struct {
 	Note    string // something a person should know, in one sentence; mostly empty
 }
 
-// races is how often Update begins again after another writer, who does not take our lock, was
-// faster.
+// races bounds how often Update retries after a writer that does not take our lock was faster.
 const races = 50
 
-// Update runs fn on the newest tree and commits what it changed, as one commit that is durable
-// before Update returns. When another writer moves the ref first, fn runs again on the newer tree,
-// so it must have no effect outside tx. If fn changes nothing there is no commit, and if it returns
-// an error there is none either and Update returns that error. All stores of a repository share one
-// lock: fn must not change another one.
+// Update runs fn on the newest tree and commits its changes as one commit, durable before Update
+// returns. If another writer moves the ref first, fn runs again on the newer tree, so it must have
+// no effect outside tx. If fn changes nothing, there is no commit. If fn returns an error, Update
+// returns it and commits nothing. All stores of a repository share one lock, so fn must not change
+// another store.
 func (s *Store) Update(ctx context.Context, c Commit, fn func(*Tx) error) (Result, error) {
 	w, err := s.begin(ctx)
 	if err != nil {
@@ -55,8 +54,7 @@ type writer struct {
 	unlock func()
 }
 
-// begin takes the lock. A git gc that is at work is waited for, for some seconds; whoever holds the
-// lock has done so.
+// begin takes the lock, unless the context holds it, and waits some seconds for a running git gc.
 func (s *Store) begin(ctx context.Context) (*writer, error) {
 	w := &writer{s: s, ctx: ctx}
 	if !s.holds(ctx) {
@@ -153,7 +151,7 @@ func (w *writer) commit(objects git.Objects, objs []git.Object, root ID, parents
 		note = "the objects of this commit were not kept a second time: " + unkept.Error()
 	}
 	id = ID(last.ID)
-	if err := w.s.remember(id); err != nil && note == "" { // the commit stands all the same
+	if err := w.s.remember(id); err != nil && note == "" { // the commit succeeded all the same
 		note = "the record of the last commit was not written: " + err.Error()
 	}
 	return id, note, nil

@@ -10,8 +10,8 @@ import (
 
 // Version is a file as one commit left it.
 type Version struct {
-	ID      ID    // of its content; "" where the commit has no such file
-	Parents []int // the versions it was made from, as positions before its own; none at the beginning of a history
+	ID      ID    // of its content; "" if the commit has no such file
+	Parents []int // parent versions, as earlier positions; none at the start of a history
 }
 
 // History is every version of a file in two histories, each after those it was made from. Ours and
@@ -22,15 +22,16 @@ type History struct {
 	Read         func(ID) ([]byte, error)
 }
 
-// Outcome is what becomes of a file: the content ID, or, where that is empty, Text; nothing if both
-// are.
+// Outcome is the resolved content of a file: ID, or Text if ID is empty. If both are empty the file
+// is removed.
 type Outcome struct {
 	ID      ID
 	Text    redact.Redacted
 	Dropped bool // a text that one side has is in history only now
 }
 
-// Resolve decides a file that both sides changed. It must not depend on which side is which.
+// Resolve decides the content of a file that both sides changed. It must not depend on which side
+// is which.
 type Resolve func(path string, h History) (Outcome, error)
 
 // resolve decides files and writes the outcome.
@@ -130,7 +131,7 @@ func (tx *Tx) history(path string, l lineage) (History, error) {
 	return h, nil
 }
 
-// version is the content of a file, "" where there is none that may be read.
+// version returns the content of a file, or "" if it has no readable one.
 func (t *Tree) version(path string) (ID, error) {
 	id, err := t.Stat(path)
 	var bad *EntryError
