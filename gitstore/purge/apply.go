@@ -14,24 +14,25 @@ import (
 
 func id(r git.Ref) gitstore.ID { return gitstore.ID(r.ID) }
 
-// Done is a purge whose rewritten histories are durable. Finish ends it.
+// Done is a purge whose rewritten histories are durable. Finish completes it.
 type Done struct {
 	Complete bool                        // every ref was moved
-	New      map[gitstore.ID]gitstore.ID // every commit, once refs were to be moved: what took its place, or itself
+	New      map[gitstore.ID]gitstore.ID // maps every commit to its replacement or itself, once refs are to move
 	Records  []string                    // ids of the records that were left
-	Notes    []string                    // what a person should know of the commits that were made, a sentence each
+	Notes    []string                    // remarks on the new commits for a person, one sentence each
 
 	c        *Clone
 	plan     *Plan
 	rw       *gitstore.Rewriting // closed: its maps of ids
-	followed bool                // it was somebody else's, and their remote is rid of it
+	followed bool                // the purge came from a remote, which is already clean
 }
 
-// Apply takes a target out, under the lock. New objects come first, then what lies in the state
-// folder, then ref after ref, the branch last: whenever it is interrupted, each ref is at its old
-// history or at its new one, and the same purge again does the rest. Done.Finish has to follow
-// whenever a Done is returned, with an error or without. The reason is the body of the commits that
-// leave records.
+// Apply removes a target under the lock. It writes new objects first, then the state folder, then
+// each ref, the branch last. After an interruption every ref has its old or its new history, and
+// the same call completes the work.
+//
+// If Apply returns a Done, even with an error, call Done.Finish. reason becomes the body of the
+// commits that record the purge.
 func (c *Clone) Apply(ctx context.Context, t Target, reason string) (*Done, error) {
 	return c.apply(ctx, t, nil, reason)
 }
@@ -73,8 +74,8 @@ func (c *Clone) apply(ctx context.Context, t Target, more []record.Purge, reason
 	return d, errors.Join(d.apply(ctx, reason), c.keepReached(ctx, kept))
 }
 
-// takeRecent returns the objects of the last writes and removes the copies of them in the state
-// folder: what is kept there from now on was made without what goes.
+// takeRecent returns the objects of the last writes and removes their copies in the state folder,
+// so that later copies lack the target.
 func (c *Clone) takeRecent(ctx context.Context) ([]git.Object, error) {
 	if _, err := c.Repo.RestoreRecent(ctx); err != nil {
 		return nil, err
@@ -83,8 +84,8 @@ func (c *Clone) takeRecent(ctx context.Context) ([]git.Object, error) {
 	return kept, c.Repo.DropRecent()
 }
 
-// keepReached keeps those of some objects again that a ref of ours still reaches. Where git cannot
-// tell, none is.
+// keepReached stores copies of those objects that a ref of ours still reaches. If git cannot tell,
+// it stores none.
 func (c *Clone) keepReached(ctx context.Context, objs []git.Object) error {
 	set := map[string]bool{}
 	for _, o := range objs {
@@ -132,7 +133,7 @@ func (d *Done) apply(ctx context.Context, reason string) error {
 		}
 	}
 	d.Complete = true
-	return errors.Join(d.rw.Release(ctx), c.cleanState(ctx, &Plan{})) // a reader may have made the cache meanwhile
+	return errors.Join(d.rw.Release(ctx), c.cleanState(ctx, &Plan{})) // a reader may have rebuilt the cache meanwhile
 }
 
 // keepsConfig refuses a purge after which the branch would have no settings: a record of others may
@@ -169,7 +170,7 @@ func (d *Done) replaceRef(ctx context.Context, r git.Ref, purges []record.Purge,
 		if err != nil {
 			return fmt.Errorf("purge record %s %w", purge.ID, err)
 		}
-		files[purge.Path()], _ = (*redact.Scanner)(nil).Text(string(text)) // hashes look like keys to more than that
+		files[purge.Path()], _ = (*redact.Scanner)(nil).Text(string(text)) // a full scanner would take the hashes for keys
 		if files[purge.Path()].String() != string(text) {
 			return fmt.Errorf("purge record %s: the scanner would change it", purge.ID)
 		}

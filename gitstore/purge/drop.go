@@ -12,17 +12,17 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// dropOld removes the loose objects among rest that nothing reaches. reached are those that
-// something does, left those that are still here, in packs or because none was removed; later is
-// why. Objects may get a ref at any time by git itself, as at the end of a fetch that found them
-// here and did not ask for them: so nothing is removed while git is at work, or when a ref moved
-// since what reaches them was listed.
+// dropOld removes the unreachable loose objects among rest. It returns the reachable ones, and in
+// left those that are still here, in packs or because later forbids removal.
+//
+// A running git may make any object reachable, such as a fetch that found it here. So dropOld
+// removes nothing while git runs, or if a ref moved since the objects were listed.
 func (c *Clone) dropOld(ctx context.Context, rest []string) (reached map[string]bool, left []string, later *Left, err error) {
 	set := map[string]bool{}
 	for _, id := range rest {
 		set[id] = true
 	}
-	if err := c.Repo.DropCommitGraph(rest); err != nil { // first: to git a graph that names what is not there is damage
+	if err := c.Repo.DropCommitGraph(rest); err != nil { // first: git calls a graph with missing commits damaged
 		return nil, rest, nil, err
 	}
 	if file := c.gitAtWork(); file != "" {
@@ -61,8 +61,7 @@ func (c *Clone) stillWhole(ctx context.Context, before []git.Ref) error {
 	return err
 }
 
-// atWork is how old a file may be by which git shows that it is at work; older ones were left by a
-// process that died.
+// atWork bounds the age of files that show git at work; older ones are left by a dead process.
 const atWork = time.Minute
 
 // gitAtWork names a file of the repository that says that some git process is writing there, or "".

@@ -11,30 +11,28 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// Follow is what this clone has to do because of a history that was fetched from a remote, before
-// that is merged.
+// Follow describes the changes that a fetched history demands of this clone before a merge.
 type Follow struct {
-	Records int // that theirs has and ours lacks; 0: theirs holds what was purged here
+	Records int // number of records that only theirs has; 0 if theirs holds something purged here
 
 	c       *Clone
 	theirs  gitstore.ID
 	target  Target
-	records []record.Purge // that count for both
+	records []record.Purge // effective for both sides
 	plan    *Plan          // nil without Records
 }
 
-// Follow makes two histories meetable of which one was purged: it is called with what was fetched
-// from a remote, before that is merged into a store. It returns nil where theirs may be merged as
-// it is. Without any record on either side that is so, for the cost of a look at two trees.
+// Follow prepares two histories for a merge if one of them was purged. Call it with a fetched tip
+// before merging that into a store. It returns nil if theirs can be merged unchanged. Without any
+// purge record that costs a look at two trees.
 //
-// If theirs has purge records that ours lacks, the same is to be taken out of all our refs, and out
-// of the state folder, which a person has to agree to where Find finds something. Our own commits
-// are then on top of the same new history. If theirs holds what was purged here, it is to be merged
-// without it.
+// If theirs has purge records that ours lacks, our refs and state folder have to lose the same. A
+// person has to agree if Find finds anything. Our own commits then stand on the same new history.
+// If theirs holds something purged here, it has to be merged without that.
 func (c *Clone) Follow(ctx context.Context, s *gitstore.Store, theirs gitstore.ID) (*Follow, error) {
 	ours, err := s.Tip(ctx)
 	if errors.Is(err, gitstore.ErrNoStore) {
-		return nil, nil // nothing here to be rewritten, and what comes is adopted as it is
+		return nil, nil // nothing here to rewrite: theirs is adopted unchanged
 	}
 	if err != nil {
 		return nil, err
@@ -68,7 +66,7 @@ func (c *Clone) Follow(ctx context.Context, s *gitstore.Store, theirs gitstore.I
 	return f, nil
 }
 
-// holds reports whether theirs holds what some records name.
+// holds reports whether theirs holds anything that some records name.
 func (c *Clone) holds(ctx context.Context, theirs, ours gitstore.ID, known []record.Purge) (bool, error) {
 	if len(known) == 0 {
 		return false, nil
@@ -82,7 +80,7 @@ func (c *Clone) holds(ctx context.Context, theirs, ours gitstore.ID, known []rec
 	return to != "" && to != theirs, nil
 }
 
-// Find works out what goes here, where there are Records.
+// Find lists the parts to remove here if there are Records.
 func (f *Follow) Find(ctx context.Context) (Found, error) { return f.plan.Find(ctx) }
 
 // Statements are the memories that are here now and of which something goes, where there are
@@ -99,10 +97,10 @@ func (f *Follow) Statements(ctx context.Context) (gone []record.Memory, err erro
 	return gone, err
 }
 
-// Apply does it, as Clone.Apply does: also the refs that a fetch filled are rewritten. What may be
-// merged in the place of theirs is, once it is complete, Done.New[theirs]. If that differs from
-// theirs it may be merged, but not pushed, because for the remote it is no fast-forward: a person
-// replaces the remote's branch by Push, and has to be told so.
+// Apply does the work, as Clone.Apply does, and also rewrites the refs that a fetch filled. Once
+// complete, Done.New[theirs] can be merged in place of theirs. If the two differ, the result cannot
+// be pushed, as it is no fast-forward for the remote. A person has to replace the remote's branch
+// with Push.
 func (f *Follow) Apply(ctx context.Context) (*Done, error) {
 	d, err := f.c.apply(ctx, f.target, f.records, "", f.theirs)
 	if d != nil {
@@ -111,19 +109,19 @@ func (f *Follow) Apply(ctx context.Context) (*Done, error) {
 	return d, err
 }
 
-// Followed tells what following a history did.
+// Followed describes the outcome of following a history.
 type Followed struct {
-	Records int                         // of the purge that was followed
+	Records int                         // of the followed purge
 	Found   Found                       // here, where there are Records
 	To      gitstore.ID                 // to be merged in the place of theirs
 	New     map[gitstore.ID]gitstore.ID // the replaced commits, by their old ids
-	Notes   []string                    // of git about the new commits
+	Notes   []string                    // from git, about the new commits
 	Left    []Left
 }
 
-// Settle makes a fetched history ready to be merged into a store: it calls Follow, Find, Apply and
-// Finish as they are needed. If anything goes, agree decides first. The result holds what was done
-// also before an error.
+// Settle prepares a fetched history for a merge into a store. It calls Follow, Find, Apply and
+// Finish as needed. If anything has to go, agree decides first. The result is valid even with an
+// error.
 func Settle(ctx context.Context, c *Clone, s *gitstore.Store, theirs gitstore.ID, agree func(f *Follow, found Found) error) (Followed, error) {
 	done := Followed{To: theirs}
 	f, err := c.Follow(ctx, s, theirs)
@@ -153,9 +151,9 @@ func Settle(ctx context.Context, c *Clone, s *gitstore.Store, theirs gitstore.ID
 	return done, err
 }
 
-// purgedTexts is a target of the words that stood in what others purged, as far as this clone has
-// them: to be looked for where only this clone can look. Words that memories still say are not
-// among them.
+// purgedTexts returns a target with the words of purges by others, as far as this clone has them.
+// It serves to search places that only this clone can see. Words that remain in memories are
+// excluded.
 func (c *Clone) purgedTexts(ctx context.Context, fresh []record.Purge, theirs gitstore.ID) (Target, error) {
 	omit := record.Omit(fresh...)
 	shelves, err := c.ours(ctx)

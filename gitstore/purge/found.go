@@ -7,27 +7,27 @@ import (
 	"strings"
 )
 
-// Found is what would go, by number and id, never by its words.
+// Found lists the parts to remove, by number and id, never by their words.
 type Found struct {
 	Memories []Versions
 	Files    map[string]int // contents that go, by their folder in a store; "other" for those in none
 	Messages int            // of commits
-	Commits  int            // that get new ids
-	Refs     []string       // that are rewritten, or whose logs are forgotten
-	Loops    []string       // whose records go whole
+	Commits  int            // with new ids
+	Refs     []string       // refs whose history is rewritten or whose log is dropped
+	Loops    []string       // loops whose record is removed
 	Sessions []string       // paths in the state folder, with slashes
 	State    []string       // paths of other files there that are cleaned or removed
-	Left     []Left         // what else holds it, and stays
-	Nothing  bool           // there is nothing of ours to be changed, and no settings to be edited
+	Left     []Left         // other places that hold the target and stay
+	Nothing  bool           // none of our data and no settings have to change
 }
 
-// Versions is how many versions of a memory go.
+// Versions counts the removed versions of a memory.
 type Versions struct {
 	ID string
 	N  int
 }
 
-// Find works out what a plan comes to.
+// Find lists the consequences of a plan.
 func (p *Plan) Find(ctx context.Context) (Found, error) {
 	f := Found{Files: map[string]int{}}
 	rw, err := p.c.rewriting(ctx, p)

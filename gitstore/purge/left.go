@@ -13,31 +13,31 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// Left is a place that is not ours, or not ours alone, and may still hold what went.
+// Left is a place beyond our sole control that may still hold the target.
 type Left struct {
 	Place    Place
 	Name     string // as Place says
 	Of       string
 	Count    int
-	Followed bool // of InRef: the purge was followed, so the remote has let it go already
+	Followed bool // of InRef: the remote has already dropped it
 }
 
 // Place is a kind of such places.
 type Place string
 
 const (
-	InSettings     Place = "settings"      // of this clone: the file Name of the state folder
+	InSettings     Place = "settings"      // of this clone: the file Name in the state folder
 	InMemory       Place = "memory"        // Name, which says the same in its text
-	InLoopRef      Place = "loop ref"      // Name, what the loop Of made
+	InLoopRef      Place = "loop ref"      // Name, a result of the loop Of
 	InLoopBranch   Place = "loop branch"   // Name
 	InLoopFiles    Place = "loop files"    // the folder Name of the loop Of
 	InRef          Place = "ref"           // Name, of the user's
 	InLog          Place = "log"           // the reflog of the ref Name
-	InWorkTree     Place = "work tree"     // the folder Name, with the branch checked out, and its index
-	InUnknown      Place = "unknown"       // an index, a stash or a log of the user's; git does not say which
+	InWorkTree     Place = "work tree"     // the folder Name, which has the branch checked out, and its index
+	InUnknown      Place = "unknown"       // an index, a stash or a log of the user's; git does not name it
 	InPacks        Place = "packs"         // Count objects in packs, which nothing reaches
 	InReached      Place = "reached"       // objects that the places named before reach
-	InRefName      Place = "name of a ref" // Name, a ref of ours
+	InRefName      Place = "name of a ref" // Name, one of our refs
 	InPeople       Place = "people"        // author or committer of Count commits
 	InAgents       Place = "agents"        // the file Name of the work tree
 	InRemote       Place = "remote"        // Name, if it was ever published there
@@ -48,14 +48,13 @@ const (
 
 	// The old objects, none of which was removed:
 	WhileGitWorks Place = "while git works" // the file Name of the repository shows it
-	WhileGitFails Place = "while git fails" // to say what it still needs, with the error Name
+	WhileGitFails Place = "while git fails" // git cannot list the objects it needs; Name is its error
 	WhileRefsMove Place = "while refs move"
 )
 
-// Finish removes the loose objects of the old history that nothing in the repository reaches, and
-// says what is left of it and where: also what it had found before an error. pushed is the remote
-// that Push went to, if any. It has to follow every Apply that returns a Done, with an error or
-// without.
+// Finish removes the unreachable loose objects of the old history and lists the remains, even with
+// an error. pushed names the remote of an earlier Push, or is "". Call it after every Apply that
+// returns a Done.
 func (d *Done) Finish(ctx context.Context, pushed string) (left []Left, err error) {
 	ctx, unlock, err := d.c.Memory.Lock(ctx)
 	if err != nil {
@@ -85,8 +84,8 @@ func (d *Done) Finish(ctx context.Context, pushed string) (left []Left, err erro
 	return left, errors.Join(unnamed, d.c.forgetRest())
 }
 
-// leftInRepository names what of the user's still reaches the old history: refs, logs, indexes; and
-// packs, which only git gc makes anew.
+// leftInRepository lists the user's refs, logs and indexes that still reach the old history. It
+// also lists packs, which only git gc rewrites.
 func (d *Done) leftInRepository(ctx context.Context, reached map[string]bool, packed []string) ([]Left, error) {
 	old := map[string]bool{}
 	for before, now := range d.rw.New {
@@ -110,7 +109,7 @@ func (d *Done) leftInRepository(ctx context.Context, reached map[string]bool, pa
 		left = append(left, refs...)
 		logs := d.logsTo()
 		for _, log := range logs {
-			if !slices.ContainsFunc(refs, func(r Left) bool { return r.Name == log }) { // whose log goes with it
+			if !slices.ContainsFunc(refs, func(r Left) bool { return r.Name == log }) { // whose log is part of it
 				left = append(left, Left{Place: InLog, Name: log})
 			}
 		}
@@ -133,14 +132,14 @@ func (d *Done) leftInRepository(ctx context.Context, reached map[string]bool, pa
 	return left, nil
 }
 
-// refsTo are the refs, not ours, whose histories hold commits that were replaced.
+// refsTo lists the user's refs whose histories hold replaced commits.
 func (d *Done) refsTo(ctx context.Context) ([]Left, error) {
 	args := []string{}
 	oldest := make([]string, len(d.rw.Oldest))
 	for i := range oldest {
 		oldest[i] = string(d.rw.Oldest[i])
 	}
-	have, err := d.c.Repo.Have(ctx, oldest) // what nothing reached is removed already
+	have, err := d.c.Repo.Have(ctx, oldest) // unreachable ones are removed already
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +162,7 @@ func (d *Done) refsTo(ctx context.Context) ([]Left, error) {
 	return out, err
 }
 
-// logsTo returns the refs whose logs, not ours, name a commit that was replaced.
+// logsTo returns the user's refs whose logs name a replaced commit.
 func (d *Done) logsTo() []string {
 	var out []string
 	look := func(dir, prefix string) {
@@ -223,7 +222,7 @@ func (c *Clone) worktreesOn(ctx context.Context, ref string) ([]string, error) {
 	return dirs, nil
 }
 
-// leftNames names what a rewriting keeps: the people who committed, and the names of refs.
+// leftNames lists the names that survive a rewriting: those of committers and refs.
 func (d *Done) leftNames(ctx context.Context) (left []Left, err error) {
 	p := d.plan
 	if p.local {
@@ -260,7 +259,7 @@ func (d *Done) leftNames(ctx context.Context) (left []Left, err error) {
 	return left, nil
 }
 
-// leftEverywhere names the places that no command of ours can look into, or may change.
+// leftEverywhere lists the places that we cannot read or must not change.
 func (d *Done) leftEverywhere(ctx context.Context, pushed string) (left []Left) {
 	c := d.c
 	if c.Repo.WorkTree != "" {
@@ -280,7 +279,7 @@ func (d *Done) leftEverywhere(ctx context.Context, pushed string) (left []Left) 
 	return append(left, Left{Place: Elsewhere})
 }
 
-// remotesWith lists the remotes that a branch of ours was seen on.
+// remotesWith lists the remotes on which a branch of ours was seen.
 func (c *Clone) remotesWith(ctx context.Context) []string {
 	var out []string
 	refs, err := c.Repo.Refs(ctx, "refs/remotes/", ourRefs+"remotes/")

@@ -10,17 +10,17 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// lookout looks through the histories of one shelf for what a purge takes away.
+// lookout searches the histories of one shelf for the target of a purge.
 type lookout struct {
 	c      *Clone
-	p      *Plan         // what was found is counted there
-	s      *shelf        // and what the records have to name, here
-	before gitstore.Omit // what records name already
+	p      *Plan         // counts the finds
+	s      *shelf        // collects the names for the records
+	before gitstore.Omit // named by earlier records
 
 	paths    map[gitstore.ID][]string // of each content
 	texts    map[string]bool          // the words themselves, as they were found
-	memories map[string]bool          // that go in all their versions
-	recorded bool                     // only what records name goes
+	memories map[string]bool          // memories whose every version is removed
+	recorded bool                     // remove only the content that records name
 }
 
 // look reads everything once.
@@ -60,7 +60,7 @@ func (l *lookout) content(_ string, id gitstore.ID, data []byte) {
 		m := record.MemoryOf(at)
 		_, err := record.ParsePurge(at, data)
 		switch {
-		case err == nil: // stays, whoever names it
+		case err == nil: // stays, even if a record names it
 		case !l.recorded && l.p.inFile(at, data):
 			l.gone(at, id)
 			l.p.learnedFrom(at, data)
@@ -73,8 +73,8 @@ func (l *lookout) content(_ string, id gitstore.ID, data []byte) {
 	}
 }
 
-// name puts a file that goes into the record: by its content, and by the memory or the path where
-// those tell it too. A memory's path never changes: what it tells, every version tells.
+// name puts a removed file into the record by its content. It adds the memory or the path if they
+// hold the target too. A memory's path never changes, so all its versions share that.
 func (l *lookout) name(at, memory string, id gitstore.ID, data []byte) {
 	if l.p.memory != "" {
 		if memory != "" {
@@ -139,8 +139,7 @@ func (l *lookout) commit(headers, message string, said []string) {
 	}
 }
 
-// findConfig notes whether the settings that are in force hold the text: a store is none without
-// them.
+// findConfig notes whether the current settings hold the text. A store cannot exist without them.
 func (l *lookout) findConfig(ctx context.Context) {
 	for _, r := range l.s.refs {
 		if r.Name == l.c.Memory.Ref() {

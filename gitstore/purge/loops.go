@@ -13,10 +13,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// What a purge makes of loops. What audits found, what was printed, and the messages of a record go
-// as they do elsewhere. A record whose plan or state holds what goes is no record without them: it
-// goes whole. What a loop made is the user's code, on a branch, at refs that keep it, or in a work
-// tree: nothing of it is changed, and it is told where it holds what went.
+// Loops lose audit findings, output and messages as other stores do. A record whose plan or state
+// holds the target goes whole, because it is useless without them. The code that a loop made
+// belongs to the user, on a branch, in a kept ref or in a work tree. A purge only reports it.
 
 // goneLoops are the refs of the records that go whole. One of a loop that goes on is an error.
 func (c *Clone) goneLoops(ctx context.Context, p *Plan) (gone []string, err error) {
@@ -42,7 +41,7 @@ func (c *Clone) goneLoops(ctx context.Context, p *Plan) (gone []string, err erro
 	return gone, nil
 }
 
-// leftInLoops names where the code that loops made holds what goes.
+// leftInLoops lists the places where code made by loops holds the target.
 func (c *Clone) leftInLoops(ctx context.Context, p *Plan) ([]Left, error) {
 	refs, err := c.Repo.Refs(ctx, strings.TrimSuffix(c.Loops.Branches, "/"), strings.TrimSuffix(c.Loops.Kept, "/"))
 	if err != nil {
@@ -79,8 +78,8 @@ func (c *Clone) leftInLoops(ctx context.Context, p *Plan) ([]Left, error) {
 	return left, err
 }
 
-// madeHolds reports whether a commit that no branch but those of loops has, or what came with it,
-// holds what goes.
+// madeHolds reports whether a commit that only loops' branches have, or its content, holds the
+// target.
 func (c *Clone) madeHolds(ctx context.Context, p *Plan, r git.Ref) (bool, error) {
 	out, err := c.Repo.Git(ctx, nil, "rev-list", "--objects", "--no-object-names", r.ID, "--not", "--exclude="+strings.TrimPrefix(c.Loops.Branches, "refs/heads/")+"*", "--branches", "--tags", "--remotes", "--")
 	if err != nil {
@@ -98,7 +97,7 @@ func (c *Clone) madeHolds(ctx context.Context, p *Plan, r git.Ref) (bool, error)
 // maxOfLoop is the size of a file of a loop's work tree that a purge looks into, in bytes.
 const maxOfLoop = 64 << 20
 
-// treeHolds reports whether a file below a folder holds what goes.
+// treeHolds reports whether a file below a folder holds the target.
 func treeHolds(p *Plan, dir string) (holds bool) {
 	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {

@@ -11,16 +11,17 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// Plan is what a purge would do. Its target has what the memory that is to go ever said.
+// Plan describes a purge before it runs. If its target is a memory, it includes every statement the
+// memory ever had.
 type Plan struct {
 	Target
 	c        *Clone
 	shelves  []*shelf
-	dirty    map[string]bool            // refs whose logs tell something
+	dirty    map[string]bool            // refs whose logs quote the target
 	memories map[string]int             // by id: how many versions go
 	kinds    map[string]map[string]bool // contents that go, by the top folder of their paths
 	messages map[string]bool            // of commits, by their hash
-	omit     gitstore.Omit              // all of it, and what the records here say already
+	omit     gitstore.Omit              // everything to omit, including that of earlier records
 	sessions map[string]bool            // files of the sessions that a memory was learned from
 	also     map[string]bool            // memories that hold a statement of the purged one
 	state    []stateFile
@@ -28,7 +29,7 @@ type Plan struct {
 	config   bool     // reverie.toml as it is now holds the text
 }
 
-// tips are all the histories that were looked at.
+// tips returns the tips of all searched histories.
 func (p *Plan) tips() (out []gitstore.ID) {
 	for _, s := range p.shelves {
 		out = append(out, s.tips()...)
@@ -36,11 +37,10 @@ func (p *Plan) tips() (out []gitstore.ID) {
 	return out
 }
 
-// Plan looks everywhere for what a target names.
+// Plan searches all our data for a target.
 func (c *Clone) Plan(ctx context.Context, t Target) (*Plan, error) { return c.plan(ctx, t, nil) }
 
-// plan looks everywhere for what a target names. more are records of others that are to be honoured
-// too.
+// plan searches all our data for a target. more holds records of others to honour too.
 func (c *Clone) plan(ctx context.Context, t Target, more []record.Purge) (*Plan, error) {
 	t.first = c.First
 	p := &Plan{Target: t, c: c, dirty: map[string]bool{}, memories: map[string]int{}, kinds: map[string]map[string]bool{}, messages: map[string]bool{},
@@ -68,7 +68,7 @@ func (c *Clone) plan(ctx context.Context, t Target, more []record.Purge) (*Plan,
 	for _, s := range p.shelves {
 		for _, r := range s.refs {
 			if r.Name != s.store {
-				continue // what was fetched binds nobody before it is merged
+				continue // a fetched record binds us only after a merge
 			}
 			purges, err := c.Book.PurgesAt(ctx, gitstore.ID(r.ID))
 			if err != nil {
@@ -97,10 +97,10 @@ func (c *Clone) plan(ctx context.Context, t Target, more []record.Purge) (*Plan,
 	return p, nil
 }
 
-// Empty reports whether there is no history of ours at all.
+// Empty reports whether we have no history at all.
 func (p *Plan) Empty() bool { return len(p.tips()) == 0 }
 
-// Check returns a *Refused if the branch would be no store without what goes.
+// Check returns a *Refused if the branch would no longer be a valid store.
 func (p *Plan) Check() error {
 	if p.config {
 		return &Refused{Why: HoldsSettings, Name: branch(p.c.Memory)}
@@ -111,8 +111,8 @@ func (p *Plan) Check() error {
 // branch is the branch of a store as people type it.
 func branch(s *gitstore.Store) string { return strings.TrimPrefix(s.Ref(), "refs/heads/") }
 
-// EveryMemory is how many memories there are, where the target is a text that stands in each of
-// them; else 0.
+// EveryMemory returns the number of memories if the target is a text that occurs in each of them;
+// otherwise 0.
 func (p *Plan) EveryMemory(ctx context.Context) (n int, err error) {
 	if p.memory != "" || p.re != nil {
 		return 0, nil
@@ -130,8 +130,8 @@ func (p *Plan) EveryMemory(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// readLogs finds what the logs of our refs lead to. A log whose commits are gone in part, or whose
-// messages tell something, is dirty.
+// readLogs finds the commits in the logs of our refs. A log is dirty if some of its commits are
+// gone or its messages quote the target.
 func (c *Clone) readLogs(ctx context.Context, p *Plan) error {
 	p.prepare()
 	for _, s := range p.shelves {
@@ -156,7 +156,8 @@ func (c *Clone) readLogs(ctx context.Context, p *Plan) error {
 	return nil
 }
 
-// statements collects what a memory ever said, and where it was learned.
+// statements collects every statement that a memory ever had, and the sessions where it was
+// learned.
 func (c *Clone) statements(ctx context.Context, p *Plan) error {
 	said := map[string]bool{}
 	for _, s := range p.shelves {
@@ -194,8 +195,7 @@ func (c *Clone) statements(ctx context.Context, p *Plan) error {
 	return nil
 }
 
-// rewriting works out what the histories of all our refs become, those that their logs lead to
-// included.
+// rewriting computes the new histories of all our refs, including those that only logs reach.
 func (c *Clone) rewriting(ctx context.Context, p *Plan, extra ...gitstore.ID) (*gitstore.Rewriting, error) {
 	rw, err := gitstore.Rewrite(ctx, c.Repo, append(p.tips(), extra...), nil, p.omit)
 	if errors.Is(err, gitstore.ErrShallow) {

@@ -9,8 +9,8 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/remotes"
 )
 
-// proposedCommits are the commits of proposals that are open, as far as they are here: no ref of
-// ours reaches them, and they have the history that a purge rewrites.
+// proposedCommits returns the commits of open proposals that are here. No ref of ours reaches them,
+// but they share the history to rewrite.
 func (c *Clone) proposedCommits(ctx context.Context) (out []gitstore.ID) {
 	for _, known := range c.Remotes.Remotes {
 		for _, p := range known.Proposals {
@@ -24,10 +24,9 @@ func (c *Clone) proposedCommits(ctx context.Context) (out []gitstore.ID) {
 	return out
 }
 
-// DropProposals forgets the proposals that were made on a history that was rewritten, and names
-// them: merged as they are they would bring it back. What they said waits again, or is proposed
-// anew by the next sync. What remotes were seen to have is noted as it was rewritten. rewrote is
-// Done.New. The caller holds the lock of git.Repo.LockSync.
+// DropProposals forgets proposals on a rewritten history and returns them, because merging them
+// would restore the target. Their operations wait for the next sync. It also updates the noted
+// remote tips. rewrote is Done.New. The caller holds the lock of git.Repo.LockSync.
 func DropProposals(all *remotes.File, rewrote map[gitstore.ID]gitstore.ID) (left []Left, err error) {
 	moved := func(id gitstore.ID) bool {
 		to, known := rewrote[id]

@@ -33,7 +33,7 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 // first are the files that the stores of these tests begin with.
 var first = map[string]string{"README.md": "# Memory of kestrels\n", "reverie.toml": "format = 1\n"}
 
-// cloneAt is the clone in a folder, whose state folder has files of every kind.
+// cloneAt opens the clone in a folder and fills its state folder with files of every kind.
 func cloneAt(t *testing.T, dir string) *purge.Clone {
 	t.Helper()
 	repo, err := git.Find(t.Context(), dir)
@@ -79,7 +79,7 @@ func newClone(t *testing.T, texts ...string) (*purge.Clone, *testrepo.Repo) {
 	return c, r
 }
 
-// remember adds a memory that a session of Claude Code said, and returns its id.
+// remember adds a memory from a Claude Code session and returns its id.
 func remember(t *testing.T, c *purge.Clone, text string) string {
 	t.Helper()
 	m := record.New(record.Memory{Kind: record.Fact, Text: text, Source: record.Source{Time: noon, By: "claude/3", How: record.Said}})
@@ -168,7 +168,7 @@ func TestTextIsTakenOutOfAllThatIsOurs(t *testing.T) {
 		t.Errorf("state %q, want %q", got, want)
 	}
 	var once sync.Once
-	c.State.Drop = func(context.Context) error { // somebody writes meanwhile
+	c.State.Drop = func(context.Context) error { // a concurrent write
 		once.Do(func() { at.Write("late", "falcon") })
 		return os.RemoveAll(filepath.Join(c.State.Dir, "derived"))
 	}
@@ -259,8 +259,8 @@ func TestSettingsOfTheBranchAreNotTakenAway(t *testing.T) {
 	}
 }
 
-// Two clones of one history, one of which purges: the other follows, comes to the same ids, and a
-// third that adds to the old history is taken in without what went.
+// One of two clones purges, and the other follows to the same ids. A third that adds to the old
+// history is merged without the target.
 func TestClonesFollow(t *testing.T) {
 	c, r := newClone(t, "The box is called falcon", "We write tests first")
 	root := t.TempDir()
@@ -376,8 +376,8 @@ func TestProposalsOnRewrittenHistoryAreDropped(t *testing.T) {
 	}
 }
 
-// A commit-graph that names what a purge removes is damage to git. It goes, in one file or in
-// layers; one that names nothing of it stays, and so does that of an alternate.
+// A commit-graph that names purged commits is damaged for git. It is removed, whether in one file
+// or in layers. A graph without them stays, as does that of an alternate.
 func TestPurgeLeavesNoStaleCommitGraph(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -470,7 +470,7 @@ func TestTidyRemovesALateCommitGraph(t *testing.T) {
 	}
 }
 
-// What is kept a second time of the last writes is kept on, but for what goes.
+// Copies of the last writes survive a purge, without the target.
 func TestPurgeTakesItOutOfWhatIsKept(t *testing.T) {
 	p, r := newClone(t, "Nothing about birds", "The kestrel is the key", "Something else")
 	dir := filepath.Join(r.Dir, ".git", "reverie", git.RecentDir)

@@ -12,7 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// Pushed is what became of a remote.
+// Pushed describes the outcome for a remote.
 type Pushed struct {
 	Lanes []Lane
 	Left  []Left
@@ -22,29 +22,29 @@ type Pushed struct {
 type Lane struct {
 	Name     string   // "memory" or "journal"
 	Current  bool     // it was as it is here already
-	Replaced bool     // it held what was purged, and is as it is here now
-	Said     []string // what the server said, in lines
+	Replaced bool     // it held the target and now equals ours
+	Said     []string // lines of the server's answer
 }
 
-// pusher is a remote whose branches are to be replaced after a purge.
+// pusher replaces the branches of a remote after a purge.
 type pusher struct {
 	c      *Clone
 	remote *git.Remote
 }
 
-// Push replaces the branch of a remote by ours, and the journal where it was published: each only
-// if it holds nothing, but for what was purged, that ours does not. What it returns tells also what
-// was done before an error. The caller holds the lock of git.Repo.LockSync.
+// Push replaces a remote's branch with ours, and its journal if that was published. Each must hold
+// nothing that ours lacks, apart from the purged content. The result is valid even with an error.
+// The caller holds the lock of git.Repo.LockSync.
 func (c *Clone) Push(ctx context.Context, remote *git.Remote) (Pushed, error) {
 	return (&pusher{c, remote}).push(ctx)
 }
 
-// fresh is the ref that a fetch of ours fills, before anything is made of what came.
+// fresh returns the ref that our fetch fills before the content is checked.
 func (r *pusher) fresh(lane string) string {
 	return ourRefs + "remotes/" + r.remote.Name + "/new/" + lane
 }
 
-// seen is the ref that keeps what the remote was last seen to have.
+// seen returns the ref that keeps the remote's last known tip.
 func (r *pusher) seen(lane string) string {
 	return ourRefs + "remotes/" + r.remote.Name + "/" + lane
 }
@@ -87,7 +87,7 @@ func (r *pusher) push(ctx context.Context) (done Pushed, err error) {
 	return done, nil
 }
 
-// others names the branches of the remote that look like proposals and may hold what was purged.
+// others lists remote branches that look like proposals and may hold the target.
 func (r *pusher) others(ctx context.Context, there map[string]string) (left []Left, err error) {
 	tip, err := r.c.Memory.Tip(ctx)
 	if err != nil {
@@ -118,7 +118,7 @@ func (r *pusher) others(ctx context.Context, there map[string]string) (left []Le
 	return left, nil
 }
 
-// replace overwrites one ref of the remote that is at old, where that holds what was purged.
+// replace overwrites one remote ref, expected at old, if that history holds the target.
 func (r *pusher) replace(ctx context.Context, name, ref, old, tip string) (Lane, error) {
 	lane := Lane{Name: name}
 	holds, err := r.mayReplace(ctx, name, ref, old, tip)
@@ -141,7 +141,7 @@ func (r *pusher) replace(ctx context.Context, name, ref, old, tip string) (Lane,
 	return lane, r.see(ctx, name, tip)
 }
 
-// see notes what the remote has now.
+// see records the remote's current tip.
 func (r *pusher) see(ctx context.Context, lane, tip string) error {
 	ctx, unlock, err := r.c.Memory.Lock(ctx)
 	if err != nil {
@@ -162,8 +162,8 @@ func (r *pusher) see(ctx context.Context, lane, tip string) error {
 	return r.c.Remotes.Save()
 }
 
-// mayReplace reports whether the remote holds what was purged. If so it returns an error unless
-// everything else that the remote has is in ours.
+// mayReplace reports whether the remote holds the target. If it also has commits that ours lacks,
+// it returns an error.
 func (r *pusher) mayReplace(ctx context.Context, lane, ref, old, tip string) (holds bool, err error) {
 	fetched, err := r.bring(ctx, lane, ref, old)
 	if err != nil {
@@ -201,7 +201,7 @@ func (r *pusher) reaches(ctx context.Context, tip, id string) (bool, error) {
 	return r.c.Repo.IsAncestor(ctx, id, tip)
 }
 
-// bring fetches what the remote has, if it is not here.
+// bring fetches the remote's history if it is not here.
 func (r *pusher) bring(ctx context.Context, lane, ref, old string) (fetched bool, err error) {
 	if r.c.Repo.Whole(ctx, old) {
 		return false, nil
@@ -213,7 +213,7 @@ func (r *pusher) bring(ctx context.Context, lane, ref, old string) (fetched bool
 	return true, err
 }
 
-// letGo takes away again what was fetched only to be looked at.
+// letGo removes a history that was fetched only for inspection.
 func (r *pusher) letGo(ctx context.Context, lane, old string, rw *gitstore.Rewriting) error {
 	ctx, unlock, err := r.c.Memory.Lock(ctx)
 	if err != nil {

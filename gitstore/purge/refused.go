@@ -5,9 +5,9 @@ import "fmt"
 // Refused is the error of a purge that a person has to decide about, or to make possible.
 type Refused struct {
 	Why  Why
-	Name string // of what Why speaks of
+	Name string // subject of Why
 	Lane string // the memory or the journal of a remote
-	Said string // what the server said
+	Said string // the server's answer
 	Err  error  // of NotWhole
 }
 
@@ -15,11 +15,11 @@ type Refused struct {
 type Why int
 
 const (
-	HoldsSettings    Why = iota // reverie.toml as it is on the branch Name holds it, and no store is one without that file
+	HoldsSettings    Why = iota // reverie.toml on the branch Name holds the target, and a store needs that file
 	NamesSettings               // so does a record that others made
-	LoopGoesOn                  // the record of the loop Name would go, and somebody carries the loop on
+	LoopGoesOn                  // the record of the loop Name has to go, but the loop is running
 	NotWhole                    // a history is cut off here; Err wraps gitstore.ErrShallow
-	CameMeanwhile               // the ref Name came while old objects were removed, and stands on them
+	CameMeanwhile               // the ref Name appeared during the removal and builds on old objects
 	RemoteMoved                 // the remote Name moved between the look at it and the push
 	RemoteMovedEarly            // the remote Name moved between the look at it and the fetch
 	RemoteRefuses               // the remote Name does not let its Lane be replaced

@@ -21,14 +21,14 @@ type Request struct {
 	Reason     string // the body of the commits that leave records
 }
 
-// Bounds on What, in characters. A shorter text is everywhere, and fewer digits are too easily a
-// word.
+// Lower bounds of What, in characters. A shorter text occurs everywhere, and fewer digits are too
+// easily a word.
 const (
 	shortText = 3
 	shortID   = 8
 )
 
-// Target returns the target of a request: a memory, if What is hex digits that name one, else a
+// Target returns the target of a request: a memory if What is hex digits that name one, otherwise a
 // text.
 func (r Request) Target(ctx context.Context, book *record.Book) (Target, error) {
 	t, text := Text(r.What), true
@@ -69,10 +69,9 @@ func hexDigits(s string) bool {
 	return len(s) >= 4 && len(s) <= 16 && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// namedMemory returns the id of the memory that hex digits name: one that is here, one that a
-// pending operation would make, or one that was purged before, so that the same command never means
-// a text the second time. A whole id may be in history alone. The id is empty if the digits are a
-// text.
+// namedMemory returns the id of the memory that hex digits name. It may exist now, in a pending
+// operation or in an earlier purge, so that repeating a command never turns its target into a text.
+// A full id may exist only in history. The id is empty if the digits are a text.
 func namedMemory(ctx context.Context, book *record.Book, digits string) (id string, err error) {
 	err = book.View(ctx, func(v *record.View) error {
 		m, err := v.Find(digits)
@@ -100,7 +99,7 @@ func namedMemory(ctx context.Context, book *record.Book, digits string) (id stri
 	return id, err
 }
 
-// Prepare plans a purge, refuses one that may not be, and finds what goes.
+// Prepare plans a purge, refuses an invalid one, and lists the parts to remove.
 func (r Request) Prepare(ctx context.Context, c *Clone, t Target) (*Plan, Found, error) {
 	p, err := c.Plan(ctx, t)
 	if err == nil && p.Empty() {
@@ -119,7 +118,7 @@ func (r Request) Prepare(ctx context.Context, c *Clone, t Target) (*Plan, Found,
 	return p, found, err
 }
 
-// Result tells what Run did, also before an error.
+// Result describes the outcome of Run. It is valid even with an error.
 type Result struct {
 	Complete bool     // every ref was moved
 	Records  []string // ids of the records that were left
@@ -130,8 +129,8 @@ type Result struct {
 	Left     []Left
 }
 
-// Run takes the target out, if What is not empty, replaces the branch of a remote, if there is one,
-// and removes the old objects whatever becomes of the push. The caller holds the lock of
+// Run removes the target if What is not empty, then replaces the branch of remote unless it is nil.
+// It removes old objects whether or not the push succeeds. The caller has held the lock of
 // git.Repo.LockSync since before it opened the clone.
 func (r Request) Run(ctx context.Context, c *Clone, t Target, remote *git.Remote) (done Result, err error) {
 	var last *Done

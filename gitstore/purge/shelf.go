@@ -14,16 +14,15 @@ import (
 // ourRefs is the folder of refs that are ours whatever their names.
 const ourRefs = "refs/reverie/"
 
-// shelf are refs whose histories are of one kind, and the record that a purge leaves on one of
-// them.
+// shelf groups refs with histories of one kind. A purge leaves its record on one of them.
 type shelf struct {
 	store string // the ref that carries the records; "" where no history is ever joined with another's
 	refs  []git.Ref
-	logs  []gitstore.ID // what the reflogs of refs, and proposals, name beside
+	logs  []gitstore.ID // tips in reflogs of refs and in proposals
 	purge record.Purge
 }
 
-// ours lists every ref of ours by the store whose history it has.
+// ours groups all our refs by the store whose history they share.
 func (c *Clone) ours(ctx context.Context) ([]*shelf, error) {
 	memory, journal, rest := &shelf{store: c.Memory.Ref()}, &shelf{store: c.Journal}, &shelf{}
 	refs, err := c.Repo.Refs(ctx, c.Memory.Ref(), ourRefs)
@@ -51,7 +50,7 @@ func (c *Clone) ours(ctx context.Context) ([]*shelf, error) {
 		}
 		to.refs = append(to.refs, r)
 	}
-	// The branch last: what an interrupted purge of a memory needs to know stands there.
+	// The branch comes last: an interrupted purge of a memory needs its data.
 	shelves := []*shelf{rest, journal, memory}
 	for _, s := range shelves {
 		slices.SortStableFunc(s.refs, func(a, b git.Ref) int {
@@ -67,9 +66,8 @@ func (c *Clone) ours(ctx context.Context) ([]*shelf, error) {
 	return shelves, nil
 }
 
-// unjudged reports whether a ref is where a fetch of ours puts what a remote has before anything is
-// made of it. It may hold anything, so nobody looks through it; a purge removes it, and the next
-// fetch fills it again.
+// unjudged reports whether a ref holds a fetched history before it is checked. It may hold
+// anything, so a purge removes it unread, and the next fetch fills it again.
 func unjudged(name string) bool {
 	rest, ok := strings.CutPrefix(name, ourRefs+"remotes/")
 	return ok && strings.Contains(rest, "/new/")
@@ -100,7 +98,7 @@ func (s *shelf) tips() []gitstore.ID {
 	return out
 }
 
-// readBlobs reads files by their ids. One that is too large for a file of ours is passed over.
+// readBlobs reads files by id and skips those that are too large for a store.
 func readBlobs(ctx context.Context, repo *git.Repo, files map[gitstore.ID]string, fn func(at string, id gitstore.ID, data []byte)) error {
 	var ids []string
 	for id := range files {

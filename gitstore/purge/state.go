@@ -22,9 +22,8 @@ import (
 // their loose files are removed.
 const restFile = "purging"
 
-// goneFile is the file of the state folder with the ids of objects that purges replaced, until the
-// last of these purges is an hour old: a git that was at work meanwhile may name them in a
-// commit-graph that it writes only then.
+// goneFile in the state folder lists the ids of replaced objects until the last purge is an hour
+// old. A git that ran meanwhile may write them into a commit-graph late.
 const goneFile = "purged"
 
 // forgetRest ends a purge: everything of it was seen through.
@@ -43,8 +42,8 @@ func (c *Clone) forgetRest() error {
 	return remove(filepath.Join(c.State.Dir, restFile))
 }
 
-// Tidy removes the commit-graph of a repository if it names what a purge removes, which git may
-// have written while the purge was at work. dir is the state folder.
+// Tidy removes the commit-graph of a repository if it names purged objects; git may write it late.
+// dir is the state folder.
 func Tidy(repo *git.Repo, dir string, now time.Time) error {
 	rest, err := readIDs(dir, restFile)
 	if err != nil {
@@ -88,7 +87,7 @@ func writeIDs(repo *git.Repo, name string, ids []string) error {
 	return repo.WriteState(name, []byte(strings.Join(slices.Compact(ids), "\n")+"\n"), true)
 }
 
-// stateFile is a file of the state folder that holds what goes.
+// stateFile is a file of the state folder that holds the target.
 type stateFile struct {
 	path string // relative to the folder, with slashes
 	kind Kind   // Plain only for text
@@ -97,8 +96,8 @@ type stateFile struct {
 // cacheFile is the cache of a record.Book.
 const cacheFile = "cache"
 
-// lookState finds the files of the state folder that hold what goes. A session is removed whole: it
-// is raw material, and says a thing in many ways. So is an original, which its name binds to its
+// lookState finds the files of the state folder that hold the target. A session is removed whole,
+// because it repeats a thing in many ways. An original is too, because its name depends on its
 // bytes.
 func (c *Clone) lookState(p *Plan) ([]stateFile, error) {
 	var out []stateFile
@@ -139,7 +138,7 @@ func (c *Clone) lookState(p *Plan) ([]stateFile, error) {
 		switch kind {
 		case Session:
 			holds = holds && slices.ContainsFunc(jsonWords(data, ownKeys), func(s string) bool { return p.in([]byte(s)) })
-		case Note: // who noted JSON may have written it in any way
+		case Note: // JSON notes may use any form
 			holds = slices.ContainsFunc(jsonWords(data, ownKeys), p.inValue)
 		}
 		switch {
@@ -159,18 +158,17 @@ func (c *Clone) lookState(p *Plan) ([]stateFile, error) {
 	return out, err
 }
 
-// markFile is the file of the state folder whose text every purge changes, when it begins and when
-// it ends.
+// markFile in the state folder changes when a purge begins and when it ends.
 const markFile = "purges"
 
-// Mark is a text that no other state of the purges has: who reads what a purge may take, thinks
-// about it for a while and writes, looks whether it is still the same. dir is the state folder.
+// Mark returns a text that is unique to the current state of purges. Take it before reading
+// purgeable text and check it with Since before writing the result. dir is the state folder.
 func Mark(dir string) string {
 	text, _ := file.Read(filepath.Join(dir, markFile), 1<<10)
 	return string(text)
 }
 
-// Since is an error if a purge came since the mark: what was read then may be what went.
+// Since returns an error if a purge ran since the mark: text read before may be purged.
 func Since(dir, mark string) error {
 	if Mark(dir) != mark {
 		return errors.New("there was a purge meanwhile; nothing was kept: do it again")
@@ -178,8 +176,8 @@ func Since(dir, mark string) error {
 	return nil
 }
 
-// cleanState takes what goes out of the state folder. The cache and what State.Drop knows go in any
-// case.
+// cleanState removes the target from the state folder. It always removes the cache and calls
+// State.Drop.
 func (c *Clone) cleanState(ctx context.Context, p *Plan) error {
 	if err := c.Repo.WriteState(markFile, []byte(rand.Text()), true); err != nil {
 		return err
@@ -214,8 +212,8 @@ func (c *Clone) cleanState(ctx context.Context, p *Plan) error {
 	return nil
 }
 
-// writtenSince are the files right in the state folder that are made again and hold what goes: they
-// may have been written since the plan was made.
+// writtenSince returns the derived files at the top of the state folder that hold the target. They
+// may be newer than the plan.
 func (c *Clone) writtenSince(p *Plan) (out []stateFile) {
 	all, _ := os.ReadDir(c.State.Dir)
 	for _, f := range all {

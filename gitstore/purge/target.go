@@ -12,12 +12,12 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// Target is what a purge takes away: a text, wherever it stands, or a memory and what is about it.
+// Target is a text, or a memory with everything about it, to be removed.
 type Target struct {
 	memory string            // id; empty for a text
-	texts  []string          // literal; of a memory, its statements
+	texts  []string          // literal texts; for a memory, its statements
 	re     *regexp.Regexp    // instead of texts
-	local  bool              // the branch is left to the purge records: only what is this clone's alone is looked through
+	local  bool              // search only data of this clone; records cover the branch
 	forms  [][]byte          // texts as they may stand in a file
 	first  map[string]string // files that every store begins with
 }
@@ -32,7 +32,7 @@ func Expression(re *regexp.Regexp) Target { return Target{re: re} }
 // whole.
 func Memory(id string) Target { return Target{memory: id} }
 
-// purgedText stands where a text was taken out of a file that stays.
+// purgedText replaces a removed text in a file that stays.
 const purgedText = "[purged]"
 
 // telling is the length, in bytes, from which a statement, or the beginning of a text, is looked
@@ -44,8 +44,8 @@ func (t Target) prepared() Target {
 	return t
 }
 
-// prepare fills forms: a text stands in JSON, in TOML and in JSON inside JSON with its quotes
-// escaped.
+// prepare fills forms with the variants of a text: quotes are escaped in JSON, in TOML and in JSON
+// inside JSON.
 func (t *Target) prepare() {
 	t.forms = nil
 	known := map[string]bool{}
@@ -61,7 +61,7 @@ func (t *Target) prepare() {
 			}
 		}
 	}
-	slices.SortStableFunc(t.forms, func(a, b []byte) int { return len(b) - len(a) }) // the longest is taken out first
+	slices.SortStableFunc(t.forms, func(a, b []byte) int { return len(b) - len(a) }) // remove the longest first
 }
 
 func quoted(s string, html bool) string {
@@ -123,9 +123,9 @@ func (t *Target) found(at string, data []byte) (out []string) {
 	return out
 }
 
-// without is a text file with purgedText in place of what it holds. A line in which it cannot be
-// replaced goes whole, and so does every line that is JSON: there it might be a key, or part of a
-// word of ours.
+// without returns a text file with the target replaced by purgedText. A line where that is
+// impossible is removed, and so is every line of JSON, where the target might be a key or part of a
+// keyword.
 func (t *Target) without(data []byte) []byte {
 	var out []byte
 	for line := range bytes.Lines(data) {
@@ -169,8 +169,8 @@ func eachJSONText(data []byte, fn func(string)) {
 	}
 }
 
-// Tells reports whether the message of a commit would quote what goes. Of a memory, that is known
-// of a Plan's target.
+// Tells reports whether the message of a commit quotes the target. For a memory, only a Plan's
+// target knows the statements.
 func (t *Target) Tells(message string) bool { return t.inMessage(message, t.texts) }
 
 // inMessage reports whether the message of a commit quotes one of some texts: whole, in other case
@@ -200,19 +200,19 @@ func (t *Target) inMessage(message string, texts []string) bool {
 	return false
 }
 
-// fixedSubjects begin the messages that are the same in every store: a purge of one of their words
-// must not take them away, or every other store would be taken for one that holds what was purged.
+// fixedSubjects begin the messages that are the same in every store. If a purge could remove them,
+// every other store would seem to hold purged text.
 var fixedSubjects = []string{"init: start a memory", "init: check pull requests on ", "purge: remove what must not be kept", "merge: memory of ", "merge: journal of ", "reverie: begin"}
 
-// ownSubject is a subject of ours with nothing of anybody else's in it; ownVerb begins one that has
-// a statement. ownTrailer is a line of ours at the end of a message.
+// ownSubject matches subjects made of our words only, ownVerb the start of those with a statement,
+// and ownTrailer our trailers.
 var (
 	ownSubject = pattern.New(`^(dream: \d+ operations? from \d+ reflections?|reflect: (\d+ sessions?|[\w.-]+/[\w.-]+)|checkpoint: [\w.-]+/[\w.-]+|reject: \d+ operations?|import: \d+ statements?|branch: ask about \d+ statements?|remember: \d+ statements|forget: \d+ memories|propose: \d+ changes? of memory)$`)
 	ownVerb    = pattern.New(`^(- )?(remember|suggest|correct|edit|forget|merge|landed): `)
 	ownTrailer = pattern.New(`^Reverie-(Op: [a-z]+|Dream: [0-9a-f]+|Session: [\w.-]+/[\w.-]+)$`)
 )
 
-// ownWords is a message without what Reverie itself says there.
+// ownWords returns a message without the words that Reverie adds.
 func ownWords(message string) string {
 	subject, body, _ := strings.Cut(message, "\n")
 	for _, fixed := range fixedSubjects {
@@ -273,7 +273,7 @@ func (t *Target) says(text string) bool {
 	return slices.ContainsFunc(t.texts, func(s string) bool { return s == text || record.Print(s).Same(print) })
 }
 
-// inPath reports whether a path itself holds the text, where somebody chose it.
+// inPath reports whether a path, in its freely chosen parts, holds the text.
 func (t *Target) inPath(at string) bool {
 	words := pathWords(at)
 	return t.in([]byte(words)) || t.in([]byte(path.Base(words)))

@@ -11,9 +11,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// wordsOf are the texts of a file of a store that a person or an agent wrote: not what Reverie
-// itself puts into every such file, as keys, ids, times and the values of enumerations, nor the
-// lines of the files that every store begins with. Of a file that does not parse it is everything.
+// wordsOf returns the texts in a file of a store that a person or an agent wrote. It excludes the
+// keys, ids, times and enumeration values that Reverie writes, and the lines of firstFiles. A file
+// that does not parse counts whole.
 func wordsOf(at string, data []byte, firstFiles map[string]string) []string {
 	top, _, _ := strings.Cut(at, "/")
 	switch top {
@@ -90,7 +90,7 @@ func memoryWords(m record.Memory) []string {
 	return words
 }
 
-// oddWords is what a file that was edited by hand may say beyond the memory that was read from it.
+// oddWords returns hand-edited text in a file beyond the memory read from it.
 func oddWords(m record.Memory, data []byte) []string {
 	if bytes.Equal(m.Format(), data) {
 		return nil
@@ -128,17 +128,17 @@ func pathWords(at string) string {
 // ownPath is the path of a record within its folder: ids, months and the names of sessions.
 var ownPath = pattern.New(`^(\d{4}-\d\d/)?([0-9a-f]{2}/)?([0-9a-f]{16}|[\w.-]+-[0-9a-f]{8}|[\w.-]+-\d+)\.(json|md)$`)
 
-// ownKeys are the keys of JSON records whose values Reverie or an agent's program gives: ids,
-// times, enumerations.
+// ownKeys are the JSON keys whose values Reverie or an agent's program sets: ids, times,
+// enumerations.
 var ownKeys = pattern.NewWords("id op how kind status hash started ended time proposed commit blob contradicts alike reflection dream " +
 	"client session parent detector model prompt outcome version origin agent tool call action set")
 
-// jsonWords are the strings in one JSON document or several, without the keys of objects and
-// without the values of those keys that skip or more name. What does not parse is one text.
+// jsonWords returns the strings in JSON documents, without object keys and without the values of
+// keys in skip or more. Data that does not parse is one text.
 func jsonWords(data []byte, skip *pattern.Words, more ...string) (words []string) {
 	type level struct {
 		object, key bool   // within an object; a key comes next
-		name        string // the key whose value comes next
+		name        string // key of the next value
 	}
 	own := map[string]bool{}
 	for _, key := range more {
@@ -180,7 +180,7 @@ func jsonWords(data []byte, skip *pattern.Words, more ...string) (words []string
 	}
 }
 
-// wrote reports whether somebody wrote the text into a file of a store.
+// wrote reports whether a person or an agent wrote the text into a file of a store.
 func (t *Target) wrote(at string, data []byte) bool {
 	for _, word := range wordsOf(at, data, t.first) {
 		if t.in([]byte(word)) {

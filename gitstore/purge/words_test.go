@@ -36,8 +36,8 @@ func TestEachFieldIsFoundThatSomebodyWrote(t *testing.T) {
 	}
 }
 
-// A clone that follows loses sessions that say what went, not those that share a common line with
-// its body.
+// A following clone loses sessions that contain the purged statement, not those that share a common
+// line with its body.
 func TestFollowingLooksForWholeStatements(t *testing.T) {
 	const file = "memories/3f/3f00000000000000-x.md"
 	m := record.Memory{ID: "3f00000000000000", Slug: "x", Kind: "fact", Status: record.Active, Text: "The box is called kestrel", Body: "Run the tests before you push\nand ask the owner of it",

@@ -10,22 +10,22 @@ import (
 // Proposal is a branch that was published for review and has not landed yet.
 type Proposal struct {
 	Branch string      `json:"branch"` // without refs/heads/
-	Commit gitstore.ID `json:"commit"` // what was proposed
+	Commit gitstore.ID `json:"commit"` // the proposed commit
 	Tree   gitstore.ID `json:"tree"`   // of Commit
-	Base   gitstore.ID `json:"base"`   // what it was made on
+	Base   gitstore.ID `json:"base"`   // its base
 	Ops    []string    `json:"ops,omitempty"`
-	URL    string      `json:"url,omitempty"` // where its pull request is opened
+	URL    string      `json:"url,omitempty"` // page for opening its pull request
 	Time   time.Time   `json:"time"`
-	Closed bool        `json:"closed,omitempty"` // the branch is gone from the remote and its content did not land
+	Closed bool        `json:"closed,omitempty"` // the branch left the remote and its content did not land
 
-	// A proposal of operations that was brought up to date: what its branch names now, in which there
-	// may be what others added, and with what of the remote's branch. Commit stays what this clone
-	// proposed itself, on Base.
+	// For an updated proposal of operations, Head is its branch's tip, which may hold commits of
+	// others. With is the included tip of the remote's branch. Commit stays this clone's own proposal,
+	// on Base.
 	Head gitstore.ID `json:"head,omitempty"`
 	With gitstore.ID `json:"with,omitempty"`
 }
 
-// Tip is what a proposal's branch was last known to name.
+// Tip returns the last known tip of a proposal's branch.
 func (p Proposal) Tip() gitstore.ID { return cmp.Or(p.Head, p.Commit) }
 
 // On is the newest commit of the remote's branch that is known to be in a proposal.

@@ -1,9 +1,8 @@
-// Package remotes is what a clone remembers of the remotes it synced with: the file remotes.json of
-// the state folder, with what a person agreed to publish where, and the proposals that are open. It
-// holds addresses without passwords, ids and names, and no text of a memory. Without it everything
-// is asked and found out again.
+// Package remotes stores a clone's knowledge of its remotes in remotes.json of the state folder:
+// consent to publish, and open proposals. It holds addresses without passwords, ids and names, but
+// no text of a memory. Without the file everything is asked or found again.
 //
-// Read it, change what it gives, Save it. Whoever writes it holds the lock of git.Repo.LockSync.
+// Read the file, change it, Save it. Writers hold the lock of git.Repo.LockSync.
 package remotes
 
 import (
@@ -22,13 +21,13 @@ import (
 // Name is the file's name in the state folder.
 const Name = "remotes.json"
 
-// File is what is known of all remotes.
+// File holds the known remotes.
 type File struct {
 	Remotes map[string]*Remote `json:"remotes"` // by name
 	path    string
 }
 
-// Remote is what is known of one remote.
+// Remote holds the knowledge of one remote.
 type Remote struct {
 	// Published says, for the memory, the journal and proposals, to which address a person agreed to
 	// publish it.
@@ -36,12 +35,12 @@ type Remote struct {
 	// ReviewOnly is why the server refused the branch itself; changes then go there as proposals.
 	ReviewOnly string     `json:"reviewOnly,omitempty"`
 	Proposals  []Proposal `json:"proposals,omitempty"`
-	// Seen is, by lane, what a sync last set the ref to that keeps the remote's tip. A ref at
-	// something else was rewritten here, and proves nothing about the remote.
+	// Seen maps each lane to the value that the last sync gave its ref. If the ref has another value,
+	// it was rewritten here and proves nothing about the remote.
 	Seen map[string]string `json:"seen,omitempty"`
 }
 
-// Read reads the file in a state folder; none is an empty one. An error names the file.
+// Read reads the file in a state folder; a missing file is empty. An error names the file.
 func Read(dir string) (*File, error) {
 	f := &File{Remotes: map[string]*Remote{}, path: filepath.Join(dir, Name)}
 	text, err := file.Read(f.path, file.MaxState)
@@ -60,7 +59,7 @@ func Read(dir string) (*File, error) {
 	return f, nil
 }
 
-// At is what is known of a remote; of a new one, nothing.
+// At returns the entry of a remote, and adds an empty one if it is new.
 func (f *File) At(name string) *Remote {
 	if f.Remotes[name] == nil {
 		f.Remotes[name] = &Remote{}
@@ -91,7 +90,7 @@ func (r *Remote) Agree(lane, url string) {
 	r.Published[lane] = git.Address(url)
 }
 
-// See notes what the ref of a lane was set to; "" forgets it.
+// See records the value of a lane's ref; "" forgets it.
 func (r *Remote) See(lane, id string) {
 	if r.Seen == nil {
 		r.Seen = map[string]string{}
@@ -101,12 +100,12 @@ func (r *Remote) See(lane, id string) {
 	}
 }
 
-// Saw reports whether the ref of a lane is at what a sync set it to. Of a lane that none was noted
-// of, it is.
+// Saw reports whether a lane's ref still has the value of the last sync. It is true for a lane
+// without a record.
 func (r *Remote) Saw(lane, id string) bool { return r.Seen[lane] == "" || r.Seen[lane] == id }
 
-// Own is the proposal of the branch itself, which a server made necessary that refuses the branch;
-// nil if there is none. Those of operations have Ops.
+// Own returns the proposal of the branch itself, needed if a server refuses the branch, or nil.
+// Proposals of operations have Ops.
 func (r *Remote) Own() *Proposal {
 	for i := range r.Proposals {
 		if r.Proposals[i].Ops == nil {

@@ -14,10 +14,10 @@ import (
 	"github.com/reverie-memory/reverie/internal/file"
 )
 
-// ApprovalsError is returned when what was approved is there and cannot be read, which says nothing
-// of what was: it is for a person to mend or to remove.
+// ApprovalsError means that the file of approvals exists but cannot be read. A person has to mend
+// or remove it.
 type ApprovalsError struct {
-	Path string // of the file
+	Path string // of the approvals
 	Err  error
 }
 
@@ -29,11 +29,11 @@ func (e *ApprovalsError) Unwrap() error { return e.Err }
 
 // approvals is trust.json. Blobs are named by the ids of their memories.
 type approvals struct {
-	Approved map[string]gitstore.ID `json:"approved"`       // by a person: these bytes and no others; "": that the file is gone
-	Over     map[string]gitstore.ID `json:"over,omitempty"` // what agents were given before that; none: nothing
+	Approved map[string]gitstore.ID `json:"approved"`       // by a person: exactly these bytes; "" approves that the file is gone
+	Over     map[string]gitstore.ID `json:"over,omitempty"` // the version agents had before, if any
 }
 
-// approvals reads what a person approved in this clone. An error is an *ApprovalsError.
+// approvals reads the approvals of this clone. An error is an *ApprovalsError.
 func (j *Judge) approvals() (approvals, error) {
 	path := filepath.Join(j.State, ApprovedFile)
 	text, err := file.Read(path, file.MaxState)
@@ -58,23 +58,22 @@ func (j *Judge) approvals() (approvals, error) {
 	return f, nil
 }
 
-// of is what is approved of the memory whose file is at a path.
+// of returns the approved content of the memory at a path.
 func (a approvals) of(path string) (blob, over gitstore.ID, ok bool) {
 	id := idOf(path)
 	blob, ok = a.Approved[id]
 	return blob, a.Over[id], ok
 }
 
-// Check returns an *ApprovalsError if what was approved cannot be read.
+// Check returns an *ApprovalsError if the approvals cannot be read.
 func (j *Judge) Check() error {
 	_, err := j.approvals()
 	return err
 }
 
-// Approve notes memories of the newest state, by their ids, and its settings by SettingsPath, as
-// approved by a person, as they are or because they are gone, and forgets approvals that no longer
-// hold. held is what is withheld of that state, and settings what counts in their place. The caller
-// holds the branch's lock.
+// Approve records a person's approval of memories of the newest state, by id, present or gone;
+// SettingsPath stands for the team's settings. It drops approvals that no longer hold. held and
+// settings describe the withheld changes of that state. The caller holds the branch's lock.
 func (j *Judge) Approve(v *record.View, held *Withheld, settings Settings, ids []string) error {
 	old, err := j.approvals()
 	if err != nil {
@@ -113,9 +112,9 @@ func (j *Judge) Approve(v *record.View, held *Withheld, settings Settings, ids [
 	return j.saveApprovals(old, next)
 }
 
-// ApproveProposed notes what this clone proposed out of its inbox as approved where a remote's
-// branch has those very bytes, whoever merged them there. Where git has dropped the commit
-// meanwhile, which no ref holds, nothing is.
+// ApproveProposed approves the changes that this clone proposed from its inbox if a remote's branch
+// now has the same bytes. It does not matter who merged them. If git has pruned the proposed
+// commit, it approves nothing.
 func (j *Judge) ApproveProposed(ctx context.Context, proposed, base, theirs gitstore.ID) error {
 	ctx, unlock, err := j.Memory.Lock(ctx)
 	if err != nil {

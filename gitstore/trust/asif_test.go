@@ -20,16 +20,16 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// deed is what somebody does in a made-up history.
+// deed is one step of a generated history.
 type deed struct {
-	who, from int           // of people; from is whose branch is merged
+	who, from int           // of people; from owns the merged branch
 	what      string        // write, drop or merge
 	to        record.Memory // of the others
 }
 
 var people = []string{"ann@example.com", "carol@example.com", "bob@example.org", "mallory@example.org"}
 
-// strange reports whether somebody of people is not trusted.
+// strange reports whether a member of people is untrusted.
 func strange(who int) bool { return strings.HasSuffix(people[who], ".org") }
 
 // world is a clone for each of people.
@@ -102,7 +102,7 @@ func (w *world) do(d deed) bool {
 	return done
 }
 
-// given is what agents are given in a clone.
+// given returns the memories that agents get in a clone.
 func (w *world) given(who int, settings config.Trust) (out []string) {
 	w.t.Helper()
 	c := w.clones[who]
@@ -125,7 +125,7 @@ func (w *world) given(who int, settings config.Trust) (out []string) {
 // story makes up deeds on a few memories.
 func story(r *rand.Rand, n int) (deeds []deed) {
 	var all []record.Memory
-	dropped := map[string]bool{} // once: of two who take a file away one is forgotten when a merge adopts the other's history
+	dropped := map[string]bool{} // count each once: if two people remove a file, a merge may adopt one history and lose one removal
 	text := func() string { return fmt.Sprintf("statement %d", r.IntN(1<<30)) }
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for range n {
@@ -172,8 +172,8 @@ func story(r *rand.Rand, n int) (deeds []deed) {
 	return deeds
 }
 
-// Agents are given the same as if people who are not trusted had committed nothing but merges. That
-// holds whatever these did and whoever merged it, worked out as the branch moves and anew.
+// Agents get the same memories as if untrusted people had committed only merges. That holds for any
+// edits and any merger, whether the outcome follows the branch or is worked out from scratch.
 func TestGivenIsAsIfStrangersHadDoneNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

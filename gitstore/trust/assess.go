@@ -28,9 +28,9 @@ type judged struct {
 	Tip      gitstore.ID            `json:"tip"`
 	People   [][]string             `json:"people"`          // names of those who are not trusted
 	Withheld map[gitstore.ID]int    `json:"withheld"`        // by blob: for whom of People
-	Given    map[string]line        `json:"given,omitempty"` // by path: what agents are given for what is withheld or gone
-	Texts    map[gitstore.ID]string `json:"texts,omitempty"` // what is given and git need not have
-	Sum      string                 `json:"sum,omitempty"`   // of Withheld and Given: another where they are
+	Given    map[string]line        `json:"given,omitempty"` // by path: replacements for withheld or removed files
+	Texts    map[gitstore.ID]string `json:"texts,omitempty"` // replacement texts that git may lack
+	Sum      string                 `json:"sum,omitempty"`   // hash of Withheld and Given
 
 	known map[gitstore.ID]bool // by blob: every other one is withheld too; nil: there are no others
 }
@@ -41,10 +41,10 @@ type line string
 
 // instead is the version of a memory that agents are given.
 type instead struct {
-	now  gitstore.ID // what is there, withheld; "": nothing is
-	then gitstore.ID // what is given
-	when time.Time   // that was made; zero where it is not known
-	by   int         // of People: who changed it since
+	now  gitstore.ID // withheld current content; "" if there is none
+	then gitstore.ID // content that agents get
+	when time.Time   // date of then; zero if unknown
+	by   int         // of People: the author of the change since
 }
 
 func (i instead) line() line {
@@ -58,7 +58,7 @@ func (i instead) line() line {
 	return line(fmt.Sprintf("%s %s %d %d", now, i.then, when, i.by))
 }
 
-// instead takes a line apart; ok is false for what line did not make.
+// instead parses a line; ok is false if line did not write it.
 func (l line) instead() (i instead, ok bool) {
 	f := strings.Fields(string(l))
 	if len(f) != 4 {
@@ -76,7 +76,7 @@ func (l line) instead() (i instead, ok bool) {
 	return i, err == nil && err2 == nil
 }
 
-// given takes apart what is given for a path.
+// given parses the replacement for a path.
 func (j *judged) given(path string) (i instead, ok bool) {
 	l, there := j.Given[path]
 	if !there {
@@ -88,18 +88,18 @@ func (j *judged) given(path string) (i instead, ok bool) {
 
 // judgement is withheld.json.
 type judgement struct {
-	Key  string            `json:"key"`  // of the settings and approvals it holds for
+	Key  string            `json:"key"`  // of the settings and approvals behind it
 	Own  string            `json:"own"`  // this clone's address at the time
-	Keys string            `json:"keys"` // by which signatures were looked at
+	Keys string            `json:"keys"` // by which signatures were checked
 	Refs map[string]judged `json:"refs"`
 }
 
 // judgementFormat is a part of the key: it grows when the same history gives another outcome.
 const judgementFormat = "3"
 
-// Sums are what tells whether anything moved that is decided by: the sum of what was approved here,
-// and that of the part of withheld.json before what is withheld of which commit, which says by whom
-// and by which keys that was decided. They take two small reads.
+// Sums returns hashes of the two inputs of a decision: the approvals of this clone, and the header
+// of withheld.json with its authors and keys. They change whenever a decision may change. They cost
+// two small reads.
 func Sums(state string) (approved, judged string) {
 	text, _ := file.Read(filepath.Join(state, ApprovedFile), file.MaxState)
 	return derived.Sum(text), judges(filepath.Join(state, WithheldFile))
@@ -141,7 +141,7 @@ func (j judgement) sound() bool {
 	return true
 }
 
-// assessor is what a Judge knows while it decides.
+// assessor holds the inputs of a decision.
 type assessor struct {
 	*Judge
 	trust    config.Trust
@@ -163,7 +163,7 @@ func (j *Judge) assessor(c config.Trust) (*assessor, error) {
 	if err != nil {
 		return nil, err
 	}
-	shallow, _ := file.Read(filepath.Join(j.Memory.Repo().CommonDir, "shallow"), file.MaxState) // with more history more is known
+	shallow, _ := file.Read(filepath.Join(j.Memory.Repo().CommonDir, "shallow"), file.MaxState) // a deeper clone knows more history
 	key := derived.Sum(slices.Concat([]byte(judgementFormat), settings, approved, shallow))
 	if !derived.Read(filepath.Join(j.State, WithheldFile), &g.past) || g.past.Key != key || g.past.Refs == nil || !g.past.sound() {
 		g.past = judgement{Key: key, Own: g.past.Own, Keys: g.past.Keys, Refs: map[string]judged{}}
@@ -171,15 +171,15 @@ func (j *Judge) assessor(c config.Trust) (*assessor, error) {
 	return g, nil
 }
 
-// straight is how many commits of our own are followed without git, and keepFrom how many of them
-// make the outcome worth writing: each is read for some 0.05 ms.
+// straight bounds how many of our own commits we follow without git, and keepFrom how many make the
+// outcome worth writing. Reading one takes about 0.05 ms.
 const (
 	straight = 64
 	keepFrom = 16
 )
 
-// of is what is withheld at a commit of a ref. keep says that it is the ref's newest, so that the
-// outcome serves the next command too.
+// of returns the memories withheld at a commit of a ref. keep marks the ref's newest commit, whose
+// outcome the next command can reuse.
 func (g *assessor) of(ctx context.Context, s *gitstore.Store, at gitstore.ID, keep bool) (judged, error) {
 	past := g.past.Refs[s.Ref()]
 	if past.Tip == at {
@@ -187,7 +187,7 @@ func (g *assessor) of(ctx context.Context, s *gitstore.Store, at gitstore.ID, ke
 	}
 	if keep && g.past.Own != "" && !g.trust.Signed {
 		own := func(a gitstore.Author) bool { return a.Email == g.past.Own }
-		if n, ok := s.Straight(ctx, past.Tip, at, straight, own); ok { // what we changed has another blob
+		if n, ok := s.Straight(ctx, past.Tip, at, straight, own); ok { // our own changes have other blobs
 			past.Tip = at
 			decided, err := past.decided(ctx, s)
 			if err != nil {
@@ -219,8 +219,7 @@ func (g *assessor) of(ctx context.Context, s *gitstore.Store, at gitstore.ID, ke
 	return j, nil
 }
 
-// decided drops what was given for files that are not as they were then, and reports whether there
-// were any.
+// decided drops replacements for files that changed since, and reports whether it dropped any.
 func (j *judged) decided(ctx context.Context, s *gitstore.Store) (some bool, err error) {
 	if len(j.Given) == 0 {
 		return false, nil
@@ -245,17 +244,17 @@ func (j *judged) decided(ctx context.Context, s *gitstore.Store) (some bool, err
 // sum sets Sum; it is empty where nothing is withheld or given.
 func (j *judged) sum() {
 	if j.Sum = ""; len(j.Withheld)+len(j.Given) > 0 {
-		text, _ := json.Marshal([]any{slices.Sorted(maps.Keys(j.Withheld)), j.Given}) // strings always encode, maps in order
+		text, _ := json.Marshal([]any{slices.Sorted(maps.Keys(j.Withheld)), j.Given}) // strings always encode, and maps in order
 		j.Sum = derived.Sum(text)
 	}
 }
 
-// look reads history: who made each memory, unless all of it is by people who are trusted.
+// look finds the author of each memory in the history, unless all of it is by trusted people.
 func (g *assessor) look(ctx context.Context, s *gitstore.Store, at gitstore.ID, keep bool) (judged, error) {
 	if _, err := os.Stat(g.authorsFile(s)); err != nil || !keep {
 		var not gitstore.ID
 		if past := g.past.Refs[s.Ref()]; keep && len(past.Withheld)+len(past.Given) == 0 {
-			not = past.Tip // nobody else until there
+			not = past.Tip // all authors up to there are trusted
 		}
 		only, err := s.Only(ctx, at, not, g.signatures(), g.trusts)
 		if err != nil || only {
@@ -292,17 +291,18 @@ func (g *assessor) ask(ctx context.Context) error {
 	return nil
 }
 
-// signatures says whether anybody can be trusted for a signature; looking costs a process for each.
+// signatures reports whether the settings trust any signer. Each check costs a process.
 func (g *assessor) signatures() bool { return g.keys || len(g.trust.Signers) > 0 }
 
-// origins are the makers of every memory of a ref at a commit, from what was found out before.
+// origins returns the authors of every memory of a ref at a commit, and starts from the stored
+// answer.
 func (g *assessor) origins(ctx context.Context, s *gitstore.Store, at gitstore.ID, keep bool) (*gitstore.Origins, error) {
 	file := g.authorsFile(s)
 	since := new(gitstore.Origins)
 	if !derived.Read(file, since) || since.Tip != at && !keep {
 		since = nil
 	}
-	if keep { // what was known here stays so, also where others squashed it
+	if keep { // keep known authors, even after a squash by others
 		since = g.untilHere(ctx, s, since)
 	}
 	found, err := s.Origins(ctx, at, record.MemoryDir, since, g.signatures(), g.belief(ctx))
@@ -312,14 +312,14 @@ func (g *assessor) origins(ctx context.Context, s *gitstore.Store, at gitstore.I
 	return found, err
 }
 
-// belief is whose changes count here.
+// belief returns the rules of this clone for gitstore.Origins.
 func (g *assessor) belief(ctx context.Context) gitstore.Belief {
 	return gitstore.Belief{Key: g.past.Key + " " + g.past.Own, Author: g.trusts, Approved: g.approved.of, Join: record.Resolve(ctx)}
 }
 
-// untilHere goes on from what was found out before, which may be nil, to the newest commit that was
-// made here, unless that is older or of another history. Commits of our own may have been passed
-// over without a look, and be gone from the history since: somebody squashed them.
+// untilHere extends an earlier answer, which may be nil, to the newest commit made here, unless
+// that one is older or on another history. Without it, skipped commits of this clone would be
+// forgotten if a squash removed them.
 func (g *assessor) untilHere(ctx context.Context, s *gitstore.Store, since *gitstore.Origins) *gitstore.Origins {
 	last := s.LastMade(ctx)
 	if last == "" {
@@ -338,7 +338,7 @@ func (g *assessor) untilHere(ctx context.Context, s *gitstore.Store, since *gits
 	return until
 }
 
-// authorsFile is where the origins of a ref's files are kept.
+// authorsFile returns the path of the stored origins of a ref.
 func (g *assessor) authorsFile(s *gitstore.Store) string {
 	name := "memory"
 	if s.Ref() == g.Journal.Ref() {
@@ -347,7 +347,7 @@ func (g *assessor) authorsFile(s *gitstore.Store) string {
 	return filepath.Join(g.State, "authors-"+name+".json")
 }
 
-// decide says which memories are withheld, and what is given for them.
+// decide selects the withheld memories and their replacements.
 func (g *assessor) decide(at gitstore.ID, found *gitstore.Origins) judged {
 	j := judged{Tip: at, Withheld: map[gitstore.ID]int{}, Given: map[string]line{}, Texts: map[gitstore.ID]string{}}
 	files := map[string]bool{}
@@ -402,7 +402,7 @@ func (g *assessor) names(by []gitstore.Author) (names []string) {
 
 func (g *assessor) strange(a gitstore.Author) bool { return !g.trusts(a) }
 
-// nothing withholds every memory that nobody approved.
+// nothing withholds every unapproved memory.
 func (g *assessor) nothing(ctx context.Context, s *gitstore.Store, at gitstore.ID) (judged, error) {
 	found := &gitstore.Origins{Files: map[string]gitstore.Origin{}, Held: map[string]gitstore.Held{}}
 	err := eachFile(ctx, s, at, func(file string, blob gitstore.ID) {
@@ -443,7 +443,7 @@ func idOf(file string) string {
 	return id
 }
 
-// trusts reports whether what somebody made is given to agents without approval.
+// trusts reports whether agents get an author's changes without approval.
 func (g *assessor) trusts(a gitstore.Author) bool {
 	if a.Here {
 		return true

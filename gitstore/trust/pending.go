@@ -11,15 +11,15 @@ import (
 // Pending is a change that a person has to decide: agents are not given it.
 type Pending struct {
 	record.Memory                // as it is; as it was where its file is gone
-	By            []string       // who changed it last and is not trusted
+	By            []string       // untrusted authors of the last change
 	Given         *record.Memory // the version that agents are given meanwhile; nil: none
-	When          time.Time      // that version was made; zero where that is not known
+	When          time.Time      // date of that version; zero if unknown
 	Gone          bool           // its file was taken away
 }
 
-// Pending are the changes of a view that matter at a time, sorted by id: what is in force and
-// withheld, and what was changed, put out of force or taken away while agents are given an older
-// version.
+// Pending returns the changes of a view that await a decision, sorted by id. They are withheld
+// memories in force at now, and memories that were changed, retired or removed while agents get an
+// older version.
 func (w *Withheld) Pending(v *record.View, now time.Time) []Pending {
 	if w.None() {
 		return nil
@@ -28,7 +28,7 @@ func (w *Withheld) Pending(v *record.View, now time.Time) []Pending {
 	var all []Pending
 	there := map[string]bool{}
 	agents, v := w.Given(v), v.Actual()
-	for i, f := range agents.Files() { // only what was changed is read
+	for i, f := range agents.Files() { // read only changed files
 		if _, ok := w.Changed(f.Path, f.Private); !ok {
 			continue
 		}

@@ -14,19 +14,19 @@ import (
 	"github.com/reverie-memory/reverie/internal/config"
 )
 
-// Person is somebody who made memories what they are.
+// Person is an author of memories.
 type Person struct {
-	Author   string   // the address, as it stands in the commits
+	Author   string   // the address as written in the commits
 	Key      string   // of a good signature
-	Name     string   // whose key it is by the user's allowed signers
-	Trusted  bool     // by the settings; that everyone is does not count
+	Name     string   // owner of the key by the user's allowed signers
+	Trusted  bool     // named by the settings; trust in everyone does not count
 	Own      bool     // this clone's own identity, or made in it
 	Memories int      // in force, that are as this person left them
 	Withheld []string // ids of those that agents are not given; never nil
 }
 
-// Again notices what an outcome does not look for: another name of ours, other allowed signers.
-// With signatures, nothing of what was decided before is believed. It comes before Withheld.
+// Again detects changes that an outcome does not check: our own new name, or other allowed signers.
+// With signatures it discards every earlier decision. Call it before Withheld.
 func (j *Judge) Again(ctx context.Context, c config.Trust, signatures bool) error {
 	if signatures {
 		files, _ := filepath.Glob(filepath.Join(j.State, "authors-*.json"))
@@ -46,9 +46,9 @@ func (j *Judge) Again(ctx context.Context, c config.Trust, signatures bool) erro
 	return err
 }
 
-// People are those who made the memories of the newest state that are in force now and not private,
-// those with the most first. held is what of that view is withheld; with signatures also those are
-// looked at that count for nothing.
+// People returns the authors of the public memories in force, those with the most first. v is the
+// newest state and held its withheld part. With signatures it also checks those that no setting
+// trusts.
 func (j *Judge) People(ctx context.Context, v *record.View, c config.Trust, held *Withheld, signatures bool, now time.Time) ([]Person, error) {
 	g, err := j.assessor(c)
 	if err != nil {

@@ -10,19 +10,18 @@ import (
 	"github.com/reverie-memory/reverie/internal/config"
 )
 
-// Records says whose the reflections and dreams in the journal are. The zero value takes all of
-// them for this clone's.
+// Records knows the foreign reflections and dreams in the journal. The zero value treats all of
+// them as this clone's.
 type Records struct {
-	Doubt error // why history could not be read: every path is foreign
+	Doubt error // reason that history could not be read: every path is foreign
 
 	strange map[string]bool
 }
 
-// Foreign reports of a path in the journal whether somebody not trusted here changed it last.
+// Foreign reports whether an untrusted author changed a path in the journal last.
 func (r Records) Foreign(path string) bool { return r.Doubt != nil || r.strange[path] }
 
-// Records decides for the journal as it is now: one that was synced may be anybody's who may push
-// there.
+// Records judges the current journal. Anyone who can push may have written to a synced one.
 func (j *Judge) Records(ctx context.Context, c config.Trust) (Records, error) {
 	if c.Everyone {
 		return Records{}, nil

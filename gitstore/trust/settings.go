@@ -11,14 +11,15 @@ import (
 	"github.com/reverie-memory/reverie/internal/derived"
 )
 
-// SettingsPath is the team's settings on the branch. It stands for an id where they are approved.
+// SettingsPath is the path of the team's settings on the branch. Approve accepts it in place of an
+// id.
 const SettingsPath = "reverie.toml"
 
 // Settings is the version of the team's settings that counts in place of the newest. The zero value
 // says that the newest does.
 type Settings struct {
 	Text []byte   // nil: the newest counts
-	By   []string // who changed it since and is not trusted
+	By   []string // untrusted authors of changes since
 
 	blob gitstore.ID // of Text
 }
@@ -31,9 +32,9 @@ type settled struct {
 	Blob gitstore.ID `json:"blob,omitempty"`
 }
 
-// Settings decides which version of the team's settings counts for a view of the newest state: the
-// last that trusted people left, as settings could keep every memory from agents. Where there is
-// none, or history cannot be read, the newest counts: it can only restrict.
+// Settings returns the version of the team's settings that counts for a view of the newest state.
+// That is the last one by trusted people, because settings could hide every memory from agents. If
+// there is none, or history cannot be read, the newest counts: it can only restrict.
 func (j *Judge) Settings(ctx context.Context, v *record.View, c config.Trust) (Settings, error) {
 	if c.Everyone || v.Fallback() || v.Tip() == "" {
 		return Settings{}, nil
@@ -48,7 +49,7 @@ func (j *Judge) Settings(ctx context.Context, v *record.View, c config.Trust) (S
 	}
 	approved, err := j.approvals()
 	if err != nil {
-		return Settings{}, nil // who asks what is withheld is told
+		return Settings{}, nil // Withheld reports the error
 	}
 	key, err := json.Marshal([]any{judgementFormat, c, now, approved.Approved[SettingsPath], approved.Over[SettingsPath]})
 	if err != nil {

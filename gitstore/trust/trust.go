@@ -1,24 +1,23 @@
-// Package trust says whose word counts in a clone. What came from elsewhere is kept, but a memory
-// that somebody changed last who is not trusted here is withheld from agents until a person
-// approves its very bytes. Agents go on being given the last version that people who are trusted
-// left: what they are given is what it would be had nobody else committed anything. Who is trusted
-// is a setting (config.Trust) and this clone's own identity; who changed what last is read along
-// the graph of commits, where a merge launders nothing (gitstore.Store.Origins), and a signature
-// counts if git finds it good.
+// Package trust decides whose changes count in a clone. A memory whose last author is untrusted is
+// kept, but agents do not get it until a person approves its exact bytes. Meanwhile they get the
+// version they would have if only trusted people had committed.
 //
-// Make a Judge for a clone and ask it Withheld for a view; what that returns answers for one memory
-// after the other without I/O, and its Given is the view for agents. In doubt more is withheld:
-// where history cannot be read, all that nobody approved.
+// The setting config.Trust and this clone's own identity say who is trusted. gitstore.Store.Origins
+// finds the last author along the graph of commits, where no merge can launder a change. A
+// signature counts if git verifies it.
 //
-// Files of the state folder, none of which a remote can write, hold what was decided:
+// Make a Judge for a clone and ask it Withheld for a view. The result answers for each memory
+// without I/O, and its Given is the view for agents. In doubt more is withheld: if history cannot
+// be read, everything that no person approved.
 //
-//	trust.json     what a person approved, or proposed and somebody merged: the only one that cannot be made again.
-//	               Without it more is withheld.
-//	withheld.json  the outcome for one tip of each ref, under the settings it was worked out for
-//	authors-*.json who made each memory what it is, to go on from
+// Files of the state folder, which no remote can write, hold the decisions:
 //
-// Where only this clone's own identity ever wrote, an outcome costs the first two of them. A Judge
-// is for one command, and not safe for concurrent use.
+//	trust.json     approvals, and proposals that were merged: cannot be derived again
+//	withheld.json  the outcome for one tip of each ref, with the settings behind it
+//	authors-*.json the authors of each memory, as a start for the next answer
+//
+// Without trust.json more is withheld. If only this clone's identity ever wrote, an outcome costs a
+// read of the first two. A Judge serves one command and is not safe for concurrent use.
 package trust
 
 import (
@@ -44,14 +43,14 @@ type Judge struct {
 	Fallback *gitstore.Store // read where there is no branch yet; nil if nothing is
 	Journal  *gitstore.Store
 
-	// Keep writes a file of the state folder that can be made again, as derived.Write does. It may
-	// fail, or leave nothing where what a value follows from is no longer to be kept.
+	// Keep writes a derived file of the state folder, as derived.Write does. It may fail, or write
+	// nothing if the inputs of a value must no longer be kept.
 	Keep func(path string, value any)
 }
 
-// Withheld is what of one view is withheld. Nothing is of nil.
+// Withheld describes the withheld part of one view. A nil Withheld is empty.
 type Withheld struct {
-	Doubts []error // why history could not be read: all that nobody approved is withheld
+	Doubts []error // reasons that history could not be read: everything unapproved is withheld
 
 	of, agents      *record.View
 	memory, journal judged
@@ -85,11 +84,11 @@ func (j *Judge) read(v *record.View) *gitstore.Store {
 	return j.Memory
 }
 
-// assess finds what is withheld of the branch, whose tip is now, and of the journal.
+// assess finds the withheld memories of the branch, whose tip is now, and of the journal.
 func (g *assessor) assess(ctx context.Context, store *gitstore.Store, now gitstore.ID, w *Withheld) (err error) {
 	at := w.of.Tip()
 	bare := at == ""
-	if bare { // a tree tells no authors: what is as it is today has those of today
+	if bare { // a tree has no authors: unchanged files keep today's
 		at = now
 	}
 	if w.memory, err = g.of(ctx, store, at, at == now); err != nil {
@@ -118,8 +117,8 @@ func (w *Withheld) None() bool {
 	return w == nil || w.memory.known == nil && len(w.memory.Withheld)+len(w.journal.Withheld)+len(w.memory.Given)+len(w.journal.Given) == 0
 }
 
-// Given is the view of what agents are given: without what is withheld, and with the version that
-// they are given in its place.
+// Given returns the view for agents, with withheld memories removed or replaced by the version that
+// counts.
 func (w *Withheld) Given(v *record.View) *record.View {
 	if v = v.Actual(); w.None() {
 		return v
@@ -144,13 +143,13 @@ func (w *Withheld) instead() (all []record.Instead) {
 
 // Changed is a memory that agents are given as it was.
 type Changed struct {
-	By   []string  // who changed it since and is not trusted
+	By   []string  // untrusted authors of changes since
 	When time.Time // the version that is given was made; zero where that is not known
 	Gone bool      // they took its file away
 }
 
-// Changed says of a memory by its path, of the journal if private, what became of the version that
-// agents are given. ok is false where that is the newest.
+// Changed describes a change to the memory at path after the version that agents get. private
+// selects the journal. ok is false if agents get the newest version.
 func (w *Withheld) Changed(path string, private bool) (c Changed, ok bool) {
 	if w.None() {
 		return c, false
@@ -181,8 +180,8 @@ func (w *Withheld) given(id string) (blob gitstore.ID, ok bool) {
 	return "", false
 }
 
-// Whose names those for whom a memory of the view is withheld, by their addresses, where they have
-// one, as these stand in the commits; nobody where it is not.
+// Whose returns the untrusted authors for whom a memory of the view is withheld, by their addresses
+// in the commits. It is empty if the memory is not withheld.
 func (w *Withheld) Whose(m record.Memory) []string {
 	if w.None() {
 		return nil
@@ -191,7 +190,7 @@ func (w *Withheld) Whose(m record.Memory) []string {
 	return w.WhoseFile(blob, m.Private)
 }
 
-// WhoseFile is Whose by the file of a memory, private ones from the journal.
+// WhoseFile is Whose by the memory's blob; private selects the journal.
 func (w *Withheld) WhoseFile(blob gitstore.ID, private bool) []string {
 	if w.None() {
 		return nil

@@ -78,8 +78,8 @@ func (c clone) edit(m, old record.Memory) {
 	}
 }
 
-// stranger commits a memory to a ref with an address that is not ours, as what was fetched has it:
-// without a line in the log.
+// stranger commits a memory to a ref under an address other than ours. Like a fetch it leaves no
+// line in the log.
 func (c clone) stranger(ref, email string, m record.Memory) {
 	c.t.Helper()
 	tree := filepath.Join(c.t.TempDir(), "tree")
@@ -92,7 +92,7 @@ func (c clone) stranger(ref, email string, m record.Memory) {
 	c.Run("worktree", "remove", "--force", tree)
 }
 
-// whose are the texts of the memories that are withheld in the newest view, with those for whom.
+// whose maps the texts of the withheld memories in the newest view to their untrusted authors.
 func (c clone) whose(settings config.Trust) map[string][]string {
 	c.t.Helper()
 	out := map[string][]string{}
@@ -151,7 +151,7 @@ func TestSettingsSayWhoIsTrusted(t *testing.T) {
 		{"everyone", config.Trust{Everyone: true}, map[string][]string{}},
 		{"signatures alone, but for what was made here", config.Trust{Signed: true, Authors: []string{"*"}}, withheld},
 	} {
-		for range 2 { // the second time from what was kept
+		for range 2 { // the second time from the stored outcome
 			if got := c.whose(test.settings); !cmp.Equal(test.want, got) {
 				t.Errorf("%s: %s", test.name, cmp.Diff(test.want, got))
 			}
@@ -173,7 +173,7 @@ func TestApprovalHoldsForExactBytes(t *testing.T) {
 		t.Errorf("other bytes of what was approved: %v", got)
 	}
 	approved := func() string {
-		c.view(func(v *record.View) error { return c.approve(v) }) // what holds no more is forgotten
+		c.view(func(v *record.View) error { return c.approve(v) }) // stale approvals are dropped
 		text, err := os.ReadFile(filepath.Join(c.judge.State, ApprovedFile))
 		if err != nil {
 			t.Fatal(err)
@@ -211,7 +211,7 @@ func TestApprovalsThatCannotBeReadAreAnError(t *testing.T) {
 	}
 }
 
-// What can be made again is believed as it was written, or not at all.
+// A damaged derived file releases nothing.
 func TestSpoiltOutcomeReleasesNothing(t *testing.T) {
 	c := newClone(t)
 	c.stranger(branch, "mallory@example.org", fact("Theirs"))
@@ -237,8 +237,8 @@ func TestSpoiltOutcomeReleasesNothing(t *testing.T) {
 	}
 }
 
-// Where history cannot be read, all that nobody approved is withheld, ours too, and the doubt is
-// told.
+// If history cannot be read, every unapproved memory is withheld, even ours, and the doubt is
+// reported.
 func TestUnreadableHistoryWithholds(t *testing.T) {
 	c := newClone(t)
 	c.stranger(branch, "mallory@example.org", fact("Theirs"))
@@ -288,7 +288,7 @@ func TestPeopleAreCountedByWhatTheyLeft(t *testing.T) {
 	}
 }
 
-// A record of the journal counts as this clone's, unless somebody else put it there.
+// A record of the journal counts as this clone's unless another author wrote it.
 func TestRecordsOfOthersAreForeign(t *testing.T) {
 	c := newClone(t)
 	r := record.Reflection{Client: "demo", Session: "s", Hash: strings.Repeat("ab", 32), Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
@@ -341,8 +341,7 @@ func (c clone) given(settings config.Trust) (texts []string) {
 	return texts
 }
 
-// Old bytes that were approved once do not come back over what a trusted person wrote since, unless
-// they are approved again.
+// Old approved bytes do not replace a later trusted version, unless they are approved again.
 func TestApprovedBytesDoNotComeBack(t *testing.T) {
 	c := newClone(t)
 	m := fact("First")
@@ -352,7 +351,7 @@ func TestApprovedBytesDoNotComeBack(t *testing.T) {
 	later.Text = "Later"
 	c.edit(later, m)
 	c.stranger(branch, "mallory@example.org", m)
-	for range 2 { // the second time from what was kept
+	for range 2 { // the second time from the stored outcome
 		if got := c.given(config.Trust{}); !slices.Equal(got, []string{"Later"}) {
 			t.Errorf("given: %v", got)
 		}
