@@ -17,13 +17,13 @@ type Anchor struct {
 	Snippet string // a line of the file, trimmed; empty: it rests on the file being there
 }
 
-// MaxAnchors is how many anchors a memory is given when it is learned. A person may write more.
+// MaxAnchors bounds the anchors of a newly learned memory. A person may write more.
 const MaxAnchors = 3
 
 // maxSnippet is the longest snippet, in bytes.
 const maxSnippet = 120
 
-// blobDigits is how many digits of the blob's id an anchor has.
+// blobDigits is the number of digits of the blob's id in an anchor.
 const blobDigits = 16
 
 // NewAnchor makes the anchor of a file in which tokens were found. Without one of them on a line of
@@ -36,14 +36,14 @@ func NewAnchor(path, blob string, text []byte, tokens []string) (a Anchor, ok bo
 	return Anchor{Path: path, Blob: blob[:min(blobDigits, len(blob))], Snippet: snippet(text, tokens)}, true
 }
 
-// IsBinary reports what git reports: a zero byte among the first 8000.
+// IsBinary uses git's rule: a zero byte among the first 8000.
 func IsBinary(text []byte) bool { return bytes.IndexByte(text[:min(8000, len(text))], 0) >= 0 }
 
 func (a Anchor) String() string {
 	return a.Path + "@" + a.Blob + ` "` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(a.Snippet) + `"`
 }
 
-// ParseAnchor reads what String wrote; the snippet may be missing altogether.
+// ParseAnchor parses the output of String; the snippet is optional.
 func ParseAnchor(text string) (Anchor, error) {
 	bad := fmt.Errorf("anchor %q is not like main.go@0123456789abcdef \"a line of it\"", text)
 	place, inside := text, ""
@@ -75,8 +75,8 @@ func ParseAnchor(text string) (Anchor, error) {
 // backslashes counts those at the end of text.
 func backslashes(text string) int { return len(text) - len(strings.TrimRight(text, `\`)) }
 
-// Holds reports whether the anchor is fresh in a file: it is the same, or has the snippet, whatever
-// the white space. read is called only where that must be looked at.
+// Holds reports whether the anchor is fresh: the file has the same blob, or has the snippet up to
+// white space. It calls read only to search for the snippet.
 func (a Anchor) Holds(blob string, read func() ([]byte, error)) (bool, error) {
 	if a.Snippet == "" || strings.HasPrefix(blob, a.Blob) {
 		return true, nil
@@ -91,8 +91,8 @@ func (a Anchor) Holds(blob string, read func() ([]byte, error)) (bool, error) {
 	return bytes.Contains(bytes.Join(bytes.Fields(text), []byte(" ")), []byte(oneLine(a.Snippet))), nil
 }
 
-// Quoted returns what the statement and the body have between code marks, in their order, each
-// once. Fenced blocks are passed over: they are output more often than code.
+// Quoted returns the code spans of the statement and the body, in order, each once. It skips fenced
+// blocks, which are output more often than code.
 func (m Memory) Quoted() []string {
 	var out []string
 	fenced := false
@@ -116,7 +116,7 @@ func (m Memory) Quoted() []string {
 	return out
 }
 
-// defining are words that begin a line which says what something is, in the languages of most code.
+// defining are words that begin a line with a definition, in the languages of most code.
 var defining = []string{
 	"func", "def", "class", "type", "const", "let", "var", "fn", "struct", "enum", "interface", "trait", "impl", "module",
 	"export", "public", "private", "static", "#define", "async", "pub", "val", "object", "record", "create",
@@ -161,8 +161,8 @@ func findLine(text []byte, token string) (found string, isDefined bool) {
 	return found, false
 }
 
-// defines reports whether a line says what the token at at is: a word that defines comes first and
-// nothing between them is an expression, or a value follows, or a body in brackets.
+// defines reports whether a line defines the token at offset at. Either a defining word comes first
+// with no expression between, or a value or a body in brackets follows.
 func defines(line string, at int, token string) bool {
 	before := line[:at]
 	after := strings.TrimSpace(line[at+len(token):])
@@ -180,7 +180,7 @@ func defines(line string, at int, token string) bool {
 	return slices.Contains(defining, strings.ToLower(words[0]))
 }
 
-// wordIndex is where token stands in line with no letter or digit at either end, or -1.
+// wordIndex returns the position of token in line with no letter or digit at either end, or -1.
 func wordIndex(line, token string) int {
 	isWord := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 	for from := 0; ; {

@@ -113,7 +113,7 @@ func TestSnippetPrefersTheDefinition(t *testing.T) {
 		tokens []string
 		want   string
 	}{
-		{[]string{"load"}, "func load() error {"}, // not the line of what calls it
+		{[]string{"load"}, "func load() error {"}, // the definition, not a call
 		{[]string{"load()"}, "func load() error {"},
 		{[]string{"load() error"}, "func load() error {"},
 		{[]string{"missing", "loadAll"}, "func loadAll() { load() }"},

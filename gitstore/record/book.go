@@ -11,8 +11,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-// Book is the typed door to everything kept: memories on the branch, what is this clone's own
-// in the journal, and what waits in the inbox.
+// Book gives typed access to all records: memories on the branch, this clone's own in the journal,
+// and pending operations in the inbox.
 type Book struct {
 	memory, journal, inbox *gitstore.Store
 	fallback               *gitstore.Store // read instead of memory before that exists; may be nil
@@ -84,9 +84,9 @@ func (b *Book) view(ctx context.Context, fn func(*View) error) error {
 	return err
 }
 
-// optional runs fn on the store's tree, or on nil where the store does not exist yet. Where it was
-// deleted or cannot be opened, fn runs on nil, so that what else there is can be read, and then
-// that is the error.
+// optional runs fn on the store's tree, or on nil if the store does not exist yet. If the store was
+// deleted or cannot be opened, fn runs on nil, so that the other stores are read, and optional
+// returns the error.
 func optional(ctx context.Context, s *gitstore.Store, fn func(*gitstore.Tree) error) error {
 	called := false
 	err := s.View(ctx, func(t *gitstore.Tree) error { called = true; return fn(t) })
@@ -113,10 +113,9 @@ func (b *Book) Create(ctx context.Context, files map[string]string) error {
 	return err
 }
 
-// Clean takes secrets out of every text of a memory, and makes characters visible that could
-// hide or turn round what a reader sees. Whoever makes a new one cleans it first and
-// gives it its id by New after: an id, a slug or a commit message must not tell what the text
-// does not.
+// Clean redacts secrets in every text of a memory and makes misleading characters visible. For a
+// new memory call it before New, because an id, a slug or a commit message must not reveal a
+// secret.
 func (b *Book) Clean(m Memory) (Memory, redact.Report) {
 	var found redact.Report
 	one := func(s *string) {
@@ -143,15 +142,16 @@ func (b *Book) Clean(m Memory) (Memory, redact.Report) {
 	return m, found
 }
 
-// races is how often Update begins again because plain git was faster.
+// races bounds how often Update retries after plain git was faster.
 const races = 10
 
-// Update runs fn on the newest state and commits what it wrote: first to the branch, then to
-// the journal, then to the inbox, each durable before the next. No other process of ours can
-// write between the reading and the last of these; when plain git did, fn runs again, so it
-// must have no effect outside tx. When Update returns without error everything is written;
-// after an interruption a later store may lack what an earlier one has, so what fn does must
-// be harmless to do again.
+// Update runs fn on the newest state and commits its writes: first to the branch, then to the
+// journal, then to the inbox, each durable before the next. It holds off other Reverie processes
+// from the read to the last commit. If plain git moves a ref meanwhile, fn runs again, so it must
+// have no effect outside tx.
+//
+// After an interruption a later store may lack the writes that an earlier one has, so repeating fn
+// must be harmless.
 func (b *Book) Update(ctx context.Context, fn func(*Tx) error) error {
 	ctx, unlock, err := b.memory.Lock(ctx)
 	if err != nil {
@@ -175,7 +175,7 @@ func (b *Book) update(ctx context.Context, fn func(*Tx) error) error {
 		ran = err == nil
 		return err
 	})
-	if err != nil && !(ran && errors.Is(err, gitstore.ErrDeleted)) { // a journal or inbox that is gone stops readers only
+	if err != nil && !(ran && errors.Is(err, gitstore.ErrDeleted)) { // a missing journal or inbox stops only readers
 		return err
 	}
 	wrote := false
@@ -217,7 +217,7 @@ func begin(ctx context.Context, s *gitstore.Store) error {
 	return err
 }
 
-// Tidy packs what many small commits left behind, of all our refs, where that is due.
+// Tidy packs the loose objects of all our refs if there are many.
 func (b *Book) Tidy(ctx context.Context) error {
 	_, err := b.memory.Tidy(ctx)
 	return err

@@ -77,7 +77,7 @@ func fact(text string) Memory {
 	return New(Memory{Kind: Fact, Text: text, Source: Source{Time: born, By: "human", How: Written}})
 }
 
-// Whatever the cache holds, a view shows what git has.
+// A view equals git's content, regardless of the cache.
 func TestCacheIsNeverTrusted(t *testing.T) {
 	b, r, dir := newBook(t)
 	var all []Memory
@@ -373,7 +373,7 @@ func TestAcceptIsFinishedAfterAnInterruption(t *testing.T) {
 	}
 }
 
-// The journal holds what is private; a view shows both; the branch never gets it.
+// Private memories go to the journal and never to the branch; a view shows both.
 func TestPrivateStaysInTheJournal(t *testing.T) {
 	b, r, _ := newBook(t)
 	taste := fact("I like tabs")
@@ -393,7 +393,7 @@ func TestPrivateStaysInTheJournal(t *testing.T) {
 func TestRecordsRoundTrip(t *testing.T) {
 	r := Reflection{Client: "claude", Session: "s-1", Hash: strings.Repeat("ab", 32), Started: born, Events: 3,
 		Candidates: []Candidate{{Kind: Fact, Text: "x", How: Said, Detector: "said", Evidence: []Evidence{{Event: 1, Quote: "q", Time: born}}}}}
-	read := r // by a model, beside what the detectors found
+	read := r // by a model, in addition to the detectors
 	read.Model, read.Digest, read.Prompt = "qwen2.5-coder:7b", strings.Repeat("0d", 32), strings.Repeat("cd", 32)
 	d := NewDream(Dream{Time: born, Reflections: []string{r.ID()}, Operations: []string{"0123456789abcdef"}, Notes: "- nothing"}, "tree")
 	c := Checkpoint{Client: "claude", Session: "s-1", N: 1, Reason: "asked", Time: born, Text: "## Intent"}
@@ -437,8 +437,8 @@ func TestRecordsRoundTrip(t *testing.T) {
 	}
 }
 
-// A checkpoint says what was at a moment: another text under its name is not written, and a session
-// whose name begins like another's has none of its checkpoints.
+// A checkpoint is immutable: another text under its name is not written. A session whose id extends
+// another's has none of its checkpoints.
 func TestCheckpointNeverChanges(t *testing.T) {
 	b, _, _ := newBook(t)
 	c := Checkpoint{Client: "claude", Session: "s-1", N: 2, Reason: "asked", Time: born, Text: "first"}

@@ -19,7 +19,7 @@ const (
 	IsGiven // a version that agents are given, and not the newest
 )
 
-// entry is one file under MemoryDir: of the catalog, or parsed now.
+// entry is one file under MemoryDir, from the catalog or just parsed.
 type entry struct {
 	key   string // in the catalog: see keyed. "" if it was parsed now
 	flags uint8
@@ -29,7 +29,7 @@ type entry struct {
 	file  *parsed // nil: not unpacked yet
 }
 
-// parsed is what is known of a file.
+// parsed is the decoded content of a file.
 type parsed struct {
 	path  string
 	blob  gitstore.ID
@@ -38,7 +38,7 @@ type parsed struct {
 	body  string // the packed memory; "" if it is in the catalog
 }
 
-// source is what entries of the catalog are read from if the catalog is spoilt.
+// source provides the trees from which entries are read if the catalog is damaged.
 type source struct {
 	trees [2]*gitstore.Tree
 	all   map[string]*parsed // by key; nil: not read yet
@@ -68,7 +68,7 @@ func (s *source) parsed(e *entry) *parsed {
 	return &parsed{bad: &FormatError{Path: e.key, Reason: "the file is lost"}}
 }
 
-// get is what is known of the file.
+// get returns the decoded file.
 func (e *entry) get() *parsed {
 	if e.file != nil {
 		return e.file
@@ -136,7 +136,7 @@ func (e *entry) pack(m Memory) {
 	}
 }
 
-// Document is a memory's file as the catalog keeps it, but for what a search needs.
+// Document encodes a memory's file for the catalog, without its search terms.
 func Document(path string, blob gitstore.ID, m Memory, private bool) catalog.Doc {
 	e := entry{file: &parsed{path: path, blob: blob}}
 	e.pack(m)
@@ -183,9 +183,9 @@ func (f Fingerprint) mark() (mark uint64) {
 	return mark | uint64(min(len(f.words)/4, 255))
 }
 
-// mayShare reports whether the statements of two marks may have this share of their words in
-// common. Where |A∩B| is a share s of |A∪B|, at most (1-s)/(1+s) of |A|+|B| words are in one of the
-// two alone: a 19th for 0.9.
+// mayShare reports whether the statements of two marks can share this part of their words. If |A∩B|
+// is a share s of |A∪B|, at most (1-s)/(1+s) of the |A|+|B| words occur in only one: a 19th for
+// 0.9.
 func mayShare(a, b uint64, share float64) bool {
 	words := a&255 + b&255
 	return a&255 == 255 || b&255 == 255 || float64(bits.OnesCount64(a>>8^b>>8)) <= ((1-share)/(1+share)+1e-9)*float64(words)
@@ -210,7 +210,7 @@ func (e *encoder) strs(list []string) {
 	}
 }
 
-// decoder takes apart what encoder wrote. Its strings share the memory of what it reads.
+// decoder decodes the output of encoder. Its strings share memory with the input.
 type decoder struct {
 	rest string
 	torn bool
@@ -230,7 +230,7 @@ func (d *decoder) num() uint64 {
 	return 0
 }
 
-// count reads the length of a list whose items take at least size bytes each.
+// count reads the length of a list whose items have at least size bytes each.
 func (d *decoder) count(size int) int {
 	n := d.num()
 	if n > uint64(len(d.rest)/size) {
@@ -292,7 +292,7 @@ func Pack(m Memory) []byte {
 	return e.Bytes()
 }
 
-// Unpack takes apart what Pack made. The memory's texts are parts of packed.
+// Unpack decodes the output of Pack. The memory's texts are substrings of packed.
 func Unpack(packed string) (m Memory, ok bool) {
 	d := decoder{rest: packed}
 	m.ID, m.Slug = d.str(), d.str()

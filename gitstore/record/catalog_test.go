@@ -13,7 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// told is what a view says about statements and ids.
+// told holds a view's answers about statements and ids.
 type told struct {
 	Same    []Memory
 	Retired []string
@@ -114,7 +114,7 @@ func TestCatalogSaysWhatGitSays(t *testing.T) {
 		keep(texts[:50])
 		ask(t, b, texts[:1]) // writes the catalog
 		for from := 50; from+3 <= 65; from += 3 {
-			keep(append(texts[from:from+3:from+3], texts[r.Intn(50)], texts[r.Intn(50)])) // and some that are there, on the branch or in the journal
+			keep(append(texts[from:from+3:from+3], texts[r.Intn(50)], texts[r.Intn(50)])) // and some existing ones
 			got := ask(t, b, texts)
 			bare := *b
 			bare.cache = filepath.Join(dir, "none", "cache")

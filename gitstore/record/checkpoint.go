@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Checkpoint is what a session had established at a moment: before compaction, at a stop, or
-// when asked for.
+// Checkpoint records a session's results at one moment: before compaction, at a stop, or on
+// request.
 type Checkpoint struct {
 	Client  string    `json:"client"`
 	Session string    `json:"session"`
@@ -17,7 +17,7 @@ type Checkpoint struct {
 	Commit  string    `json:"commit,omitempty"` // the code's HEAD
 	Branch  string    `json:"branch,omitempty"` // the code's branch
 	Files   []string  `json:"files,omitempty"`  // changed since the session began
-	Text    string    `json:"text"`             // Markdown: intent, what is settled, what is open
+	Text    string    `json:"text"`             // Markdown: intent, settled and open points
 }
 
 // Name is "<client>/<session>#<n>".
@@ -26,7 +26,7 @@ func (c Checkpoint) Name() string { return fmt.Sprintf("%s/%s#%d", c.Client, c.S
 // CheckpointDir is the folder of checkpoints in a tree.
 const CheckpointDir = "checkpoints"
 
-// Path is where the checkpoint lies in its tree.
+// Path returns the checkpoint's path in its tree.
 func (c Checkpoint) Path() string {
 	shard := newID(c.Client+"-"+c.Session, "", "")[:2]
 	return fmt.Sprintf("%s/%s/%s/%s-%s-%d.json", CheckpointDir, month(c.Time), shard, c.Client, c.Session, c.N)

@@ -12,7 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 )
 
-// seen is what a reader gets to see, and the error after that.
+// seen returns the texts that a reader gets, and the error.
 func seen(b *Book) (texts []string, err error) {
 	err = b.View(context.Background(), func(v *View) error {
 		for _, m := range v.Memories() {
@@ -23,7 +23,7 @@ func seen(b *Book) (texts []string, err error) {
 	return texts, err
 }
 
-// One object that is gone hides what was in it, is named, and hides nothing else.
+// A missing object is named and hides only its own content.
 func TestDamageHidesOnlyWhatIsDamaged(t *testing.T) {
 	b, r, dir := newBook(t)
 	memories := []Memory{fact("the first of three"), fact("the second of them"), fact("and a third one")}

@@ -14,15 +14,15 @@ type Dream struct {
 	Time        time.Time // to the second, UTC
 	Model       string    // "" when code alone decided
 	Digest      string    // of the model, or ""
-	Prompt      string    // hash of the prompt given to the model; of several, separated by spaces
+	Prompt      string    // hash of the model's prompt; several are separated by spaces
 	Reflections []string  // ids considered for the first time, by code or by a model, sorted
-	Operations  []string  // ids proposed or borne out, sorted
-	Weighed     []string  // what a model was asked to decide: ids of operations, blobs of contested memories; sorted
-	Distilled   []string  // ids of the operations, proposed or not, of workflows that a model was asked to make a skill of; sorted
-	Notes       string    // Markdown: what was seen and not proposed, and why
+	Operations  []string  // ids proposed or supported, sorted
+	Weighed     []string  // ids of operations and blobs of contested memories that a model had to decide; sorted
+	Distilled   []string  // ids of operations from workflows offered to a model as skills; sorted
+	Notes       string    // Markdown: findings that were not proposed, with reasons
 }
 
-// NewDream gives a dream its id: of what it considered, on the memory tree it saw.
+// NewDream sets a dream's id, derived from its inputs and the memory tree.
 func NewDream(d Dream, tree string) Dream {
 	d.Reflections, d.Operations = set(d.Reflections), set(d.Operations)
 	d.Weighed, d.Distilled = set(d.Weighed), set(d.Distilled)
@@ -40,7 +40,7 @@ func NewDream(d Dream, tree string) Dream {
 // DreamDir is the folder of dreams in a tree.
 const DreamDir = "dreams"
 
-// Path is where the dream lies in its tree.
+// Path returns the dream's path in its tree.
 func (d Dream) Path() string { return DreamDir + "/" + month(d.Time) + "/" + d.ID + ".md" }
 
 // Format is the dream's text form: front matter and notes.

@@ -7,7 +7,7 @@ var (
 	ErrNoMemory = errors.New("there is no such id")
 	// ErrAmbiguous is returned when an id was cut so short that several begin with it.
 	ErrAmbiguous = errors.New("several ids begin like that")
-	// ErrChanged is returned when a memory is no longer what an operation was made for.
+	// ErrChanged means that a memory has changed since an operation was proposed for it.
 	ErrChanged = errors.New("the memory has changed since this was proposed")
 	// ErrTaken is returned when a memory with another text has the same id.
 	ErrTaken = errors.New("another memory has this id")
@@ -16,11 +16,11 @@ var (
 	// ErrDecided is returned when an operation is no longer pending.
 	ErrDecided = errors.New("it was decided meanwhile")
 
-	// errMoved says that plain git moved a ref between our reading and our writing.
+	// errMoved means that plain git moved a ref between our read and our write.
 	errMoved = errors.New("the ref was moved")
 )
 
-// ErrPurged is returned when a history, or what is to be written, holds what was purged.
+// ErrPurged means that a history, or data to be written, holds purged content.
 var ErrPurged = errors.New("holds what was purged")
 
 // Unreadable separates records that cannot be parsed, which hide no others, from all other errors.

@@ -9,7 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// The worked example of FORMAT.md is what the code reads and writes, and what git makes of it.
+// Our code and git both agree with the worked example of FORMAT.md.
 func TestFormatExample(t *testing.T) {
 	page, err := os.ReadFile("../FORMAT.md")
 	if err != nil {

@@ -6,15 +6,16 @@ import (
 	"strings"
 )
 
-// A file that may change on two sides is merged as a set of facts: each of its texts, that it is in
-// force, its kind, each tag. How a fact fared is one number, its length: 0 if it never was there,
-// odd if it is there, even if it was taken away; every commit that adds it or takes it away makes
-// it one more. Where histories join, the greater length counts. That is a maximum, so the outcome
-// is the same in whichever order histories meet, and what a squash or a rebase makes a copy of
-// counts once. (Yu and Rostad, "A low-cost set CRDT based on causal lengths", PaPoC 2020; here the
-// lengths are not stored but counted along git's history.)
+// A file that may change on two sides is merged as a set of facts: each text, being in force, the
+// kind, each tag. A fact has one number, its length. It is 0 if the fact never existed, odd while
+// it exists, and even after removal. Every commit that adds or removes the fact increases it by
+// one.
+//
+// Joined histories take the greater length. As that is a maximum, the order of merges does not
+// matter, and copies by squash or rebase count once. (Yu and Rostad, "A low-cost set CRDT based on
+// causal lengths", PaPoC 2020; we count lengths along git's history instead of storing them.)
 
-// facts are what a file says: field → values, sorted, each once.
+// facts maps each field of a file to its values, sorted and unique.
 type facts map[string][]string
 
 func (f facts) add(field string, values ...string) {
@@ -41,8 +42,8 @@ func (f facts) equal(g facts) bool {
 // Fields with rules of their own; every other field has one value, and where several stand it is
 // the greatest in bytes.
 const (
-	textField   = "text"   // several stand beside each other
-	thereField  = "there"  // the file is there; where it is not, nor any text, the file is gone
+	textField   = "text"   // the only field with several values side by side
+	thereField  = "there"  // the file exists; without it and any text the file is gone
 	sourceField = "source" // the earliest, that is the least in bytes
 	forceField  = "force"  // there while the memory is not retired
 	reasonField = "reason" // why it was retired, a paragraph each at the end of its body
@@ -54,13 +55,13 @@ var setFields = []string{"paths", "tags", "supersedes", "anchors", "candidates",
 // requiredFields always have a value; others may have none.
 var requiredFields = []string{"kind", sourceField, textField}
 
-// life is how a fact fared.
+// life is the history of one fact.
 type life struct {
 	length int
-	origin string // of a text: the one it took the place of, "" if there was none or more than one
+	origin string // of a text: the one it replaced, or "" if there was none or several
 }
 
-// later reports whether l is to be kept where both tell of one fact.
+// later reports whether l wins over another life of the same fact.
 func (l life) later(other life) bool {
 	return l.length > other.length || l.length == other.length && l.origin > other.origin
 }
@@ -78,8 +79,8 @@ func (l lives) alive(field string) []string {
 	return l.where(field, func(n int) bool { return n%2 == 1 })
 }
 
-// standing are the values of a field that must have one. Where each side took away what the other
-// kept, those that lasted longest stay, but for those that others of them took the place of.
+// standing returns the values of a single-valued field. If each side removed the value that the
+// other kept, those with the greatest length remain, without those that another of them replaced.
 func (l lives) standing(field string) []string {
 	if there := l.alive(field); len(there) > 0 {
 		return there
@@ -111,14 +112,14 @@ func (l lives) where(field string, length func(int) bool) []string {
 	return found
 }
 
-// visible is what the file says: the facts that are there, without those that give way to others.
-// It is empty where the file is gone.
+// visible returns the facts in the file, without those that yield to others. It is empty if the
+// file is gone.
 func (l lives) visible() facts {
 	if len(l.alive(thereField)) == 0 && len(l.alive(textField)) == 0 {
 		return facts{}
 	}
 	f := l.shown()
-	f[thereField] = []string{"yes"} // also where one side took the file away and the other wrote a text
+	f[thereField] = []string{"yes"} // also if one side removed the file and the other wrote a text
 	return f
 }
 
@@ -163,8 +164,8 @@ func textsOf(all []composite) []string {
 	return slices.Compact(out)
 }
 
-// composites are the texts that are there. Two that took the place of the same one, and changed
-// different lines of it, are one text with both changes, as git would make it.
+// composites returns the present texts. Two that replaced the same text and changed different lines
+// of it become one with both changes, as in git.
 func (l lives) composites() []composite {
 	var all []composite
 	origins := map[string]string{}
@@ -190,8 +191,8 @@ func (l lives) composites() []composite {
 	return all
 }
 
-// observe takes up what a commit made of the file. Where want is empty the file is gone: its texts
-// are, and the rest waits for them to come back.
+// observe applies one commit's version of the file. An empty want removes the file's texts; other
+// facts wait for a text to return.
 func (l lives) observe(want facts) {
 	if want.equal(l.visible()) {
 		return
@@ -226,7 +227,7 @@ func (l lives) keep(field string, want []string, origin string) {
 	}
 }
 
-// observeTexts is keep for texts: one that was put together stays by what it was made of.
+// observeTexts is keep for texts: a composite survives through its parts.
 func (l lives) observeTexts(want []string) {
 	var gone, stay []string
 	for _, c := range l.composites() {
@@ -257,7 +258,7 @@ func (l lives) turn(field, value, origin string) {
 	l.of[field][value] = life{was.length + 1, origin}
 }
 
-// meet is what is known where two histories meet.
+// meet joins the lives of two histories.
 func meet(a, b lives) lives {
 	out := a.clone()
 	for field, values := range b.of {
@@ -309,7 +310,7 @@ func (v Variant) join() string {
 	return v.Text + "\n\n" + v.Body
 }
 
-// setTexts sets the variants and what follows from their number.
+// setTexts sets the variants and the fields that depend on their number.
 func (m *Memory) setTexts(all []string, f facts) {
 	m.Variants = nil
 	for i, text := range all {

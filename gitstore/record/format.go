@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// Format is the memory's text form, as FORMAT.md describes it. Its texts stand in the order in
-// which a merge puts them, each once: what says the same is then the same file, however it came
-// about.
+// Format returns the memory's text form, as FORMAT.md describes it. Its texts are unique and in the
+// order of a merge, so that equal memories give equal files.
 func (m Memory) Format() []byte {
 	texts := m.textFacts()
 	m.setTexts(texts[textField], texts)

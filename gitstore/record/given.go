@@ -11,13 +11,13 @@ import (
 type Instead struct {
 	Path      string
 	Private   bool        // it is of the journal
-	Now, Then gitstore.ID // the file's content, "" where there is no file, and what is given
-	Text      string      // of Then, where git need not have it
+	Now, Then gitstore.ID // the current content, "" without a file, and the replacement
+	Text      string      // of Then, if git may lack it
 }
 
-// Given is the view of what agents are given: v without the files that are withheld, and with other
-// versions of some. What cannot be read of those, and what was purged, is left out. key names all
-// of it. It is valid as long as v is.
+// Given returns the view for agents: v without the withheld files and with replacements for some.
+// It leaves out unreadable and purged replacements. key identifies the selection. The result is
+// valid as long as v.
 func (v *View) Given(key string, versions func() []Instead, withheld func(blob gitstore.ID, private bool) bool) *View {
 	g := &View{memory: v.memory, journal: v.journal, inbox: v.inbox, fallback: v.fallback, actual: v, otherwise: key}
 	g.shelves = func() (all [2]shelf, err error) {
@@ -41,7 +41,7 @@ func (v *View) Actual() *View {
 	return v
 }
 
-// instead is a shelf with what is given.
+// instead returns a shelf with replacements applied.
 func (v *View) instead(s shelf, all []Instead, private bool, withheld func(gitstore.ID) bool) shelf {
 	out := shelf{tree: s.tree, damage: s.damage}
 	var fresh []entry
@@ -61,7 +61,7 @@ func (v *View) instead(s shelf, all []Instead, private bool, withheld func(gitst
 	return out
 }
 
-// blob is the content of a file of a shelf, "" where there is none.
+// blob returns the content of a file of a shelf, or "".
 func (s *shelf) blob(path string) gitstore.ID {
 	i, _ := slices.BinarySearchFunc(s.entries, path, func(e entry, path string) int { return strings.Compare(e.path(), path) })
 	for ; i < len(s.entries) && s.entries[i].path() == path; i++ {
@@ -72,8 +72,8 @@ func (s *shelf) blob(path string) gitstore.ID {
 	return ""
 }
 
-// parseBlobs fills in the memories of entries from their texts, or where these are empty from their
-// blobs. What cannot be read is left out: git may have dropped it.
+// parseBlobs fills in the memories of entries from their texts, or from their blobs if texts are
+// empty. It skips unreadable entries, which git may have pruned.
 func (v *View) parseBlobs(entries []entry, texts []string) (good []entry) {
 	var ids []gitstore.ID
 	var at []int

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Normal is a text reduced to what counts when two texts are compared: NFKC, lower case,
-// white space as single spaces, no closing punctuation, no Markdown emphasis or code marks.
+// Normal reduces a text for comparison: NFKC, lower case, single spaces, no closing punctuation, no
+// Markdown emphasis or code marks.
 func Normal(text string) string {
 	text = norm.NFKC.String(text)
 	var b strings.Builder
@@ -37,9 +37,9 @@ func Normal(text string) string {
 	return strings.TrimRight(b.String(), " .!。,;:")
 }
 
-// newID derives an id: the first 16 hex digits of SHA-256 over "ref\x00" and the ref where
-// there is one, else over "text\x00", the normal statement, a line feed and the normal body.
-// The kind has no part in it.
+// newID derives an id: the first 16 hex digits of SHA-256. The input is "ref\x00" and the ref, if
+// there is one. Otherwise it is "text\x00", the normal statement, a line feed and the normal body.
+// The kind does not matter.
 func newID(ref, text, body string) string {
 	in := "ref\x00" + ref
 	if ref == "" {
@@ -87,10 +87,9 @@ func slug(text string) string {
 	return out
 }
 
-// Fingerprint is a statement reduced for comparison: the hashes of its words, of neighbouring
-// words, and of the words that can turn its meaning round. Each is packed into a string, four
-// bytes a hash, in rising order, each value once, so that fingerprints cost nothing to read
-// from the cache.
+// Fingerprint reduces a statement for comparison. It holds the hashes of its words, of word pairs,
+// and of words that can reverse its meaning. Each set is a string of four bytes a hash, sorted and
+// unique, so that reading it from the cache is free.
 type Fingerprint struct {
 	words string // all words; two neighbouring characters count as a word for Han, kana and Hangul
 	pairs string // words with the word after them
@@ -122,8 +121,8 @@ func Print(text string) Fingerprint {
 	return Fingerprint{pack(all), pack(pairs), pack(turning)}
 }
 
-// pack sorts hashes, drops the doubles, and joins them, the high byte first, so that the order
-// of the packed hashes is the order of numbers.
+// pack sorts hashes, removes duplicates, and joins them big-endian, so that packed hashes sort like
+// numbers.
 func pack(hashes []uint32) string {
 	slices.Sort(hashes)
 	hashes = slices.Compact(hashes)
@@ -188,7 +187,7 @@ func turns(word string) bool {
 // paths and versions together; Han, kana and Hangul runs as pairs of neighbours, one alone as
 // itself.
 func eachWord(normal string, fn func(string)) {
-	begin, cjk := -1, false // where the run at hand begins, and what it is
+	begin, cjk := -1, false // start and kind of the current run
 	flush := func(end int) {
 		switch {
 		case begin < 0:

@@ -12,7 +12,7 @@ func (v *View) index(id string) (int, bool) {
 	return slices.BinarySearchFunc(v.entries, id, func(e *entry, id string) int { return strings.Compare(e.id(), id) })
 }
 
-// Find returns the memory whose id begins with prefix. Errors wrap ErrNoMemory or ErrAmbiguous.
+// Find returns the memory whose id begins with prefix. The error wraps ErrNoMemory or ErrAmbiguous.
 func (v *View) Find(prefix string) (Memory, error) {
 	i, ok := v.index(prefix)
 	if !ok {
@@ -25,8 +25,7 @@ func (v *View) Find(prefix string) (Memory, error) {
 	return v.at(i), nil
 }
 
-// Same returns the memory whose current text says the same as a statement: one that is in force, or
-// else one that was retired.
+// Same returns a memory whose statement means the same as text, preferably one in force.
 func (v *View) Same(text string) (m Memory, found bool) {
 	v.read()
 	print := Print(text)
@@ -50,8 +49,8 @@ func (v *View) Same(text string) (m Memory, found bool) {
 	return m, found
 }
 
-// Alike are memories, retired ones too, whose statements have at least this share of their words in
-// common with a statement, the most alike first.
+// Alike returns memories, retired ones included, whose statements share at least this part of their
+// words with text, the most alike first.
 func (v *View) Alike(text string, share float64) []Memory {
 	v.read()
 	print := Print(text)

@@ -17,17 +17,17 @@ import (
 	"time"
 )
 
-// Kind is what sort of knowledge a memory holds.
+// Kind classifies the knowledge in a memory.
 type Kind string
 
 const (
 	Convention Kind = "convention" // how things are done here
 	Decision   Kind = "decision"   // a choice, with its reason
-	Constraint Kind = "constraint" // what must or must never be
-	Preference Kind = "preference" // what one person likes; private by default
+	Constraint Kind = "constraint" // a requirement or a prohibition
+	Preference Kind = "preference" // one person's taste; private by default
 	Pattern    Kind = "pattern"    // a shape that recurs in the code
 	Workflow   Kind = "workflow"   // steps or commands that do a job
-	Failure    Kind = "failure"    // what went wrong, and what put it right or disproved it
+	Failure    Kind = "failure"    // a fault with its fix or refutation
 	Fact       Kind = "fact"       // how something is
 	Note       Kind = "note"       // anything else
 )
@@ -47,7 +47,7 @@ func KindList() string {
 // Valid reports whether k is one of Kinds.
 func (k Kind) Valid() bool { return slices.Contains(Kinds, k) }
 
-// Status says whether a memory is in force.
+// Status tells whether a memory is in force.
 type Status string
 
 const (
@@ -56,7 +56,7 @@ const (
 	Retired   Status = "retired"   // kept so that it cannot come back; the reason ends the body
 )
 
-// How says by what right a statement is kept.
+// How is the justification for keeping a statement.
 type How string
 
 const (
@@ -77,7 +77,7 @@ func (h How) valid() bool {
 // MaxMemory is the largest text form of a memory, in bytes. Larger ones are refused.
 const MaxMemory = 64 << 10
 
-// MaxText is the longest statement, in bytes. What needs more belongs in the body.
+// MaxText bounds a statement, in bytes. Longer text belongs in the body.
 const MaxText = 1000
 
 // Source says once and for all where a memory comes from. Its text form is one line:
@@ -97,7 +97,7 @@ func (s Source) String() string {
 	return fmt.Sprintf("%s %s %s %s", s.Time.UTC().Format(time.RFC3339), s.By, commit, s.How)
 }
 
-// ParseSource reads what String wrote.
+// ParseSource parses the output of String.
 func ParseSource(line string) (Source, error) {
 	f := strings.Fields(line)
 	if len(f) != 4 {
@@ -149,7 +149,7 @@ type Memory struct {
 	Paths      []string // globs of files it is about; empty means the whole repository
 	Ref        string   // the importer's own key, "<tool>:<key>", or ""
 	Tags       []string
-	Topic      string    // what it is about; two memories on one topic may contradict
+	Topic      string    // subject; two memories on one topic may contradict
 	Branch     string    // holds only on this branch until it lands; "" means everywhere
 	Supersedes []string  // ids of memories this one takes the place of
 	Expires    time.Time // zero: never
@@ -179,7 +179,7 @@ func New(m Memory) Memory {
 	return m
 }
 
-// Path is where the memory lies in its tree. It never changes.
+// Path returns the memory's path in its tree. It never changes.
 func (m Memory) Path() string {
 	name := m.ID
 	if m.Slug != "" {
@@ -191,7 +191,7 @@ func (m Memory) Path() string {
 // Texts are every text of the memory; a contested one has several.
 func (m Memory) Texts() []Variant { return append([]Variant{{m.Text, m.Body}}, m.Variants...) }
 
-// MemoryID is the id of the memory whose file is at path.
+// MemoryID returns the id of the memory in the file at path.
 func MemoryID(path string) (id string, ok bool) {
 	id, _, ok = splitPath(path)
 	return id, ok

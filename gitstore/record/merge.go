@@ -13,8 +13,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-// Merge brings another clone's branch in. accept is asked about its tree before anything moves, and
-// may be nil. Files that do not parse come along: they are named by whoever reads them.
+// Merge joins another clone's branch to ours. accept, which may be nil, checks its tree before
+// anything moves. Unparsable files are merged too, and every reader names them.
 func (b *Book) Merge(ctx context.Context, tip gitstore.ID, c gitstore.Commit, accept func(*gitstore.Tree) error) (gitstore.Merged, error) {
 	return b.merge(ctx, b.memory, tip, c, accept)
 }
@@ -41,7 +41,7 @@ func (b *Book) merge(ctx context.Context, s *gitstore.Store, tip gitstore.ID, c 
 		Resolve: Resolve(ctx)})
 }
 
-// Resolve is how files that changed on two sides are merged.
+// Resolve returns the rule for merging files that changed on two sides.
 func Resolve(ctx context.Context) gitstore.Resolve {
 	return func(path string, h gitstore.History) (gitstore.Outcome, error) { return resolve(ctx, path, h) }
 }
@@ -75,7 +75,7 @@ func MergeFiles(path string, base, ours, theirs []byte) (merged []byte, dropped 
 	return o.Text.Bytes(), o.Dropped, nil
 }
 
-// form is how a file is taken apart into facts and put together.
+// form converts a file to facts and back.
 type form struct {
 	parse  func(path string, data []byte) (facts, error)
 	format func(path string, f facts) (text []byte, dropped bool, err error)
@@ -92,8 +92,8 @@ func formOf(path string) form {
 	return form{plainFacts, factsPlain}
 }
 
-// resolve decides a file that both sides changed. Of a side whose file cannot be read, the other's
-// is kept; of two such, the greater in bytes.
+// resolve decides a file that both sides changed. If one side's file cannot be read, the other's
+// wins; if neither can, the greater in bytes.
 func resolve(ctx context.Context, path string, h gitstore.History) (gitstore.Outcome, error) {
 	r := replay{form: formOf(path), path: path, read: h.Read, known: map[gitstore.ID]*facts{}}
 	states := make([]lives, len(h.Versions))
@@ -194,8 +194,7 @@ func (r *replay) unreadable(ours, theirs gitstore.ID) (o gitstore.Outcome, done 
 	return gitstore.Outcome{ID: ours, Dropped: true}, true, nil
 }
 
-// outcome puts the file together, always in the form of Format, so that its bytes do not depend on
-// whose they are.
+// outcome builds the file, always by Format, so that its bytes do not depend on the side.
 func (r *replay) outcome(l lives) (gitstore.Outcome, error) {
 	f := l.visible()
 	if len(f) == 0 {
@@ -205,7 +204,7 @@ func (r *replay) outcome(l lives) (gitstore.Outcome, error) {
 	if err != nil {
 		return gitstore.Outcome{}, fmt.Errorf("put together: %w", err)
 	}
-	redacted, _ := (*redact.Scanner)(nil).Text(string(text)) // what every clone would find, and no more
+	redacted, _ := (*redact.Scanner)(nil).Text(string(text)) // the rules that every clone shares
 	return gitstore.Outcome{Text: redacted, Dropped: dropped}, nil
 }
 
@@ -303,7 +302,7 @@ func factsReflection(path string, f facts) (text []byte, dropped bool, err error
 	return text, len(heads) > 1, err
 }
 
-// firstEvent is where a session first bears a candidate out.
+// firstEvent returns the first event of a session that supports a candidate.
 func firstEvent(c Candidate) int {
 	if len(c.Evidence) == 0 {
 		return 0

@@ -111,7 +111,7 @@ func (c *clones) change(t *rapid.T, i int) {
 	}
 }
 
-// pull merges, and compares with what git makes of the same, where git finds no conflict.
+// pull merges, and compares the result with git's if git finds no conflict.
 func (c *clones) pull(t *rapid.T, i, j int) {
 	ctx := context.Background()
 	ours, theirs := c.tip(t, i), c.tip(t, j)
@@ -136,7 +136,7 @@ func (c *clones) pull(t *rapid.T, i, j int) {
 }
 
 // detours reports whether a file changed on both sides, and on one of them in several steps. git
-// compares the two ends only; our merge also honours what a side took away on the way.
+// compares only the ends; our merge also honours removals on the way.
 func (c *clones) detours(ours, theirs gitstore.ID, base string) bool {
 	var steps [2]map[string]int
 	for i, tip := range []gitstore.ID{ours, theirs} {
@@ -153,9 +153,8 @@ func (c *clones) detours(ours, theirs gitstore.ID, base string) bool {
 	return false
 }
 
-// TestMergeInGit makes histories in a real repository: whoever merges what in which order, all end
-// with one tree, and where git alone would merge without a conflict, it has the same. Run it longer
-// with -rapid.checks=1000.
+// TestMergeInGit generates histories in a real repository. Any order of merges gives the same tree,
+// and that of git if git merges without a conflict. Run it longer with -rapid.checks=1000.
 func TestMergeInGit(t *testing.T) {
 	c := newClones(t, 3)
 	if checks := flag.Lookup("rapid.checks"); checks.Value.String() == checks.DefValue && os.Getenv("REVERIE_E2E") == "" {
@@ -193,7 +192,7 @@ func TestMergeInGit(t *testing.T) {
 			ends = append(ends, c.tree(0))
 			adopted = adopted || c.adopted
 		}
-		// Adopting a tip gives up what our commits did on the way, as a squash does.
+		// Adopting a tip discards the intermediate steps of our commits, as a squash does.
 		if !adopted && (ends[0] != ends[1] || ends[0] != ends[2]) {
 			t.Fatalf("three orders give the trees %v", ends)
 		}
@@ -203,7 +202,7 @@ func TestMergeInGit(t *testing.T) {
 	})
 	c.repo.Run("fsck", "--strict")
 	t.Logf("%d merges compared with git's, %d histories merged in three orders", c.compared, alike)
-	if histories >= 50 && (c.compared == 0 || alike == 0) { // of a few, each may have adopted a tip
+	if histories >= 50 && (c.compared == 0 || alike == 0) { // in a short run every merge may have adopted a tip
 		t.Errorf("of %d histories nothing was compared", histories)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// world is a model of many clones: commits of one file, and what each clone is at. Merges are made
-// as gitstore makes them when it asks for every version.
+// world models many clones: the commits of one file and the tip of each clone. Merges follow
+// gitstore when it asks for every version.
 type world struct {
 	t        *rapid.T
 	path     string
@@ -56,7 +56,7 @@ func (w *world) merged(a, b int) gitstore.ID {
 	return w.content(o.Text.Bytes())
 }
 
-// pull brings what b is at into clone a.
+// pull merges the tip of b into clone a.
 func (w *world) pull(a, b int) {
 	x, y := w.tips[a], w.tips[b]
 	switch {
@@ -234,8 +234,8 @@ func TestMergeForgetsTheOrder(t *testing.T) {
 	})
 }
 
-// TestMergeLosesNoText: a text that no commit took away is in the merge, alone or put together with
-// others; and a memory that was retired, and that nobody brought back, is retired.
+// TestMergeLosesNoText: a text that no commit removed is in the merge, alone or in a composite. A
+// retired memory that no commit restored stays retired.
 func TestMergeLosesNoText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t)
@@ -289,8 +289,8 @@ func TestMergeLosesNoText(t *testing.T) {
 	})
 }
 
-// TestMergeSurvivesSquashes: what a forge makes of a branch, one commit or copies of its commits,
-// brings back nothing that the branch itself took away.
+// TestMergeSurvivesSquashes: a squash or rebase of a branch restores nothing that the branch
+// removed.
 func TestMergeSurvivesSquashes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t)
@@ -320,8 +320,8 @@ func TestMergeSurvivesSquashes(t *testing.T) {
 	})
 }
 
-// Two people who each chose the other text bring neither the chosen ones nor the first one out of
-// the grave: only what one of them chose stands.
+// If two people each choose the other text, no removed text returns: only a text that one of them
+// chose remains.
 func TestMergeOfTwoDecisionsKeepsBoth(t *testing.T) {
 	m := New(Memory{Kind: Fact, Text: "First.", Source: Source{By: "human", How: Written}})
 	texts := func(all ...string) gitstore.ID {

@@ -7,15 +7,15 @@ import (
 	"github.com/sergi/go-diff/diffmatchpatch"
 )
 
-// What is put together line by line: the time that a comparison takes grows with the square of the
-// lines, and the number of comparisons with that of the texts. Bounds on both, and not on time,
-// keep the answer the same everywhere.
+// Bounds of a line merge. A comparison takes time quadratic in the lines, and the number of
+// comparisons is quadratic in the texts. Bounds on counts, unlike bounds on time, give the same
+// answer everywhere.
 const (
 	maxMergeLines = 1000 // of each text
 	maxJoined     = 8    // texts
 )
 
-// joins remembers what was put together: a file's history asks the same again and again.
+// joins caches merged texts, because a file's history repeats the same joins.
 type joins map[[3]string]joined
 
 type joined struct {
@@ -34,7 +34,7 @@ func (j *joins) lines(origin, a, b string) (merged string, ok bool) {
 	return known.text, known.ok
 }
 
-// hunk says that the lines from start up to end of a text became others.
+// hunk is a changed range of lines, from start up to end.
 type hunk struct {
 	start, end int
 	lines      []string
@@ -75,7 +75,7 @@ func mergeLines(origin, a, b string) (merged string, ok bool) {
 	return merged, strings.TrimSpace(statement) != "" && len(statement) <= MaxText
 }
 
-// hunks is what changed from one text to another, by lines.
+// hunks returns the changes from one text to another, by lines.
 func hunks(from, to string) []hunk {
 	d := diffmatchpatch.New()
 	d.DiffTimeout = 0 // the answer must not depend on the clock

@@ -8,10 +8,10 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// Name is a symbol of the code that a statement names, or what may be one.
+// Name is a possible symbol of the code in a statement.
 type Name struct {
 	Text   string   // the identifier alone: SaveOrder
-	Of     []string // what stands before it: store, of store.SaveOrder
+	Of     []string // qualifiers: store, of store.SaveOrder
 	Whole  string   // both, as they are written: store.SaveOrder
 	Called bool     // written with brackets: SaveOrder()
 	Loose  bool     // it may be a word of prose, or a program: only a line that defines it tells
@@ -24,15 +24,15 @@ const minName = 3
 // from a word.
 const minPlain = 4
 
-// named is what a statement names: an identifier, with what qualifies it, and brackets.
+// named matches an identifier with its qualifiers and brackets.
 var named = pattern.New(`^((?:[A-Za-z_$][\w$]*(?:\.|::|->))*)([A-Za-z_$][\w$]*)(\(.*)?$`)
 
 // camel is a word with a capital inside, as a name of two words has it: saveOrder, SaveOrder,
 // DBConn; not IDs.
 var camel = pattern.New(`[a-z0-9][A-Z]|[A-Z]{2,}[a-z]{2,}`)
 
-// Names returns the symbols that the statement and the body have between code marks, and those of
-// the statement that are written as no word of prose is: someName, some_name, name(), store.Name.
+// Names returns the symbols in code spans of the statement and the body. In the statement it also
+// finds words that no prose has: someName, some_name, name(), store.Name.
 func (m Memory) Names() []Name {
 	var out []Name
 	add := func(word string, marked bool) {
@@ -123,9 +123,9 @@ func ParseName(word string, marked bool) (Name, bool) {
 	return n, true
 }
 
-// FindName says how a text has a name: the line that defines it, or else one that has it, with what
-// qualifies it and with brackets where there is one. ok is false for a name that the text does not
-// have, and for a loose one that is neither defined nor qualified there.
+// FindName returns a line of a text with the name: its definition, or another with the same
+// qualifier and brackets. ok is false if the text lacks the name. A loose name must be defined or
+// qualified there.
 func FindName(text []byte, n Name) (line string, defined, ok bool) {
 	line, defined = findLine(text, n.Text)
 	if defined {

@@ -6,34 +6,34 @@ import (
 	"time"
 )
 
-// Op is what an operation does.
+// Op names the effect of an operation.
 type Op string
 
 const (
-	Add    Op = "add"    // a new memory; one that supersedes others retires them
+	Add    Op = "add"    // a new memory, which retires those it supersedes
 	Edit   Op = "edit"   // new text or fields for a memory
 	Merge  Op = "merge"  // one memory in place of several
 	Retire Op = "retire" // a memory goes out of force
 	Skill  Op = "skill"  // a new skill: no memory, but a file that agents read
 )
 
-// Operation is a proposed change of memory, waiting in the inbox. It holds the memory as it would
-// be written, and what it rests on. Of a skill, Path and File are those of its SKILL.md, and
-// Memory, which is written nowhere, stands for it in lists.
+// Operation is a proposed change in the inbox, with the resulting memory and its evidence. For a
+// skill, Path and File belong to its SKILL.md; Memory only represents it in lists and is never
+// written.
 type Operation struct {
-	ID          string     `json:"id"` // 16 hex digits, from Op and the memory's id, or a skill's workflow
+	ID          string     `json:"id"` // 16 hex digits, from Op and the memory's id or a skill's workflow
 	Op          Op         `json:"op"`
 	How         How        `json:"how"`
 	Memory      Memory     `json:"-"`
 	Path        string     `json:"path"`                  // of Memory
 	File        string     `json:"file"`                  // the text form of Memory
 	Private     bool       `json:"private,omitempty"`     // goes to the journal, not to the branch
-	Base        []Base     `json:"base,omitempty"`        // what it changes, as it was when proposed
-	Contradicts []string   `json:"contradicts,omitempty"` // memories on the same topic that say otherwise
+	Base        []Base     `json:"base,omitempty"`        // the changed memories as they were when proposed
+	Contradicts []string   `json:"contradicts,omitempty"` // conflicting memories on the same topic
 	Alike       []string   `json:"alike,omitempty"`       // memories that say nearly this
 	Sightings   []Sighting `json:"sightings,omitempty"`
-	Model       string     `json:"model,omitempty"` // the name of the model that proposed it, also after a person edited it
-	Why         string     `json:"why,omitempty"`   // what happened that it is proposed, where no session says so
+	Model       string     `json:"model,omitempty"` // name of the proposing model, even after an edit by a person
+	Why         string     `json:"why,omitempty"`   // reason for the proposal, if no session gives one
 	Dream       string     `json:"dream,omitempty"` // the dream that proposed it
 	Proposed    time.Time  `json:"proposed,omitzero"`
 }
@@ -52,14 +52,14 @@ type Sighting struct {
 	Session    string     `json:"session"`
 	Parent     string     `json:"parent,omitempty"` // the session that started this one as a sub-agent
 	How        How        `json:"how"`
-	Model      string     `json:"model,omitempty"` // that found it, where How is Model
-	Says       string     `json:"says,omitempty"`  // the session's own statement, where a model made another one of it
+	Model      string     `json:"model,omitempty"` // of the finding model, if How is Model
+	Says       string     `json:"says,omitempty"`  // the session's own statement, if a model reworded it
 	Evidence   []Evidence `json:"evidence"`
 }
 
-// Sessions counts the distinct sessions among sightings. A sub-agent's session counts with
-// its parent's, and a session that begins with a copy of another's history (the same words
-// at the same time) counts with that one.
+// Sessions counts the distinct sessions among sightings. A sub-agent's session counts with its
+// parent's. A session that begins with a copy of another's history (the same words at the same
+// time) counts with that one.
 func Sessions(sightings []Sighting) int {
 	seen := map[string]bool{}
 	n := 0
@@ -105,7 +105,7 @@ func NewOperation(o Operation) Operation {
 	return o
 }
 
-// OperationPath is where a pending operation lies in the inbox.
+// OperationPath returns the path of a pending operation in the inbox.
 func OperationPath(id string) string { return "ops/" + id[:2] + "/" + id + ".json" }
 
 // Format is the operation's text form: JSON, indented, keys in a fixed order.
@@ -147,11 +147,11 @@ type Rejection struct {
 	Text   string    `json:"text"`
 	Body   string    `json:"body,omitempty"`
 	Reason string    `json:"reason,omitempty"`
-	How    How       `json:"how,omitempty"` // of the operation; a model's words rejected are not a person's
+	How    How       `json:"how,omitempty"` // of the operation; rejecting a model's words does not reject a person's
 	Time   time.Time `json:"time,omitzero"`
 }
 
-// RejectionPath is where a rejection lies in the inbox.
+// RejectionPath returns the path of a rejection in the inbox.
 func RejectionPath(id string) string { return "rejected/" + id[:2] + "/" + id + ".json" }
 
 // Format is the rejection's text form.
@@ -169,8 +169,8 @@ func ParseRejection(at string, data []byte) (Rejection, error) {
 	return r, nil
 }
 
-// FindOperation returns the operation whose id, or whose memory's id, begins with prefix. Errors
-// wrap ErrNoMemory or ErrAmbiguous.
+// FindOperation returns the operation whose id, or whose memory's id, begins with prefix. The error
+// wraps ErrNoMemory or ErrAmbiguous.
 func FindOperation(all []Operation, prefix string) (Operation, error) {
 	o, err := byID(all, func(o Operation) string { return o.ID }, prefix)
 	if errors.Is(err, ErrNoMemory) {

@@ -16,9 +16,8 @@ type Overruled struct {
 	Gone bool   `json:"gone"` // its file was removed
 }
 
-// FindOverruled finds what a merge of theirs put out of force that our own commits had changed
-// since both sides were one. The rule that it goes is right, but whoever changed it would not learn
-// of it from a number.
+// FindOverruled lists memories that our commits had changed and that a merge of theirs put out of
+// force. The merge is right, but a bare count would hide this from their author.
 func FindOverruled(ctx context.Context, s *gitstore.Store, m gitstore.Merged, theirs gitstore.ID) ([]Overruled, error) {
 	if m.Old == "" || m.Old == m.Commit {
 		return nil, nil
@@ -58,8 +57,8 @@ func FindOverruled(ctx context.Context, s *gitstore.Store, m gitstore.Merged, th
 	return out, err
 }
 
-// overruledBy compares a memory of ours with what a merge made of it; nil if it is in force still,
-// was not before, or cannot be read.
+// overruledBy compares our version of a memory with the merged one. It returns nil if that is still
+// in force, or if ours was not in force or cannot be read.
 func overruledBy(ours, now *gitstore.Tree, c gitstore.Change) (*Overruled, error) {
 	data, err := ours.Read(c.Path)
 	if err != nil {

@@ -133,7 +133,7 @@ func plainString(text string) (s, rest string, ok bool) {
 	return s, rest, ok
 }
 
-// escapedString reads a string whose opening quote was read.
+// escapedString reads the rest of a string after its opening quote.
 func escapedString(text string) (s, rest string, ok bool) {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
@@ -271,7 +271,7 @@ func tomlValue(key string, v any) (Field, error) {
 	return Field{Key: name, Value: value}, nil
 }
 
-// setText reads what follows the front matter. Lines in the error count from there, from 1.
+// setText parses the text after the front matter. Lines in the error count from there, from 1.
 func (m *Memory) setText(rest string) *FormatError {
 	line := 1
 	var all []Variant

@@ -18,8 +18,8 @@ import (
 // PurgeDir is the folder of purge records in a tree.
 const PurgeDir = "purged"
 
-// Purge is the record of a purge: what no history that has it may hold. It tells nothing of the
-// text but hashes. It never changes and is never purged itself.
+// Purge records a purge: no history that has the record may hold the named content. It reveals only
+// hashes. It never changes and is never purged itself.
 type Purge struct {
 	ID       string    `json:"id"` // 16 hex digits of SHA-256 over the rest
 	Time     time.Time `json:"time"`
@@ -33,8 +33,8 @@ type Purge struct {
 // has some 220 KiB.
 const purgeEntries = 3000
 
-// NewPurges makes the records of a purge, each within the size of a record. What is named twice is
-// named once, and the order plays no part.
+// NewPurges makes the records of a purge, each within the size limit. Duplicates and order do not
+// matter.
 func NewPurges(all Purge) []Purge {
 	all.Time = all.Time.UTC().Truncate(time.Second)
 	var out []Purge
@@ -72,7 +72,7 @@ func (p Purge) id() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Path is where the record lies in its tree.
+// Path returns the record's path in its tree.
 func (p Purge) Path() string { return PurgeDir + "/" + p.ID[:2] + "/" + p.ID + ".json" }
 
 // Format is the record's text form.
@@ -114,8 +114,8 @@ func ParsePurge(at string, data []byte) (Purge, error) {
 // error, joined; the others are returned all the same.
 func Purges(tree *gitstore.Tree) ([]Purge, error) { return records(tree, PurgeDir, ParsePurge) }
 
-// Omit is what a rewriting leaves out to honour some records. Records of purges stay, also those
-// that one names: otherwise one could undo another.
+// Omit selects the content that some records name. It spares the records themselves, so that no
+// purge can undo another.
 func Omit(purges ...Purge) gitstore.Omit {
 	o := gitstore.Omit{Blobs: map[gitstore.ID]bool{}, Messages: map[string]bool{}, Keep: isPurge}
 	memories, paths := map[string]bool{}, map[string]bool{}
@@ -149,7 +149,7 @@ func isPurge(path string, read func() []byte) bool {
 	return err == nil
 }
 
-// Beyond is what a purge names that o does not leave out already.
+// Beyond returns the parts of a purge that o does not omit already.
 func (p Purge) Beyond(o gitstore.Omit) Purge {
 	memory := func(id string) bool { return o.Path != nil && o.Path(MemoryDir+"/"+id[:2]+"/"+id+".md") }
 	p.Blobs = slices.DeleteFunc(set(p.Blobs), func(id string) bool { return o.Blobs[gitstore.ID(id)] })
@@ -179,8 +179,7 @@ func MemoryOf(path string) string {
 	return name[3:19]
 }
 
-// PurgesAt returns the purge records in the tree of a commit; those that cannot be read are passed
-// over.
+// PurgesAt returns the readable purge records in the tree of a commit.
 func (b *Book) PurgesAt(ctx context.Context, at gitstore.ID) (all []Purge, err error) {
 	err = b.memory.ViewAt(ctx, string(at), func(t *gitstore.Tree) error {
 		all, err = Purges(t)
@@ -195,9 +194,8 @@ func (b *Book) PurgesAt(ctx context.Context, at gitstore.ID) (all []Purge, err e
 	return all, nil
 }
 
-// refusePurged returns an error wrapping ErrPurged if one of the store's history and theirs, which
-// are about to be joined, holds what the records of the other say was purged. Without records it
-// costs the look at two trees.
+// refusePurged returns an error wrapping ErrPurged if the store's history or theirs holds content
+// that the other's records name. Without records it costs a look at two trees.
 func (b *Book) refusePurged(ctx context.Context, s *gitstore.Store, theirs gitstore.ID) error {
 	ours, err := s.Tip(ctx)
 	if errors.Is(err, gitstore.ErrNoStore) || err == nil && ours == theirs {
@@ -233,7 +231,7 @@ func (b *Book) refusePurged(ctx context.Context, s *gitstore.Store, theirs gitst
 	return nil
 }
 
-// purged is what the records of the branch and the journal leave out.
+// purged returns the content that records of the branch and the journal omit.
 func (v *View) purged() (gitstore.Omit, error) {
 	if v.omit == nil {
 		var all []Purge
@@ -253,7 +251,7 @@ func (v *View) purged() (gitstore.Omit, error) {
 	return *v.omit, nil
 }
 
-// purgedOf names the purge records of some trees; "" if there are none.
+// purgedOf identifies the purge records of some trees; it is "" without any.
 func purgedOf(trees ...*gitstore.Tree) (name string) {
 	for _, tree := range trees {
 		all, _ := Purges(tree)
@@ -267,8 +265,8 @@ func purgedOf(trees ...*gitstore.Tree) (name string) {
 	return PathHash(name)
 }
 
-// Took says whether a purge took the file of a memory with an id, or what had a content; nil where
-// nothing was purged.
+// Took returns a test for purged files, by memory id or content. It returns nil if there was no
+// purge.
 func (v *View) Took() func(id, blob string) bool {
 	omit, err := v.purged()
 	if err != nil || omit.Path == nil && len(omit.Blobs) == 0 {
@@ -283,7 +281,7 @@ func (v *View) Purged(id string) bool {
 	return err == nil && omit.Path != nil && ValidID(id) && omit.Path(MemoryDir+"/"+id[:2]+"/"+id+".md")
 }
 
-// PurgedLike is the one memory that was purged whose id begins with prefix, or "".
+// PurgedLike returns the id of the only purged memory that begins with prefix, or "".
 func (v *View) PurgedLike(prefix string) (id string) {
 	for _, tree := range []*gitstore.Tree{v.memory, v.journal} {
 		purges, _ := Purges(tree)
@@ -334,7 +332,7 @@ func (tx *Tx) refusePurgedMemory(m Memory, text []byte) error {
 	return nil
 }
 
-// refusePurged is refusePurgedMemory for what an operation writes.
+// refusePurged is refusePurgedMemory for the content of an operation.
 func (tx *Tx) refusePurged(o Operation) error {
 	if o.Op != Skill {
 		return tx.refusePurgedMemory(o.Memory, []byte(o.File))
@@ -350,8 +348,8 @@ func (tx *Tx) refusePurged(o Operation) error {
 	return nil
 }
 
-// withoutPurged is a reflection without the candidates whose memory was purged; ok is false if even
-// that was purged as it is.
+// withoutPurged returns a reflection without the candidates whose memory was purged. ok is false if
+// the rest was purged too.
 func (tx *Tx) withoutPurged(r Reflection) (left Reflection, ok bool, err error) {
 	omit, err := tx.purged()
 	if err != nil {

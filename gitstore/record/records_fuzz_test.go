@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// Whatever bytes lie at a record's path, parsing does not panic; and what parses is written and
-// read again as the same.
+// Parsing any bytes does not panic, and a parsed record survives writing and reading.
 func FuzzRecords(f *testing.F) {
 	r := Reflection{Client: "claude", Session: "s-1", Hash: strings.Repeat("ab", 32), Started: born}
 	read := Reflection{Client: "claude", Session: "s-1", Hash: strings.Repeat("ab", 32), Started: born, Model: "m:7b", Digest: "0d0d", Prompt: strings.Repeat("cd", 32)}

@@ -8,14 +8,13 @@ import (
 	"time"
 )
 
-// Reflection is the outcome of studying one session. It never changes: a session that grew
-// gets another one. The detectors' own and those of models stand side by side; a model's holds
-// what the detectors found too.
+// Reflection is the outcome of studying one session. It never changes; a longer session gets a new
+// one. The detectors and each model have their own; a model's includes the detectors' findings.
 type Reflection struct {
 	Client       string         `json:"client"`
 	Session      string         `json:"session"`
 	Parent       string         `json:"parent,omitempty"` // the session that started this one as a sub-agent
-	Hash         string         `json:"hash"`             // SHA-256 of the session's events as kept, hex
+	Hash         string         `json:"hash"`             // SHA-256 of the session's stored events, hex
 	Events       int            `json:"events"`           // how many there were
 	Started      time.Time      `json:"started,omitzero"`
 	Ended        time.Time      `json:"ended,omitzero"`
@@ -23,9 +22,9 @@ type Reflection struct {
 	Branch       string         `json:"branch,omitempty"`  // of the code, when the session began
 	Detectors    int            `json:"detectors"`         // version of the detectors that ran
 	Model        string         `json:"model,omitempty"`   // empty: the detectors alone
-	Digest       string         `json:"digest,omitempty"`  // of the model's weights and settings, hex; empty where nobody told
-	Prompt       string         `json:"prompt,omitempty"`  // SHA-256 of the prompt given to the model, hex
-	Outcome      string         `json:"outcome,omitempty"` // completed, interrupted, failed, or empty: unknown
+	Digest       string         `json:"digest,omitempty"`  // of the model's weights and settings, hex; empty if unknown
+	Prompt       string         `json:"prompt,omitempty"`  // SHA-256 of the model's prompt, hex
+	Outcome      string         `json:"outcome,omitempty"` // completed, interrupted, failed, or empty if unknown
 	Observations []Observation  `json:"observations,omitempty"`
 	Candidates   []Candidate    `json:"candidates,omitempty"`
 	Dropped      map[string]int `json:"dropped,omitempty"` // candidates refused at the gate, by reason
@@ -37,20 +36,20 @@ type Observation struct {
 	Events []int  `json:"events,omitempty"` // positions in the session
 }
 
-// Candidate is a statement a reflection found, with what it rests on.
+// Candidate is a statement found by a reflection, with its evidence.
 type Candidate struct {
 	Kind     Kind       `json:"kind"`
 	Text     string     `json:"text"`           // the statement: one line, self-contained
 	Body     string     `json:"body,omitempty"` // why and how, Markdown
 	Paths    []string   `json:"paths,omitempty"`
 	Tags     []string   `json:"tags,omitempty"`
-	Topic    string     `json:"topic,omitempty"` // what it is about; two statements on one topic may contradict
+	Topic    string     `json:"topic,omitempty"` // subject; two statements on one topic may contradict
 	How      How        `json:"how"`
-	Weak     bool       `json:"weak,omitempty"`     // one session says too little: it counts, but is not proposed by itself
+	Weak     bool       `json:"weak,omitempty"`     // too little evidence in one session: it counts, but is not proposed alone
 	Detector string     `json:"detector"`           // which detector found it; "model" for a model
 	Corrects string     `json:"corrects,omitempty"` // words it takes the place of
-	Command  string     `json:"command,omitempty"`  // of a failure: the program and subcommand that fail
-	Errors   []string   `json:"errors,omitempty"`   // of a failure: what they print
+	Command  string     `json:"command,omitempty"`  // of a failure: the failing program and subcommand
+	Errors   []string   `json:"errors,omitempty"`   // of a failure: their output
 	Evidence []Evidence `json:"evidence"`
 }
 
@@ -58,22 +57,22 @@ type Candidate struct {
 // alone.
 const Order = "order"
 
-// Evidence is what a statement rests on: words that stand verbatim in one session event.
+// Evidence quotes the words of one session event, verbatim.
 type Evidence struct {
 	Event int       `json:"event"` // position in the session
 	Quote string    `json:"quote"` // verbatim, at most MaxQuote bytes
 	Time  time.Time `json:"time,omitzero"`
-	Doubt Doubt     `json:"doubt,omitempty"` // of a person's words: why they may be another's
+	Doubt Doubt     `json:"doubt,omitempty"` // of a person's words: why another may have written them
 }
 
-// Doubt says why words in a person's message may be somebody else's, so that they bear nothing out
-// until a person has looked. Empty: nothing speaks for that.
+// Doubt is a reason to think that another author wrote the words in a person's message. Doubtful
+// words support nothing until a person has checked. Empty means no doubt.
 type Doubt string
 
 const (
 	Mixed    Doubt = "mixed"    // a client put other text into the message
 	Reported Doubt = "reported" // the message quotes, pastes or asks about words
-	Worded   Doubt = "worded"   // an agent worded what the person only chose
+	Worded   Doubt = "worded"   // an agent worded a choice of the person
 	Passing  Doubt = "passing"  // the person's own words, which do not say that they last
 )
 
@@ -95,9 +94,8 @@ func (r Reflection) ID() string {
 	return id
 }
 
-// reading names what a model read the session with: the first 8 hex digits of SHA-256 over its
-// name, a zero byte, its digest, a zero byte, and the prompt's hash. It is empty for the detectors
-// alone.
+// reading identifies the model's reading: the first 8 hex digits of SHA-256 over its name, a zero
+// byte, its digest, a zero byte, and the prompt's hash. It is empty for the detectors alone.
 func (r Reflection) reading() string {
 	if r.Model == "" {
 		return ""
@@ -116,8 +114,8 @@ func ReadOf(id string) string {
 	return id[:at]
 }
 
-// Path is where the reflection lies in its tree: by the month the session began, and by the
-// first two digits of Hash.
+// Path returns the reflection's path in its tree: by the month the session began and the first two
+// digits of Hash.
 func (r Reflection) Path() string {
 	return ReflectionDir + "/" + month(r.Started) + "/" + r.Hash[:2] + "/" + r.ID() + ".json"
 }
@@ -154,7 +152,7 @@ func ParseReflection(at string, data []byte) (Reflection, error) {
 // maxModel is the longest name of a model, and the longest digest, in bytes.
 const maxModel = 200
 
-// checkModel looks at what names the model, which a person will be shown.
+// checkModel validates the model's names, which people will see.
 func (r Reflection) checkModel(at string) error {
 	bad := func(field, reason string) error { return &FormatError{Path: at, Field: field, Reason: reason} }
 	switch {

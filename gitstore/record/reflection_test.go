@@ -25,7 +25,7 @@ func TestParseReflectionChecksTheModel(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		change func(*Reflection)
-		field  string // that is wrong; empty: nothing
+		field  string // the faulty one, or empty
 	}{
 		{"the detectors' own", func(r *Reflection) { r.Model, r.Digest, r.Prompt = "", "", "" }, ""},
 		{"a model's", func(r *Reflection) {}, ""},
@@ -74,8 +74,8 @@ func TestReflectionsOfTwoKindsDoNotShareAPath(t *testing.T) {
 	}
 }
 
-// Two clones accepted different statements of one reading: the merged reflection holds both, and
-// still says whose it is.
+// Two clones accepted different statements of one reading. The merged reflection holds both and
+// keeps its model.
 func TestReadingsMerge(t *testing.T) {
 	r := Reflection{Client: "claude", Session: "s-1", Hash: strings.Repeat("ab", 32), Started: born, Model: "m:7b", Digest: "0d0d", Prompt: strings.Repeat("cd", 32)}
 	statement := func(event int, text string) Candidate {

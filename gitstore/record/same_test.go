@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Of two that say the same, the one in force counts, wherever it stands in the order of ids.
+// Between two memories with the same statement, the one in force counts, in any order of ids.
 func TestSamePrefersWhatIsInForce(t *testing.T) {
 	for _, first := range []string{"0", "f"} {
 		b, _, _ := newBook(t)
@@ -31,8 +31,8 @@ func TestSamePrefersWhatIsInForce(t *testing.T) {
 	}
 }
 
-// Put anew, what is there keeps every field and its source; what was retired stays so under every
-// id.
+// Putting an existing memory again keeps every field and its source. A retired one stays retired
+// under every id.
 func TestPutAnewChangesNothing(t *testing.T) {
 	b, _, _ := newBook(t)
 	m := fact("Deploys go through the green queue")

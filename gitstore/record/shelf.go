@@ -18,14 +18,14 @@ import (
 type shelf struct {
 	tree    gitstore.ID // "" when the ref does not exist
 	entries []entry
-	damage  gitstore.Damage // what could not be read; such a shelf is not kept
+	damage  gitstore.Damage // unreadable parts; a damaged shelf is not stored
 }
 
-// cacheLag is how many files the catalog may be behind. A reader finds and parses each of them
-// again for some 0.08 ms; writing ten thousand memories takes 12 ms.
+// cacheLag bounds the files by which the catalog may lag. A reader parses each of them again in
+// about 0.08 ms; writing ten thousand memories takes 12 ms.
 const cacheLag = 16
 
-// shelves are what the catalog has, brought up to date with the two trees.
+// shelves returns the catalog's content, updated to the two trees.
 func shelves(c *catalog.Catalog, memory, journal *gitstore.Tree) (now [2]shelf, err error) {
 	from := &source{trees: [2]*gitstore.Tree{memory, journal}}
 	was, changed := cached(c, from), 0
@@ -100,7 +100,7 @@ func (s *shelf) keyed(private bool) []string {
 	return keys
 }
 
-// keep writes what changed to the catalog. If it fails, the next reader does the same work again.
+// keep writes the changes to the catalog. If it fails, the next reader repeats the work.
 func keep(c *catalog.Catalog, from *source, now [2]shelf) {
 	ch := c.Change(terms.Grams)
 	to := catalog.State{Trees: [2]string{string(now[0].tree), string(now[1].tree)}, Analysis: c.Analysis, Purged: purgedOf(from.trees[:]...)}
@@ -130,15 +130,14 @@ func keep(c *catalog.Catalog, from *source, now [2]shelf) {
 	}
 }
 
-// load brings a shelf up to date with a tree. It parses only files that changed, as long as
-// git still has the tree the shelf was made from, and says how many that were. What of the tree is
-// damaged is left out, and noted in the shelf.
+// load updates a shelf to a tree. It parses only changed files, as long as git still has the
+// shelf's old tree, and returns their number. Damaged parts are left out and noted in the shelf.
 func (s shelf) load(tree *gitstore.Tree) (now shelf, changed int, err error) {
 	if s.tree == tree.ID() {
 		return s, 0, nil
 	}
 	if slices.ContainsFunc(s.entries, func(e entry) bool { return e.is(isBad) && e.blob() == "" }) {
-		s = shelf{} // what is no file at all does not show in a difference
+		s = shelf{} // a difference does not show entries that are not files
 	}
 	now, changed, err = s.update(tree)
 	var damage gitstore.Damage

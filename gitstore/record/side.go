@@ -2,17 +2,17 @@ package record
 
 import "strings"
 
-// Side is a side branch of the code on which alone a memory holds until its commits land on the
-// default branch. Its text form, the memory's Branch, is the name, and behind it, where there were
-// commits when it was learned, three ids of 16 hex digits, each separated by a space.
+// Side is a side branch of the code to which a memory is limited until its commits land on the
+// default branch. Its text form, the memory's Branch, is the name, followed by three ids of 16 hex
+// digits if there were commits. Single spaces separate them.
 type Side struct {
 	Name  string
 	Tip   string // the branch's commit when the memory was learned
 	Base  string // the commit it has in common with the default branch
-	Patch string // git's stable patch id of what lies between the two; empty when that changes no file
+	Patch string // git's stable patch id of the changes between the two; empty if no file changed
 }
 
-// sideDigits is how many digits of its ids a Side is written with.
+// sideDigits is the number of digits of each id in a Side.
 const sideDigits = 16
 
 func (s Side) String() string {
@@ -37,7 +37,7 @@ func (s Side) Label() string {
 	return s.Name + ", until " + s.Tip[:min(10, len(s.Tip))] + " lands"
 }
 
-// ParseSide reads a memory's Branch. What a person wrote there that is no such text is a name.
+// ParseSide parses a memory's Branch. Any other text, from a person, is a name.
 func ParseSide(text string) Side {
 	f := strings.Fields(text)
 	if len(f) == 0 {

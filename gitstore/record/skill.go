@@ -27,7 +27,7 @@ const (
 // in YAML and then Markdown.
 type SkillFile struct {
 	Name        string // of its folder: lower-case letters, digits, hyphens
-	Description string // what it does and when to use it, one line
+	Description string // purpose and occasion, one line
 	Workflow    string // the statement that it was made of, or ""
 	Body        string // Markdown
 }
@@ -45,7 +45,7 @@ func SkillName(words string) string {
 // device is the name of one on Windows.
 var device = pattern.New(`^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
 
-// Path is where the skill lies in its tree.
+// Path returns the skill's path in its tree.
 func (s SkillFile) Path() string { return SkillDir + "/" + s.Name + "/SKILL.md" }
 
 // Format is the skill's text form.
@@ -69,8 +69,8 @@ func yamlString(s string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// ParseSkill reads the text form of the skill at path. Of the front matter it reads what Format
-// writes, and a plain value that a person wrote; other keys are passed over.
+// ParseSkill parses the skill at path. In the front matter it reads the output of Format and plain
+// values by hand; it skips other keys.
 func ParseSkill(at string, data []byte) (SkillFile, error) {
 	bad := func(line int, field, format string, args ...any) (SkillFile, error) {
 		return SkillFile{}, &FormatError{Path: at, Line: line, Field: field, Reason: fmt.Sprintf(format, args...)}
@@ -130,8 +130,7 @@ func skillOf(at string) (name string, ok bool) {
 	return name, ok
 }
 
-// standIn is what stands for a skill where the operation that proposes it is listed: it is written
-// nowhere.
+// standIn returns the memory that represents a skill in lists of operations. It is never written.
 func (s SkillFile) standIn(o Operation) Memory {
 	m := Memory{ID: newID("skill:"+s.Name, "", ""), Slug: s.Name, Kind: Workflow, Status: Active,
 		Text: oneLine(s.Name + ": " + s.Description), Source: Source{Time: o.Proposed, By: "human", How: o.How}}

@@ -168,7 +168,7 @@ func TestAcceptAgain(t *testing.T) {
 			if diff := cmp.Diff(after, texts(t, b)); diff != "" || len(waits(t, b)) != 0 {
 				t.Errorf("%d wait; %s", len(waits(t, b)), diff)
 			}
-			// But not where somebody has changed it since.
+			// Not if the skill has changed since.
 			update(t, b, func(tx *Tx) error {
 				held, err := tx.Find(o.Memory.ID)
 				if err != nil {

@@ -23,7 +23,7 @@ func CommitSubject(s string) string {
 	return displaywidth.TruncateString(s, subjectWidth, "…")
 }
 
-// Verb says in a commit subject what accepting an operation does.
+// Verb returns the word for the operation's effect in a commit subject.
 func (o Operation) Verb() string {
 	switch {
 	case o.Op == Skill:

@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// fence opens and closes the front matter, and stands between the variants of a contested
-// memory. A text's own line of this form is written with a backslash before it.
+// fence delimits the front matter and separates the variants of a contested memory. A backslash
+// escapes such a line in a text.
 const fence = "+++"
 
 func writeText(b *bytes.Buffer, text, body string) {
@@ -61,8 +61,8 @@ func trimBlank(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// readable writes control characters, and those that turn the direction of text or have no
-// width, as <U+001B>. Line feeds, tabs, and what joins emoji and scripts stay.
+// readable writes control characters, and those with no width or a change of text direction, as
+// <U+001B>. It keeps line feeds, tabs and joiners of emoji and scripts.
 func readable(s string) string {
 	strange := func(r rune) bool {
 		switch {
@@ -123,8 +123,8 @@ func join[T ~string](values []T) string {
 	return strings.Join(out, ", ")
 }
 
-// FormatError says where a record's text is not what it should be. Line counts from 1; it is
-// 0, and Field empty, where the trouble has no one place.
+// FormatError locates a fault in a record's text. Line counts from 1. Line is 0 and Field empty if
+// the fault has no single place.
 type FormatError struct {
 	Path   string
 	Line   int

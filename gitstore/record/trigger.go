@@ -7,11 +7,11 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// Trigger says where the lesson of a failure applies. A memory keeps it as two keys of its front
-// matter, which readers that do not know them keep as they are.
+// Trigger limits the lesson of a failure to a command and its output. A memory stores it as two
+// keys of its front matter, which readers without support for them preserve.
 type Trigger struct {
 	Command string   // the program and subcommand that fail: "go test"
-	Errors  []string // what they print
+	Errors  []string // their output
 }
 
 const (

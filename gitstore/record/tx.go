@@ -22,7 +22,7 @@ const (
 type Tx struct {
 	*View
 	Results  [3]gitstore.Result // by Where, after the Update
-	Redacted redact.Report      // what the scanner took out of what was written
+	Redacted redact.Report      // redacted from the writes
 
 	book    *Book
 	written map[string]bool // ids of memories written here
@@ -68,11 +68,10 @@ func (tx *Tx) Drop(at Where, path string) {
 	tx.writes[at].files = append(tx.writes[at].files, write{path: path, drop: true})
 }
 
-// PutMemory writes a memory to where it belongs. A new one (old is nil) that lies there already
-// with its text stays as it is. It refuses, with an error wrapping ErrTaken, to put a new memory
-// where another one lies; wrapping ErrRetired, one that says what was retired, and that nothing
-// else in force says; wrapping ErrPurged, to write what was purged; and, wrapping ErrChanged, to
-// write one twice in an Update.
+// PutMemory writes a memory to its store. If old is nil and the same memory exists, it stays
+// unchanged. Errors wrap ErrTaken if another memory has the path, and ErrPurged if the content was
+// purged. They wrap ErrRetired if the statement was retired and no memory in force repeats it, and
+// ErrChanged if this Update wrote the memory already.
 func (tx *Tx) PutMemory(m Memory, old *Memory) error {
 	m, found := tx.book.Clean(m)
 	tx.Redacted.Add(found)
@@ -81,7 +80,7 @@ func (tx *Tx) PutMemory(m Memory, old *Memory) error {
 		return fmt.Errorf("memory %s is %d bytes long; a memory may have %d", m.ID, len(text), MaxMemory)
 	}
 	if _, err := ParseMemory(m.Path(), text); err != nil {
-		return err // never write what we could not read back
+		return err // never write an unreadable record
 	}
 	if tx.written[m.ID] {
 		return fmt.Errorf("write %s: %w", m.ID, ErrChanged)
@@ -130,7 +129,7 @@ func (tx *Tx) PutReflection(at Where, r Reflection) error {
 	}
 	text, err := r.Format()
 	if err == nil {
-		_, err = ParseReflection(r.Path(), text) // never write what we could not read back
+		_, err = ParseReflection(r.Path(), text) // never write an unreadable record
 	}
 	if err != nil {
 		return fmt.Errorf("reflection %s %w", r.ID(), err)
@@ -142,13 +141,12 @@ func (tx *Tx) PutReflection(at Where, r Reflection) error {
 // PutDream writes a dream to the journal.
 func (tx *Tx) PutDream(d Dream) { tx.Write(Journal, d.Path(), d.Format()) }
 
-// PutCheckpoint writes a checkpoint, unless it was purged. It never changes: what lies there
-// already stays.
+// PutCheckpoint writes a checkpoint unless it was purged. An existing one stays unchanged.
 func (tx *Tx) PutCheckpoint(at Where, c Checkpoint) error {
 	c.Text = readable(c.Text)
 	text, err := c.Format()
 	if err == nil {
-		_, err = ParseCheckpoint(c.Path(), text) // never write what we could not read back
+		_, err = ParseCheckpoint(c.Path(), text) // never write an unreadable record
 	}
 	if err != nil {
 		return fmt.Errorf("checkpoint %s %w", c.Name(), err)
@@ -203,8 +201,8 @@ func (tx *Tx) Reject(r Rejection) error {
 	return nil
 }
 
-// Pending returns an operation as it waits now. The error wraps ErrDecided if it waits no more,
-// and ErrChanged if it is not what was shown to whoever decides.
+// Pending returns the current state of a shown operation. The error wraps ErrDecided if it is no
+// longer pending, and ErrChanged if it differs from shown.
 func (tx *Tx) Pending(shown Operation) (Operation, error) {
 	now, err := tx.operation(shown.ID)
 	if errors.Is(err, gitstore.ErrNotFound) {
@@ -216,11 +214,11 @@ func (tx *Tx) Pending(shown Operation) (Operation, error) {
 	return now, err
 }
 
-// Accept applies an operation: it writes the memory, retires what it supersedes, puts its evidence
-// beside it, and takes the operation out of the inbox if it is there. The error wraps ErrChanged if
-// what it changes is no longer what it was made for, or was changed in this Update already;
-// ErrTaken and ErrRetired are as in PutMemory. After any of them nothing was written. What is done
-// already, by an accept that was interrupted or by another clone, needs the operation no more.
+// Accept applies an operation: it writes the memory, retires the superseded ones, adds the
+// evidence, and removes the operation from the inbox. The error wraps ErrChanged if a target
+// differs from its base or changed in this Update; ErrTaken and ErrRetired are as in PutMemory.
+// Then nothing was written. Accepting again, after an interruption or in another clone, only
+// removes the operation.
 func (tx *Tx) Accept(o Operation) error {
 	if o.Op == Skill {
 		return tx.acceptSkill(o)
@@ -285,7 +283,7 @@ func (tx *Tx) done(o Operation) bool {
 	})
 }
 
-// acceptSkill writes the file of a skill. The error wraps ErrChanged if another lies there.
+// acceptSkill writes the file of a skill. The error wraps ErrChanged if another file has its path.
 func (tx *Tx) acceptSkill(o Operation) error {
 	if _, err := ParseSkill(o.Path, []byte(o.File)); err != nil {
 		return err
@@ -315,8 +313,8 @@ func (tx *Tx) acceptSkill(o Operation) error {
 	return nil
 }
 
-// putEvidence copies a reflection to the branch, reduced to what bears out memories there: what
-// else its session taught is not for others unless it is accepted too.
+// putEvidence copies a reflection to the branch, reduced to the evidence for memories there. The
+// session's other lessons stay private until accepted.
 func (tx *Tx) putEvidence(id string, m Memory) error {
 	r, err := tx.reflection(tx.journal, id)
 	if errors.Is(err, gitstore.ErrNotFound) {

@@ -12,25 +12,25 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/catalog"
 )
 
-// View is a consistent sight of everything kept. It is valid inside the function it was given to,
-// but the values it returns may be kept. What the memories say is read when it is first asked for.
-// It is not safe for concurrent use.
+// View is a consistent snapshot of all records. It is valid inside the function it was given to;
+// the values it returns may outlive it. It parses memories on first use. It is not safe for
+// concurrent use.
 type View struct {
 	memory, journal, inbox *gitstore.Tree // journal and inbox may be nil
 	fallback               bool
 	shelves                func() ([2]shelf, error) // nil once they were read
-	entries                []*entry                 // readable ones of the branch and of the journal, sorted by id
+	entries                []*entry                 // readable ones of the branch and the journal, sorted by id
 	own                    []bool                   // entry by entry: it is of the journal
 	bad                    []*FormatError
-	omit                   *gitstore.Omit // what was purged, once it was asked for
-	loaded                 [2]shelf       // of the branch and the journal, once they were read
-	actual                 *View          // of a view of what agents are given: the one with everything as it is
-	otherwise              string         // of such a view: which versions it has
-	agents                 *View          // a view of this one's state that was made for agents; may be nil
-	err                    error          // what is damaged: whoever gives the view returns it when the view was used
+	omit                   *gitstore.Omit // the purged content, once asked for
+	loaded                 [2]shelf       // of the branch and the journal, once read
+	actual                 *View          // of a view for agents: the full view
+	otherwise              string         // of a view for agents: its replacements
+	agents                 *View          // a view of this state for agents; may be nil
+	err                    error          // damage, returned after the use of the view
 }
 
-// read reads what memories there are, once.
+// read loads the entries once.
 func (v *View) read() {
 	if v.shelves == nil {
 		return
@@ -54,7 +54,7 @@ func (v *View) read() {
 			v.entries, b = append(v.entries, b[0]), b[1:]
 		} else {
 			if len(b) > 0 && b[0].id() == a[0].id() {
-				if b[0].blob() != a[0].blob() { // whoever may write to the branch must not hide what this clone knows for itself
+				if b[0].blob() != a[0].blob() { // a writer to the branch must not hide this clone's own record
 					v.bad = append(v.bad, &FormatError{Path: a[0].path(), Field: "id", Reason: "the same id as a private memory of this clone, which counts"})
 					a = a[1:]
 					continue
@@ -67,7 +67,7 @@ func (v *View) read() {
 	}
 }
 
-// done returns what was damaged of what the view read.
+// done returns the damage that the view met.
 func (v *View) done() error {
 	if v.agents != nil {
 		return cmp.Or(v.err, v.agents.err)
@@ -75,8 +75,8 @@ func (v *View) done() error {
 	return v.err
 }
 
-// Damage is what git has no more of what was read so far, nil as a rule. What the view gives then
-// is incomplete, and its Key does not say so: who keeps something under the Key asks first.
+// Damage returns the missing objects met so far, normally nil. With damage the view is incomplete,
+// and its Key does not show that. Check it before storing anything under the Key.
 func (v *View) Damage() error { return v.err }
 
 // good returns the readable entries of a shelf in the order of ids, each id once, and notes the
@@ -103,7 +103,7 @@ func (v *View) Bad() []*FormatError {
 	return v.bad
 }
 
-// File is where a memory of the view is kept.
+// File locates a memory of the view.
 type File struct {
 	ID      string // of the memory
 	Path    string
@@ -112,7 +112,7 @@ type File struct {
 	Retired bool
 }
 
-// Files are the files of all readable memories, sorted by id; Memory gives what one of them holds.
+// Files returns the files of all readable memories, sorted by id. Memory parses one of them.
 func (v *View) Files() []File {
 	v.read()
 	out := make([]File, len(v.entries))
@@ -122,7 +122,7 @@ func (v *View) Files() []File {
 	return out
 }
 
-// Kept is a file as the catalog keeps it, but for what a search needs.
+// Kept is a file as the catalog stores it, without its search terms.
 type Kept struct {
 	Key  string
 	File int // its number in Files; -1: not among them
@@ -244,7 +244,7 @@ func (v *View) alone(id, at string, of int) (bool, error) {
 	return alone, nil
 }
 
-// errTooMany ends a comparison whose outcome is not wanted.
+// errTooMany ends a comparison early.
 var errTooMany = errors.New("too many changes")
 
 // Memory is the memory of the file with that number in Files; zero if it cannot be read any more,
@@ -302,7 +302,7 @@ func (v *View) Blob(id string) (gitstore.ID, bool) {
 	return v.entries[i].blob(), true
 }
 
-// Config is the text of reverie.toml on the branch, nil if there is none.
+// Config returns the text of reverie.toml on the branch, or nil.
 func (v *View) Config() ([]byte, error) {
 	data, err := v.memory.Read("reverie.toml")
 	if errors.Is(err, gitstore.ErrNotFound) {
@@ -318,7 +318,7 @@ func (v *View) Content(blob gitstore.ID) (text []byte, err error) {
 	return text, err
 }
 
-// ConfigBlob is git's object id of reverie.toml on the branch, "" if there is none.
+// ConfigBlob returns git's object id of reverie.toml on the branch, or "".
 func (v *View) ConfigBlob() (gitstore.ID, error) {
 	id, err := v.memory.Stat("reverie.toml")
 	if errors.Is(err, gitstore.ErrNotFound) {
@@ -327,11 +327,11 @@ func (v *View) ConfigBlob() (gitstore.ID, error) {
 	return id, err
 }
 
-// Operations returns what waits in the inbox, sorted by id. Files that cannot be read are in
-// the error, joined; the others are returned all the same.
+// Operations returns the pending operations, sorted by id. The error joins those of unreadable
+// files; the others are returned all the same.
 func (v *View) Operations() ([]Operation, error) { return records(v.inbox, "ops", ParseOperation) }
 
-// Rejections returns what a person did not want, sorted by id.
+// Rejections returns the operations that a person rejected, sorted by id.
 func (v *View) Rejections() ([]Rejection, error) { return records(v.inbox, "rejected", ParseRejection) }
 
 // Skills returns the skills on the branch, sorted by name. Anybody who may push can have written
@@ -340,8 +340,8 @@ func (v *View) Skills() ([]SkillFile, error) {
 	return recordsNamed(v.memory, SkillDir, func(at string) bool { return path.Base(at) == "SKILL.md" }, ParseSkill)
 }
 
-// SkillText is the text of a skill's file by its name. The error wraps gitstore.ErrNotFound if
-// there is none.
+// SkillText returns the text of a skill's file by its name. The error wraps gitstore.ErrNotFound if
+// the skill does not exist.
 func (v *View) SkillText(name string) ([]byte, error) {
 	return v.memory.Read(SkillFile{Name: name}.Path())
 }
@@ -349,7 +349,7 @@ func (v *View) SkillText(name string) ([]byte, error) {
 // Dreams returns this clone's dreams, oldest month first.
 func (v *View) Dreams() ([]Dream, error) { return records(v.journal, DreamDir, ParseDream) }
 
-// Reflections returns what studying this clone's sessions gave: those of the journal, sorted by id.
+// Reflections returns the reflections in the journal, on this clone's sessions, sorted by id.
 func (v *View) Reflections() ([]Reflection, error) { return reflections(v.journal) }
 
 // ReflectionIDs are the ids of this clone's reflections. It reads no reflection.
@@ -368,8 +368,8 @@ func (v *View) ReflectionIDs() (map[string]bool, error) {
 	return ids, err
 }
 
-// Evidence returns the reflections that lie on the branch beside what they bear out, sorted by id.
-// Anybody who may push can have written them, so nothing may follow from them.
+// Evidence returns the reflections on the branch, sorted by id. Anyone who can push may have
+// written them, so they prove nothing.
 func (v *View) Evidence() ([]Reflection, error) { return reflections(v.memory) }
 
 func reflections(tree *gitstore.Tree) ([]Reflection, error) {
@@ -379,7 +379,7 @@ func reflections(tree *gitstore.Tree) ([]Reflection, error) {
 }
 
 // Checkpoints returns those of this clone, and SharedCheckpoints those on the branch, by session
-// and number. Of a session "<client>/<id>" they read its own alone; "" is every session.
+// and number. A session "<client>/<id>" selects its own alone; "" selects all.
 func (v *View) Checkpoints(session string) ([]Checkpoint, error) {
 	return checkpoints(v.journal, session)
 }
@@ -457,7 +457,7 @@ func records[T any](tree *gitstore.Tree, dir string, parse func(string, []byte) 
 	return recordsNamed(tree, dir, func(string) bool { return true }, parse)
 }
 
-// recordsNamed reads those files of a folder whose paths want accepts.
+// recordsNamed parses the files of a folder whose paths want accepts.
 func recordsNamed[T any](tree *gitstore.Tree, dir string, want func(string) bool, parse func(string, []byte) (T, error)) ([]T, error) {
 	if tree == nil {
 		return nil, nil

@@ -7,10 +7,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-// Clean takes the secrets out of a memory that a line made: out of its texts, as the book does, and
-// out of the words of its path. Words that were made of the text are made of the clean one. So are
-// words that the line gave, where the scanner finds something in them, or a secret of the texts
-// stands there as a path writes it: in lower case, with hyphens.
+// Clean redacts secrets in a memory built from a line, both in its texts and in the words of its
+// path. Words derived from the text are derived again from the clean one. So are words given by the
+// line, if the scanner finds a secret in them or they contain one of the text in path form.
 func Clean(m record.Memory, book *record.Book, scanner *redact.Scanner) (record.Memory, redact.Report) {
 	clean, found := book.Clean(m)
 	if m.ID == "" || m.Ref != "" { // Plan gives it both
@@ -27,7 +26,7 @@ func Clean(m record.Memory, book *record.Book, scanner *redact.Scanner) (record.
 	return clean, found
 }
 
-// inSlug is what the words of a memory's path have of secrets.
+// inSlug reports the secrets in the words of a memory's path.
 func inSlug(m record.Memory, scanner *redact.Scanner) redact.Report {
 	for _, s := range []string{m.Slug, strings.ToUpper(m.Slug), strings.ReplaceAll(m.Slug, "-", "_")} {
 		if _, found := scanner.Text(s); found.Found > 0 {

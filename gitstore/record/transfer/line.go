@@ -1,11 +1,9 @@
-// Package transfer is how memories leave a repository and come into another one, or into the same
-// one later: as lines of JSON, one array of them, or Markdown, each of which holds every field of a
-// memory.
+// Package transfer exports and imports memories as JSON lines, a JSON array, or Markdown, each with
+// every field of a memory.
 //
-// Begin with Of and Line.Memory, which turn a memory into a line and back, and Plan, which says
-// what of the memories that come in is new here, changed, known or not wanted. All functions are
-// pure: nothing is written, and a View is only read. Errors about a line name its number in the
-// input, from 1.
+// Begin with Of and Line.Memory, which convert a memory to a line and back. Plan sorts imported
+// memories into new, changed, known and unwanted ones. All functions are pure and only read a View.
+// Errors about a line name its number in the input, from 1.
 package transfer
 
 import (
@@ -22,19 +20,19 @@ import (
 // Line is a memory outside of a repository. Text is the one field that has to be there.
 type Line struct {
 	ID         string    `json:"id,omitempty"`   // 16 hex digits; a Ref goes before it
-	Path       string    `json:"path,omitempty"` // of its file: where it has an ID, the words that the file was named by at birth
+	Path       string    `json:"path,omitempty"` // of its file; with an ID, the words in the file's name at birth
 	Text       string    `json:"text"`
 	Body       string    `json:"body,omitempty"`
-	Variants   []Variant `json:"variants,omitempty"` // of a contested memory: the other texts
+	Variants   []Variant `json:"variants,omitempty"` // other texts of a contested memory
 	Kind       string    `json:"kind,omitempty"`     // ours, or another tool's
 	Status     string    `json:"status,omitempty"`   // nothing is active
-	Source     string    `json:"source,omitempty"`   // the whole line, as record.Source.String writes it
-	Created    string    `json:"created,omitempty"`  // RFC 3339; read where there is no Source, never written
+	Source     string    `json:"source,omitempty"`   // the whole line, in the form of record.Source.String
+	Created    string    `json:"created,omitempty"`  // RFC 3339; read if Source is empty, never written
 	Paths      []string  `json:"paths,omitempty"`
 	Tags       []string  `json:"tags,omitempty"`
 	Ref        string    `json:"ref,omitempty"`
 	Topic      string    `json:"topic,omitempty"`
-	Branch     string    `json:"branch,omitempty"` // as in the memory's file, with the commits it was learned at
+	Branch     string    `json:"branch,omitempty"` // as in the memory's file, with its commits
 	Supersedes []string  `json:"supersedes,omitempty"`
 	Expires    string    `json:"expires,omitempty"` // RFC 3339, or a date
 	Anchors    []string  `json:"anchors,omitempty"`
@@ -54,7 +52,7 @@ type Extra struct {
 	Value string `json:"value"`
 }
 
-// Of is the line of a memory.
+// Of returns the line of a memory.
 func Of(m record.Memory) Line {
 	l := Line{ID: m.ID, Path: m.Path(), Text: m.Text, Body: m.Body, Kind: string(m.Kind), Status: string(m.Status), Source: m.Source.String(),
 		Paths: m.Paths, Tags: m.Tags, Ref: m.Ref, Topic: m.Topic, Branch: m.Branch, Supersedes: m.Supersedes, Anchors: m.Anchors, Private: m.Private}
@@ -162,9 +160,9 @@ func (l Line) name(m *record.Memory) error {
 	return nil
 }
 
-// check reports what of a memory its file could not hold.
+// check returns an error if a field of a memory cannot be stored in its file.
 func check(m record.Memory) error {
-	if m.Kind == "" { // decided when it is known what is there
+	if m.Kind == "" { // decided later against existing memories
 		m.Kind = record.Note
 	}
 	m = named(m)
@@ -213,8 +211,8 @@ func kindElsewhere(name string) record.Kind {
 	return ""
 }
 
-// fitStatement makes a one-line statement of a text. What does not fit goes before the body, so
-// that nothing is lost.
+// fitStatement makes a one-line statement of a text. The excess goes before the body, so that
+// nothing is lost.
 func fitStatement(text, body string) (string, string) {
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
 	first, rest, _ := strings.Cut(text, "\n")

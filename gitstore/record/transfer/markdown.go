@@ -107,13 +107,13 @@ func writeSection(b *bytes.Buffer, l Line) error {
 	return nil
 }
 
-// IsMarkdown reports whether text is what WriteMarkdown wrote.
+// IsMarkdown reports whether text is output of WriteMarkdown.
 func IsMarkdown(text string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(text, "\ufeff"), "\n")
 	return strings.TrimSpace(first) == markdownTitle
 }
 
-// ReadMarkdown reads what WriteMarkdown wrote. The number of each is that of its heading.
+// ReadMarkdown parses the output of WriteMarkdown. Each number is that of the heading's line.
 func ReadMarkdown(text string) iter.Seq[Numbered] {
 	return func(yield func(Numbered) bool) {
 		var section []string

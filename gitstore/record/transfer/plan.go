@@ -7,23 +7,23 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// Options are what Plan has to know beside the view.
+// Options are the inputs of Plan besides the view.
 type Options struct {
-	Pending    []record.Operation // what waits in the inbox
+	Pending    []record.Operation // the operations in the inbox
 	Rejections []record.Rejection
 	Private    []record.Kind // kinds that stay in the clone
-	Reviewed   bool          // a person has seen what comes in: what waits or was rejected stands not in its way
-	Why        string        // said of each operation
+	Reviewed   bool          // a person has reviewed the import, which overrides pending and rejected operations
+	Why        string        // the reason in each operation
 }
 
-// Result counts what became of memories.
+// Result counts the outcomes of an import.
 type Result struct {
 	Added   int `json:"added"`
 	Changed int `json:"changed"`
 	Known   int `json:"known"`             // there already, or waiting already
 	Refused int `json:"refused"`           // retired, or rejected by a person
 	Retired int `json:"retired,omitempty"` // out of force where they come from
-	Waiting int `json:"waiting,omitempty"` // to be retired, but only proposed, where the others were reviewed; Plan does not count them
+	Waiting int `json:"waiting,omitempty"` // proposed retirements in a reviewed import; not counted by Plan
 }
 
 // plan is one Plan under way.
@@ -33,18 +33,17 @@ type plan struct {
 	waiting  map[string]record.Operation // by the memory's id
 	unwanted map[string]bool             // text keys that a person rejected
 	rejected map[string]bool             // ids of operations that a person rejected
-	byText   map[string]string           // text key → id of what is in force
-	saying   map[string]string           // normal statement → id of what is in force
+	byText   map[string]string           // text key → id in force
+	saying   map[string]string           // normal statement → id in force
 	at       map[string]int              // memory id → index in ops
 	ops      []record.Operation
 	res      Result
 }
 
-// Plan holds memories that come in against what is known and what waits. One with a ref is judged
-// by its ref alone, one with an id by that, others by their text. What a person rejected or retired
-// is refused, except that reviewed brings back what was rejected. What is out of force where it
-// comes from is to be retired here, or, where nobody here knows it, to be kept as retired, so that
-// it is not learned anew.
+// Plan compares imported memories with known and pending ones. It identifies a memory by its ref,
+// otherwise by its id, otherwise by its text. It refuses rejected and retired memories, except that
+// Reviewed overrides a rejection. A memory that is out of force at its origin is retired here. If
+// it is unknown here it is stored as retired, so that it is not learned again.
 func Plan(v *record.View, memories []record.Memory, o Options) ([]record.Operation, Result) {
 	p := &plan{Options: o, v: v, waiting: map[string]record.Operation{}, unwanted: map[string]bool{}, rejected: map[string]bool{},
 		byText: map[string]string{}, saying: map[string]string{}, at: map[string]int{}}
@@ -113,7 +112,7 @@ func (p *plan) take(m record.Memory) {
 	}
 	op.Memory = m
 	if waits {
-		op.Sightings = other.Sightings // what bore it out while it waited
+		op.Sightings = other.Sightings // evidence gathered while it was pending
 	}
 	if m.Ref == "" {
 		p.byText[key] = m.ID
@@ -158,7 +157,7 @@ func (p *plan) retire(m record.Memory) {
 	}
 }
 
-// put adds an operation. Of several for one memory the last counts.
+// put adds an operation. The last one for a memory counts.
 func (p *plan) put(op record.Operation) {
 	op = record.NewOperation(op)
 	if i, twice := p.at[op.Memory.ID]; twice {
@@ -182,7 +181,7 @@ func (p *plan) count(op record.Operation, n int) {
 	}
 }
 
-// dropSuperseded takes out what retires a memory that another operation takes the place of.
+// dropSuperseded drops the retirement of a memory that another operation supersedes.
 func (p *plan) dropSuperseded() {
 	gone := map[string]bool{}
 	for _, op := range p.ops {
@@ -207,8 +206,8 @@ func (p *plan) base(m record.Memory) []record.Base {
 
 func textKey(text, body string) string { return record.Normal(text) + "\x00" + record.Normal(body) }
 
-// onto is an imported memory as a change of the one that has its id: what its line does not say
-// stays as it is, and so does where that came from and what it rests on in the code here.
+// onto turns an imported memory into a change of the one with its id. Fields that the line lacks
+// stay as they are, and so do source and anchors.
 func onto(m, held record.Memory) record.Memory {
 	held.Text, held.Body = m.Text, m.Body
 	if m.Kind != "" {

@@ -68,7 +68,7 @@ func ReadJSON(data []byte) iter.Seq[Numbered] {
 			one.N = at(one.Err)
 			var kind *json.UnmarshalTypeError
 			if !yield(one) || one.Err != nil && !errors.As(one.Err, &kind) {
-				return // what comes after a fault of syntax has no beginning
+				return // after a syntax error the next start is unknown
 			}
 		}
 		_, err := dec.Token()

@@ -36,7 +36,7 @@ var forms = []struct {
 		func(data []byte) iter.Seq[transfer.Numbered] { return transfer.ReadMarkdown(string(data)) }},
 }
 
-// generated draws a memory as a store could hold it: one that its own text form gives back.
+// generated draws a memory that survives its own text form.
 func generated(t *rapid.T) record.Memory {
 	word := rapid.StringMatching(`[a-zé三#\[\]"\\:-]{1,8}`)
 	words := rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(word, 1, 6).Draw(t, "words"), " ") })
@@ -84,7 +84,7 @@ func TestEveryFieldComesBack(t *testing.T) {
 	for _, form := range forms {
 		t.Run(form.name, rapid.MakeCheck(func(t *rapid.T) {
 			memories := rapid.SliceOfN(rapid.Custom(generated), 0, 4).Draw(t, "memories")
-			if form.name == "markdown" { // stands in the order of kinds
+			if form.name == "markdown" { // sorted by kind
 				slices.SortStableFunc(memories, func(a, b record.Memory) int {
 					return slices.Index(record.Kinds, a.Kind) - slices.Index(record.Kinds, b.Kind)
 				})

@@ -1,11 +1,11 @@
-// Package wording compares statements by what they say. Read takes a statement apart;
-// Reading.Opposes reports whether two cannot both hold, Reading.Same whether they say the same, and
-// Reading.Covers whether one rule includes another.
+// Package wording compares the meaning of statements. Read analyses a statement. Reading.Opposes
+// reports whether two cannot both hold, Reading.Same whether they say the same, and Reading.Covers
+// whether one rule includes another.
 //
-// A statement has values, which are the commands, paths, symbols, literals, numbers and tools that
-// it names, and a frame: the stems of the other words that carry meaning. "Start function names
-// with 'a_'" has the frame {function name start} and the value a_. Everything here is a pure
-// function, safe for concurrent use, and linear in the statement.
+// A statement has values and a frame. Values are the commands, paths, symbols, literals, numbers
+// and tools that it names. The frame holds the stems of its other meaningful words. "Start function
+// names with 'a_'" has the frame {function name start} and the value a_. Every function is pure,
+// safe for concurrent use, and linear in the statement.
 package wording
 
 import (
@@ -22,7 +22,7 @@ type Reading struct {
 	clauses []clause
 	words   []string // values and stems of all clauses in order
 	negated bool
-	later   bool // it says that it changes what held before
+	later   bool // it announces a change
 	hedged  bool // it has an exception
 }
 
@@ -34,16 +34,16 @@ type clause struct {
 	places  []string // names in frame
 	refuses []string // stems and values that it wants something else in place of
 	negated bool
-	adds    bool // what it asks for may be asked for beside something else
+	adds    bool // its request is compatible with others
 }
 
-// A value is what one clause puts where another may put something else.
+// A value is a filler that another clause may replace with a different one.
 type value struct {
 	text string
 	sort string // values of one sort take each other's place
 }
 
-// Sorts of values beside the names of rivals.
+// Sorts of values, in addition to the names of rivals.
 const (
 	literal = "literal"
 	number  = "number"
@@ -92,24 +92,24 @@ func rival(word string, among int) string {
 }
 
 var (
-	// lead is what announces a statement and says nothing of its subject.
+	// lead matches an introduction without information about the subject.
 	lead = pattern.New(`(?i)^[^:]{0,200}:\s+|^.{0,120}?\b(?:is|are) (?:that|to)\b|\bwhen it comes to\b|\b(?:i want|i need|i'd like|i would like|we want|we need) (?:you )?to\b`)
-	// tail says what something is for, or what else follows it.
+	// tail matches a purpose or another consequence at the end.
 	tail = pattern.New(`(?i)\b(?:to (?:indicate|show|mark|signal|denote|make|avoid|keep|help|ensure|distinguish|match|reflect)|followed by|because|since|so that|for (?:clarity|consistency|readability)|as (?:we|it|they))\b.*$`)
 	// beginning is an auxiliary before another verb.
 	beginning = pattern.New(`(?i)\b(?:start|begin|keep) (\w+ing)\b`)
-	// contrast parts what is wanted from what is refused.
+	// contrast separates the wanted from the refused.
 	contrast = pattern.New(`(?i)(?:[,;:–—-]\s*|\s(?:and|but)\s+)(?:not|never|no|don'?t use|do not use|avoid)\s+|\s(?:instead of|rather than|over|in place of)\s+`)
-	// refusedEnd ends what is refused.
+	// refusedEnd matches the end of the refused part.
 	refusedEnd = pattern.New(`[.,;:!?()]\s|[.,;:!?()]$|\s(?:in|for|because|since|when|unless|as|so)\s`)
 	negation   = pattern.New(`(?i)\b(?:not|never|don'?t|no|avoid|without|mustn'?t|shouldn'?t|cannot|can'?t|stop)\b`)
 	exception  = pattern.New(`(?i)\b(?:except|unless|but|other than|apart from)\b`)
-	// revision says that what follows takes the place of what held before.
+	// revision announces a replacement for an earlier rule.
 	revision = pattern.New(`(?i)\b(?:from now on|going forward|no longer|instead|anymore|any more|switch(?:ed|ing)? to|mov(?:ed|ing) to|changed?|update[ds]?|actually|now|henceforth|correction)\b`)
 	onward   = pattern.New(`(?i)\b(?:from (?:now|here|today|this point) on(?:wards?)?|going forward|in (?:the )?future|henceforth)\b,?`)
 	token    = pattern.New("`[^`]+`|'[^'\\s][^'\n]{0,40}'|\"[^\"]{1,40}\"|“[^”]{1,40}”|[\\pL\\pN_./@*$~+#-]+(?:'[\\pL]+)?")
 	parts    = pattern.New(`[.!?;]\s+|\s+and\s+|,\s+and\s+|[,;]\s+(?:but\s+)?(?:always|instead|rather)\s+`)
-	// ban refuses what follows it.
+	// ban refuses the text after it.
 	ban = pattern.New(`(?i)^\W*(?:please\s+)?(?:never|don'?t|do not|avoid|stop)\s+(?:use|using)\b`)
 )
 
@@ -123,7 +123,7 @@ var blank = pattern.NewWords(`a an the to of on at by with from into as and or b
 	preferred choose pick write writes writing written let's lets avoid stop don't mustn't shouldn't can't isn't aren't how what which who
 	name names naming named carry carries descriptive specific particular certain implement implementing emphasize few more most well ok okay yes hi hey task tasks project repo repository`)
 
-// additive verbs ask for something that may be asked for beside something else.
+// additive verbs make requests that are compatible with others.
 var additive = pattern.NewWords(`run running call calling import include including add adding read check see look mention edit touch skip ignore
 	install require document open commit push link apply annotate decorate cover`)
 
@@ -133,7 +133,7 @@ var settling = pattern.NewWords(`put place store keep live lives go goes move sa
 // scoping words are followed by where or when a statement holds.
 var scoping = pattern.NewWords(`in under inside within for when whenever on during before after while at throughout across if where`)
 
-// synonym returns the word that stands for others of its meaning, else the word itself.
+// synonym returns the word that represents its synonyms, or the word itself.
 func synonym(w string) string {
 	switch w {
 	case "begin", "prefix":
@@ -185,8 +185,8 @@ func Read(text string) Reading {
 	return r
 }
 
-// parted puts the comma into "use pnpm not npm" that contrast looks for: between two rivals, "not"
-// parts what is wanted from what is refused.
+// parted inserts the comma of "use pnpm, not npm" that contrast needs: between two rivals, "not"
+// separates the wanted from the refused.
 func parted(text string) string {
 	words := strings.Split(text, " ")
 	for i := 1; i+1 < len(words); i++ {
@@ -201,8 +201,8 @@ func parted(text string) string {
 	return strings.Join(words, " ")
 }
 
-// wordOf is a token as it is compared: a value as it stands, the stem of another word, empty for a
-// blank one.
+// wordOf returns the comparable form of a token: a value unchanged, the stem of another word, or ""
+// for a blank one.
 func wordOf(t string) string {
 	if v, ok := valueOf(t); ok {
 		return v.text
@@ -354,8 +354,8 @@ func (r Reading) Specific() bool {
 	return slices.ContainsFunc(r.clauses, func(c clause) bool { return len(c.wants) > 0 && len(c.frame) > 0 && !c.adds && !c.negated })
 }
 
-// Opposes reports whether two statements cannot both hold: one refuses what the other wants, they
-// are the same but for a negation, or they put different values of one sort into the same frame.
+// Opposes reports whether two statements cannot both hold. One refuses the other's value, they
+// differ only by a negation, or they put different values of one sort into the same frame.
 func (r Reading) Opposes(s Reading) bool {
 	for _, a := range r.clauses {
 		for _, b := range s.clauses {
@@ -389,9 +389,9 @@ func (c clause) apart(d clause) bool {
 	return false
 }
 
-// rivals reports whether two clauses put different values of one sort into the same frame. Of
-// rivals one frame may say more than the other. What may be added to something else takes its place
-// only where the statement says so.
+// rivals reports whether two clauses put different values of one sort into the same frame. For
+// named rivals one frame may have more words than the other. An additive request is a rival only if
+// the statement announces a change.
 func (c clause) rivals(d clause, later bool) bool {
 	if c.negated || d.negated || (c.adds || d.adds) && !later {
 		return false
@@ -420,7 +420,7 @@ func (c clause) rivals(d clause, later bool) bool {
 const (
 	sameWithValues = 0.7
 	sameWithout    = 0.8
-	sameOrder      = 0.5 // of pairs of words in a row
+	sameOrder      = 0.5 // of adjacent word pairs
 )
 
 // Same reports whether two statements say the same: the same values, the same negation, and mostly
@@ -450,7 +450,7 @@ func (r Reading) SameValues(s Reading) bool {
 	return equalSets(r.values(), s.values()) && equalSets(places(r), places(s))
 }
 
-// values lists what a statement wants and refuses.
+// values lists the wanted and refused values of a statement.
 func (r Reading) values() (out []string) {
 	for _, c := range r.clauses {
 		for _, v := range c.wants {
@@ -480,8 +480,7 @@ func (r Reading) Names() (out []string) {
 	return out
 }
 
-// Covers reports whether a rule that holds everywhere says what another says for one place or one
-// case.
+// Covers reports whether a general rule includes another that is limited to one place or case.
 func (r Reading) Covers(s Reading) bool {
 	if len(r.clauses) != 1 || len(s.clauses) != 1 || r.negated != s.negated || r.hedged || s.hedged {
 		return false
