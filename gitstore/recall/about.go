@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// What about looks at: whoever wrote a memory may have given it any number of globs.
+// Bounds of about: an author can give a memory any number of globs.
 const (
-	maxPaths  = 32  // of a prompt, or of files that somebody works on
-	maxLabels = 128 // of a memory: its anchors and its paths
+	maxPaths  = 32  // of a prompt, or files being worked on
+	maxLabels = 128 // anchors and paths of a memory
 )
 
 // about tells which of some paths the documents of an index are about. It looks at each label once.
@@ -17,7 +17,7 @@ type about struct {
 	paths   []place
 	beneath map[string][]int // the places in paths of those with a first folder
 	anchors bool             // a document is about the files that it rests on too
-	known   [][]int16        // of each segment, by label: a place in paths, from 1; aboutNone; 0: not looked at yet
+	known   [][]int16        // per segment and label: a place in paths, from 1; aboutNone; 0 if not computed yet
 	ids     []uint32
 }
 
@@ -29,7 +29,7 @@ type place struct {
 	parts          []string
 }
 
-// about is nil where there are no paths. Of more than maxPaths it has the first.
+// about returns nil without paths. It uses the first maxPaths paths.
 func (x *Index) about(paths []string, anchors bool) *about {
 	if len(paths) == 0 {
 		return nil
@@ -67,7 +67,7 @@ func (a *about) path(at Ref) string {
 	return ""
 }
 
-// label is what a label is about, as known has it.
+// label returns the path of a label, in the form of known.
 func (a *about) label(text string) int16 {
 	if glob, ok := strings.CutPrefix(text, labelPath); ok {
 		return a.glob(clean(glob))
@@ -78,8 +78,8 @@ func (a *about) label(text string) int16 {
 	return aboutNone
 }
 
-// glob is the first path that a glob covers, or that is its fixed part. A glob whose fixed part is
-// shorter than two characters says too little.
+// glob returns the first path that a glob covers or has as its fixed part. A glob whose fixed part
+// is shorter than two characters is too vague.
 func (a *about) glob(glob string) int16 {
 	root := Root(glob)
 	if len(root) < 2 {

@@ -11,7 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// What the labels of a memory are about is what its globs cover, one by one.
+// The labels of a memory match the same paths as its globs do one by one.
 func TestAboutAgreesWithCovers(t *testing.T) {
 	globs := []string{"src", "./src/", "src/a.go", "src/**", "src/*.go", "src/*/b.go", "src/**/b.go", "sr*", "**", "*", "s", "lib/x?.go", "lib/[ab]/**", "src/a", "日本/語.go", "a*/b", "src//b", "/src/b.go", "a\\b/**"}
 	paths := []string{"src", "src/", "./src/a.go", "src/a.go", "src/a/b.go", "src/b.go", "lib/x1.go", "lib/a/c", "lib", "日本/語.go", "/", "s", "srcs/a.go", "a\\b/c"}
@@ -79,8 +79,7 @@ func TestGateLooksAtFewGlobs(t *testing.T) {
 	}
 }
 
-// A memory about a path in the prompt is looked at however many others have more of its words, and
-// once.
+// The gate examines a memory about a path in the prompt once, however many others share more words.
 func TestGateFindsWhatIsAboutAPath(t *testing.T) {
 	all := shelfOf()
 	for i := range 3 * depth {

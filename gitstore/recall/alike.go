@@ -12,13 +12,13 @@ import (
 // or, if they are not short, nearly all terms in any: a number that differs in a short one may be
 // the point.
 const (
-	sameShare  = 19 // of sameOf terms that either has, which both have
+	sameShare  = 19 // of sameOf terms in either, the number in both
 	sameOf     = 20
 	leastShare = 20 // distinct terms of a document that may differ in some
 )
 
-// maxNearly is how many hits, the best of those that are not short, a document is compared with
-// term by term; with all of them it is compared by a hash of its terms.
+// maxNearly bounds the best long hits that a document is compared with term by term. With the other
+// hits it is compared by a hash of its terms.
 const maxNearly = 100
 
 // fold takes the best that were asked for, and puts those that say the same as a better one under
@@ -46,13 +46,13 @@ func (r *ranking) fold(all []candidate) []Found {
 	return out
 }
 
-// folding is what is known of the hits so far.
+// folding is the state of a fold over the hits so far.
 type folding struct {
 	*ranking
 	same   map[uint64]int // the hit that has the terms of a hash
 	seed   maphash.Seed
 	nearly []wording  // at most maxNearly
-	hashes [][]uint64 // of the terms of each segment, where there are several; 0: not known yet
+	hashes [][]uint64 // per segment, hashes of the terms, if there are several segments; 0 if not computed yet
 	room   []catalog.Position
 	bytes  []byte
 }
@@ -63,8 +63,8 @@ type wording struct {
 	set []uint64
 }
 
-// under is the hit that says what a document says. Where there is none, the document is the hit
-// with the number next.
+// under returns the hit with the same content as a document. If there is none, the document becomes
+// the hit with the number next.
 func (f *folding) under(at Ref, next int) (hit int, ok bool) {
 	set, sum := f.terms(at)
 	if hit, ok = f.same[sum]; ok {

@@ -59,8 +59,8 @@ func TestNearlySame(t *testing.T) {
 	}
 }
 
-// However many hits there are, what says the same word for word is under the first that does, and
-// none is compared with all others.
+// Among any number of hits, duplicates are folded under the first, without comparing each hit with
+// all others.
 func TestManyHitsAreFolded(t *testing.T) {
 	var texts []string
 	for i := range 600 {
@@ -86,7 +86,7 @@ func TestManyHitsAreFolded(t *testing.T) {
 	}
 }
 
-// Nobody waits for a search whose context has ended.
+// A search ends with its context.
 func TestRankEnds(t *testing.T) {
 	done := make(chan struct{})
 	x := indexOf(t, docsOf("use pnpm", "use pnpm 9"), 1)

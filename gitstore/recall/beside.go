@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Beside are the documents before and after one in its group, in whatever segments they are, or
-// false.
+// Beside returns the documents before and after one in its group, in any segment.
 func (x *Index) Beside(at Ref) (before, after Ref, hasBefore, hasAfter bool) {
 	group := x.segments[at.Segment].Group(at.Doc)
 	if group == "" {

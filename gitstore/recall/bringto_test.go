@@ -175,9 +175,9 @@ func TestPurgedTextLeavesTheFile(t *testing.T) {
 	}
 }
 
-// Whatever is done to the files of the branch and the journal, an index that follows has what one
-// has that is made anew: also where one id is in both, or twice in one, where a file cannot be
-// read, and where a memory goes from one to the other.
+// After any changes to the branch and the journal, an updated index equals a fresh one. That
+// includes an id in both or twice in one, an unreadable file, and a memory that moves between the
+// two.
 func TestIndexFollowsTheView(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

@@ -10,8 +10,8 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// fieldWeights are how often a term of a field counts: the statement is the shortest true thing
-// that there is to say of a memory.
+// fieldWeights are the counts of a term by field: the statement is the shortest true summary of a
+// memory.
 var fieldWeights = [terms.Fields]uint8{terms.Statement: 3, terms.Tags: 2, terms.Paths: 2, terms.Body: 1}
 
 // kept changes whenever Document keeps something else of a memory.
@@ -27,7 +27,7 @@ func analysis() string {
 	return version
 }
 
-// Tokens are those of a memory, each of its texts and what it is about.
+// Tokens returns the tokens of a memory, from each of its texts and its labels.
 func Tokens(a *terms.Analyzer, m record.Memory) []catalog.Token {
 	var all []terms.Token
 	for _, t := range m.Texts() {
@@ -51,8 +51,8 @@ func Tokens(a *terms.Analyzer, m record.Memory) []catalog.Token {
 // another.
 func KindNumber(k record.Kind) uint8 { return uint8(slices.Index(record.Kinds, k) + 1) }
 
-// HalfLife is the age at which a memory of a kind, by its number, is worth half a new one as far as
-// the prior goes. Zero: it never fades.
+// HalfLife returns the age at which the prior of a memory of a kind, by number, has lost half its
+// weight. Zero means that it never fades.
 func HalfLife(kind uint8) time.Duration {
 	if kind == 0 || int(kind) > len(record.Kinds) {
 		return 0

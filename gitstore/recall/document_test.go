@@ -21,8 +21,8 @@ func fileOf(source, more, text string) []byte {
 	return fmt.Appendf(nil, "+++\nkind = \"fact\"\nsource = %q\n%s+++\n%s\n", source, more, text)
 }
 
-// Whatever file the parser takes, whoever wrote it, is indexed: what it says comes back, and it is
-// found as long as it holds.
+// Every file that parses is indexed: its content comes back, and a search finds it as long as it is
+// in force.
 func FuzzDocument(f *testing.F) {
 	const source = "2026-11-20T14:03:05Z human - written"
 	f.Add(fileOf(source, "", "Lacquer the widget."), int64(0))
@@ -46,7 +46,7 @@ func FuzzDocument(f *testing.F) {
 		}
 		now := time.Unix(max(1, at%(1<<40)), 0)
 		keep := x.Keep(Query{}, now)
-		m.Status = record.Active // who indexes leaves out what is retired
+		m.Status = record.Active // the indexer skips retired memories
 		if held := keep == nil || keep(Ref{}); held != m.Live(now) {
 			t.Fatalf("at %s it is kept: %v; it holds: %v\n%s", now, held, m.Live(now), data)
 		}
@@ -72,8 +72,8 @@ func TestOldMemoryIsIndexedAsOld(t *testing.T) {
 	}
 }
 
-// Whatever bit of a segment is another, what looks at filters and files ends well, and is right
-// unless Err says that it is not.
+// With any flipped bit in a segment, filters and files end without a crash and are right unless Err
+// reports corruption.
 func TestSpoiltSegmentFiltersNothingWrongly(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

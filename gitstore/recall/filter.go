@@ -11,8 +11,8 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// Filter lets memories through by what they are, not by what they say. Of each list one has to
-// match; an empty one, and an empty Since, ask for nothing.
+// Filter selects memories by their properties, not their text. One value of each list must match;
+// an empty list or Since matches everything.
 type Filter struct {
 	Kinds []record.Kind
 	Paths []string // files, folders or globs, with slashes, below the top of the repository
@@ -21,7 +21,7 @@ type Filter struct {
 	Since string   // 2026-11-01, 2026-11, 3d, 2w, 6m, 1y, today or yesterday; see Filter.After
 }
 
-// Values are what a Filter looks at.
+// Values are the properties that a Filter checks.
 type Values struct {
 	Kind  record.Kind
 	Paths []string // globs
@@ -90,7 +90,7 @@ func since(value string, now time.Time) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	unit := value[len(value)-1]
-	n, err := strconv.ParseUint(value[:len(value)-1], 10, 12) // 4,095: nobody remembers longer
+	n, err := strconv.ParseUint(value[:len(value)-1], 10, 12) // at most 4,095, far beyond any repository
 	if err != nil {
 		return time.Time{}, false
 	}
@@ -107,7 +107,8 @@ func since(value string, now time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// Unmet are those filters of Perhaps for whose key no memory has any value that the query asks for.
+// Unmet returns the filters of Perhaps whose key has no value in any memory that the query asks
+// for.
 func (x *Index) Unmet(q Query, now time.Time) (out []string) {
 	for _, of := range []struct {
 		key string
@@ -191,7 +192,7 @@ func (q *Query) filter(w word, at Where) error {
 // is all of them.
 func (x *Index) Keep(q Query, now time.Time) func(Ref) bool {
 	filtered := !q.Filter.empty() || !q.Without.empty()
-	labels := make([][]string, len(x.segments)) // of each segment, once one was asked for
+	labels := make([][]string, len(x.segments)) // per segment, loaded on demand
 	expiring := make([]bool, len(x.segments))
 	some := filtered
 	for k, s := range x.segments {

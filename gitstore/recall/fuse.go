@@ -22,8 +22,8 @@ type Hit struct {
 	Found
 }
 
-// Fused is a memory of one list or of two. Its Score is the fused one, and no share of what the
-// lists' own scores say.
+// Fused is a memory of one list or both. Its Score is the fused one, independent of the lists' own
+// scores.
 type Fused struct {
 	Hit
 	Lexical  int     // rank from 1 in the lexical list; 0: not in it
@@ -33,17 +33,15 @@ type Fused struct {
 	Likeness float64 // of the nearest: the cosine
 }
 
-// Fuse merges the answer of a search by words with the nearest, each the best first, by reciprocal
-// rank, where a rank among the nearest counts weight times one of the lexical list; Weigh finds it.
-// With weight 0 the lexical list stays as it is, and what is only near follows. Equal scores keep
-// the order of the lexical list, and what is only near comes after that. known are the ids of
-// memories that have a vector.
+// Fuse merges the hits of a word search with the nearest ones by reciprocal rank, each list best
+// first. A rank among the nearest counts weight times a lexical one; Weigh finds the weight. With
+// weight 0 the lexical list stays as it is, and merely near hits follow. Equal scores keep the
+// lexical order, then come merely near hits. known holds the ids of memories with a vector.
 //
-// A memory without a vector says nothing about its likeness, so no rank is made up for it: it keeps
-// its place. At the rank that the lexical list gave it, it stands in the answer, and those with a
-// vector are fused among themselves and fill the places between. So the missing vector moves it
-// neither down nor up; with no vectors at all the answer is the lexical list, and with all of them
-// it is the plain fusion. Its Score is that of the one before it.
+// A memory without a vector has no likeness, so it keeps its lexical rank exactly. Memories with a
+// vector are fused among themselves and fill the other places. Without any vectors the answer is
+// the lexical list; with all of them it is plain fusion. A memory without a vector takes the Score
+// of the one before it.
 func Fuse(lexical, near []Hit, known map[string]bool, weight float64) []Fused {
 	weight = max(weight, leastWeight)
 	var fused, kept []Fused

@@ -104,9 +104,8 @@ func TestFuseKeepsThePlaceOfWhatHasNoVector(t *testing.T) {
 	}
 }
 
-// What Fuse promises, of any two lists and any memories that have vectors: everybody once; who has
-// none at its lexical rank exactly; the others in the order of fusion without those; scores never
-// rise.
+// For any lists and vectors, Fuse returns each memory once. Memories without a vector keep their
+// lexical rank, the others the order of fusion without them, and scores never rise.
 func TestFuseProperties(t *testing.T) {
 	all := numbered(12)
 	rapid.Check(t, func(t *rapid.T) {

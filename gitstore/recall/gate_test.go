@@ -95,8 +95,8 @@ func TestGateLooksAtFields(t *testing.T) {
 	}
 }
 
-// The order in which memories are read does not decide what is found, and what has no word of the
-// prompt changes nothing but how rare a word is.
+// The order of reading does not affect the result. A memory that shares no word with the prompt
+// affects only how rare words are.
 func TestGateIsIndependentOfOrderAndBystanders(t *testing.T) {
 	all := shelfOf("Widgets need lacquer", "`parseHeader` must not allocate", "Lacquer widgets twice in winter", "订单保存在数据库里")
 	chance := rand.New(rand.NewPCG(1, 2))
@@ -132,7 +132,7 @@ func TestGateSaysWhy(t *testing.T) {
 	}
 }
 
-// Of a long prompt the beginning is looked at.
+// The gate reads the beginning of a long prompt.
 func TestGateReadsTheBeginning(t *testing.T) {
 	all := shelfOf("Widgets need lacquer")
 	filler := strings.Repeat("the and of ", maxPrompt/11+1)

@@ -33,8 +33,8 @@ func Covers(glob, file string) bool {
 	return covers(strings.Split(glob, "/"), strings.Split(file, "/"))
 }
 
-// covers compares part by part. What follows the last ** is tried at each later part until it fits:
-// two nested loops at most, whatever is in the glob.
+// covers compares part by part. It tries the rest after the last ** at each later part, so it needs
+// at most two nested loops for any glob.
 func covers(glob, file []string) bool {
 	g, f := 0, 0
 	again, from := -1, 0 // behind the last **, and where it was tried
@@ -62,9 +62,9 @@ func covers(glob, file []string) bool {
 	return g == len(glob)
 }
 
-// About reports whether a glob has to do with a place, which is a file, a folder or a glob itself:
-// some path could be of both, where a folder stands for all that lies below it. A glob that begins
-// with a wildcard is about every folder, and so about none: only a file finds it, or a glob.
+// About reports whether a glob concerns a place, which is a file, a folder or a glob itself. It
+// does if some path can match both; a folder includes everything below it. A glob that begins with
+// a wildcard would concern every folder, so only a file or a glob finds it.
 func About(glob, place string) bool {
 	glob, place = clean(glob), clean(place)
 	switch {
@@ -136,9 +136,8 @@ func charsOf(part string) (out []rune, ok bool) {
 	return out, !class
 }
 
-// align reports whether two patterns of n and m elements have a sequence in common. An element that
-// is many stands for any number of others; two of which neither is stand for the same one where
-// they fit.
+// align reports whether two patterns of n and m elements match a common sequence. A many element
+// matches any number of others; two plain elements must fit each other.
 func align(n, m int, manyA, manyB func(int) bool, fit func(i, j int) bool) bool {
 	next := make([]bool, m+1) // for i+1, whether the rests from i+1 and j have one in common
 	row := make([]bool, m+1)
@@ -167,5 +166,5 @@ func Under(path, folder string) bool {
 
 func wild(part string) bool { return strings.ContainsAny(part, "*?[") }
 
-// clean is a path without what does not matter at its ends.
+// clean trims a leading ./ and outer slashes from a path.
 func clean(p string) string { return strings.Trim(strings.TrimPrefix(p, "./"), "/") }

@@ -11,21 +11,20 @@ type Segment = catalog.Segment
 var (
 	// ErrBehind is returned if an index cannot be brought to a state within the limits that were set.
 	ErrBehind = catalog.ErrBehind
-	// ErrCorrupt is returned for what comes from an index that is spoilt.
+	// ErrCorrupt means that an index is damaged.
 	ErrCorrupt = catalog.ErrCorrupt
 )
 
-// Index is what is known about the documents of a catalog. It does not change, and many goroutines
-// may use it. Totals and frequencies are those of the documents that are there, whatever the
-// catalog went through.
+// Index gives access to the documents of a catalog. It does not change, and many goroutines may use
+// it. Totals and frequencies cover exactly the present documents, whatever the catalog's history.
 type Index struct {
 	catalog  *catalog.Catalog
 	segments []*Segment
 }
 
 // Open opens the index in the catalog at a path; without one it is in memory only. It never fails:
-// an index that is missing, of another analysis or spoilt is empty. To be safe beside a purge, it
-// has to be called before the view is taken that it is brought to.
+// a missing or damaged index, or one of another analysis, is empty. To be safe from a concurrent
+// purge, call it before taking the view that it is brought to.
 func Open(path string) *Index {
 	f := catalog.Open(path)
 	defer f.Close()
@@ -37,7 +36,7 @@ func of(c *catalog.Catalog) *Index { return &Index{c, c.Segments} }
 // Drop removes a catalog with its index.
 func Drop(path string) error { return catalog.Drop(path) }
 
-// Notes are what else there is to say of the index: why files are not in it.
+// Notes returns remarks on the index: reasons that files are missing.
 func (x *Index) Notes() []string { return x.catalog.Notes }
 
 // Segments are the parts of the index. They are good until Close.
@@ -54,12 +53,11 @@ func (x *Index) Totals() (t catalog.Totals) {
 	return t
 }
 
-// Err is ErrCorrupt if something that was read is spoilt. Whoever has an answer asks it last: with
-// an error the answer is worth nothing.
+// Err returns ErrCorrupt if damaged data was read. Check it after the last answer, which is invalid
+// with an error.
 func (x *Index) Err() error { return x.catalog.Err() }
 
-// InMemory is the index without its file: what it is brought to is kept nowhere. Both are to be
-// closed.
+// InMemory returns the index without its file, so that updates are not stored. Close both.
 func (x *Index) InMemory() *Index { return of(x.catalog.InMemory()) }
 
 // Unkept tells why the index is in memory only: the next process does the same work again.

@@ -28,7 +28,7 @@ func literal(query string) bool {
 	return names > 0
 }
 
-// isLiteral is isName and what else is meant as it is written, when it is looked for.
+// isLiteral extends isName to other words that a search takes literally.
 func isLiteral(word string) bool {
 	if isName(word) && !common.Has(strings.ToLower(strings.TrimLeft(word, "-"))) {
 		return true
@@ -48,7 +48,7 @@ func isLiteral(word string) bool {
 	return len(inner) >= 3 && strings.Trim(inner, "0123456789.:xabcdefABCDEF") == "" && strings.ContainsAny(inner, "0123456789")
 }
 
-// sayNothing reports whether a word says nothing beside a name: how do I fix E0308.
+// sayNothing reports whether a word is meaningless next to a name: how do I fix E0308.
 func sayNothing(word string) bool {
 	for _, part := range telling(word) {
 		if part.weight != commonWeight {

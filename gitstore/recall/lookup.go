@@ -11,7 +11,7 @@ import (
 type lookup struct {
 	text    string
 	written string  // before it was stemmed
-	share   float64 // what it counts beside the other terms of its word: see overlap
+	share   float64 // weight relative to the other terms of its word: see overlap
 	weight  float64 // how often it is asked for, saturated, times share
 	idf     float64
 	ids     [][]variant // in each segment
@@ -81,8 +81,7 @@ func (r *ranking) look(text string) bool {
 	return len(r.query) > 0
 }
 
-// shorten leaves the words that tell most, in their order: of those that some document has, the
-// rarest.
+// shorten keeps the most informative words, in order: the rarest of those that a document has.
 func (r *ranking) shorten() {
 	tells := func(w asking) (most float64) {
 		for _, l := range r.query[w.from:w.to] {
@@ -112,14 +111,14 @@ func (r *ranking) shorten() {
 	r.query, r.asked = query, kept
 }
 
-// hasParts reports whether a term is an identifier whose parts are looked for too.
+// hasParts reports whether a term is an identifier whose parts are looked up too.
 func (r *ranking) hasParts(i int) bool {
 	return slices.ContainsFunc(r.asked, func(w asking) bool { return w.from == i && w.to > i+1 })
 }
 
-// covered is the share of the query's information that is in the terms that a document has. A word
-// that no document has counts as much as the rarest: that it is missing tells that the question may
-// be about something else.
+// covered returns the share of the query's information in the terms that a document has. A word
+// without documents counts as much as the rarest one, because its absence suggests a different
+// subject.
 func (r *ranking) covered(has func(i int) float64) float64 {
 	all, found := r.unasked, 0.0
 	for _, w := range r.asked {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Of a long query the words count that tell most, wherever they stand in it.
+// A long query uses its most informative words, at any position.
 func TestLongQueryIsAskedForWhatTellsMost(t *testing.T) {
 	var filler, strange []string
 	for i := range 2 * maxLookups {

@@ -38,7 +38,7 @@ func keyOf(id string, private bool) string {
 	return id
 }
 
-// Document adds to the document of a memory what a search needs.
+// Document adds the data for searches to the document of a memory.
 func Document(a *terms.Analyzer, d catalog.Doc, m record.Memory) catalog.Doc {
 	d.Indexed, d.Kind, d.Tokens, d.Labels = true, KindNumber(m.Kind), Tokens(a, m), []string{labelBy + m.Source.By}
 	if m.Source.Session() != "" {
@@ -69,24 +69,24 @@ func Document(a *terms.Analyzer, d catalog.Doc, m record.Memory) catalog.Doc {
 // where 0 is no time.
 func since1970(t time.Time) int64 { return max(1, t.Unix()) }
 
-// maxChanges is how many changes are taken in one by one: all files of 10,000 memories are compared
-// in the time of some 50.
+// maxChanges bounds the changes that are applied one by one: comparing all files of 10,000 memories
+// costs about as much as 50 changes.
 const maxChanges = 64
 
-// Limits are what bringing an index to a view may cost.
+// Limits bound the cost of bringing an index to a view.
 type Limits struct {
-	Docs int // how many documents may be indexed, and how many written once more to keep the segments few; 0: as many as there are
+	Docs int // documents to index, and documents to rewrite for few segments; 0 for no limit
 }
 
-// BringTo is the index for a view. Its Notes are why files of memories cannot be read, one each. If
-// git has lost some, the index has the others, and is in memory only: that may be mended. Errors
-// are those of ctx and ErrBehind. Both indexes are to be closed.
+// BringTo returns the index for a view. Its Notes list unreadable files of memories. If git has
+// lost some, the index holds the others in memory only, because the store may be repaired. Errors
+// are those of ctx and ErrBehind. Close both indexes.
 func (x *Index) BringTo(ctx context.Context, v *record.View, limit Limits) (*Index, error) {
 	return x.BringToBoth(ctx, v, v, limit)
 }
 
-// BringToBoth is BringTo for a view and for that of what agents are given of it, which may be the
-// same. Only tells apart what the latter alone has.
+// BringToBoth is BringTo for a view and its view for agents, which may be the same. Only selects
+// the latter's documents.
 func (x *Index) BringToBoth(ctx context.Context, v, given *record.View, limit Limits) (*Index, error) {
 	c := x.catalog
 	if c.Key == given.Key() && c.Analysis == analysis() && c.Err() == nil {
@@ -122,11 +122,11 @@ func (x *Index) BringToBoth(ctx context.Context, v, given *record.View, limit Li
 // errElsewise sends BringToBoth to its next way.
 var errElsewise = errors.New("the index is to be brought up to date otherwise")
 
-// follow changes what changed since the state before.
+// follow applies the changes since the previous state.
 func follow(_ context.Context, ch *catalog.Change, _, given *record.View, limit Limits) (catalog.State, error) {
 	state := record.StateOf(given)
 	state.Analysis = analysis()
-	if c := ch.Before(); len(ch.Segments) == 0 || len(c.Notes) > 0 || c.Analysis != state.Analysis { // a file that could not be read may hide another
+	if c := ch.Before(); len(ch.Segments) == 0 || len(c.Notes) > 0 || c.Analysis != state.Analysis { // an unreadable file may hide another
 		return state, errElsewise
 	}
 	changes, ok := given.Since(ch.Before().Key, maxChanges)
@@ -157,7 +157,7 @@ func follow(_ context.Context, ch *catalog.Change, _, given *record.View, limit 
 	return state, nil
 }
 
-// compare changes what is not as the views have it.
+// compare applies all differences from the views.
 func compare(ctx context.Context, ch *catalog.Change, v, given *record.View, limit Limits) (catalog.State, error) {
 	state := record.StateOf(v)
 	state.Key, state.Analysis = given.Key(), analysis()
@@ -168,7 +168,7 @@ func compare(ctx context.Context, ch *catalog.Change, v, given *record.View, lim
 		record.Kept
 		view  *record.View
 		index bool
-		doc   catalog.Doc // but for what a search needs
+		doc   catalog.Doc // without the data for searches
 	}
 	files := v.Files()
 	wants := map[string]want{}
@@ -266,7 +266,7 @@ func (x *Index) Only(keep func(Version) bool) *Index {
 	return y
 }
 
-// Of is an index of some memories, in memory. Of several with one id it has the first.
+// Of returns an in-memory index of some memories. If several share an id, it has the first.
 func Of(memories []record.Memory) (*Index, error) {
 	ch := Open("").change()
 	var a terms.Analyzer
@@ -309,8 +309,8 @@ func (x *Index) IDs(text string, n int, keep func(Ref) bool) (ids []string) {
 	return ids
 }
 
-// Newest are the documents that keep lets through, at most n unless n is 0, the newest first: what
-// a query finds that only filters.
+// Newest returns at most n documents that keep accepts, newest first; n = 0 sets no limit. It
+// answers queries that only filter.
 func (x *Index) Newest(n int, keep func(Ref) bool) (out []Found) {
 	for k, s := range x.segments {
 		for doc := range s.Len() {

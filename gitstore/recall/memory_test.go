@@ -6,7 +6,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// relevant is what a prompt is about.
+// relevant returns the memories that a prompt is about.
 func relevant(t testing.TB, all []record.Memory, prompt string) []Relevance {
 	t.Helper()
 	x, err := Of(all)

@@ -9,8 +9,8 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// What Only leaves out hides nothing that says the same, counts in no frequency, and is there in
-// the index that it was taken from.
+// A document that Only drops hides no duplicate and counts in no frequency. It remains in the
+// original index.
 func TestOnlyIsAsIfTheOthersHadNeverBeen(t *testing.T) {
 	ours := memories("Never run terraform destroy on the cluster", "The cluster is terraform's", "Use pnpm in web/")
 	theirs := memories("never run terraform destroy, on the cluster!", "terraform", "terraform cluster", "destroy terraform", "cluster 9", "pnpm on the cluster")
@@ -53,7 +53,7 @@ func TestOnlyIsAsIfTheOthersHadNeverBeen(t *testing.T) {
 	}
 }
 
-// answer is a hit without where it stands.
+// answer is a hit without its position.
 type answer struct {
 	ID             string
 	Score, Covered float64

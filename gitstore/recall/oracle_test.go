@@ -87,7 +87,7 @@ func (o *oracle) rank(query string) []oracleHit {
 	type asked struct {
 		terms.Token
 		times, share, weight, idf float64
-		spelt                     map[string]float64 // what is taken for it
+		spelt                     map[string]float64 // its replacements
 	}
 	var q []asked
 	tokens := new(terms.Analyzer).Query(query)
@@ -257,7 +257,7 @@ func (o *oracle) rank(query string) []oracleHit {
 
 const kana = "いうえおかがきぎくぐけげこごさしすせそただちっつてでとどなにのはばびへべほまみめもやゆよらりるれろわをん"
 
-// shareOf is what a pair of katakana or Hangul counts among the pairs on both sides of it.
+// shareOf returns the weight of a pair of katakana or Hangul relative to its neighbours.
 func shareOf(tokens []terms.Token, i int) float64 {
 	for _, script := range []*unicode.RangeTable{unicode.Katakana, unicode.Hangul} {
 		in := func(j int) bool {
@@ -278,7 +278,7 @@ func shareOf(tokens []terms.Token, i int) float64 {
 	return 1
 }
 
-// gram reports whether any document has a term as one whose grams count.
+// gram reports whether a document has a term whose grams count.
 func (o *oracle) gram(term string) bool {
 	for _, tokens := range o.docs {
 		if slices.ContainsFunc(tokens, func(t catalog.Token) bool { return t.Term == term && t.Gram }) {
@@ -334,7 +334,7 @@ func (o *oracle) spell(word terms.Token, into map[string]float64, idf *float64) 
 	}
 }
 
-// beside are the words that one mistake makes of a word, with its first letter or its first two
+// beside returns the variants of a word by one mistake, with the same first letter or the first two
 // exchanged.
 func beside(word string) map[string]bool {
 	all := map[string]bool{}

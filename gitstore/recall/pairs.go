@@ -6,14 +6,13 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/recall/terms"
 )
 
-// A word of a script that is looked up by pairs is several terms, which overlap: メッセージ is four, and
-// a memory that has one of them mostly has the others. Counted as four words it would outweigh all
-// that is asked in kanji beside it. A run of katakana is a word, and so is one of Hangul with its
-// particle: m pairs of it count as log2(1+m) together, for a longer word tells more than a shorter
-// one, but not in proportion. A run of Han may be a whole sentence, whose pairs are different
-// words, so it counts in full.
+// A word of a script without spaces is several overlapping pairs: メッセージ is four, and a memory with
+// one of them usually has the others. Counted as four words it would outweigh the kanji of the
+// query. A run of katakana is a word, and so is one of Hangul with its particle. Their m pairs
+// count log2(1+m) together, because a longer word is more informative, but not in proportion. A run
+// of Han may be a sentence of different words, so it counts in full.
 
-// overlap is what each token of a query counts beside those of its own word, 0 to 1.
+// overlap returns the weight of each token of a query relative to its own word, 0 to 1.
 func overlap(tokens []terms.Token) []float64 {
 	out := make([]float64, len(tokens))
 	for from := 0; from < len(tokens); {
@@ -29,7 +28,7 @@ func overlap(tokens []terms.Token) []float64 {
 	return out
 }
 
-// script is one whose runs are words, though they are looked up by pairs.
+// script is a script whose runs are words, although they are looked up by pairs.
 type script uint8
 
 const (

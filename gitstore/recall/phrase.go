@@ -44,8 +44,8 @@ func (r *ranking) allow() bool {
 	return r.allowed == nil || slices.ContainsFunc(r.allowed, func(bits uint64) bool { return bits != 0 })
 }
 
-// Without lets through what keep does and what has none of some words and phrases: for Newest. nil
-// is all, also as the answer.
+// Without narrows keep to documents without the given words and phrases, for Newest. nil means all
+// documents, in the argument and the result.
 func (x *Index) Without(not []string, keep func(Ref) bool) func(Ref) bool {
 	r := ranking{Index: x, request: &Request{Not: not, Keep: keep}}
 	for _, s := range x.segments {

@@ -8,12 +8,12 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// withoutPositions is a text without the places in files that tools write behind a path: a.go:14,
-// a.go:14:5:, a.go#L10-L12 and a.cs(14,5). What only looks so stays: 127.0.0.1:5433,
-// example.com:443, redis:7, os.Exit(1).
+// withoutPositions removes positions that tools write after a path: a.go:14, a.go:14:5:,
+// a.go#L10-L12 and a.cs(14,5). Similar text stays: 127.0.0.1:5433, example.com:443, redis:7,
+// os.Exit(1).
 func withoutPositions(text string) string {
 	var b strings.Builder
-	put, word := 0, 0 // what is written up to, and where the word begins
+	put, word := 0, 0 // end of the written text, and start of the word
 	for i := 0; i < len(text); {
 		r, n := utf8.DecodeRuneInString(text[i:])
 		if r == ':' || r == '#' || r == '(' {
@@ -33,8 +33,8 @@ func withoutPositions(text string) string {
 	return b.String() + text[put:]
 }
 
-// position is the length of what a text begins with, if it has the form of a place in a file; else
-// 0.
+// position returns the length of a position in a file at the start of a text, judged by its form,
+// or 0.
 func position(text string) int {
 	at := 0
 	digits := func() bool {
@@ -90,8 +90,7 @@ func position(text string) int {
 	return 0
 }
 
-// hasPosition reports whether a word is a file, so that what has the form of a place in one is one,
-// with some text behind it.
+// hasPosition reports whether a word names a file, so that the place after it is a position.
 func hasPosition(word, place, rest string) bool {
 	switch next, n := utf8.DecodeRuneInString(rest); {
 	case unicode.IsLetter(next) && next < utf8.RuneSelf, unicode.IsDigit(next), n > 0 && strings.ContainsRune(`_/\@%-`, next):
@@ -121,5 +120,5 @@ func hasPosition(word, place, rest string) bool {
 	return !strings.ContainsFunc(ext, func(r rune) bool { return (r < 'a' || 'z' < r) && (r < '0' || '9' < r) })
 }
 
-// hosts are what names of hosts end with, before their ports.
+// hosts are the last parts of host names, before a port.
 var hosts = pattern.NewWords(`com org net io dev app local localhost internal lan svc cluster home test example`)

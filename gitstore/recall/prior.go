@@ -5,33 +5,29 @@ import (
 	"time"
 )
 
-// A ranking reads nothing but the index, and knows of a memory without the query only what its
-// document holds: its kind, its time, the files it is about and those it rests on. Two things that
-// would tell how far to trust it are not among them.
+// Without the query, a ranking knows only what a memory's document holds: its kind, time, files and
+// anchors. It ignores two other measures of trust.
 //
-// How many sessions bore it out is counted from the reflections, which come and go while the
-// memory's file stays as it is: an index that kept the number would not learn that it changed. The
-// command context counts them, since it reads them anyway.
+// The number of supporting sessions comes from the reflections, which change without the memory's
+// file, so an index would miss the change. The command context reads them anyway and counts them.
 //
-// Whether the code is still what it rests on depends on the tree where the asker stands. The
-// command recall looks there, only for what it is about to show, and ranks a memory whose code is
-// gone lower.
+// Whether the anchored code still exists depends on the asker's work tree. The command recall
+// checks it only for the hits it shows, and ranks a memory without its code lower.
 
-// priorRange is how far what is known of a memory without the query may move its score, either way:
-// so little that it decides between memories that answer equally well, and never outvotes the
-// words.
+// priorRange bounds the effect of a memory's age on its score, either way. It decides between
+// equally good memories, and never outvotes the words.
 const priorRange = 0.1
 
-// filesFactor is what the score of a memory is multiplied by that is about a file that the asker
-// works on, or rests on one.
+// filesFactor multiplies the score of a memory about a file that the asker works on, or anchored in
+// one.
 const filesFactor = 1.25
 
-// day is what half-lives are counted in.
+// day is the unit of half-lives.
 const day = 24 * time.Hour
 
-// prior is the factor of a memory of some age: 1 + priorRange for a new one and one that never
-// fades, which has no half-life, and 1 - priorRange for one that is very old. What has no time is
-// between them.
+// prior returns the factor for a memory's age: 1 + priorRange for a new one or one that never fades
+// (half is 0), falling to 1 - priorRange for a very old one. A memory without a time is between
+// them.
 func prior(now time.Time, written int64, half time.Duration) float64 {
 	switch {
 	case half <= 0:

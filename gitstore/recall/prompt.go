@@ -8,13 +8,13 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// What of a prompt is looked at.
+// Bounds of a prompt.
 const (
-	maxPrompt = 8 << 10 // bytes: its beginning
+	maxPrompt = 8 << 10 // bytes, from the beginning
 	maxAsked  = 400     // words
 )
 
-// Prompt is what a user typed, taken apart.
+// Prompt is a parsed user prompt.
 type Prompt struct {
 	text  string
 	words []asked
@@ -97,7 +97,7 @@ func (p *Prompt) add(seen map[string]bool, w asked) {
 	p.words = append(p.words, w)
 }
 
-// termsOf are the terms of a word: of an identifier the whole and its parts.
+// termsOf returns the terms of a word; for an identifier, the whole and its parts.
 func termsOf(a *terms.Analyzer, word string) (out []string) {
 	for _, t := range a.Query(word) {
 		out = append(out, t.Text)
@@ -158,8 +158,8 @@ func isName(word string) bool {
 // slash are words joined by one that is no path.
 var slash = pattern.NewWords("and/or client/server input/output read/write on/off yes/no true/false tcp/ip ci/cd")
 
-// chat are words that people say to whoever works for them, in the form of terms; common are those
-// that they use of any work in any repository.
+// chat are words in talk to an assistant, as terms; common are words for any work in any
+// repository.
 var (
 	chat = pattern.NewWords(`please thank thanks ok okay yes no nope yeah sure great good nice perfect cool fine right wrong sorry hi hello hey continue go going proceed
 		keep start stop done again now then still just also only too very more less some any all every same other one two three first second next last

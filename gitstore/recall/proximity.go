@@ -6,7 +6,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/catalog"
 )
 
-// slot is where a term of a segment counts for a lookup.
+// slot links a term of a segment to a lookup.
 type slot struct {
 	lookup int // in query
 	variant
@@ -19,7 +19,7 @@ type slots struct {
 	all    []slot
 	of     []uint16  // first slot of each term, from 1; 0: none
 	begins []uint16  // character that each term begins with, from 1; nil: the query has none
-	tf     []float64 // of each character, in the document at hand
+	tf     []float64 // of each character, in the current document
 }
 
 func (r *ranking) slots(k int) *slots {
@@ -41,18 +41,17 @@ func (r *ranking) slots(k int) *slots {
 	return s
 }
 
-// places reads the candidates once, in the order of their words, and adds what only that can tell:
-// what each term weighs, which words are neighbours, and the passage that has most.
+// places reads the candidates once, in the order of their words. It adds the weight of each term,
+// the pairs of neighbouring words, and the best passage.
 //
-// Near is, over the words that follow each other in the query, the lesser of their information
-// divided by the least distance at which they stand in the document. Pairs of characters are not
-// counted: two that overlap say already what stands side by side. Passage is the most information
-// of words in one passage.
+// Near sums over adjacent words of the query: the lesser of their information divided by their
+// least distance in the document. It skips pairs of characters, because overlapping pairs already
+// express adjacency. Passage is the greatest information of words in one passage.
 func (r *ranking) places(all []candidate) {
 	n := len(r.query)
 	seen := make([]struct {
-		word    int64 // of its last place, -1: none
-		passage int   // where it was counted last
+		word    int64 // of its last place, or -1
+		passage int   // last one where it was counted
 		near    float64
 	}, n)
 	of := make([]*slots, len(r.segments))
@@ -121,8 +120,8 @@ func (r *ranking) places(all []candidate) {
 	}
 }
 
-// weigh gives a candidate its Words and Characters by what was counted, in the order of the query,
-// and to share how much of each lookup it has.
+// weigh sets the Words and Characters of a candidate from its counts, in the order of the query,
+// and fills share with its part of each lookup.
 func (r *ranking) weigh(f *candidate, has *slots, length float64, share []float64) {
 	for i := range slices.Backward(has.all) {
 		at := &has.all[i]

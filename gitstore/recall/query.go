@@ -41,28 +41,28 @@ import (
 // A phrase is demanded where it is the query, or stands beside four words at most; in a longer
 // sentence its words are looked for as all others.
 type Query struct {
-	Text    string   // what is looked for: words, and those of the phrases; without line numbers behind files
+	Text    string   // the words and phrases to find, without line numbers after files
 	Phrases []string // parts of it in quotation marks, as they were written
 	Not     []string // words and phrases that nothing found may have
 	Literal bool     // it wants its very words: likeness of meaning could only mislead
 
-	Filter         // what may be found
-	Without Filter // what may not: whatever any of its values matches
+	Filter         // required of every result
+	Without Filter // forbidden: a result matches none of the values
 	At      string // the git revision at which memories are read; "" is now
 
-	Plain   []string // what looks like a filter and is taken as a word, as it is written
-	Perhaps []string // filters that are better taken as words where nothing has their value, as they are written: see Unmet
+	Plain   []string // words in the form of a filter, as written
+	Perhaps []string // filters, as written, that become words if nothing has their value: see Unmet
 }
 
-// ErrOnlyNot is wrapped when a query says only what is to be left out.
+// ErrOnlyNot is wrapped if a query only excludes.
 var ErrOnlyNot = errors.New("the query only says what is left out")
 
-// word is a part of a query: as it was written, and what it is.
+// word is a part of a query, with its raw text and meaning.
 type word struct {
 	raw  string
 	is   sort
 	key  string // of a filter
-	text string // of a phrase, a filter's value, what is left out
+	text string // of a phrase, a filter's value or an exclusion
 	not  bool   // of a filter
 }
 
@@ -72,23 +72,23 @@ const (
 	isPlain   sort = iota
 	isPhrase       // "…"
 	isFilter       // key:value
-	isNot          // -word, if it stands where exclusions do: see settle
+	isNot          // -word, if its place allows an exclusion: see settle
 	isNotThis      // -"…"
 )
 
-// Common reports whether a query has words, and all of them are such as nearly every text has: the,
-// and, how. Of a text that has others no index has them.
+// Common reports whether a query consists of words that nearly every text has: the, and, how. No
+// index has such words of a text with others.
 func (q Query) Common() bool {
 	words := strings.FieldsFunc(strings.ToLower(q.Text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !terms.IsStop(w) })
 }
 
-// sentence is how many words beside a filter make a query a sentence, in which something was pasted
-// perhaps.
+// sentence is the number of words next to a filter that makes a query a sentence, which may hold
+// pasted text.
 const sentence = 4
 
-// Parse takes a query apart. Filters that plain has, as they are written, are words. Its errors
-// name the filter and what that takes, or wrap ErrOnlyNot.
+// Parse parses a query. Filters listed in plain, as written, are words. Errors name the filter and
+// its valid values, or wrap ErrOnlyNot.
 func Parse(text string, plain ...string) (Query, error) { return Where{}.Parse(text, plain...) }
 
 // Parse takes a query apart that was asked from here.
@@ -119,7 +119,7 @@ func (at Where) Parse(text string, plain ...string) (Query, error) {
 	}
 	var parts []string
 	changed := false
-	around := 0 // words beside the phrases
+	around := 0 // words outside the phrases
 	for _, w := range words {
 		changed = changed || w.is != isPlain
 		switch w.is {
@@ -147,11 +147,11 @@ func (at Where) Parse(text string, plain ...string) (Query, error) {
 	return q, nil
 }
 
-// maxAround is how many words may stand beside phrases that are demanded: in a longer sentence
-// somebody quotes.
+// maxAround bounds the words next to required phrases: in a longer sentence quotation marks only
+// quote.
 const maxAround = 4
 
-// wordsIn is how many words there are that are looked for, those of phrases too.
+// wordsIn counts the words to find, including those in phrases.
 func wordsIn(words []word) (n int) {
 	for _, w := range words {
 		if w.is != isPlain && w.is != isPhrase {
@@ -176,7 +176,7 @@ func says(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
-// unspacedIn is how many characters of a text are of scripts that put no spaces between words.
+// unspacedIn counts the characters in scripts without spaces between words.
 func unspacedIn(text string) (n int) {
 	for _, r := range text {
 		if terms.Unspaced(r) {
@@ -194,7 +194,7 @@ func split(text string, operators bool) (out []word) {
 			out = append(out, word{raw: f})
 		}
 	}
-	from := 0 // of what was not put out yet
+	from := 0 // start of the text not written yet
 	begins := true
 	last := ' '
 	for i := 0; i < len(text); {
@@ -229,9 +229,8 @@ func split(text string, operators bool) (out []word) {
 	return out
 }
 
-// settle decides which words with a minus are exclusions: those with nothing but filters and
-// exclusions behind them, or, in a query that is not long, before them; none in a line of a
-// program.
+// settle decides which words with a minus are exclusions. Only filters and exclusions may follow
+// them, or precede them in a short query. A program's line has none.
 func settle(words []word, long, line bool) {
 	free := func(w word) bool { return w.is == isPlain || w.is == isPhrase }
 	first := slices.IndexFunc(words, free)
@@ -252,8 +251,8 @@ var marks = [...][2]string{{`"`, `"`}, {"“", "”"}, {"„", "“"}, {"„", "
 // maxPhrase is the longest phrase, in bytes.
 const maxPhrase = 400
 
-// quoted is the phrase that a text begins with. One that ends nowhere, behind a line feed or too
-// late is none; of one that says nothing there is raw alone.
+// quoted returns the phrase at the start of a text. Without an end on the same line and within
+// bounds it is no phrase. A phrase without words has only raw.
 func quoted(text string) (inner, raw string, ok bool) {
 	for _, pair := range marks {
 		rest, begins := strings.CutPrefix(text, pair[0])
@@ -317,8 +316,8 @@ func excludes(word string) bool {
 	return letters > 0 && !options.Has(word) && !strings.HasPrefix(word, "Xm") // as -Xmx512m
 }
 
-// options are those of one minus and a word which people look for by name: of go, C compilers,
-// java, find, openssl, terraform, tar and curl.
+// options are well-known program options of one minus and a word: of go, C compilers, java, find,
+// openssl, terraform, tar and curl.
 var options = pattern.NewWords(`race run count mod modfile tags timeout bench benchmem benchtime coverprofile cpuprofile memprofile short
 	failfast ldflags gcflags trimpath buildvcs Wall Werror Wextra Wpedantic Wshadow Wconversion pedantic fPIC fPIE fpic std march mtune pthread
 	isystem lpthread version help verbose DskipTests cp classpath jar iname maxdepth mindepth exec execdir print0 regextype nodes newkey subj auto-approve var-file

@@ -55,7 +55,7 @@ func TestParse(t *testing.T) {
 		"java -Xmx512m":                    {Text: "java -Xmx512m"},
 		"where do we keep sessions -redis": not("where do we keep sessions", "redis"),
 
-		// What was pasted.
+		// Pasted text.
 		"-bash: foo: command not found":                  {Text: "-bash: foo: command not found"},
 		"--- FAIL: TestX (0.00s)":                        {Text: "--- FAIL: TestX (0.00s)"},
 		"flag provided but not defined: -coverpkgs":      {Text: "flag provided but not defined: -coverpkgs"},
@@ -174,15 +174,15 @@ func TestPlainTextParsesToItself(t *testing.T) {
 	})
 }
 
-// FuzzQuery: nothing panics; what is no error loses no letter of what is looked for, and finds
-// nothing that was left out.
+// FuzzQuery: nothing panics. A valid query keeps every letter to find, and finds nothing that it
+// excludes.
 func FuzzQuery(f *testing.F) {
 	for _, s := range []string{"", "plain words", `"a b" -c kind:fact`, `-"x" tag:"y z" „a” «»`, "「一」-二 since:3d at:v1", "\xff\"\xfe\"-\xff", `"a"b"c"`, "-a:b:-c", "a.go:1:2 b.go#L3", `path:"`, `-kind:"fact"x`} {
 		f.Add(s)
 	}
 	letters := func(s string) (out []rune) {
 		for _, r := range s {
-			if unicode.IsLetter(r) && r != 'L' && r != 'C' { // those of #L10C2
+			if unicode.IsLetter(r) && r != 'L' && r != 'C' { // the letters of #L10C2
 				out = append(out, r)
 			}
 		}

@@ -18,57 +18,57 @@ import (
 // where each DIR is a set of another kind, as commits, issues, commands, code, or another language:
 // one set alone likes any of them greater or less.
 const (
-	gramShare      = 0.25 // of the best score by words: what the best by grams gets
-	nearWeight     = 0.5  // of the words' information, for those that are neighbours as they are in the query
-	passageWeight  = 0.4  // of the words' information, for those that stand in one passage
+	gramShare      = 0.25 // of the best word score: the maximum for grams
+	nearWeight     = 0.5  // of the words' information, for neighbours in query and document
+	passageWeight  = 0.4  // of the words' information, for words in one passage
 	besideShare    = 0.2  // of the scores of the memories before and after in a session
 	fileShare      = 0.3  // of the way to the best memory about the same file
-	kanaShare      = 0.2  // of its information: what a term of hiragana alone has, which are endings and particles as a rule
-	endingShare    = 0.7  // likewise of a pair of hiragana and something else, which is half an ending or a particle
-	characterShare = 0.2  // of a pair's weight: what one character of Han, kana or Hangul has
+	kanaShare      = 0.2  // of its information: a term of hiragana alone, usually an ending or a particle
+	endingShare    = 0.7  // likewise a pair with one hiragana, half an ending or a particle
+	characterShare = 0.2  // of a pair's weight: one character of Han, kana or Hangul
 )
 
 const (
 	checkEvery = 256  // documents between two looks at Done
-	depth      = 100  // memories that are ranked once more by what stands where
-	besideOf   = 10   // of the best, whose neighbours are ranked too, even when they have no word of the query
-	maxLookups = 256  // distinct terms of a query: those of a longer one that tell most
-	maxTerms   = 4096 // of which it is found out how much they tell: the first
+	depth      = 100  // memories ranked again by the positions of words
+	besideOf   = 10   // of the best, whose neighbours are ranked too, even without a word of the query
+	maxLookups = 256  // distinct terms of a query: the most informative ones
+	maxTerms   = 4096 // terms whose frequency is read: the first ones
 )
 
-// Request is what Rank looks for.
+// Request describes a search.
 type Request struct {
 	Text    string   // words, those of the phrases too
 	Phrases []string // only documents that have each of them, its words side by side
 	Not     []string // only documents that have none of them
 	N       int      // hits at most; 0: as many as there are
 	Now     time.Time
-	Files   []string                       // paths that the asker works on: memories about them come a little earlier
-	Keep    func(at Ref) bool              // which documents may be found; nil: all. Whatever it says, frequencies are of all documents
+	Files   []string                       // paths that the asker works on: memories about them rank slightly higher
+	Keep    func(at Ref) bool              // documents that may be found, nil for all; frequencies always cover all documents
 	Apart   bool                           // documents that say the same are hits of their own
 	HalfOf  func(kind uint8) time.Duration // half-life of a kind; nil or 0: it never fades
-	Done    <-chan struct{}                // that of a context, which ends the search: what is found then is worth nothing
+	Done    <-chan struct{}                // ends the search, whose result is then invalid
 }
 
 // Found is a document that answers a Request.
 type Found struct {
 	Ref
-	Score   float64 // greater is better, and comparable within one answer only: the sum of Parts times their Prior and Files
-	Covered float64 // share of the query's information that it has, 0 to 1: the same question means the same in any store
+	Score   float64 // greater is better, within one answer only: the sum of Parts times their Prior and Files
+	Covered float64 // share of the query's information in the memory, 0 to 1, comparable between stores
 	Parts   Parts
-	Words   []Part // what each term of the query, or what was taken for it, added to Parts.Words
+	Words   []Part // contribution of each term of the query, or its replacement, to Parts.Words
 	Alike   []Ref  // documents that say the same, which were found too and left out
 }
 
-// Parts are what a score is made of.
+// Parts are the summands of a score.
 type Parts struct {
 	Words      float64 // BM25: the sum of Found.Words
 	Characters float64 // BM25 of the characters of pairs, each by itself
 	Grams      float64 // BM25 of pieces of words
 	Near       float64 // words of the query that are neighbours
 	Passage    float64 // words of the query that stand in one line or sentence
-	Beside     float64 // what the memories before and after in the session are about
-	SameFile   float64 // that a better memory is about the same file
+	Beside     float64 // from the memories before and after in the session
+	SameFile   float64 // from a better memory about the same file
 	Prior      float64 // factor: how long such a memory holds, and how old it is
 	Files      float64 // factor: it is about a file that the asker works on
 }
@@ -77,9 +77,9 @@ func (p Parts) score() float64 {
 	return (p.Words + p.Characters + p.Grams + p.Near + p.Passage + p.Beside + p.SameFile) * p.Prior * p.Files
 }
 
-// Rank finds what answers a request, the best first; of equal scores the newest first, then by key.
-// What it finds, and in which order, depends only on the documents that are there. An Index that is
-// spoilt gives a wrong answer: ask its Err after.
+// Rank returns the answers to a request, the best first; equal scores are ordered newest first,
+// then by key. Results and order depend only on the present documents. A damaged Index gives a
+// wrong answer: check its Err afterwards.
 func (x *Index) Rank(q Request) []Found {
 	r, all := x.rank(q, nil)
 	if len(all) == 0 {
@@ -88,8 +88,8 @@ func (x *Index) Rank(q Request) []Found {
 	return r.fold(all)
 }
 
-// rank gives the candidates in the order of their scores: as many as are looked at closely, and as
-// many of those for which also is true.
+// rank returns the candidates by score: as many as are examined closely, and as many of those that
+// also accepts.
 func (x *Index) rank(q Request, also func(Ref) bool) (*ranking, []candidate) {
 	r := &ranking{Index: x, request: &q}
 	for _, s := range x.segments {
@@ -112,7 +112,7 @@ func (x *Index) rank(q Request, also func(Ref) bool) (*ranking, []candidate) {
 	return r, candidates
 }
 
-// over reports whether nobody waits for the answer any more.
+// over reports whether the search has been cancelled.
 func (r *ranking) over() bool {
 	select {
 	case <-r.request.Done:
@@ -142,10 +142,10 @@ type ranking struct {
 	scratch []uint32          // see sum
 	touched []uint32
 	ages    map[int]age // see newer
-	about   *about      // its files; nil: none was looked at yet
+	about   *about      // its files; nil if not examined yet
 }
 
-// age is what decides between documents of the same score.
+// age orders documents of the same score.
 type age struct {
 	time int64
 	key  string
@@ -158,7 +158,7 @@ func (r *ranking) newer(a, b int) int {
 	return cmp.Or(cmp.Compare(y.time, x.time), strings.Compare(x.key, y.key))
 }
 
-// age is looked up once: where all scores are equal, each document is compared several times.
+// age is cached: if all scores are equal, each document is compared several times.
 func (r *ranking) age(at int) age {
 	known, ok := r.ages[at]
 	if !ok {
@@ -182,7 +182,7 @@ func (r *ranking) locate(at int) Ref {
 	return Ref{k, at - r.base[k]}
 }
 
-// candidate is a document that is ranked by what stands where.
+// candidate is a document that is ranked by the positions of words.
 type candidate struct {
 	Found
 	at int
@@ -191,8 +191,9 @@ type candidate struct {
 // base score of a document, by words and grams.
 func (r *ranking) first(at int) float32 { return r.words[at] + r.grams[at] }
 
-// candidates are the best by words and grams, the best of those for which also is true, and the
-// neighbours of the very best, each with what the others tell of it. The best come first.
+// candidates returns the best documents by words and grams, the best of those that also accepts,
+// and the neighbours of the very best. Each includes the effect of the others on its score. The
+// best come first.
 func (r *ranking) candidates(also func(Ref) bool) []candidate {
 	most := max(depth, r.request.N)
 	if r.request.N == 0 {
@@ -265,8 +266,8 @@ func sink(heap []int, i int, worse func(a, b int) bool) {
 	}
 }
 
-// withNeighbours adds what stands beside the best in their sessions, and gives each candidate its
-// part of its neighbours' scores.
+// withNeighbours adds the session neighbours of the best, and gives each candidate its share of its
+// neighbours' scores.
 func (r *ranking) withNeighbours(all []candidate) []candidate {
 	best := len(all)
 	for i := 0; i < len(all); i++ {
@@ -312,7 +313,7 @@ func (r *ranking) finish(c *candidate) {
 	c.Score = c.Parts.score()
 }
 
-// hiragana is how much of its information a term keeps for what it has of hiragana.
+// hiragana returns the share of its information that a term keeps, by its hiragana.
 func hiragana(term string) float64 {
 	switch {
 	case terms.Kana(term):

@@ -184,7 +184,7 @@ func keys(x *Index, found []Found) (out []string) {
 	return out
 }
 
-// What people look for, and the one that they mean.
+// Real questions, each with the intended memory.
 func TestRankFinds(t *testing.T) {
 	texts := []string{
 		"Before the store tests, start the database\nelse they fail with ECONNREFUSED on port 5433",
@@ -217,8 +217,8 @@ func TestRankFinds(t *testing.T) {
 	}
 }
 
-// What a question asks about counts, and not how it asks: in a small memory, a question word is as
-// rare as a name.
+// The subject of a question counts, not its form: in a small memory a question word is as rare as a
+// name.
 func TestQuestionWordsDoNotOutrankNames(t *testing.T) {
 	texts := []string{
 		"为什么怎么写提交信息很重要", "部署 billing 之前跑数据库迁移",
@@ -426,8 +426,7 @@ func TestSnippet(t *testing.T) {
 	}
 }
 
-// The passage of a hit is shown where it adds to what the statement says, whatever the two cover
-// together.
+// A hit shows its passage if that adds to the statement, however much the two cover together.
 func TestSnippetOfHit(t *testing.T) {
 	m := record.New(record.Memory{Kind: record.Fact, Text: "The exporter retries twice", Body: "Both are needed.\nThe exporter sleeps between retries.\nIts lock file lies beside the queue: 队列在磁盘上。"})
 	x, err := Of([]record.Memory{m, record.New(record.Memory{Kind: record.Fact, Text: "The queue of the importer"})})

@@ -12,27 +12,27 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// A prompt is no question to the memory, and most of them have nothing to do with it. Relevant
-// answers only where a memory clearly is about what the prompt names, and else nothing.
+// A prompt is no question to the memory, and most prompts have nothing to do with it. Relevant
+// answers only if a memory is clearly about something that the prompt names.
 //
 // Each word of the prompt has a weight. A name (an identifier, a path, an option, an error code, a
-// number with a unit) weighs nameWeight; a word that people use of any work at all, as fix, test or
-// file, weighs commonWeight; every other word 1. What only the body of a memory has counts half,
-// and so does a name of one part that a memory writes otherwise. A memory is relevant if the words
-// it has weigh enough together, and are a large enough share of all: see relevant.
+// number with a unit) weighs nameWeight; a word for any work, such as fix, test or file, weighs
+// commonWeight; every other word 1. A word that only the body of a memory has counts half, and so
+// does a name of one part in another spelling. A memory is relevant if its words weigh enough
+// together and are a large enough share of all: see relevant.
 const (
 	nameWeight   = 3.0
 	commonWeight = 0.25
 	pairWeight   = 0.5 // of two neighbouring characters of Han, kana or Hangul
 )
 
-// What makes a memory relevant.
+// Thresholds of relevance.
 const (
 	enough     = 2.0  // weight of the words it has
-	share      = 0.5  // of the weight of all words of the prompt that any memory has, and of half of the others
+	share      = 0.5  // of the weight of words in the prompt; a word that no memory has counts half
 	nameShare  = 0.12 // the same, where a name is among them that few memories have
-	ownShare   = 0.5  // of the weight of the words of its own statement: a long prompt that says it again
-	two        = 0.58 // of the prompt's information, as Found.Covered has it, for two words that are no names
+	ownShare   = 0.5  // of the weight of its own statement: a long prompt that repeats it
+	two        = 0.58 // of the prompt's information, as in Found.Covered, for two words that are not names
 	much       = 0.55 // likewise for several: then they need be no share of its words
 	little     = 0.40 // likewise, where they are
 	few        = 3    // memories that may have such a name, or one in rare
@@ -45,17 +45,16 @@ const (
 type Relevance struct {
 	Memory record.Memory
 	Weight float64  // of the words
-	Words  []string // of the prompt, that made it relevant: the heaviest first
+	Words  []string // of the prompt, heaviest first: the reason for relevance
 }
 
-// most is how many memories are looked at closely: the best by their words, and of those about a
-// path in the prompt.
+// most bounds the memories examined closely: the best by their words, and of those about a path in
+// the prompt.
 const most = 60
 
-// Relevant returns the memories of an index that the prompt clearly is about, the heaviest first,
-// and those of the same weight in the order of Rank. One that has no word of the prompt but common
-// ones never is. keep says which may be found; nil is all. The error is that of ctx when that ends
-// first; else the index is spoilt.
+// Relevant returns the memories that the prompt is clearly about, heaviest first, equal weights in
+// the order of Rank. A memory that shares only common words with the prompt is never relevant. keep
+// selects the memories that may be found; nil selects all. The error is that of ctx, or ErrCorrupt.
 func (p Prompt) Relevant(ctx context.Context, x *Index, keep func(Ref) bool) ([]Relevance, error) {
 	if !p.Tells() || x.Totals().Docs == 0 {
 		return nil, nil
@@ -92,20 +91,20 @@ type gate struct {
 	Prompt
 	index *Index
 	about *about
-	all   float64 // weight of all words; of one that no memory has, half
-	rare  []bool  // of each word: few memories have its rarest term
+	all   float64 // of all words; a word that no memory has counts half
+	rare  []bool  // per word: few memories have its rarest term
 
-	terms []string   // of all words, each once
-	of    [][]int    // of each word: the places of its terms in terms
-	slots [][]uint16 // of each segment, by its terms: the place in terms, from 1
-	has   []uint8    // of terms, in the memory at hand: inBody, inHead
+	terms []string   // of all words, unique
+	of    [][]int    // per word: places of its terms in terms
+	slots [][]uint16 // per segment and term: place in terms, from 1
+	has   []uint8    // per term, in the current memory: inBody, inHead
 	room  []catalog.Position
 }
 
-// Where a memory has a term.
+// Places of a term in a memory.
 const (
 	inBody = 1
-	inHead = 2 // where it says what it is about: a statement, a tag, a path
+	inHead = 2 // in a statement, a tag or a path
 )
 
 func (p Prompt) gate(x *Index) *gate {
@@ -152,14 +151,14 @@ func (g *gate) candidates(q Request) []Found {
 	return append(found, r.fold(rest)...)
 }
 
-// verdict is what a memory has of a prompt.
+// verdict sums up a memory's words in common with a prompt.
 type verdict struct {
 	words   []held
 	path    bool    // it is about one
 	covered float64 // as Found has it
 }
 
-// held is a word of a prompt that a memory has, with what it weighs there.
+// held is a word of a prompt in a memory, with its weight there.
 type held struct {
 	asked
 	rare bool
@@ -177,7 +176,7 @@ func (v *verdict) named() bool {
 	return v.path || slices.ContainsFunc(v.words, func(w held) bool { return w.rare && w.weight >= nameWeight })
 }
 
-// look is what the index knows a memory to have: names as if it wrote them as the prompt does.
+// look computes a verdict from the index; names count as if spelt as in the prompt.
 func (g *gate) look(f Found) *verdict {
 	s := g.index.segments[f.Segment]
 	slots := g.slots[f.Segment]
@@ -237,10 +236,10 @@ func (v *verdict) asWritten(m record.Memory) {
 	}
 }
 
-// clearly reports whether a memory is relevant: its words are a large share of the prompt's, or say
-// much of its own statement again, and they hold so much of the prompt's information that this is
-// no chance. What words a project uses of everything, nobody can know beforehand; that few memories
-// have them, the index does. With no memory it says whether one may be.
+// clearly reports whether a memory is relevant. Its words must be a large share of the prompt's, or
+// repeat much of its own statement, and carry enough information to rule out chance. The index
+// shows which words a project uses everywhere. With a nil memory it reports whether one may be
+// relevant.
 func (g *gate) clearly(v *verdict, m *record.Memory) bool {
 	weight := v.weight()
 	if weight < enough {
@@ -295,7 +294,7 @@ func (p Prompt) ownWords(m record.Memory) float64 {
 	return float64(found) / float64(n)
 }
 
-// DF is how many documents have a term.
+// DF returns the number of documents with a term.
 func (x *Index) DF(term string) (n int) {
 	for _, s := range x.segments {
 		if id, ok := s.Term(term); ok {

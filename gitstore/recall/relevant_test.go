@@ -20,7 +20,7 @@ func known() []record.Memory {
 	return append(all, pnpm)
 }
 
-// What people say to whoever works for them is about no memory, whatever words they share.
+// Talk to an assistant concerns no memory, whatever words they share.
 func TestChatIsAboutNothing(t *testing.T) {
 	for _, prompt := range []string{
 		"", "continue", "thanks", "thank you, that looks great!", "fix the test", "fix the tests please", "run the tests again", "ok, go on", "commit this",

@@ -3,13 +3,12 @@ package recall
 import "strings"
 
 // Memories about one file tend to answer one question (the cluster hypothesis: van Rijsbergen,
-// Information Retrieval, 1979, chapter 3): one that says it in other words, or in fewer, stands
-// beside one that says it in the words of the query.
+// Information Retrieval, 1979, chapter 3). A memory that uses other or fewer words may be next to
+// one that uses the words of the query.
 //
-// So a memory is raised towards the best that is about one of the same files. It is never raised
-// above that one, and nothing is lowered: a memory that is about no file only lets those pass which
-// a better one speaks for. Only one counts, for many files say no more than one, and those of a
-// large change would have the best mates by chance.
+// So a memory's score rises towards the best one about one of its files, never above it, and no
+// score falls. Only the best one counts: many files prove no more than one, and those of a large
+// change would have good neighbours by chance.
 
 // sameFile gives each candidate its part of the score of the best one about the same file, among
 // those that rank by their words.
@@ -47,7 +46,7 @@ func (r *ranking) sameFile(all []candidate) {
 type filesOf struct {
 	*ranking
 	number map[string]int
-	known  [][]int32 // of each segment, by label: its number from 1; noFile; 0: not looked at yet
+	known  [][]int32 // per segment and label: a number from 1; noFile; 0 if not computed yet
 	ids    []uint32
 }
 
@@ -78,7 +77,7 @@ func (f *filesOf) label(text string) int32 {
 	file, isAnchor := strings.CutPrefix(text, labelAnchor)
 	if !isAnchor {
 		glob, isPath := strings.CutPrefix(text, labelPath)
-		if file = clean(glob); !isPath || file == "" || wild(file[:1]) { // a glob of everything says too little
+		if file = clean(glob); !isPath || file == "" || wild(file[:1]) { // a glob of everything is too vague
 			return noFile
 		}
 	}

@@ -22,8 +22,8 @@ const (
 	k1 = 1.5  // how soon a repeated term stops adding
 	b  = 0.65 // how much a long memory is discounted
 	k3 = 1    // how soon a repeated term of a query stops adding
-	// manyShare: a character that one document in so many has tells nothing beside the pairs, and
-	// would cost most.
+	// manyShare drops a character that one document in so many has: it adds nothing to the pairs, at
+	// the greatest cost.
 	manyShare = 2
 )
 
@@ -53,7 +53,7 @@ func (r *ranking) score() {
 	r.addGrams()
 }
 
-// postingsRead is how many postings are read at once.
+// postingsRead is the number of postings in one read.
 const postingsRead = 256
 
 // add adds a term of a segment to some scores.
@@ -102,7 +102,7 @@ func (l *lengths) look(s *Segment, at, doc int) float32 {
 // found by the pairs that begin with it.
 type character struct {
 	text  string
-	share float64    // of the weight of a pair; 1 where the query has it alone
+	share float64    // of a pair's weight; 1 for a character alone in the query
 	idf   float64    // 0: it tells nothing
 	ids   [][]uint32 // in each segment
 }
@@ -139,7 +139,7 @@ func (r *ranking) characters() {
 		df := 0 // at most
 		for k, s := range r.segments {
 			for id, text := range s.Prefix(c.text) {
-				if len(text) > len(c.text) || c.share < 1 { // alone in the query too, it was looked up as a term
+				if len(text) > len(c.text) || c.share < 1 { // if also alone in the query, it was looked up as a term
 					c.ids[k] = append(c.ids[k], id)
 					df += s.DF(id)
 				}
@@ -189,10 +189,10 @@ func (r *ranking) drain(fn func(at int, tf float64)) {
 	r.touched = r.touched[:0]
 }
 
-// addGrams fills grams: what the relatives of the query's words tell, the terms that share pieces
-// with them. That finds a word in another form, as a part of a longer one, and misspelt. A relative
-// weighs as much as the pieces that it shares, each by how rare it is, for the root of how many it
-// has. The two scores are of different kinds, so they are mixed after each was divided by its best.
+// addGrams fills grams with the scores of relatives of the query's words: terms that share pieces
+// with them. That finds other forms, compounds and misspellings. A relative weighs as much as its
+// shared pieces, each by its rarity, divided by the root of the relative's number of pieces. Each
+// of the two scores is divided by its best before they are mixed.
 func (r *ranking) addGrams() {
 	type gram struct {
 		text  string

@@ -14,9 +14,9 @@ type Snippets struct {
 	room  []terms.Token
 }
 
-// Of is the part of a memory's body that adds most to what its statement has of a query: a line or
-// some sentences, of width characters at most, where … stands for what was cut. It is "" where the
-// body adds nothing.
+// Of returns the passage of a memory's body that adds most of a query to its statement. It is a
+// line or some sentences, at most width characters, with … for cuts. It is "" if the body adds
+// nothing.
 func (s *Snippets) Of(h Hit, query string, width int) string {
 	asked := map[string]float64{}
 	for _, p := range h.Words {
@@ -45,12 +45,12 @@ func (s *Snippets) tokens(text string, field terms.Field) []terms.Token {
 	return s.room
 }
 
-// statedShare is how much of its information a term counts that the statement has: it decides
-// between passages that add as much.
+// statedShare is the share of its information that a term in the statement still counts. It decides
+// between passages that add equally much.
 const statedShare = 0.01
 
-// passage is the piece of a text that has most of what is asked, by the information of its terms,
-// if the statement has not all of it.
+// passage returns the piece of a text with the most information about the asked terms, unless the
+// statement has them all.
 func (s *Snippets) passage(text string, asked map[string]float64, stated map[string]bool, width int) string {
 	best, most := "", 0.0
 	found := map[string]bool{}
@@ -58,7 +58,7 @@ func (s *Snippets) passage(text string, asked map[string]float64, stated map[str
 		for _, part := range pieces(strings.TrimSpace(line), width) {
 			clear(found)
 			sum, adds := 0.0, false
-			for _, t := range s.tokens(strings.Trim(part, "…"), terms.Body) { // of … come three points, by way of a large table
+			for _, t := range s.tokens(strings.Trim(part, "…"), terms.Body) { // … would become three points, by way of a large table
 				all, n := lookedUpBy(t.Text)
 				for _, term := range all[:n] {
 					tells := asked[term]
@@ -97,7 +97,7 @@ func pieces(line string, width int) []string {
 	}
 	var out []string
 	for rest := line; rest != ""; {
-		if n := utf8.RuneCountInString(rest); len(out) > 0 && n < width-1 { // the last has room for what is before it
+		if n := utf8.RuneCountInString(rest); len(out) > 0 && n < width-1 { // the last part has room for the rest
 			start := len(line) - len(rest)
 			for ; n < width-1 && start > 0; n++ {
 				_, size := utf8.DecodeLastRuneInString(line[:start])
@@ -112,7 +112,7 @@ func pieces(line string, width int) []string {
 		if len(out) > 0 {
 			from = "…"
 		}
-		end, n := len(rest), 0 // of the characters that fit
+		end, n := len(rest), 0 // characters that fit
 		word, sentence := 0, 0
 		for i, c := range rest {
 			if n++; n > max(width-2, 1) {

@@ -9,21 +9,21 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/recall/terms"
 )
 
-// A word of the query that no document has may be misspelt. Those that are nearly spelt so are
-// looked for in its place, with the same first letter, which people seldom miss.
+// A query word that no document has may be misspelt. Similar words replace it if they have the same
+// first letter, which people seldom miss.
 //
-// The index has stems, and a letter that is wrong at the end of a word hides its stem: of flgas it
-// is flga. So one mistake is undone in the word as it is written, where what comes of it has a stem
-// of the index. A longer word for which that finds nothing is compared with the stems of the index
-// itself, as its own stem is, for two mistakes.
+// The index has stems, and a wrong letter at the end of a word hides its stem: flgas has the stem
+// flga. So one mistake is undone in the written word if the result has a stem in the index. If that
+// finds nothing for a longer word, its stem is compared with the stems of the index, up to two
+// mistakes.
 const (
 	maxSpellings  = 3
 	leastMisspelt = 5  // letters; a shorter word has too many neighbours
 	leastTwice    = 8  // letters of a word that may have two mistakes
-	mostUndone    = 24 // letters of a word whose mistakes are undone: a longer one has no stem
+	mostUndone    = 24 // letters; a longer word has no stem
 )
 
-// mistakes is how many a word of so many letters may have.
+// mistakes returns the number of mistakes that a word of this length may have.
 func mistakes(letters int) int {
 	switch {
 	case letters < leastMisspelt:
@@ -93,7 +93,7 @@ func (r *ranking) undone(a *terms.Analyzer, word string) (all []spelling) {
 	return all
 }
 
-// noted adds what one segment has of a spelling.
+// noted adds the entry of one segment for a spelling.
 func noted(all []spelling, x spelling, segment int, id uint32, segments int) []spelling {
 	n := slices.IndexFunc(all, func(y spelling) bool { return y.term == x.term })
 	if n < 0 {
@@ -105,8 +105,9 @@ func noted(all []spelling, x spelling, segment int, id uint32, segments int) []s
 	return all
 }
 
-// undo is the word with a stem that another is but for one mistake, or "". A mistake before the end
-// of the stem stands where the two first differ, so that the stem tells which letter is right.
+// undo returns the word with a given stem that differs from another by one mistake, or "". A
+// mistake before the end of the stem is where the two first differ, so the stem gives the right
+// letter.
 func undo(a *terms.Analyzer, word string, stem []byte) string {
 	c := 0
 	for c < len(stem) && c < len(word) && stem[c] == word[c] {
@@ -114,8 +115,8 @@ func undo(a *terms.Analyzer, word string, stem []byte) string {
 	}
 	is := func(other string) bool { return a.Stem(other) == string(stem) }
 	if c < len(stem) {
-		// begins reports whether the rest of the stem, whose last letter may differ as in query and
-		// queri, begins the rest of the word
+		// begins reports whether the rest of the stem begins the rest of the word. The stem's last letter
+		// may differ, as in query and queri.
 		begins := func(word string, from int) bool {
 			return from >= len(stem) || strings.HasPrefix(word, string(stem[from:len(stem)-1]))
 		}
@@ -156,7 +157,7 @@ func undo(a *terms.Analyzer, word string, stem []byte) string {
 // undoEnding is undo for a mistake behind a stem.
 func undoEnding(word, stem string, is func(string) bool) string {
 	short, last := stem[:len(stem)-1], stem[len(stem)-1:]
-	for _, begin := range [3][2]string{{stem, ""}, {stem, last}, {short, ""}} { // as in flags, flagged and, of queri and move, query and moving
+	for _, begin := range [3][2]string{{stem, ""}, {stem, last}, {short, ""}} { // flags, flagged, and query, moving from queri, move
 		if begin[0] == short && last != "i" && last != "e" {
 			continue
 		}
@@ -176,7 +177,7 @@ func undoEnding(word, stem string, is func(string) bool) string {
 	return ""
 }
 
-// endings are those of English words that a stem leaves out; - is none.
+// endings are the parts of English words that a stem lacks; - is the empty one.
 const (
 	endings = `- d e r s y al ed en er es ic ly or als ant ate ent ers ful ial ied ier ies ing ion ise ism ist ity ive ize ors able
 		ably ally ance ancy ants ated ater ates ator edly ence ency ents ible ings ions ised ized izer izes less ment ness tion
@@ -228,10 +229,9 @@ func appendRunes(out []rune, text []byte) []rune {
 	return out
 }
 
-// distance is how many letters have to be put in, left out, replaced or exchanged with their
-// neighbours to make a of b (optimal string alignment: Boytsov, Indexing Methods for Approximate
-// Dictionary Searching, 2011, section 2.2). More than most is not counted to the end. Both have at
-// most MaxTerm letters.
+// distance returns the number of letters to insert, delete, replace or exchange with a neighbour to
+// turn a into b (optimal string alignment: Boytsov, Indexing Methods for Approximate Dictionary
+// Searching, 2011, section 2.2). It stops counting beyond most. Both have at most MaxTerm letters.
 func distance(a, b []rune, most int) int {
 	var rows [3][terms.MaxTerm + 1]int
 	for j := range len(b) + 1 {

@@ -11,8 +11,8 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/recall/terms"
 )
 
-// A word of the query that nothing has is taken for those that one mistake made of it, or, if it is
-// long, two. What it was taken for is named.
+// A query word without documents is replaced by words that one mistake made of it, or two if it is
+// long. The answer names the replacement.
 func TestMisspeltWords(t *testing.T) {
 	x := indexOf(t, docsOf("Deploy on Fridays only", "Feature flags live in Redis", "The tests need a database", "The configuration is read once",
 		"Queries are retried", "Running costs are low", "Authentication is middleware", "überprüfung der Verbindungen", "проверка соединения", "Take the lid off"), 2)
@@ -46,8 +46,8 @@ func TestMisspeltWords(t *testing.T) {
 	}
 }
 
-// Of the words of the labelled set, each with any one mistake, no more than one in a hundred is not
-// found by its stem: where an ending is no usual one, or the stem is of two letters.
+// With any one mistake, at most one in a hundred words of the labelled set misses its stem: those
+// with an unusual ending or a stem of two letters.
 func TestOneMistakeIsUndone(t *testing.T) {
 	data, err := os.ReadFile("testdata/labelled/corpus.jsonl")
 	if err != nil {

@@ -2,8 +2,7 @@ package recall
 
 import "testing"
 
-// One hundred trials each; w stands for the memory that is wanted, the others for some that are
-// not.
+// Each case has one hundred trials; w is the wanted memory, the others are not.
 func TestWeigh(t *testing.T) {
 	repeat := func(n int, one Trial) (all []Trial) {
 		for range n {

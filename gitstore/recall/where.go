@@ -7,15 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// Where is where something is asked: paths in a query or a prompt are taken from there. The zero
-// value is the top of a work tree that nobody knows the place of.
+// Where is the place of a query or a prompt, from which it names paths. The zero value is the top
+// of an unknown work tree.
 type Where struct {
-	Tops []string // the names of the work tree's top, absolute: a path below one of them is taken relative to it
+	Tops []string // absolute names of the work tree's top; paths below one of them become relative
 	Dir  string   // the folder below the top, with slashes; "" at the top
 }
 
-// Path is a file or folder that is named from here, below the top and with slashes; "" is the top
-// itself. It is false for one that lies outside of the work tree.
+// Path resolves a file or folder named from here to a slash-separated path below the top; "" is the
+// top itself. It reports false for a name outside the work tree.
 func (w Where) Path(name string) (string, bool) {
 	name = withoutPositions(name)
 	below := w.relative(name + "/")
@@ -36,7 +36,7 @@ func isAbsolute(name string) bool {
 	return strings.HasPrefix(name, "/") || strings.HasPrefix(name, `\`) || len(name) > 2 && name[1] == ':' && (name[2] == '/' || name[2] == '\\')
 }
 
-// relative is a text in which what lies below the top is named from there.
+// relative rewrites the absolute paths of a text that are below the top, as named from there.
 func (w Where) relative(text string) string {
 	for _, top := range w.Tops {
 		text = below(text, top)

@@ -1,7 +1,6 @@
-// Package pack chooses what an agent is given when not all has room. Choose is the entry: items
-// with a value, and a budget in tokens, to the form in which each is given. It knows no memories,
-// no clock and no chance: the same items, in any order, and the same budget have the same answer.
-// It keeps no state.
+// Package pack selects the content for an agent within a budget of tokens. Choose is the entry:
+// given items with values and a budget, it returns the form of each. The answer depends only on the
+// items, in any order, and the budget. The package keeps no state.
 package pack
 
 import (
@@ -11,16 +10,16 @@ import (
 
 // Item is a line that may be given.
 type Item struct {
-	Place int     // where it would stand among the others: every item has its own
-	Tier  int     // the lower, the sooner: what a tier takes, no later one can have
+	Place int     // position among the others, unique
+	Tier  int     // lower comes first: later tiers get only the rest
 	Kind  string  // items of one kind are worth less the more of them there are
-	Value float64 // of the whole, more than 0
+	Value float64 // of the whole item, more than 0
 	Whole string  // the line without a line feed
-	Short string  // the same in fewer tokens, "" where there is none
-	Label string  // what else there is to say of it, which plays no part in the choice
+	Short string  // the same in fewer tokens, or ""
+	Label string  // other data, without effect on the choice
 }
 
-// Form is how an item is given.
+// Form is the rendering of an item.
 type Form uint8
 
 const (
@@ -30,25 +29,23 @@ const (
 	Whole
 )
 
-// shortShare is what a shortened item is worth, of the whole: the first sentence of a statement
-// says most of it.
+// shortShare is the value of a shortened item relative to the whole: the first sentence says most
+// of a statement.
 const shortShare = 0.7
 
-// Choose gives each item its form, such that the lines of those of a tier and of all earlier ones
-// that are given, each with a line feed, take at most budget(tier) tokens; no tier's budget is
-// larger than an earlier one's. says reports whether a second item says nothing that a first does
-// not; nil is never.
+// Choose returns the form of each item. The lines of a tier and all earlier ones, each with a line
+// feed, take at most budget(tier) tokens. No tier may have a larger budget than an earlier one.
+// says reports whether a second item adds nothing to a first; nil means never.
 //
-// It goes from tier to tier. In each it first makes sure of the best item of every kind, shortened
-// where it can be, and then takes all others and what the shortened ones lack, the most value for a
-// token first. The n-th best of a kind counts 1/n. What does not fit whole is tried shortened, and
-// what does not fit at all is passed over for what does.
+// In each tier Choose first secures the best item of every kind, shortened if possible. Then it
+// adds the others and the rest of the shortened ones, the most value per token first. The n-th best
+// of a kind counts 1/n. An item that does not fit whole is tried shortened, then skipped.
 //
-// So no item keeps one of an earlier tier from being given, a shelf of one kind does not push out
-// the only item of another, and a larger budget is never worth less, if first of all the kinds'
-// best of the first tier count, then the others of it, then those of the next tier, and so on:
-// where a larger budget first takes a line that had no room before, this line alone is worth more
-// than all that could have been put into that room, for nothing behind it is worth as much a token.
+// So no item displaces one of an earlier tier, and many items of one kind do not displace the only
+// one of another. A larger budget never gives a worse result, comparing first the kinds' best of
+// the first tier, then its others, then the next tier. If a larger budget admits a line, that line
+// is worth more than anything else for the room, because nothing behind it has as much value per
+// token.
 func Choose(items []Item, budget func(tier int) int, says func(first, second int) bool) []Form {
 	c := chooser{items: items, forms: make([]Form, len(items)), says: says}
 	for i := range items {
@@ -87,14 +84,14 @@ func tiers(items []Item) (out [][]int) {
 type chooser struct {
 	items []Item
 	forms []Form
-	whole []int // what each takes whole, in tokens
+	whole []int // tokens of each whole item
 	short []int // likewise shortened
 	left  int   // tokens; less than 0 where a tier has a smaller budget than earlier ones took
 	taken []int // in the order in which they were
 	says  func(first, second int) bool
 }
 
-// step is to give an item in a form, instead of what it has.
+// step changes the form of an item.
 type step struct {
 	item    int
 	form    Form
@@ -164,5 +161,5 @@ func (c *chooser) take(steps []step) {
 	}
 }
 
-// cost is what a line takes with its line feed.
+// cost returns the tokens of a line with its line feed.
 func cost(line string) int { return Tokens(line) + 1 }

@@ -48,7 +48,7 @@ func TestShelfPushesNothingElseOut(t *testing.T) {
 // By hand: the budget of each is its own tokens and a line feed. Whole it has no room, its first
 // sentence has; with more room it is whole; then the next one comes in.
 func TestWholeThenShortThenLeft(t *testing.T) {
-	a := Item{Place: 0, Kind: "fact", Value: 2, Whole: "aaaa bbbb cccc dddd eeee ffff", Short: "aaaa bbbb"} // 9 and 4 tokens with their line feeds
+	a := Item{Place: 0, Kind: "fact", Value: 2, Whole: "aaaa bbbb cccc dddd eeee ffff", Short: "aaaa bbbb"} // 9 and 4 tokens with line feed
 	b := Item{Place: 1, Kind: "fact", Value: 1, Whole: "gggg hhhh iiii jjjj", Short: "gggg"}                // 6 and 3
 	if ca, sa, cb, sb := cost(a.Whole), cost(a.Short), cost(b.Whole), cost(b.Short); ca != 9 || sa != 4 || cb != 6 || sb != 2 {
 		t.Fatalf("the costs are %d %d %d %d", ca, sa, cb, sb)
@@ -178,8 +178,8 @@ func TestNoTierTakesFromAnEarlierOne(t *testing.T) {
 	})
 }
 
-// worths are what a choice is worth: of each tier the best of each kind, as far as that is made
-// sure of first, and all others, with the n-th of a kind counting 1/n.
+// worths returns the value of a choice by tier: first the best of each kind that the secured form
+// covers, then all others, with the n-th of a kind counting 1/n.
 func worths(items []Item, forms []Form) (out [6]float64) {
 	for _, tier := range tiers(items) {
 		c := chooser{items: items, whole: make([]int, len(items)), short: make([]int, len(items))}
@@ -191,7 +191,7 @@ func worths(items []Item, forms []Form) (out [6]float64) {
 			for _, s := range steps {
 				f, item := forms[s.item], items[s.item]
 				switch {
-				case s.form == Whole && hasShort(best, rest, s.item): // what the short form lacks
+				case s.form == Whole && hasShort(best, rest, s.item): // the rest of a short form
 					if f != Whole {
 						continue
 					}

@@ -6,12 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// First is the first sentence of a text, or "" where the text is one sentence, or where it ends is
-// in doubt. It ends in no code in backticks, no brackets and no quotation.
+// First returns the first sentence of a text, or "" if the text is one sentence or the end is
+// uncertain. The end is never inside code in backticks, brackets or quotation marks.
 //
-// A sentence ends with 。！？ or their like, or with a full stop, exclamation or question mark that
-// white space follows and then no small letter. No sentence ends with an abbreviation, an initial
-// or the number of a list.
+// A sentence ends with 。！？ or similar, or with a full stop, exclamation or question mark before
+// white space and no small letter. Abbreviations, initials and list numbers end no sentence.
 func First(text string) string {
 	text = strings.TrimSpace(text)
 	depth := 0      // of brackets

@@ -5,13 +5,13 @@ import (
 	"unicode/utf8"
 )
 
-// Tokens estimates how many tokens a text takes, at the upper end of what the vocabularies in use
-// make of it: a token for every five letters a-z of a word or of a part of one that a capital
-// begins, for every two digits, and for every other ASCII character but single spaces; 1¾ for a Han
-// character, 1½ for one of Hangul, 1¼ for one of kana, ¾ for one of Latin, Greek or Cyrillic, half
-// its bytes for any other. It is never less than a quarter of the bytes, which is how some clients
-// count. The estimates of lines, each with its line feed, add up to no less than that of their
-// text.
+// Tokens estimates the tokens of a text, at the upper end of current vocabularies. It counts a
+// token for every five letters a-z of a word, or of a part that begins with a capital. Every two
+// digits count one, and so does every other ASCII character except single spaces. A Han character
+// counts 1¾, Hangul 1½, kana 1¼, Latin, Greek or Cyrillic ¾, any other half its bytes.
+//
+// The result is at least a quarter of the bytes, the count of some clients. The estimates of lines,
+// each with its line feed, add up to at least that of the whole text.
 func Tokens(s string) int {
 	quarters := 0
 	letters, digits := 0, 0
@@ -42,7 +42,8 @@ func Tokens(s string) int {
 	return max((quarters+3)/4, (len(s)+3)/4)
 }
 
-// quartersOf is what a character takes that is no letter or digit of ASCII, in quarters of a token.
+// quartersOf returns the cost of a character other than an ASCII letter or digit, in quarters of a
+// token.
 func quartersOf(r, last rune) int {
 	switch {
 	case r == ' ':

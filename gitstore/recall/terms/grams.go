@@ -1,6 +1,6 @@
 package terms
 
-// GramSize is how many characters a gram has.
+// GramSize is the number of characters in a gram.
 const GramSize = 4
 
 // Grams are the pieces of a word by which its relatives are found: every four characters in a row.

@@ -8,14 +8,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// class is what a character does to the word before it.
+// class is the effect of a character on the word before it.
 type class uint8
 
 const (
 	other  class = iota // ends it
 	letter              // of a script with spaces, or a mark on one
 	digit
-	joined // of a script that is looked up by pairs
+	joined // of a script looked up by pairs
 )
 
 func classOf(r rune) class {
@@ -38,9 +38,8 @@ func classOf(r rune) class {
 	return other
 }
 
-// Unspaced reports whether a character is of a script that writes words without spaces between
-// them, or of Hangul, where particles are written on to the word. The sound mark of kana is of no
-// script.
+// Unspaced reports whether a character belongs to a script without spaces between words, or to
+// Hangul, where particles join the word. The sound mark of kana belongs to no script.
 func Unspaced(r rune) bool {
 	switch {
 	case r < 0xE00:
@@ -180,8 +179,8 @@ func (a *Analyzer) goesOn(r rune, rest string) int {
 	return 0
 }
 
-// sentence is how many words a passage has at least before the end of a sentence ends it; the end
-// of a line always does.
+// sentence is the minimum number of words in a passage before the end of a sentence ends it. The
+// end of a line always does.
 const sentence = 12
 
 func (a *Analyzer) endPassage(r rune, after class) {
@@ -218,8 +217,8 @@ func number(word []rune) bool {
 	return len(word) > 0
 }
 
-// tail is the length of what an English word has behind its apostrophe, as s and ll; 0 if that is a
-// word of its own.
+// tail returns the length of an English ending after the apostrophe, such as s and ll, or 0 if the
+// rest is a word of its own.
 func tail(text string) int {
 	n := strings.IndexFunc(text, func(r rune) bool { return classOf(r) != letter })
 	if n < 0 {

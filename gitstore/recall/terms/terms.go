@@ -1,17 +1,17 @@
-// Package terms takes text apart into the terms that a search compares. Documents and queries go
-// through the same analysis; it has a Version, which an index keeps, because terms of two versions
-// must not be compared.
+// Package terms splits text into the terms that a search compares. Documents and queries get the
+// same analysis. An index stores its Version, because terms of different versions must not be
+// compared.
 //
-// Append is the entry: text to tokens. Query does the same for what somebody looks for, Stem for
-// one word, and Grams gives the pieces of a word by which its relatives are found. An Analyzer is
-// for one goroutine; everything else may be used by many.
+// Append turns text into tokens. Query does the same for a query, Stem for one word, and Grams
+// returns the pieces of a word that find its relatives. An Analyzer is for one goroutine;
+// everything else may be used by many.
 //
 // The analysis: NFKC and lower case; Latin, Greek and Cyrillic letters without their marks; words
 // of letters, marks and digits; stems of English by Porter's second algorithm
 // (https://snowballstem.org/algorithms/english/stemmer.html); identifiers whole and in parts; pairs
-// of neighbouring characters where a script writes no spaces (Han, kana, Hangul, Thai, Lao, Khmer,
-// Burmese), and the character itself where it stands alone. Words that say nothing are left out,
-// unless a text has nothing else.
+// of neighbouring characters in scripts without spaces (Han, kana, Hangul, Thai, Lao, Khmer,
+// Burmese), and single characters that stand alone. Stop words are dropped, unless a text has
+// nothing else.
 package terms
 
 import "golang.org/x/text/unicode/norm"
@@ -19,7 +19,7 @@ import "golang.org/x/text/unicode/norm"
 // Version changes whenever any text may yield other tokens.
 const Version = 2
 
-// Field is the part of a document that a token stands in.
+// Field is the part of a document that holds a token.
 type Field uint8
 
 const (
@@ -35,10 +35,10 @@ type Token struct {
 	Text    string
 	Written string // the word of which Text is the stem, in lower case
 	Field   Field
-	Word    uint32 // position in words, or in characters where there are no spaces; an identifier's parts share it
+	Word    uint32 // position in words, or in characters without spaces; parts share their identifier's
 	Passage uint16 // the line, or the sentence of a long line, from 0
 	Gram    bool   // its Grams count: a word of letters, no number and no pair of characters
-	Part    bool   // of a longer identifier, which is the token before its parts
+	Part    bool   // of the identifier in the token before its parts
 }
 
 const (
@@ -89,8 +89,7 @@ func (a *Analyzer) Append(tokens []Token, text string, field Field) []Token {
 
 func next(passage uint16) uint16 { return min(passage, maxPassage-1) + 1 }
 
-// Query is what a query is looked up by: its tokens, in order, a repeated word as often as it is
-// there.
+// Query returns the tokens of a query, in order, with repetitions.
 func (a *Analyzer) Query(text string) []Token {
 	a.asked = true
 	defer func() { a.asked = false }()

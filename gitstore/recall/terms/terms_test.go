@@ -157,8 +157,8 @@ func TestGrams(t *testing.T) {
 	}
 }
 
-// Whatever the text: terms are short, valid and not empty, places only grow, a second analysis
-// gives the same, and an analyser that has seen other texts too.
+// For any text, terms are short, valid and not empty, and positions only grow. A second analysis
+// gives the same, even by a used analyser.
 func FuzzAppend(f *testing.F) {
 	for _, s := range []string{"parseHTTPHeader_v2 don't 1.2.3", "用中文 C++ ｶﾞ", "\xff__a__.ß’s İ ǅ ﷺ", "e\u0301\u0301 ัน 9a2663322c", "가\u1100\u1161 ー々"} {
 		f.Add(s, s)

@@ -9,7 +9,7 @@ import (
 	"github.com/kljensen/snowball/english"
 )
 
-// abbreviated is how many digits of a hash people write.
+// abbreviated is the number of digits in a short hash.
 const abbreviated = 7
 
 // flush emits the word at hand: whole, and its parts if it has several.
@@ -133,7 +133,7 @@ const (
 	maxStems = 1 << 16
 )
 
-// Stem is the stem of an English word, in lower case. What is no word of ASCII letters is its own.
+// Stem returns the stem of an English word in lower case. Other words are returned unchanged.
 func (a *Analyzer) Stem(word string) string {
 	if len(word) < 3 || len(word) > maxStem || strings.IndexFunc(word, func(r rune) bool { return r < 'a' || 'z' < r }) >= 0 {
 		return word

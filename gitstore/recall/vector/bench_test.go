@@ -10,7 +10,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// BenchmarkNearest is what the nearest cost: reading the file, and comparing with all of it.
+// BenchmarkNearest measures a query: reading the file and comparing with all of it.
 func BenchmarkNearest(b *testing.B) {
 	for _, size := range []struct{ n, dim int }{{10_000, 384}, {100_000, 768}} {
 		chance := rand.New(rand.NewPCG(1, 2))

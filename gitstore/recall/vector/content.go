@@ -11,33 +11,31 @@ import (
 	"sort"
 )
 
-// A file of vectors is derived from memories and a model, and may be deleted at any time. What in
-// it is foreign, torn, of another version or of another model counts as not there, and is embedded
-// again.
+// A file of vectors derives from memories and a model, and may be deleted at any time. Foreign and
+// torn parts, and those of another version or model, count as missing and are embedded again.
 //
-// Layout: magic; the dimension, four bytes; 16 bytes of chance, the file's birth; the model's name
-// and digest, each behind its length in two bytes; the CRC-32 (IEEE) of all that. Then rows of the
-// same size, in the order of their first 40 bytes: the memory's id, eight bytes; the SHA-256 of the
-// text; the scale, a float32; the numbers, a signed byte each, which times the scale are a vector
-// of length 1; the CRC-32 of the row, begun with that of the header, so that a row of another file
-// is none. Numbers are little-endian. A row with scale 0 says that the model has no vector for the
-// text.
+// Layout: magic; the dimension, four bytes; 16 random bytes, the file's birth; the model's name and
+// digest, each after its length in two bytes; the CRC-32 (IEEE) of all that. Then rows of the same
+// size, in the order of their first 40 bytes: the memory's id, eight bytes; the SHA-256 of the
+// text; the scale, a float32; the numbers, a signed byte each; the CRC-32 of the row. The numbers
+// times the scale are a vector of length 1. The row's CRC continues that of the header, so that a
+// row of another file is invalid. Numbers are little-endian. A row with scale 0 records that the
+// model has no vector for the text.
 //
-// A row is checked when it is used, so that opening a file costs nothing for each; and a row of a
-// text that the memory no longer has is passed over.
+// A row is checked on use, so that opening a file does not depend on their number. A row of an
+// outdated text is skipped.
 
-// magic changes with the layout, and with what of a memory is embedded.
+// magic changes with the layout and with the embedded part of a memory.
 const magic = "reverie vectors 2\n"
 
 const (
 	birthSize = 16 // bytes
 	idSize    = 8
 	keySize   = idSize + 32
-	rowExtra  = keySize + 4 + 4 // bytes of a row beside its numbers
+	rowExtra  = keySize + 4 + 4 // bytes of a row besides its numbers
 )
 
-// key names a text of a memory: its id, and the SHA-256 of the text with what the model reads
-// before it.
+// key identifies a text of a memory: its id, and the SHA-256 of the text with the model's prefix.
 type key [keySize]byte
 
 func (k key) compare(other key) int { return bytes.Compare(k[:], other[:]) }
@@ -45,7 +43,7 @@ func (k key) compare(other key) int { return bytes.Compare(k[:], other[:]) }
 // text is the key without the memory.
 func (k key) text() textKey { return textKey(k[idSize:]) }
 
-// value is a vector: numbers × scale has the length 1. Its scale is 0 where there is none.
+// value is a vector: numbers × scale has the length 1. The scale is 0 if there is no vector.
 type value struct {
 	scale   float32
 	numbers []byte
@@ -105,7 +103,7 @@ func (c content) find(k key) (row, bool) {
 	return c.row(i), true
 }
 
-// capacity is how many rows a file of the space may have.
+// capacity returns the maximum number of rows in a file of the space.
 func (s Space) capacity() int { return min(maxRows, (maxFile-4*maxName)/(rowExtra+s.Dim)) }
 
 // header is the beginning of a file, and its checksum.

@@ -10,25 +10,22 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// batch is how many texts a model is given at once: a server works through them one after the
-// other.
+// batch is the number of texts in one call of the model: a server embeds them one after the other.
 const batch = 32
 
 // textKey is a key without its memory.
 type textKey = [keySize - idSize]byte
 
-// ErrStop is wrapped by the error of an Embed that is not to be asked again now: Fill ends with
-// what it has.
+// ErrStop is wrapped by an Embed that must not be called again now: Fill ends with its work so far.
 var ErrStop = errors.New("no more vectors are made now")
 
-// Fill embeds what of some memories has no vector yet, at most limit texts, the first memories
-// first; none is begun after the deadline, unless that is zero, and those at work then are broken
-// off. Vectors of texts that none of the memories has go, and memories must therefore be all there
-// are; those behind the first 100,000 texts, and fewer where vectors are long, get none.
+// Fill embeds the texts of memories that lack a vector, at most limit of them, in order. A nonzero
+// deadline stops it, even during a call. memories must be complete, because vectors of other texts
+// are dropped. Only the first 100,000 texts get vectors, and fewer if vectors are long.
 //
-// done is how many texts were given to the model and are kept; left how many are without, those
-// that the model refused included. What was done is kept whatever becomes of the rest. That the
-// deadline passed is no error; that ctx ended is, and so is what embed says.
+// done counts the texts embedded and stored; left counts those without a vector, including refused
+// ones. An error does not undo finished work. The deadline is no error; the end of ctx and an error
+// of embed are.
 func (v *Store) Fill(ctx context.Context, embed Embed, memories []record.Memory, limit int, deadline time.Time) (done, left int, err error) {
 	if !v.content.born() {
 		return 0, 0, ErrDropped
@@ -40,7 +37,7 @@ func (v *Store) Fill(ctx context.Context, embed Embed, memories []record.Memory,
 	}
 	var wanted []key
 	fresh := map[key]value{}
-	text := map[textKey]string{} // of those without a vector
+	text := map[textKey]string{} // without a vector
 	var missing []textKey
 	seen := map[key]bool{}
 	for i := range memories {
@@ -92,9 +89,8 @@ func (v *Store) Fill(ctx context.Context, embed Embed, memories []record.Memory,
 	return len(got), len(missing) - len(got), err
 }
 
-// ask embeds some texts. Where the model refuses them together each is asked for alone, so that one
-// which it cannot read does not keep its neighbours from it; when it refuses two of them one after
-// the other, it answers nothing at all.
+// ask embeds some texts. If the model refuses a batch, ask retries each text alone, so that one bad
+// text does not block the others. Two refusals in a row mean that the model answers nothing.
 func (v *Store) ask(ctx context.Context, embed Embed, keys []textKey, text map[textKey]string, got map[textKey]value) error {
 	err := v.askAll(ctx, embed, keys, text, got)
 	if err == nil || ctx.Err() != nil || len(keys) == 1 || errors.Is(err, ErrStop) {

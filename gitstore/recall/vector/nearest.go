@@ -118,7 +118,7 @@ func (v *Store) Has(m record.Memory) bool {
 // their order; all of them where n is 0.
 func greatest(scores []float32, n int) (places []int) {
 	order := func(i, j int) int { return cmp.Or(cmp.Compare(scores[j], scores[i]), cmp.Compare(i, j)) }
-	least := float32(0) // what is to be exceeded
+	least := float32(0) // threshold
 	for i, s := range scores {
 		if !(s > least) {
 			continue

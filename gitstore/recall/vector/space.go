@@ -11,13 +11,13 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// Embed gives each text its vector, in the order of the texts: len(texts) × Space.Dim, of any
-// length but 0. An error says that there are none; it wraps the context's when that has ended.
+// Embed returns the vector of each text, in order: len(texts) × Space.Dim, of any length but 0. An
+// error means that it returned none; it wraps the context's if that has ended.
 type Embed func(ctx context.Context, texts []string) ([][]float32, error)
 
-// Space is what vectors that may be compared have in common.
+// Space identifies comparable vectors.
 type Space struct {
-	Name   string // of the model, as its server calls it
+	Name   string // of the model, as on its server
 	Digest string // of its weights and settings
 	Dim    int    // numbers in a vector, 1 to MaxDim
 }
@@ -25,8 +25,8 @@ type Space struct {
 // MaxDim is the most numbers that a vector may have.
 const MaxDim = 4096
 
-// maxEmbedded is how much of a body is embedded behind the statement, in bytes: its beginning. Many
-// models read no more than 256 to 512 tokens.
+// maxEmbedded bounds the embedded part of a body, in bytes from its beginning. Many models read at
+// most 256 to 512 tokens.
 const maxEmbedded = 1500
 
 // file is the name of the space's file: the first 12 hex digits of a SHA-256 of the model, and the
@@ -40,8 +40,8 @@ func (s Space) valid() bool {
 	return s.Name != "" && len(s.Name) <= maxName && len(s.Digest) <= maxName && s.Dim > 0 && s.Dim <= MaxDim
 }
 
-// prompted are the families of models that were trained with words before a text, which say what it
-// is. Without them the vectors are worse, and no server adds them.
+// prompted are the families of models trained with a prefix that announces the kind of text.
+// Without it the vectors are worse, and no server adds it.
 var prompted = []struct{ family, document, query string }{
 	{"nomic-embed-text", "search_document: ", "search_query: "},
 	{"embeddinggemma", "title: none | text: ", "task: search result | query: "},

@@ -1,8 +1,8 @@
-// Package vector keeps what a model makes of memories, and finds those that are alike. Make and
-// Fill embed memories into a file of the model's own, Read and Nearest compare with it.
+// Package vector stores a model's vectors of memories and finds similar memories. Make and Fill
+// embed memories into a file for the model; Read and Nearest compare with it.
 //
-// Everything here is derived and may be deleted at any time. Several processes may fill one folder
-// while others read; a Store itself is for one goroutine at a time.
+// All files are derived and may be deleted at any time. Several processes may fill one folder while
+// others read. A Store is for one goroutine at a time.
 package vector
 
 import (
@@ -21,18 +21,18 @@ import (
 	"github.com/reverie-memory/reverie/internal/file"
 )
 
-// Writers take the lock of the folder, and put a whole file in the place of the old one; readers
-// take no lock. A birth ends when the file goes: who has read memories before a purge can then not
-// bring back what is derived from them.
+// Writers take the lock of the folder and replace the whole file; readers take no lock. A birth
+// ends with its file, so a process that read memories before a purge cannot bring their vectors
+// back.
 
 const (
 	maxRows   = 100_000
 	maxFile   = 128 << 20           // bytes: fewer vectors, where they are long
 	maxName   = 500                 // bytes of a model's name, and of its digest
-	maxSpaces = 4                   // that are kept
-	maxAge    = 30 * 24 * time.Hour // that the file of a space which nothing was written for is kept
+	maxSpaces = 4                   // files in the folder
+	maxAge    = 30 * 24 * time.Hour // lifetime of the file of a space without writes
 	lockName  = "lock"              // no file of vectors has that name
-	saveWait  = 5 * time.Second     // that what was embedded may take to be kept, when everything else has ended
+	saveWait  = 5 * time.Second     // time to store finished work after cancellation
 )
 
 var (
@@ -43,8 +43,8 @@ var (
 	errSpace = errors.New("not a space of vectors")
 )
 
-// Store is the vectors of memories in one space. They are read once, by Read or Make, and do not
-// see what other processes add. A nil *Store has none. It may be used by one goroutine at a time.
+// Store holds the vectors of memories in one space. Read or Make loads them once; later writes of
+// other processes are invisible. A nil *Store is empty. It may be used by one goroutine at a time.
 type Store struct {
 	dir     string
 	space   Space
@@ -53,8 +53,8 @@ type Store struct {
 	close   func() // gives the file back; may be nil
 }
 
-// Read opens the vectors of a space in a folder, to compare with them. It writes nothing. Where
-// there are none, or the file is not whole, there are fewer: it never fails. Close is to be called.
+// Read opens the vectors of a space in a folder for comparison. It writes nothing and never fails:
+// missing or damaged vectors are left out. Call Close.
 func Read(dir string, s Space) *Store {
 	v := &Store{dir: dir, space: s, room: s.capacity()}
 	if data, release, err := v.open(); err == nil {
@@ -63,9 +63,8 @@ func Read(dir string, s Space) *Store {
 	return v
 }
 
-// Make is Read where something is to be added: a file is begun where there is none. The folder has
-// to be there. To be safe beside a purge it has to be called before the memories are read that Fill
-// is then given.
+// Make is Read for writers: it begins a missing file. The folder must exist. To be safe from a
+// concurrent purge, call it before reading the memories for Fill.
 func Make(ctx context.Context, dir string, s Space) (*Store, error) {
 	if !s.valid() {
 		return nil, fmt.Errorf("vectors of %q, %d numbers: %w", s.Name, s.Dim, errSpace)
@@ -87,7 +86,7 @@ func Make(ctx context.Context, dir string, s Space) (*Store, error) {
 	return v, v.write(birth, nil)
 }
 
-// Close gives back what Read opened. The store has no vectors then.
+// Close releases the file. The store is empty then.
 func (v *Store) Close() {
 	if v == nil {
 		return
@@ -107,7 +106,7 @@ func Drop(ctx context.Context, dir string) error {
 		return nil
 	}
 	if err == nil && !info.IsDir() {
-		return os.Remove(dir) // a link to what is not ours
+		return os.Remove(dir) // a foreign link
 	}
 	if err != nil {
 		return fmt.Errorf("drop vectors: %w", err)
@@ -132,7 +131,7 @@ func Drop(ctx context.Context, dir string) error {
 // Empty reports whether there are no vectors at all.
 func (v *Store) Empty() bool { return v.Rows() == 0 }
 
-// Rows is how many texts of memories were embedded, unchecked.
+// Rows returns the number of embedded texts, unchecked.
 func (v *Store) Rows() int {
 	if v == nil {
 		return 0
@@ -140,7 +139,7 @@ func (v *Store) Rows() int {
 	return v.content.len()
 }
 
-// Len is how many texts of memories have a vector. It looks at every row.
+// Len returns the number of texts with a vector. It checks every row.
 func (v *Store) Len() (n int) {
 	if v == nil {
 		return 0
@@ -155,7 +154,7 @@ func (v *Store) Len() (n int) {
 
 func (v *Store) path() string { return filepath.Join(v.dir, v.space.file()) }
 
-// open is the file, if it is one of ours.
+// open maps the file if it is a valid one.
 func (v *Store) open() (data []byte, release func(), err error) {
 	if info, err := os.Lstat(v.dir); err != nil || !info.IsDir() || !v.space.valid() {
 		return nil, nil, fs.ErrNotExist
@@ -163,7 +162,7 @@ func (v *Store) open() (data []byte, release func(), err error) {
 	return file.Map(v.path(), maxFile)
 }
 
-// read is what of the file can be believed, in memory of its own.
+// read returns a copy of the valid part of the file.
 func (v *Store) read() content {
 	data, release, err := v.open()
 	if err != nil {
@@ -173,8 +172,7 @@ func (v *Store) read() content {
 	return v.space.parse(slices.Clone(data))
 }
 
-// write puts a file in the place of the old one, and takes it for what v has. The caller holds the
-// lock.
+// write replaces the file and makes it the content of v. The caller holds the lock.
 func (v *Store) write(birth [birthSize]byte, rows map[key]value) error {
 	out := v.space.format(birth, rows)
 	if err := file.Replace(v.path(), out, 0o600, false); err != nil {
@@ -186,8 +184,8 @@ func (v *Store) write(birth [birthSize]byte, rows map[key]value) error {
 	return nil
 }
 
-// save adds rows to the file. Of the others those stay that are wanted, and those that another
-// process has added since v was read; all of them in the order of wanted, as far as there is room.
+// save adds rows to the file. It keeps the wanted old rows and those that another process added
+// since v was read. Rows in the order of wanted come first, as far as there is room.
 func (v *Store) save(ctx context.Context, wanted []key, had, fresh map[key]value) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveWait)
 	defer cancel()
@@ -235,8 +233,8 @@ func sameKeys(a, b map[key]value) bool {
 	return len(a) == len(b)
 }
 
-// sweep removes what no writer finished, and the files of other spaces that were not written for
-// long, or are too many. The caller holds the lock.
+// sweep removes unfinished files and those of other spaces that are old or too many. The caller
+// holds the lock.
 func (v *Store) sweep() {
 	type old struct {
 		path string

@@ -221,8 +221,7 @@ func TestFileFormat(t *testing.T) {
 	}
 }
 
-// Whatever becomes of a file, what is read of it are rows that were written, and filling makes it
-// whole.
+// A damaged file yields only rows that were written, and filling repairs it.
 func TestDamagedFileGivesNoWrongVector(t *testing.T) {
 	dir := t.TempDir()
 	all := sentences(6)
@@ -231,7 +230,7 @@ func TestDamagedFileGivesNoWrongVector(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(v.path(), append(slices.Clone(good), 'x'), 0o600); err != nil { // all rows are well
+	if err := os.WriteFile(v.path(), append(slices.Clone(good), 'x'), 0o600); err != nil { // all rows are valid
 		t.Fatal(err)
 	}
 	vectorsOf(t, dir, testSpace, all)
@@ -240,7 +239,7 @@ func TestDamagedFileGivesNoWrongVector(t *testing.T) {
 	}
 	written := v.content.all()
 	query, _ := letters(64)(t.Context(), []string{"statement about releases"})
-	other := vectorsOf(t, t.TempDir(), testSpace, all[:3]) // of another birth
+	other := vectorsOf(t, t.TempDir(), testSpace, all[:3]) // with another birth
 	foreign, err := os.ReadFile(other.path())
 	if err != nil {
 		t.Fatal(err)
@@ -258,7 +257,7 @@ func TestDamagedFileGivesNoWrongVector(t *testing.T) {
 			case 2:
 				data = slices.Insert(data, at, rapid.SliceOfN(rapid.Byte(), 1, 200).Draw(t, "bytes")...)
 			case 3:
-				clear(data[at:min(len(data), at+rapid.IntRange(1, 300).Draw(t, "n"))]) // a block that never came to the disk
+				clear(data[at:min(len(data), at+rapid.IntRange(1, 300).Draw(t, "n"))]) // a block that never reached the disk
 			case 4:
 				copy(data[at:], foreign[min(at, len(foreign)):])
 			}
@@ -345,7 +344,7 @@ func TestFillIsBounded(t *testing.T) {
 	}
 }
 
-// What was done is kept when the rest fails, is cancelled, or takes too long.
+// Finished work is stored if the rest fails, is cancelled, or takes too long.
 func TestFillKeepsWhatWasDone(t *testing.T) {
 	all := sentences(100)
 	down := errors.New("connection refused")
@@ -408,7 +407,7 @@ func TestFillPassesOverWhatIsRefused(t *testing.T) {
 	}
 }
 
-// Who wants no more is not asked for each text alone, and what it did stays.
+// After ErrStop the model is not asked for each text alone, and finished work stays.
 func TestFillStops(t *testing.T) {
 	v, err := Make(t.Context(), t.TempDir(), testSpace)
 	if err != nil {
@@ -460,7 +459,7 @@ func TestDriftIsAnotherFile(t *testing.T) {
 			t.Errorf("%v: vectors of another space", s)
 		}
 	}
-	// A file that has another's name is none.
+	// A file under another space's name is invalid.
 	data, err := os.ReadFile(filepath.Join(dir, testSpace.file()))
 	if err != nil {
 		t.Fatal(err)
@@ -542,7 +541,7 @@ func TestVectorsAreBounded(t *testing.T) {
 	}
 }
 
-// What another process has added since stays, though this one does not know its memories.
+// Rows that another process added stay, even for unknown memories.
 func TestFillKeepsWhatOthersAdded(t *testing.T) {
 	all := sentences(10)
 	v := vectorsOf(t, t.TempDir(), testSpace, all[:2])
@@ -580,7 +579,7 @@ func TestNearestIsTheCosineAndPassesOverWhatPointsAway(t *testing.T) {
 	}
 }
 
-// Who began before the vectors were dropped brings none of them back, whenever it writes.
+// A writer that began before a drop restores none of the vectors, whenever it writes.
 func TestDroppedVectorsStayDropped(t *testing.T) {
 	dir := t.TempDir()
 	all := sentences(40)
@@ -599,7 +598,7 @@ func TestDroppedVectorsStayDropped(t *testing.T) {
 	if done != 0 || !errors.Is(err, ErrDropped) {
 		t.Errorf("%d done, %v", done, err)
 	}
-	for _, v := range []*Store{before, read} { // again, and beside one who has begun anew
+	for _, v := range []*Store{before, read} { // again, and after another writer's new start
 		if _, _, err := v.Fill(t.Context(), letters(64), all, 100, time.Time{}); !errors.Is(err, ErrDropped) {
 			t.Errorf("%v", err)
 		}
@@ -669,8 +668,8 @@ func fillProcess(dir string) {
 	}
 }
 
-// Two processes fill one file while others read it: every vector is there in the end, and nobody
-// ever reads a wrong one, or fewer than before.
+// Two processes fill one file while others read it. In the end every vector is there; no reader
+// sees a wrong one, or fewer than before.
 func TestProcessesFillTogether(t *testing.T) {
 	dir := t.TempDir()
 	all := sentences(200)

@@ -14,15 +14,15 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// trialDepth is how many memories each search returns.
+// trialDepth is the number of results of each search.
 const trialDepth = 50
 
-// mixtures are the queries that are made: so many pieces of a memory that stand side by side, and
-// so many of other ones. A query of many words of one memory finds it with any vectors whatever;
-// those of few words, and with words that are not its own, are about as hard as what people ask.
+// mixtures are the kinds of queries: own adjacent pieces of one memory and other pieces of other
+// ones. With many words of one memory any vectors find it. Few words, and words of others, make a
+// query about as hard as a person's.
 var mixtures = [2]struct{ own, other int }{{3, 0}, {4, 4}}
 
-// perMixture is how many queries of each mixture are tried.
+// perMixture is the number of queries of each mixture.
 const perMixture = 96
 
 // Try makes queries of memories that have vectors, has them embedded, and searches with each.

@@ -12,12 +12,12 @@ import (
 	"github.com/reverie-memory/reverie/internal/file"
 )
 
-// Worth is what the vectors of a space add to a search by words, as trials with the memories
-// themselves have shown.
+// Worth is the gain from a space's vectors over a word search, measured in trials with the memories
+// themselves.
 type Worth struct {
-	Weight float64 // of a rank among the nearest, where one of the lexical list has 1; 0 to maxWeight
+	Weight float64 // of a rank among the nearest, relative to the lexical list; 0 to maxWeight
 	Alone  float64 // how good an answer the nearest are by themselves, 0 to 1
-	Trials int     // that it rests on
+	Trials int     // number of trials behind it
 	Rows   int     // vectors there were
 }
 
@@ -30,11 +30,11 @@ const (
 // Old reports whether so much has come or gone since that it is to be measured again.
 func (w Worth) Old(rows int) bool { return 4*max(rows-w.Rows, w.Rows-rows) > w.Rows }
 
-// minTrials is how many trials say something: of fewer, a lucky one would be worth several points.
-// Without them the weight is 0: the nearest only follow what the words find.
+// minTrials is the minimum for a result: with fewer, a lucky one would be worth several points.
+// Below it the weight is 0, so that the nearest only follow the lexical hits.
 const minTrials = 16
 
-// Weigh measures what the vectors add to a search by words: see Try and recall.Weigh.
+// Weigh measures the gain of the vectors over a word search: see Try and recall.Weigh.
 func (v *Store) Weigh(ctx context.Context, embed Embed, memories []record.Memory, lexical func(query string, n int) []string) (Worth, error) {
 	trials, err := v.Try(ctx, embed, memories, lexical)
 	w := Worth{Trials: len(trials), Rows: v.Rows()}
@@ -58,8 +58,8 @@ func (w Worth) format(birth [birthSize]byte) string {
 	return line + fmt.Sprintf("%08x\n", crc32.ChecksumIEEE([]byte(line)))
 }
 
-// Worth is what was kept for the vectors as they are; known is false where that is nothing, or not
-// to be believed.
+// Worth returns the stored measurement for the current vectors; known is false if there is no valid
+// one.
 func (v *Store) Worth() (w Worth, known bool) {
 	if v.Empty() {
 		return w, false
@@ -79,8 +79,8 @@ func (v *Store) Worth() (w Worth, known bool) {
 	return w, true
 }
 
-// Keep keeps what was measured of the vectors as they are now, beside them. It fails with
-// ErrDropped when they went meanwhile.
+// Keep stores a measurement of the current vectors with them. It fails with ErrDropped if they were
+// dropped meanwhile.
 func (v *Store) Keep(ctx context.Context, w Worth) error {
 	w.Rows = v.Rows()
 	unlock, err := file.LockPath(ctx, filepath.Join(v.dir, lockName))

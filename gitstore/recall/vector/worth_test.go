@@ -57,7 +57,7 @@ func TestWorthIsKept(t *testing.T) {
 	if got, known := again.Worth(); known {
 		t.Errorf("torn: %+v", got)
 	}
-	// That of other vectors of the space is none.
+	// A measurement of other vectors in the space is invalid.
 	if err := Drop(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestTrialsAreOfTheMemoriesOwnWords(t *testing.T) {
 			t.Errorf("%q of %q: %d of its words, %d near", trial.Lexical[0], text[trial.Want], own, len(trial.Near))
 		}
 	}
-	slices.Reverse(all) // the order is not what they depend on
+	slices.Reverse(all) // the order does not matter
 	again, err := v.Try(t.Context(), embed, all, lexical)
 	if diff := cmp.Diff(trials, again); diff != "" || err != nil {
 		t.Errorf("%v %s", err, diff)
