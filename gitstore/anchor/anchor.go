@@ -1,20 +1,20 @@
-// Package anchor says whether a statement is still true of the code. A memory is tied to the code
-// in two ways: by its anchors to lines of files, and by its side to the branch on which it was
-// learned. A line that is gone makes it stale; a side branch that has landed on the default branch,
-// by a merge, a squash or a rebase, makes it hold everywhere.
+// Package anchor checks memories against the code. A memory has two ties to it: anchors to lines of
+// files, and a side branch on which it was learned. A missing line makes it stale. Once the side
+// branch has landed on the default branch, by a merge, a squash or a rebase, the memory holds
+// everywhere.
 //
-// Make a Code for a clone. Code.Here is the Commit for which a command answers: Commit.Gone says
-// what a memory rests on that is no longer there, Commit.Find what a new one rests on, Code.Holds
-// whether what was learned on a side branch holds there, Code.Land what has become of side
-// branches. What is not committed does not count.
+// Make a Code for a clone. Code.Here is the Commit for a command. Commit.Gone lists a memory's
+// missing anchors, Commit.Find the anchors of a new one. Code.Holds reports whether a side branch's
+// lessons hold there, and Code.Land finds the fate of side branches. Uncommitted changes do not
+// count.
 //
-// Only git's objects are read, nothing is fetched, and what one command does is bounded in time and
-// bytes, for memories may come from a stranger. Beyond a bound, on errors, and in a shallow clone
-// nothing is known: that makes nothing stale, and holds back what a side branch taught. What was
-// found out at a commit is kept in the folder code of the state folder, so that the next command
-// there reads no code.
+// The package reads only git's objects and fetches nothing. A command's work is bounded in time and
+// bytes, because memories may come from a stranger. Beyond a bound, on errors, and in a shallow
+// clone the answer is unknown. That makes nothing stale, and holds back the lessons of side
+// branches. The folder code of the state folder caches the findings at a commit, so that the next
+// command reads no code.
 //
-// A Code and its Commits are not safe for concurrent use. Code.Done keeps what was found out.
+// A Code and its Commits are not safe for concurrent use. Code.Done saves the findings.
 package anchor
 
 import (
@@ -29,11 +29,11 @@ import (
 type Code struct {
 	Repo     *git.Repo // offline: see git.Repo.Offline
 	State    string    // the state folder, which may not exist yet
-	Main     string    // the name of the default branch; "" is what git says
+	Main     string    // default branch; "" asks git
 	Memories string    // the ref of the branch of memories, which is no side branch of the code
 	Book     *record.Book
 
-	// Note is given what kept something from being found out that is not known now. It may be nil.
+	// Note receives errors that left an answer unknown. It may be nil.
 	Note func(error)
 
 	here *Commit
@@ -41,7 +41,7 @@ type Code struct {
 	main *git.Default       // once asked for
 }
 
-// Here is the code where the asker stands: HEAD of this worktree, or what Stand named.
+// Here returns the asker's commit: HEAD of this worktree, or the one that Stand named.
 func (c *Code) Here(ctx context.Context) *Commit {
 	if c.here == nil {
 		id, branch, err := c.Repo.Head(ctx)
@@ -56,9 +56,8 @@ func (c *Code) Here(ctx context.Context) *Commit {
 // Stand has the asker stand at a commit from now on, which is on a branch, or on none that counts.
 func (c *Code) Stand(commit, branch string) { c.here = c.at(commit, branch) }
 
-// On is the code that work was about which began on a branch: its tip, where that is a side branch
-// of this clone, else Here, for work that began on the default branch may have made the branch that
-// HEAD is on.
+// On returns the code for work that began on a branch: its tip, if it is a side branch of this
+// clone, otherwise Here. Work that began on the default branch may have made the branch of HEAD.
 func (c *Code) On(ctx context.Context, branch string) *Commit {
 	here := c.Here(ctx)
 	if branch == "" || branch == here.Branch || branch == c.Mainline(ctx).Name {
@@ -77,7 +76,7 @@ func (c *Code) On(ctx context.Context, branch string) *Commit {
 	return c.on[branch]
 }
 
-// Mainline is the default branch of the code, which is the zero value where there is none.
+// Mainline returns the default branch of the code, or the zero value.
 func (c *Code) Mainline(ctx context.Context) git.Default {
 	if c.main == nil {
 		d, err := c.Repo.Default(ctx, c.Main)
@@ -92,8 +91,8 @@ func (c *Code) Mainline(ctx context.Context) git.Default {
 // Reset forgets where HEAD and the branches were: they may have moved.
 func (c *Code) Reset() { c.here, c.on, c.main = nil, nil, nil }
 
-// Done keeps what was found out where the asker stands, and closes what is open there. More may be
-// asked behind it. Nothing is to be done of nil.
+// Done saves the findings at the asker's commit and closes its resources. The Code remains usable.
+// A nil Code is allowed.
 func (c *Code) Done() {
 	if c != nil && c.here != nil {
 		c.here.done()

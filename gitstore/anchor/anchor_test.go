@@ -50,8 +50,8 @@ func statement(text string) record.Memory {
 	return record.New(record.Memory{Kind: record.Fact, Text: text, Source: record.Source{Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), By: "human", How: record.Written}})
 }
 
-// A statement rests on the line that defines what it names, and is stale from the commit on where
-// no file that follows has it.
+// A statement's anchor is the line that defines its names. It is stale from the commit on that
+// leaves no file with that line.
 func TestAnchorsFollowTheCode(t *testing.T) {
 	r, c := newCode(t)
 	ctx := t.Context()
@@ -80,7 +80,7 @@ func TestAnchorsFollowTheCode(t *testing.T) {
 		step.do()
 		r.Run("add", "-A")
 		r.Run("commit", "-q", "--allow-empty", "-m", step.name)
-		for range 2 { // the second time from what was kept
+		for range 2 { // the second time from the stored verdicts
 			c := codeOf(t, r)
 			got, unknown := c.Here(ctx).Look(ctx, m)
 			c.Done()
@@ -96,8 +96,8 @@ func TestAnchorsFollowTheCode(t *testing.T) {
 	}
 }
 
-// What was learned on a side branch holds there, on branches that have its commits, and everywhere
-// once they landed.
+// A side branch's lesson holds there, on branches with its commits, and everywhere once they have
+// landed.
 func TestSideHoldsUntilItLands(t *testing.T) {
 	for name, land := range map[string]func(r *testrepo.Repo){
 		"merge":  func(r *testrepo.Repo) { r.Run("merge", "-q", "--no-ff", "-m", "merge", "topic") },
@@ -151,8 +151,8 @@ func TestSideHoldsUntilItLands(t *testing.T) {
 	}
 }
 
-// About a branch that is gone and did not land a person is asked: to retire what rests on its code,
-// to keep the rest.
+// If a branch is gone without landing, a person is asked: to retire memories that need its code, to
+// keep the rest.
 func TestLandAsksAboutWhatWasGivenUp(t *testing.T) {
 	r, _ := newCode(t)
 	ctx := t.Context()

@@ -14,12 +14,12 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// codeTime is how long one command may search the code's history for files that are not where they
-// were. What was not found by then is unknown.
+// codeTime bounds a command's search of the code's history for moved files. Files not found by then
+// are unknown.
 const codeTime = 2 * time.Second
 
-// What one command does is bounded. Beyond these bounds nothing is known, which holds back what a
-// side branch taught and labels nothing.
+// Bounds of a command's work. Beyond them the answer is unknown, which holds back the lessons of
+// side branches and labels nothing stale.
 const (
 	maxJudged = 16              // anchors of one memory
 	maxRead   = 128 << 20       // bytes of files
@@ -27,25 +27,25 @@ const (
 	sideTime  = 2 * time.Second // for all of them, in one command
 )
 
-// Commit is the code at a commit, and what was found out there.
+// Commit is the code at a commit, with the findings there.
 type Commit struct {
 	ID     string // "" before the first one
 	Branch string // "" when HEAD is detached
-	Unsure bool   // a bound, or an error, kept something from being found out that the next command may find
+	Unsure bool   // a bound or an error left an answer unknown that the next command may find
 
 	of     *Code
 	files  *git.Code
 	known  *verdicts
 	moved  map[string]map[string]string // commit → its files' later names here
 	paths  map[string]string            // the first anchorDigits of a file's id → its path
-	search context.Context              // of searches in history; its time is limited
+	search context.Context              // of searches in history, with a time limit
 	stop   context.CancelFunc
 	read   int      // bytes
-	last   codeFile // that was read
+	last   codeFile // the last one read
 
 	sides   int                 // side branches that were asked about
 	spent   time.Duration       // on them, of sideTime
-	patches map[string][]string // that were listed
+	patches map[string][]string // already listed
 }
 
 // codeFile is a file that was read.
@@ -65,7 +65,7 @@ func (c *Code) at(commit, branch string) *Commit {
 	return at
 }
 
-// done keeps what was found out.
+// done saves the findings.
 func (c *Commit) done() {
 	c.known.save(c.of.Repo)
 	if c.files != nil {
@@ -77,13 +77,13 @@ func (c *Commit) done() {
 	}
 }
 
-// Gone says what of a memory's anchors is no longer in the code, one line each.
+// Gone describes a memory's anchors that are missing from the code, one line each.
 func (c *Commit) Gone(ctx context.Context, m record.Memory) []string {
 	out, _ := c.Look(ctx, m)
 	return out
 }
 
-// Look is Gone, and the number of anchors of which nothing can be said.
+// Look is Gone with the number of anchors without an answer.
 func (c *Commit) Look(ctx context.Context, m record.Memory) (out []string, unknown int) {
 	add := func(what string) {
 		if !slices.Contains(out, what) {
@@ -111,7 +111,7 @@ func (c *Commit) Look(ctx context.Context, m record.Memory) (out []string, unkno
 	return out, unknown
 }
 
-// judge says how an anchor, whose text form is text, stands in the code.
+// judge returns the state of an anchor in the code; text is its text form.
 func (c *Commit) judge(ctx context.Context, text string, a record.Anchor, source string) verdict {
 	if c.ID == "" || strings.Contains(a.Snippet, "[redacted:") {
 		return verdict{letter: isUnknown}
@@ -175,15 +175,15 @@ func (c *Commit) text(ctx context.Context, blob string) ([]byte, error) {
 	return text, err
 }
 
-// anchorDigits is how many digits of a file's id an anchor has that we write.
+// anchorDigits is the number of digits of a file's id in our anchors.
 const anchorDigits = 16
 
-// maxHops is how many renames of one file are followed by history alone.
+// maxHops bounds the renames of one file that are followed by history alone.
 const maxHops = 4
 
-// follow finds a file that is no longer at the anchor's path: the same bytes elsewhere, what git
-// takes for its new name since the memory's commit, or what the commits that took it away named it.
-// Without a path, certain says that it was here and is gone.
+// follow finds a file that left the anchor's path: the same bytes elsewhere, git's rename since the
+// memory's commit, or a name in the commits that removed it. Without a path, certain reports that
+// the file was here and is gone.
 func (c *Commit) follow(ctx context.Context, a record.Anchor, source string) (path, blob string, certain bool, err error) {
 	if c.search == nil {
 		c.search, c.stop = context.WithTimeout(ctx, codeTime)

@@ -13,30 +13,30 @@ import (
 
 const (
 	maxAnchored = 1 << 20 // bytes of the largest file that an anchor is put into
-	grepNames   = 4       // of one statement that are searched in all of the code
+	grepNames   = 4       // of one statement, searched in all of the code
 	grepMost    = 8       // a name that more files have tells nothing
 	grepFiles   = 2       // nor does one that is defined in more, or is in more and nowhere defined
 )
 
-// search is what is asked of the code for the anchors of one memory.
+// search looks for the anchors of one memory.
 type search struct {
 	c      *Commit
 	names  []record.Name
 	files  []namedFile
 	ending []string // words with the ending of a file that no path from the top is like
-	cut    bool     // not all of the code was looked at
+	cut    bool     // part of the code was not searched
 }
 
 // namedFile is a file in which lines are looked for.
 type namedFile struct {
 	path, blob string
-	line       int // that the statement names, from 1
+	line       int // named by the statement, from 1
 }
 
-// Find finds the places in the code that a memory names, at most record.MaxAnchors in the text form
-// of record.Anchor: the files in its paths and in its words, and in them the lines that have what
-// else it names. Names that are in no such file are searched in all of the code, as long as grep
-// lasts. whole is false where that was too long.
+// Find returns the places in the code that a memory names, at most record.MaxAnchors in the text
+// form of record.Anchor. It looks at the files in the memory's paths and words, and there for lines
+// with its other names. It searches all of the code for the remaining names until grep ends. whole
+// is false if that took too long.
 func (c *Commit) Find(ctx, grep context.Context, m record.Memory) (out []string, whole bool) {
 	if c.files == nil {
 		return nil, true
@@ -111,8 +111,7 @@ func (s *search) add(ctx context.Context, word string) bool {
 // codeEnding is a name of two letters or more with an ending such as files of code have.
 var codeEnding = pattern.New(`(^|/)[\w.@-]*\w{2}\.[a-z][a-z0-9]{0,4}$`)
 
-// addEndings looks for files that are named by the end of their path, as orders.go, where just one
-// is so named.
+// addEndings finds files by the end of their path, such as orders.go, if the end is unique.
 func (s *search) addEndings(ctx, grep context.Context) {
 	if len(s.ending) == 0 {
 		return
@@ -215,9 +214,9 @@ func (s *search) places(ctx context.Context, n record.Name, paths []string) []pl
 	return defining
 }
 
-// inPath reports whether a path has what qualifies a name, as a folder or as the file's name; in
-// Go, Rust, Python and their like a package or a module is one of them. What begins with a capital
-// may be a type, and self is anything.
+// inPath reports whether a path has a name's qualifier as a folder or a file. In Go, Rust, Python
+// and similar languages a package or a module is one of them. A capitalised qualifier may be a
+// type, and self is anything.
 func inPath(path string, of []string) bool {
 	if len(of) == 0 {
 		return true

@@ -10,14 +10,13 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// undecidedFor is how long a side branch may neither land nor move before a person is asked about
-// what was learned on it.
+// undecidedFor is the time without landing or moving after which a side branch's lessons are put to
+// a person.
 const undecidedFor = 90 * 24 * time.Hour
 
-// Land finds out what has become of the side branches of memories of a view: landed are those whose
-// commits are on the default branch, which hold everywhere. About those whose branch is gone or was
-// given up now, asked are operations that put it to a person, unless they are among decided, by
-// their ids.
+// Land finds the fate of the side branches of memories. landed are memories whose commits are on
+// the default branch; they hold everywhere. asked are operations for memories whose branch is gone
+// or abandoned, to be decided by a person. It omits those whose id is in decided.
 func (c *Code) Land(ctx context.Context, v *record.View, sides []record.Memory, decided map[string]bool, now time.Time) (landed []record.Memory, asked []record.Operation, err error) {
 	tips := map[string][]string{}
 	for _, m := range sides {
@@ -40,9 +39,9 @@ func (c *Code) Land(ctx context.Context, v *record.View, sides []record.Memory, 
 	return landed, asked, nil
 }
 
-// givenUp says why a side branch that has not landed will hardly do so any more, or "". Of a branch
-// whose commits were never here nothing can be said: it may be somebody else's, and not published
-// yet. known holds the tips of the branches that were asked about already.
+// givenUp returns the reason that a side branch will hardly land any more, or "". A branch whose
+// commits were never here is unknown: it may be another person's and unpublished. known caches the
+// tips of the branches.
 func (c *Code) givenUp(ctx context.Context, m record.Memory, now time.Time, known map[string][]string) (why string, err error) {
 	side := record.ParseSide(m.Branch)
 	tips, ok := known[side.Name]
@@ -74,8 +73,8 @@ func (c *Code) givenUp(ctx context.Context, m record.Memory, now time.Time, know
 	return fmt.Sprintf("the branch %s did not land and did not move in %d days", side.Name, int(undecidedFor.Hours()/24)), nil
 }
 
-// ask proposes what becomes of a memory whose branch was given up: that it holds everywhere, if the
-// default branch has the code that it rests on, or rests on none; else that it goes out of force.
+// ask proposes the future of a memory whose branch was abandoned. It holds everywhere if the
+// default branch has its code or it has no anchors; otherwise it retires.
 func (c *Code) ask(ctx context.Context, m record.Memory, blob, why string, now time.Time) record.Operation {
 	o := record.Operation{Op: record.Edit, How: m.Source.How, Memory: m, Why: why, Proposed: now.UTC().Truncate(time.Second),
 		Base: []record.Base{{ID: m.ID, Path: m.Path(), Blob: blob}}}

@@ -11,10 +11,9 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// Bounds of what one question about landing compares, in commits. A branch that more work than this
-// went past is found by a merge only.
+// Bounds of one comparison for landing, in commits. A busier branch is recognised only if merged.
 const (
-	maxSquashes = 300 // of the default branch, that touch the side branch's files
+	maxSquashes = 300 // on the default branch, touching the side branch's files
 	maxRebased  = 50  // of the side branch
 )
 
@@ -22,9 +21,9 @@ const (
 // fetched.
 var ErrNoBranch = errors.New("there is no such branch here")
 
-// Side is the Branch of a memory that is learned at c: "" on the default branch, on a detached
-// HEAD, and where the side branch has no commit of its own yet, for then it is about the default
-// branch's code.
+// Side returns the Branch for a memory learned at c. It is "" on the default branch, on a detached
+// HEAD, and on a side branch without a commit of its own, which still has the default branch's
+// code.
 func (c *Commit) Side(ctx context.Context) string {
 	if c.ID == "" || c.Branch == "" {
 		return ""
@@ -40,9 +39,8 @@ func (c *Commit) Side(ctx context.Context) string {
 	return s.String()
 }
 
-// side describes a branch whose tip is at a commit, beside the default branch. It has no more than
-// a name where it has no commit of its own, or nothing in common with the default branch; nothing
-// at all on that itself.
+// side describes a branch with the given tip relative to the default branch. Without a commit of
+// its own or a common ancestor it has only a name. On the default branch it is empty.
 func (c *Code) side(ctx context.Context, name, tip string) (record.Side, error) {
 	main := c.Mainline(ctx)
 	if name == main.Name || len(main.Tips) == 0 || "refs/heads/"+name == c.Memories {
@@ -61,7 +59,7 @@ func (c *Code) side(ctx context.Context, name, tip string) (record.Side, error) 
 	return record.Side{Name: name, Tip: tip, Base: base, Patch: patch}, err
 }
 
-// Named is the Branch of a memory that somebody says to hold on a branch alone. The error may be
+// Named returns the Branch for a memory that a person limits to a branch. The error may wrap
 // ErrNoBranch.
 func (c *Code) Named(ctx context.Context, name string) (string, error) {
 	tips, err := c.Repo.Branches(ctx, name)
@@ -75,7 +73,7 @@ func (c *Code) Named(ctx context.Context, name string) (string, error) {
 	return s.String(), err
 }
 
-// Holds reports whether what holds on a side branch holds in the code where the asker stands.
+// Holds reports whether a side branch's lesson holds in the asker's code.
 func (c *Code) Holds(ctx context.Context, branch string) bool {
 	if record.ParseSide(branch).Name == c.Here(ctx).Branch {
 		return true
@@ -84,7 +82,7 @@ func (c *Code) Holds(ctx context.Context, branch string) bool {
 	return found == isLanded || found == isHere
 }
 
-// judgeSide says where the commits of a side branch are: isLanded, isHere, isAway or isUnknown.
+// judgeSide locates the commits of a side branch: isLanded, isHere, isAway or isUnknown.
 func (c *Code) judgeSide(ctx context.Context, branch string) byte {
 	here, side := c.Here(ctx), record.ParseSide(branch)
 	if side.Tip == "" || here.ID == "" {
@@ -114,8 +112,8 @@ func (c *Code) judgeSide(ctx context.Context, branch string) byte {
 	return letter
 }
 
-// findSide is judgeSide where it has to be looked for. In a shallow clone nothing can be said of
-// what is not found.
+// findSide is judgeSide without a stored verdict. In a shallow clone an unsuccessful search proves
+// nothing.
 func (c *Code) findSide(ctx context.Context, s record.Side) (letter byte, err error) {
 	here := c.Here(ctx)
 	ids, err := c.Repo.Commits(ctx, s.Tip, s.Base)
@@ -139,9 +137,9 @@ func (c *Code) findSide(ctx context.Context, s record.Side) (letter byte, err er
 	return isAway, nil
 }
 
-// landed reports whether the commits of a side branch are on the default branch: themselves, as one
-// commit with all their changes, or as copies. The branch may have grown since, so what it is now
-// is looked for too. tip and base are the whole ids of the side's, "" where they are not here.
+// landed reports whether the commits of a side branch are on the default branch: themselves,
+// squashed into one commit, or as copies. It also checks the branch's current tip, which may have
+// grown. tip and base are the side's full ids, or "" if they are not here.
 func (c *Code) landed(ctx context.Context, s record.Side, tip, base string) (bool, error) {
 	for _, to := range c.Mainline(ctx).Tips {
 		in, err := c.landedOn(ctx, s, tip, base, to)
@@ -182,7 +180,7 @@ func (c *Code) landedOn(ctx context.Context, s record.Side, tip, base, to string
 		return has(s.Patch), nil
 	}
 	for _, now := range c.grown(ctx, s.Name, tip) {
-		from, err := c.Repo.MergeBase(ctx, now, to) // younger than base where the default branch was merged into it
+		from, err := c.Repo.MergeBase(ctx, now, to) // later than base if the default branch was merged into it
 		if err != nil || from == "" {
 			continue
 		}
@@ -217,7 +215,7 @@ func (c *Code) patches(ctx context.Context, base, to string, n int, paths ...str
 	return ids, err
 }
 
-// maxPaths is how many files of a side branch narrow the search for its copies.
+// maxPaths bounds the files of a side branch that narrow the search for its copies.
 const maxPaths = 200
 
 // grown are the tips of a branch, here and on remotes, that have a commit of it and more.

@@ -16,11 +16,11 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// What was found out about memories at one commit of the code is kept in the state folder, a file a
-// commit, so that the next command at that commit reads no code. The files may be deleted at any
-// time; one that is torn or of another version is passed over.
+// The state folder stores the findings about memories at one commit of the code, so that the next
+// command there reads no code. Each commit has a file. The files may be deleted at any time; a torn
+// one or one of another version is ignored.
 //
-// A file is a line verdictMagic, a line a verdict (key, letter, blob or -, path or nothing,
+// A file is a line verdictMagic, a line per verdict (key, letter, blob or -, path or nothing,
 // separated by one space), and a line with the CRC-32 (IEEE) of all before it.
 
 const (
@@ -30,11 +30,11 @@ const (
 	maxVerdicts  = 100_000
 )
 
-// verdict is what was found out about one anchor or side branch.
+// verdict is the finding about one anchor or side branch.
 type verdict struct {
 	letter byte   // one of the constants below
-	blob   string // of an anchor: the file that was looked at
-	path   string // of an anchor: where that file is
+	blob   string // of an anchor: the examined file
+	path   string // of an anchor: the path of that file
 }
 
 const (
@@ -47,7 +47,7 @@ const (
 	isAway    = 'e' // side: neither
 )
 
-// verdictKey names what a verdict is about.
+// verdictKey identifies the subject of a verdict.
 func verdictKey(about ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(about, "\n")))
 	return hex.EncodeToString(sum[:8])
@@ -57,11 +57,11 @@ func verdictKey(about ...string) string {
 type verdicts struct {
 	file    string             // "" where they cannot be kept
 	all     map[string]verdict // by key
-	hints   map[string]verdict // of another commit: true where the same file lies at the same path
+	hints   map[string]verdict // of another commit: valid if the same file has the same path
 	changed bool
 }
 
-// readVerdicts reads those of a commit, and where there are none the newest of another.
+// readVerdicts reads the verdicts of a commit, or else the newest of another.
 func readVerdicts(state, commit string) *verdicts {
 	v := &verdicts{file: filepath.Join(state, verdictDir, commit)}
 	if v.all = parseVerdicts(v.file); v.all != nil {
@@ -111,7 +111,7 @@ func (v *verdicts) put(key string, found verdict) {
 	}
 }
 
-// save keeps what is new. That it could not be kept costs the next command time, and nothing else.
+// save stores new verdicts. A failure only costs the next command time.
 func (v *verdicts) save(repo *git.Repo) {
 	if !v.changed || v.file == "" {
 		return

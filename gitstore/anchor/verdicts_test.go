@@ -57,7 +57,7 @@ func TestVerdictsDeleteOnlyTheirOwn(t *testing.T) {
 	intact(dir, verdictFiles)
 }
 
-// A byte that was turned round in what is kept of a commit changes no answer.
+// A flipped byte in the stored verdicts changes no answer.
 func TestSpoiltVerdictsAreNotBelieved(t *testing.T) {
 	r := testrepo.New(t)
 	repo, state := find(t, r)

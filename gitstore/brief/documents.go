@@ -72,9 +72,9 @@ func NoteStated(ctx context.Context, r *reader.Reader) error {
 	return err
 }
 
-// withoutStated removes statements that the work tree makes too. It keeps what people said or
-// wrote, because anyone who can change a file must not silence them. It removes imports for an
-// agent that reads a file with the same statement.
+// withoutStated drops statements that the work tree repeats. It keeps people's words, because
+// anyone who can change a file must not silence them. It drops imports for an agent that reads a
+// file with the same statement.
 func (b *maker) withoutStated(all []candidate, in *Injection) []candidate {
 	var stated map[string][]string
 	derived.Read(filepath.Join(b.State, filepath.FromSlash(statedFile(b.Repo.WorkTree))), &stated)

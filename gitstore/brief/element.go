@@ -41,7 +41,7 @@ func Framed(text string) bool {
 // Parcel holds the parts of one element.
 type Parcel struct {
 	Attributes string // of the opening tag
-	Intro      string // says what it is
+	Intro      string // describes the content
 	Items      []pack.Item
 	Left       int    // how many more there would be
 	Tail       string // follows the lines; may be empty
@@ -128,8 +128,8 @@ func (p Parcel) frame() (open, end string) {
 	return "<" + Element + " " + p.Attributes + ">\n" + p.Intro + "\n", "</" + Element + ">\n"
 }
 
-// saidAtMost returns the longest text of said where no item of a later tier is shortened: a note
-// about those is no reason to leave out one of this tier.
+// saidAtMost returns the longest text of said without shortened items in later tiers. A note about
+// those must not displace an item of this tier.
 func (p Parcel) saidAtMost(tier int) string {
 	short := 0
 	for _, item := range p.Items {
@@ -162,7 +162,7 @@ func (p Parcel) least() int {
 	return min(some, pack.Tokens(open+end)+all)
 }
 
-// said returns the line that counts the items left out and shortened, or "".
+// said returns the line that counts omitted and shortened items, or "".
 func (p Parcel) said(cut, short int) string {
 	var parts []string
 	if cut > 0 {

@@ -25,8 +25,8 @@ func packed(text string) string {
 	return out
 }
 
-// FuzzPacked: whatever is stored, what is given is one Element which nothing inside ends, in which
-// nothing is unseen, and which is cut whole out of the transcript that it comes back in.
+// FuzzPacked: for any stored text, the output is one Element. Nothing in it ends it or is
+// invisible, and it can be cut whole out of a transcript.
 func FuzzPacked(f *testing.F) {
 	for _, s := range []string{
 		"", "plain", "</reverie-memory>", "< / reverie-memory >", "<REVERIE-memory>", "<reverie-checkpoint>\n</system-reminder>", "</hook_context><b>",
@@ -153,7 +153,7 @@ func TestLeastBudget(t *testing.T) {
 	}
 }
 
-// What it takes to say that a later tier's item is shortened leaves no item of an earlier tier out.
+// The note about shortened items of a later tier displaces no item of an earlier tier.
 func TestShorteningTakesNoRoomFromAnEarlierTier(t *testing.T) {
 	binding := []pack.Item{{Value: 1, Whole: "- constraint: never push to main"}, {Place: 1, Value: 1, Whole: "- constraint: the port is taken"}}
 	late := pack.Item{Place: 2, Tier: 1, Value: 1, Whole: "- fact: one. " + strings.Repeat("two ", 40), Short: "- fact: one. …"}
@@ -183,8 +183,8 @@ func TestTypesKeepTheirParameters(t *testing.T) {
 	}
 }
 
-// Whatever is known, and in whatever order it is read: the budget and the bytes hold, nothing is
-// given twice, every line is one of a memory's, and what binds is not left out for what does not.
+// For any memories in any order, the budget and the size limit hold, and nothing is given twice.
+// Every line belongs to a memory, and no binding memory yields to another kind.
 func TestFill(t *testing.T) {
 	texts := []string{
 		"Use `pnpm. Never` npm in web/. It writes a lock file that CI rejects.", "提交信息用中文写。不要用英文，评审的人读不懂。", "テストを先に書く。実装は後。",
@@ -240,7 +240,7 @@ func TestFill(t *testing.T) {
 			t.Fatalf("%d of %d are given, and %v left out", len(in.Items), n, in.Cut)
 		}
 		if !optional || in.Cut[CutBudget] == 0 && !slices.ContainsFunc(in.Items, func(g Given) bool { return g.Short }) {
-			return // where all have room, none is left out
+			return // nothing is omitted if all fit
 		}
 		binding := slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return c.tier != tierBinds })
 		beside := slices.DeleteFunc(slices.Clone(in.Items), func(g Given) bool {

@@ -60,7 +60,7 @@ func TestLedgerOfParallelSessions(t *testing.T) {
 	}
 }
 
-// What is asked for takes the place of what the settings give, unless they give nothing.
+// A requested budget replaces that of the settings, unless the settings disable it.
 func TestBudgetOfARequest(t *testing.T) {
 	for _, c := range []struct{ asked, setting, want int }{
 		{0, 1500, 1500}, {80, 1500, 80}, {9000, 1500, 9000}, {-1, 1500, 0},

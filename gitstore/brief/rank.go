@@ -102,10 +102,10 @@ func (b *maker) candidates(ctx context.Context, v *record.View, in *Injection) (
 // Weights and bounds for the worth of a memory.
 const (
 	maxSeen     = 5    // distinct sessions
-	maxUsed     = 3    // distinct sessions whose prompts named it
+	maxUsed     = 3    // distinct sessions whose prompts matched it
 	aboutHere   = 3    // it is about the asker's place
 	fromBranch  = 2    // it was learned on this branch
-	usedLedgers = 200  // sessions whose ledgers are read
+	usedLedgers = 200  // number of session ledgers to read
 	maxTouched  = 2000 // files of a branch
 )
 
@@ -287,7 +287,7 @@ func (l Ledger) uses() map[string]map[string]bool {
 type place struct {
 	dir     string   // below the top of the work tree, with slashes; "" at the top
 	touched []string // files that the branch changed
-	files   []string // that the asker works on
+	files   []string // files being worked on
 }
 
 // placeOf finds the asker's place, as far as the candidates ask for it.

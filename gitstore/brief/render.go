@@ -216,9 +216,9 @@ const (
 	nothingYet = "Nothing yet.\n"
 )
 
-// Markdown renders memories, the most binding kinds first, in the order of ids, which new ones do
-// not change. With a limit in bytes, line ends counted as two, one more line counts those that do
-// not fit, beside left. The same memories always give the same bytes.
+// Markdown renders memories, the most binding kinds first, then by id, so that new memories do not
+// reorder it. limit is in bytes, with line ends counted as two. A last line counts the memories
+// that do not fit, plus left. The output is deterministic.
 func Markdown(memories []Item, limit, left int) string {
 	var b strings.Builder
 	b.WriteString("## What this repository remembers\n\nKept by Reverie as reference data: verify before you rely on it. `reverie show ID` tells where a statement comes from.\n")
@@ -248,7 +248,7 @@ func Markdown(memories []Item, limit, left int) string {
 	return b.String()
 }
 
-// size returns the length of a text in a file whose line ends have two bytes.
+// size returns the length of a text with two-byte line ends.
 func size(s string) int { return len(s) + strings.Count(s, "\n") }
 
 // Edited reports whether a block has another body than it was written with, by the sum in its begin
@@ -274,7 +274,7 @@ func HandEdits(ctx context.Context, r *reader.Reader, now *record.View, b block.
 		ours["### "+headingOf(k)+"\n"] = true
 	}
 	inside := map[string]bool{}
-	cut := false // not all had room: what is not there was perhaps never there
+	cut := false // some did not fit: an absent one may be old
 	for line := range strings.Lines(body) {
 		inside[line] = true
 		left := strings.HasSuffix(line, leftLine)
@@ -291,9 +291,8 @@ func HandEdits(ctx context.Context, r *reader.Reader, now *record.View, b block.
 	return added, gone, nil
 }
 
-// renderedThen returns the lines that a block may have had when it was written, at the state and
-// the time that it names, and those of them that are memories. It returns none where that state is
-// not known here.
+// renderedThen returns the lines that a block may have had when written, at its own state and time,
+// and those that are memories. It returns nil if that state is not here.
 func renderedThen(ctx context.Context, r *reader.Reader, now *record.View, b block.Block, body string) (lines, memories map[string]bool, err error) {
 	lines, memories = map[string]bool{}, map[string]bool{}
 	tree := gitstore.ID(b.Attribute("tree"))

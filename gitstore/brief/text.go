@@ -49,8 +49,8 @@ func Inert(s string) string {
 	return strings.NewReplacer("<!--", "&lt;!--", "-->", "--&gt;").Replace(s)
 }
 
-// Tagless makes text harmless in an element: it has no closing tag, no tag of ours and none of a
-// client's, and nothing in it is hidden. It stays on its line.
+// Tagless makes text harmless in an element. It has no closing tag, none of our or a client's tags,
+// and no invisible characters. It stays on one line.
 func Tagless(s string) string { return attack.Untag(unseen.Reveal(Inert(s))) }
 
 // TaglessLines is Tagless for Markdown of several lines.

@@ -49,31 +49,31 @@ import (
 // Token is one term at one place of a document.
 type Token struct {
 	Term    string // not empty
-	Weight  uint8  // of its field: it counts so often in the frequency and in the length
+	Weight  uint8  // of its field: factor for the frequency and the length
 	Word    uint32 // position in words; the parts of one word share it
 	Passage uint16 // line or sentence that it is in, from 0
-	Gram    bool   // its grams count. True for one token of a term, true for all of them in the segment
+	Gram    bool   // its grams count: set on one token of a term, it holds for all in the segment
 }
 
-// Doc is what the catalog keeps.
+// Doc is one document of the catalog.
 type Doc struct {
 	Key   string // unique
 	Blob  string // names the content
-	Mark  uint64 // of the caller's, to look at many documents soon
+	Mark  uint64 // set by the caller, for fast scans
 	Flags uint8  // likewise
 	Head  []byte // likewise, for when the mark is right
 	Body  []byte // the rest
 
-	Indexed bool // a search may find it: what follows counts
+	Indexed bool // a search may find it; the following fields are used
 	Time    int64
 	Expires int64 // Unix seconds, 0: never
 	Kind    uint8
-	Group   string   // of neighbours, in the order of Time, then Key; "" is no group
+	Group   string   // of neighbours, in the order of Time, then Key; "" means none
 	Labels  []string // for filters
 	Tokens  []Token  // in reading order
 }
 
-// ErrCorrupt is returned for bytes that are not what was written.
+// ErrCorrupt means that the derived file is damaged.
 var ErrCorrupt = errors.New("the derived file is spoilt")
 
 const (
@@ -81,9 +81,9 @@ const (
 	headerSize = 32
 	pageSize   = 4 << 10
 	readAhead  = 16        // pages that are read at once where one follows the other
-	fewAsks    = 1024      // strings of a large section that are read each by itself: who asks for more wants all
+	fewAsks    = 1024      // strings of a large section read one by one; then the section is loaded whole
 	maxSection = 1<<32 - 1 // bytes: offsets have four
-	maxLength  = 1 << 31   // of a document: sums must not overflow
+	maxLength  = 1 << 31   // of a document, so that sums cannot overflow
 )
 
 // The sections, in their order.

@@ -58,7 +58,7 @@ func (e entry) doc() Doc {
 	return d
 }
 
-// entries are those of state n: n tells everything, so whoever reads a catalog can judge it.
+// entries returns the entries of state n. They follow from n, so any reader can check a catalog.
 func entries(n int) (State, []entry) {
 	var all []entry
 	for i := range 40 {
@@ -108,8 +108,7 @@ func read(path string) *Catalog {
 	return f.Read()
 }
 
-// judge compares a catalog with the text of its entries. It returns the first difference, "" if
-// there is none.
+// judge returns the first difference between a catalog and its expected entries, or "".
 func judge(c *Catalog, all []entry) string {
 	freqs, grams, order := map[string]map[string]uint32{}, map[string]map[string]bool{}, []entry{}
 	var totals Totals
@@ -341,7 +340,7 @@ func TestDropWinsOverALateWriter(t *testing.T) {
 			t.Fatal(err)
 		}
 		if name == "old" {
-			read(path).Close() // somebody begins a new one
+			read(path).Close() // another process begins a new one
 		}
 		to, all := entries(2)
 		y := brought(t, late, to, all, 0)
@@ -407,8 +406,8 @@ func TestPurgedTextLeavesTheFile(t *testing.T) {
 	wantRight(t, read(path), all)
 }
 
-// Whatever bytes of the file are missing or other, the answer is right, or an error tells; and the
-// next process has a good file.
+// With any missing or changed bytes in the file, the answer is right or Err reports an error, and
+// the next process has a good file.
 func TestTornAndSpoiltFilesGiveNoWrongAnswer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -497,7 +496,7 @@ func TestOneWriterWins(t *testing.T) {
 	}
 }
 
-// Many changes leave a file that is not much larger than what it holds.
+// After many changes the file is not much larger than its content.
 func TestFileStaysSmall(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cache")
 	c := read(path)
@@ -525,7 +524,7 @@ func FuzzSegment(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(uint32(100), byte(7))
-	f.Fuzz(func(t *testing.T, at uint32, with byte) { // a forger can write sums: nothing is checked but bounds
+	f.Fuzz(func(t *testing.T, at uint32, with byte) { // a forger can write sums, so only bounds are checked
 		forged := slices.Clone(data)
 		forged[segmentHead+int(at)%(len(forged)-segmentHead)] ^= with
 		s, ok := openSegment(nil, 0, 0, mended(forged))
@@ -540,8 +539,8 @@ func FuzzSegment(f *testing.F) {
 	})
 }
 
-// BenchmarkOneMore is what one more document costs, written and read again, and BenchmarkOpen a
-// cold opening.
+// BenchmarkOneMore measures adding a document and reading it back, and BenchmarkOpen a cold
+// opening.
 func BenchmarkOneMore(b *testing.B) {
 	for _, n := range []int{10_000, 100_000} {
 		path := filepath.Join(b.TempDir(), "cache")

@@ -18,13 +18,13 @@ const (
 
 // Change is a catalog in the making. It is for one goroutine.
 type Change struct {
-	Segments []*Segment // of the catalog before, to Remove documents from
+	Segments []*Segment // of the previous catalog, to Remove documents from
 	base     *Catalog
 	b        builder
 }
 
-// Change begins with what the catalog has, and with nothing if it is spoilt. split gives the grams
-// of a term; nil: there are none.
+// Change begins a change of the catalog, from nothing if it is damaged. split returns the grams of
+// a term; nil means none.
 func (c *Catalog) Change(split func(term string) []string) *Change {
 	ch := &Change{base: c, b: builder{split: split}}
 	if c.Err() == nil {
@@ -45,13 +45,13 @@ func (ch *Change) Remove(key string) {
 	}
 }
 
-// Add adds a document, whose key no other has.
+// Add adds a document with a new key.
 func (ch *Change) Add(d Doc) error { return ch.b.add(d) }
 
-// Commit is the catalog as changed, at a state. It is written to the file, unless Unkept says why
-// not. At most limit documents are written once more to keep the segments few; 0: as many as it
-// takes. The error wraps ErrCorrupt if the catalog before was spoilt, ErrBehind if more than limit
-// documents are in the way of text that was purged, or is that of ctx.
+// Commit returns the changed catalog at a state, and writes it to the file unless Unkept gives a
+// reason. It rewrites at most limit documents to keep the segments few; 0 means no limit. The error
+// wraps ErrCorrupt if the previous catalog was damaged, and ErrBehind if removing purged text needs
+// more than limit documents. Otherwise it is that of ctx.
 func (ch *Change) Commit(ctx context.Context, to State, limit int) (*Catalog, error) {
 	anew := to.Purged != ch.base.Purged
 	merged := choose(ch.Segments, len(ch.b.docs), limit)
@@ -111,10 +111,9 @@ func (c *Catalog) kept(anew bool) (*Catalog, error) {
 	return y, err
 }
 
-// choose says which segments are written once more, into one with the n new documents: any that has
-// lost many; and if there are too many segments, the smallest, with each that is no larger than
-// what is taken before it. So a document is written again about as often as the number of documents
-// doubles.
+// choose selects the segments to merge with the n new documents: any that has lost many documents.
+// If there are too many segments, it adds the smallest, and each that is no larger than the sum so
+// far. So a document is rewritten about as often as the number of documents doubles.
 func choose(segments []*Segment, n, limit int) (merged []int) {
 	var rest []int
 	taken := n

@@ -14,16 +14,16 @@ import (
 	"github.com/reverie-memory/reverie/internal/file"
 )
 
-// State is what a catalog was made of.
+// State identifies the inputs of a catalog.
 type State struct {
 	Trees    [2]string // all documents are files of these
 	Analysis string    // made the terms
 	Key      string    // all that a search may find is indexed, as of this state; "": not all
 	Notes    []string  // on Key
-	Purged   string    // names the purges whose text is gone from the file
+	Purged   string    // names the purges whose text is removed from the file
 }
 
-// Catalog is what is known at one State. It does not change, and many goroutines may use it.
+// Catalog holds the documents at one State. It does not change, and many goroutines may use it.
 type Catalog struct {
 	State
 	Segments []*Segment
@@ -31,7 +31,7 @@ type Catalog struct {
 	path    string
 	file    *handle // nil: in memory only
 	head    [headerSize]byte
-	end     int64 // of what the header names
+	end     int64 // of the data that the header names
 	foreign bool  // the file holds something else
 	unkept  error
 }
@@ -67,8 +67,8 @@ type place struct {
 	Dead     []byte // a bit for each document that is gone
 }
 
-// File is the file of a catalog. What is read from elsewhere after Open may be kept in the catalog:
-// if a purge removes the file in between, nothing is written.
+// File is the file of a catalog. Data read elsewhere after Open may be stored in it: if a purge
+// removes the file in between, nothing is written.
 type File struct {
 	path   string
 	file   *handle // nil: in memory only
@@ -171,8 +171,8 @@ func sum(head [headerSize]byte, state []byte) uint32 {
 	return crc32.Update(crc32.ChecksumIEEE(head[16:28]), crc32.IEEETable, state)
 }
 
-// Err is ErrCorrupt if something that was read was spoilt. Whoever has an answer asks it last; with
-// an error the answer is worth nothing. A Change of such a catalog begins with an empty one.
+// Err returns ErrCorrupt if damaged data was read. Check it after the last answer, which is invalid
+// with an error. A Change of such a catalog begins from nothing.
 func (c *Catalog) Err() error {
 	for _, s := range c.Segments {
 		if err := s.Err(); err != nil {
@@ -182,8 +182,8 @@ func (c *Catalog) Err() error {
 	return nil
 }
 
-// Unkept tells why a catalog is in memory only. It is nil if another writer was faster: the next
-// reader has what that one wrote.
+// Unkept returns the reason that a catalog is in memory only. It is nil if another writer was
+// faster: the next reader has that one's result.
 func (c *Catalog) Unkept() error { return c.unkept }
 
 // InMemory is the catalog without its file: no Change of it is written. Both are to be closed.
@@ -210,7 +210,7 @@ func (c *Catalog) Close() {
 	c.file, c.Segments = nil, nil
 }
 
-// keep writes a catalog that was made from what the file has. anew replaces the file.
+// keep writes a catalog that continues the file's content. anew replaces the file.
 func (c *Catalog) keep(anew bool) (*Catalog, error) {
 	if c.path == "" || c.file == nil {
 		return c, c.unkept
@@ -322,14 +322,14 @@ func (c *Catalog) replace() (*Catalog, error) {
 	return c, nil
 }
 
-// Drop removes a catalog. Whoever has it open, and is about to write, writes nothing.
+// Drop removes a catalog. Processes that have it open no longer write to it.
 func Drop(path string) error {
 	for {
 		f, err := file.Open(path, os.O_RDWR|file.NoFollow, 0)
 		if errors.Is(err, os.ErrNotExist) {
 			return nil
 		}
-		if errors.Is(err, file.ErrNotRegular) { // a link; a folder of somebody's stays
+		if errors.Is(err, file.ErrNotRegular) { // a link; a foreign folder stays
 			return os.Remove(path)
 		}
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Where no more can be written, what was there stays, and answers are right.
+// If writing fails, the old file stays and answers are right.
 func TestFullDiskAndReadOnlyFolder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cache")
 	to, all := entries(1)

@@ -87,8 +87,8 @@ func start(path string, first, rounds int) *exec.Cmd {
 	return cmd
 }
 
-// Two processes write, others are killed while they do, and readers judge what they find: it is
-// always the whole answer of some state, and never empty.
+// Two processes write, others are killed while writing, and readers check the content. They always
+// see one complete state, and never an empty one.
 func TestWritersAndReadersRace(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

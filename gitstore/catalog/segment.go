@@ -57,7 +57,7 @@ type part struct {
 	size  uint64
 	count int
 	at    int64  // in the file
-	sums  []byte // of its pages
+	sums  []byte // of the pages
 	data  []byte // nil: nothing was read yet
 	seen  []atomic.Bool
 	asks  atomic.Int32 // for strings of a large section
@@ -111,7 +111,7 @@ func openSegment(file io.ReaderAt, at, size int64, made []byte) (*Segment, bool)
 
 func (p *pages) spoilt() { p.bad.Store(true) }
 
-// Err is ErrCorrupt if something that was read was spoilt: what the segment gave may be wrong.
+// Err returns ErrCorrupt if damaged data was read: answers of the segment may be wrong.
 func (p *pages) Err() error {
 	if p.bad.Load() {
 		return ErrCorrupt
@@ -143,7 +143,7 @@ func (p *pages) fill(x *part, k, end uint64) bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	if x.data == nil {
-		x.data = make([]byte, x.size) // the system gives memory for what is read alone
+		x.data = make([]byte, x.size) // the system allocates only the pages that are used
 	}
 	if k > 0 && x.seen[k-1].Load() {
 		end = max(end, k+readAhead)
@@ -203,7 +203,7 @@ func (p *pages) text(sec, i int) []byte {
 	return p.span(sec, from, to)
 }
 
-// place is where a string of a table is in its section.
+// place returns the position of a table's string in its section.
 func (p *pages) place(sec, i int) (from, to uint64, ok bool) {
 	x := &p.parts[sec]
 	if i < 0 || i >= x.count {
@@ -249,7 +249,7 @@ func (p *pages) large(sec, i int, use func(text []byte)) {
 	use(data[from-first : to-first])
 }
 
-// view is a string of a table without a copy: what was read never changes.
+// view returns a string of a table without a copy: loaded data never changes.
 func (p *pages) view(sec, i int) string {
 	b := p.text(sec, i)
 	return unsafe.String(unsafe.SliceData(b), len(b))
@@ -271,7 +271,7 @@ func (p *pages) row(doc int) []byte {
 	return noRow[:]
 }
 
-// Len is how many documents there are, those that are gone too.
+// Len returns the number of documents, including removed ones.
 func (p *pages) Len() int { return p.docs }
 
 // Key, Blob, Mark, Flags, Kind, Time and Expires are those that a document was given. Doc counts
@@ -297,7 +297,7 @@ func (p *pages) length(at uint64) uint32 {
 	return 0
 }
 
-// Head and Body are what was kept of a document. ok is false if it cannot be read.
+// Head and Body return the stored parts of a document. ok is false if it cannot be read.
 func (p *pages) Head(doc int) (head string, ok bool) { return p.view(secHeads, doc), !p.bad.Load() }
 func (p *pages) Body(doc int) (body string, ok bool) {
 	p.large(secBodies, doc, func(text []byte) { body = string(text) })
@@ -307,7 +307,7 @@ func (p *pages) Body(doc int) (body string, ok bool) {
 // Find is the document with a key.
 func (p *pages) Find(key string) (doc int, ok bool) { return p.search(secKeys, key) }
 
-// Terms is how many terms there are.
+// Terms returns the number of terms.
 func (p *pages) Terms() int { return p.parts[secTerms].count }
 
 // Term finds a term: its id, which is below Terms.
@@ -348,7 +348,8 @@ func (p *pages) Labels(doc int, out []uint32) []uint32 {
 	return out
 }
 
-// Label finds a label's id, LabelText is the label of one, and LabelCount is how many there are.
+// Label returns the id of a label, LabelText the label of an id, and LabelCount the number of
+// labels.
 func (p *pages) Label(text string) (id uint32, ok bool) {
 	i, ok := p.search(secLabels, text)
 	return uint32(i), ok
@@ -356,7 +357,7 @@ func (p *pages) Label(text string) (id uint32, ok bool) {
 func (p *pages) LabelText(id uint32) string { return p.view(secLabels, int(id)) }
 func (p *pages) LabelCount() int            { return p.parts[secLabels].count }
 
-// Group is the name of a document's group; "" is none.
+// Group returns the name of a document's group, or "".
 func (p *pages) Group(doc int) string {
 	if id := le.Uint32(p.row(doc)[rowGroup:]); id > 0 {
 		return p.view(secLabels, int(id)-1)
@@ -526,7 +527,7 @@ func (s *Segment) share() *Segment {
 	return &other
 }
 
-// DF is how many documents that are there have a term.
+// DF returns the number of present documents with a term.
 func (s *Segment) DF(term uint32) (n int) {
 	c := s.Postings(term)
 	if s.lost == 0 {
