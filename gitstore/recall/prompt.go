@@ -8,7 +8,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// Bounds of a prompt.
+// Bounds of the part of a prompt that we read.
 const (
 	maxPrompt = 8 << 10 // bytes, from the beginning
 	maxAsked  = 400     // words

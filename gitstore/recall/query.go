@@ -12,34 +12,33 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// Query is a search, taken apart. A sentence in any language is a query without any of what
-// follows, and Text is that sentence as it was.
+// Query is a parsed search. A sentence in any language without the syntax below is a query too, and
+// becomes Text unchanged.
 //
 //	two words            memories about them, the best first
 //	"two words"          these words side by side; also “”, „“, «», 「」 and 『』
-//	-word  -"two words"  memories that say this are left out
+//	-word  -"two words"  excludes memories with these words
 //	kind:failure         memories of this kind; likewise path:web/ tag:build by:claude since:2w; at:v1.2
 //	-tag:build           memories without it
 //
-// Several filters of one key let through what any of them does, filters of different keys what all
-// do. A value with blanks stands in quotes. What looks like a filter with another key is a word:
-// std::vector. Of common.go:296 the file is looked for. A path is named from the top of the work
-// tree, one that begins with ./ or ../ from where the query was asked.
+// Filters of one key are alternatives; filters of different keys must all match. Quote a value with
+// blanks. A filter with an unknown key is a word: std::vector. In common.go:296 only the file
+// counts. Paths are relative to the top of the work tree, or to the asker's folder if they begin
+// with ./ or ../.
 //
-// An exclusion begins with a letter and stands at the end of the query, or at the beginning of a
-// short one; a quoted one stands anywhere. In the middle -word is an option of some program, and
-// everywhere those of one or two letters are, as -v, -O2 and -rf, and -mod=vendor, --amend and
-// well-known ones such as -race and -Wall: they are looked for. Whoever looks for another one
-// quotes it, as in "-frobnicate".
+// An exclusion begins with a letter and is at the end of the query, or at the beginning of a short
+// one. A quoted exclusion may be anywhere. In the middle, -word is a program option to search for.
+// Everywhere so are options of one or two letters, as -v, -O2 and -rf, and -mod=vendor, --amend and
+// known ones such as -race and -Wall. Quote any other option, as in "-frobnicate".
 //
-// What was pasted is looked for as it is. A text of several lines has no filters and no exclusions.
-// A line in which a word ends with a colon, as in "ld: cannot find -lfoo", has no exclusions but
-// quoted ones. There, and in a sentence of four other words or more, what looks like a filter is a
-// word where its value is none (kind:Deployment), and may be one where nothing has that value
-// (tag:latest): see Plain and Perhaps.
+// Pasted text is searched literally. Several lines have no filters and no exclusions. A line with a
+// word that ends with a colon, as in "ld: cannot find -lfoo", has only quoted exclusions. There,
+// and in a sentence with four or more other words, a filter with an invalid value is a word
+// (kind:Deployment). It may become one if nothing has its value (tag:latest): see Plain and
+// Perhaps.
 //
-// A phrase is demanded where it is the query, or stands beside four words at most; in a longer
-// sentence its words are looked for as all others.
+// A phrase is required if it is the query or has at most four words next to it. In a longer
+// sentence its words count like all others.
 type Query struct {
 	Text    string   // the words and phrases to find, without line numbers after files
 	Phrases []string // parts of it in quotation marks, as they were written

@@ -24,7 +24,7 @@ func FirstFiles() map[string]string {
 	return map[string]string{"README.md": firstReadme, "reverie.toml": firstConfig}
 }
 
-// Begun says how a clone came to its memory branch.
+// Begun tells how a clone got its memory branch.
 type Begun int
 
 const (

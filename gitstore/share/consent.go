@@ -69,7 +69,7 @@ func (s *session) agree(lane, what string) error {
 	return s.file.Save()
 }
 
-// unpublished says in words what a push would publish, and counts its commits.
+// unpublished describes the commits that a push would publish, and counts them.
 func (l *lane) unpublished(ctx context.Context, ours, theirs gitstore.ID) (what string, commits int, err error) {
 	var others []string
 	var base gitstore.ID

@@ -12,8 +12,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/plural"
 )
 
-// fetch brings the remote's tip, empty where it has none, and clean, the part of it that may be
-// merged. The ref of what was seen moves on only if nothing of it is gone.
+// fetch fetches the remote's tip, empty without one, and returns in clean the commit to merge. The
+// ref of the last seen tip moves only if no commit was lost.
 func (l *lane) fetch(ctx context.Context) (theirs, clean gitstore.ID, err error) {
 	repo := l.c.Repo
 	if err := repo.ClearRefLock(l.fresh()); err != nil {
@@ -98,9 +98,9 @@ func (l *lane) moveSeen(ctx context.Context, now, old, why string) error {
 	return l.file.Save()
 }
 
-// lost decides about a remote that no longer has all that it was seen to have, and whose purge
-// records do not say why. now is empty where the whole ref is gone. Without an error the sync goes
-// on with the remote as it is now. No ref has moved yet.
+// lost decides about a remote that lost commits without a purge record to explain it. now is empty
+// if the whole ref is gone. Without an error the sync continues with the remote's current state. No
+// ref has moved yet.
 func (l *lane) lost(ctx context.Context, seen, now string) error {
 	var others []string
 	if now != "" {
@@ -140,7 +140,7 @@ func (l *lane) lost(ctx context.Context, seen, now string) error {
 		fmt.Sprintf("nothing was changed. Look at them with 'git log %s' and ask who rewrote it; what is here of them is published again by: reverie sync --restore %s", l.seen(), l.remote.Name))
 }
 
-// forgetSeen drops the ref of what was seen, so that the whole lane is pushed again.
+// forgetSeen drops the ref of the last seen tip, so that the whole lane is pushed again.
 func (l *lane) forgetSeen(ctx context.Context, seen string) error {
 	ctx, unlock, err := l.store.Lock(ctx)
 	if err != nil {

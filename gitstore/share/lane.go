@@ -82,7 +82,7 @@ func (l *lane) dropBroken(ctx context.Context) (found bool) {
 // Bounds on the attempts of one sync. Each but the first follows a push that another clone won.
 const (
 	maxRaces = 30
-	maxStuck = 5 // of them, with a remote that has not moved
+	maxStuck = 5 // lost races with a remote that has not moved
 	maxPause = 2 * time.Second
 )
 
@@ -163,7 +163,7 @@ func (l *lane) attempt(ctx context.Context, first bool) (theirs gitstore.ID, los
 	return theirs, lost, err
 }
 
-// preview says what a sync would do.
+// preview reports the work of a sync without doing it.
 func (l *lane) preview(ctx context.Context, ours, theirs gitstore.ID) error {
 	var err error
 	l.out.Fetched, _, err = l.remote.Apart(ctx, string(theirs), string(ours))
@@ -249,8 +249,8 @@ func (l *lane) publish(ctx context.Context, tip, theirs gitstore.ID) (lost bool,
 	return false, l.moveSeen(ctx, string(tip), string(theirs), "push")
 }
 
-// refused proposes the changes where the server does not take the branch. It passes on what the
-// server said, and remembers the remote if that takes the proposal.
+// refused proposes the changes if the server rejects the branch. It reports the server's words, and
+// notes the remote as review-only if that accepts the proposal.
 func (l *lane) refused(ctx context.Context, p git.Pushed, report git.Report, tip, theirs gitstore.ID) error {
 	l.quote(report)
 	err := fmt.Errorf("push to %s: refused: %s", l.remote.Name, p.Reason)

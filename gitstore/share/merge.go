@@ -13,26 +13,26 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 )
 
-// Tally counts what a merge did to the memories, and names what a number would hide.
+// Tally counts the memories that a merge changed, and lists the surprising ones.
 type Tally struct {
 	Added   int `json:"added"`
 	Changed int `json:"changed"`
 	Retired int `json:"retired"` // went out of force, or were removed
 
-	Overruled []record.Overruled `json:"overruled,omitempty"` // of the retired, those that this side had changed
+	Overruled []record.Overruled `json:"overruled,omitempty"` // retired ones that this side had changed
 }
 
-// Merged tells what Merge did.
+// Merged describes the outcome of Merge.
 type Merged struct {
 	Way    string `json:"way"` // nothing, fast-forward, adopted or joined
 	From   string `json:"from"`
 	Commit string `json:"commit"`
 	Tally
-	Contested []string `json:"contested"` // of the memories that it brought or changed
+	Contested []string `json:"contested"` // among the memories that it added or changed
 	Dropped   []string `json:"dropped"`   // files of which one side's text is in history only
 	Backup    string   `json:"backup,omitempty"`
 
-	Note string                `json:"-"` // what git said, such as on signing
+	Note string                `json:"-"` // git's remarks, such as on signing
 	Bad  []*record.FormatError `json:"-"` // records that cannot be read now
 }
 
@@ -78,8 +78,7 @@ func Accept(c config.Config, from string, theirs *gitstore.Tree) error {
 	return c.Restrict(from+":reverie.toml", text)
 }
 
-// add counts what a merge of theirs changed, and returns the ids of the memories that it brought or
-// changed.
+// add counts the changes of a merge, and returns the ids of added or changed memories.
 func (t *Tally) add(ctx context.Context, s *gitstore.Store, m gitstore.Merged, theirs gitstore.ID) (ids []string, err error) {
 	if m.Old == m.Commit {
 		return nil, nil

@@ -136,7 +136,7 @@ func (p *proposals) build(ctx context.Context, ops []record.Operation, theirs gi
 		return next, err
 	}
 	defer unlock()
-	if err := p.clearScratch(ctx); err != nil { // of a sync that was killed
+	if err := p.clearScratch(ctx); err != nil { // left by a killed sync
 		return next, err
 	}
 	store := gitstore.Open(p.c.Repo, scratchRef)
@@ -248,8 +248,8 @@ func (p *proposals) refreshOne(ctx context.Context, open *remotes.Proposal, thei
 }
 
 // mergeInto merges theirs into a proposal at head and returns the commit. That is head if it has
-// theirs already, and empty if nothing would be left to propose. Commits that others added are
-// checked first.
+// theirs already, and empty if nothing remains to propose. It first checks commits that others
+// added.
 func (p *proposals) mergeInto(ctx context.Context, at *lane, head, theirs gitstore.ID, added bool) (gitstore.ID, error) {
 	if has, err := p.c.Repo.IsAncestor(ctx, string(theirs), string(head)); has || err != nil {
 		return head, err
@@ -268,7 +268,7 @@ func (p *proposals) mergeInto(ctx context.Context, at *lane, head, theirs gitsto
 			return "", refusedEntries(err, p.remote.Name)
 		}
 	}
-	if err := p.clearScratch(ctx); err != nil { // of a sync that was killed
+	if err := p.clearScratch(ctx); err != nil { // left by a killed sync
 		return "", err
 	}
 	store := gitstore.Open(p.c.Repo, scratchRef)

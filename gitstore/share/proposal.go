@@ -97,8 +97,8 @@ func (p *proposals) undecided(ctx context.Context, theirs gitstore.ID) (n int, e
 	return n, err
 }
 
-// follow moves our proposal on after another person moved or deleted its branch. It merges what a
-// reviewer added, and makes a new branch in the place of a deleted one.
+// follow updates our proposal after another person moved or deleted its branch. It merges a
+// reviewer's additions, and replaces a deleted branch.
 func (p *proposals) follow(ctx context.Context, next *remotes.Proposal) (moved bool, err error) {
 	at := p.laneOf(*next)
 	if err := p.c.Repo.ClearRefLock(at.fresh()); err != nil {

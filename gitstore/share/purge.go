@@ -9,10 +9,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 )
 
-// purged follows a purge. It looks at every fetched history before that is held against what was
-// seen and before it is merged. Where their history or ours was purged, it rewrites our own refs,
-// and returns the commit to merge in the place of theirs. If that differs from theirs, nothing is
-// pushed on top.
+// purged follows a purge. It runs on every fetched history before the comparison with the last seen
+// tip and before a merge. If their history or ours was purged, it rewrites our own refs and returns
+// the commit to merge in place of theirs. If the two differ, nothing can be pushed on top.
 func (l *lane) purged(ctx context.Context, theirs gitstore.ID) (clean gitstore.ID, err error) {
 	c, err := l.o.Purge()
 	if err != nil {
@@ -37,7 +36,7 @@ func (l *lane) purged(ctx context.Context, theirs gitstore.ID) (clean gitstore.I
 	return done.To, err
 }
 
-// agreeToFollow reports what following a purge removes here, and asks.
+// agreeToFollow reports the parts that following a purge removes here, and asks.
 func (s *session) agreeToFollow(ctx context.Context, theirs gitstore.ID, f *purge.Follow, found purge.Found) error {
 	gone, err := f.Statements(ctx)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/clone"
 )
 
-// settle drops decided proposals and takes their operations out of the inbox. Content alone says
+// settle drops decided proposals and removes their operations from the inbox. Only content tells
 // whether one has landed: a squash or a rebase leaves no commit to recognise. A proposal whose
 // branch is gone without that is closed.
 func (p *proposals) settle(ctx context.Context, tip, theirs gitstore.ID) error {
@@ -69,8 +69,7 @@ func (p *proposals) closed(ctx context.Context) (now []string, err error) {
 	return now, nil
 }
 
-// landed reports whether the remote's branch says what our proposal of the branch would have it
-// say.
+// landed reports whether the remote's branch has the content of our proposal of the branch.
 func (p *proposals) landed(ctx context.Context, of remotes.Proposal, tip, theirs gitstore.ID) (bool, error) {
 	if tip == theirs {
 		return true, nil
@@ -111,9 +110,8 @@ func (p *proposals) contentLanded(ctx context.Context, of remotes.Proposal, thei
 	return !missing, err
 }
 
-// decideOperations finds out what became of a proposal of operations: landed, withdrawn or open.
-// The operations that the remote's branch decided leave the inbox, also if it decided them in other
-// words.
+// decideOperations returns the fate of a proposal of operations: landed, withdrawn or open.
+// Operations that the remote's branch decided leave the inbox, even if it reworded them.
 func (p *proposals) decideOperations(ctx context.Context, of remotes.Proposal, theirs gitstore.ID) (fate string, err error) {
 	decided, waiting, rejected, err := p.decided(ctx, of, theirs)
 	if err == nil && len(decided) > 0 {

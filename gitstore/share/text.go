@@ -174,8 +174,8 @@ func backticks(text string) int {
 // skipCI matches words in a commit message that make a forge skip its checks.
 var skipCI = pattern.New(`(?i)\[\s*(?:(?:skip|no)[\s_-]*(?:ci|actions?)|(?:ci|actions?)[\s_-]*skip)\s*\]|\*\*\*NO_CI\*\*\*`)
 
-// quotable removes secrets and control characters, and words that make a forge skip its checks:
-// those count in code marks too.
+// quotable removes secrets, control characters, and words that make a forge skip its checks, which
+// work even in code marks.
 func quotable(text string) string {
 	clean, _ := (*redact.Scanner)(nil).Text(unseen.Visible(strings.ReplaceAll(text, "\r\n", "\n")))
 	return skipCI.ReplaceAllStringFunc(clean.String(), func(s string) string { return "(" + strings.Trim(s, "[]* ") + ")" })

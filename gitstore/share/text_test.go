@@ -39,7 +39,7 @@ func TestProposalText(t *testing.T) {
 	}
 }
 
-// A proposal says which model made it and of what, and tells nothing of a memory that stays here.
+// A proposal names its model and input, and reveals nothing of a memory that stays here.
 func TestProposalOfAModel(t *testing.T) {
 	m := record.New(record.Memory{Kind: record.Fact, Text: "The port is 9090.", Source: record.Source{By: "opencode/ses_1", How: record.Model}})
 	mine := record.New(record.Memory{Kind: record.Preference, Text: "I like port 8080.", Private: true})
@@ -89,8 +89,7 @@ func TestProposalTextIsInert(t *testing.T) {
 	}
 }
 
-// outsideCode reads Markdown as CommonMark says for fences inside a list item and code spans, and
-// returns what is neither.
+// outsideCode returns the text outside fences and code spans, by CommonMark's rules for list items.
 func outsideCode(t *testing.T, text string) string {
 	t.Helper()
 	var out strings.Builder

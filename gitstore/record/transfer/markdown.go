@@ -13,18 +13,17 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// The Markdown of memories: a heading for each kind, and below it for each memory
+// The Markdown form of memories has a heading per kind, and below it for each memory
 //
-//	### [3f9a1c2b7d104e55] Use pnpm, never npm, in web/.
+// 	### [3f9a1c2b7d104e55] Use pnpm, never npm, in web/.
 //
-//	- kind: "convention"
-//	- paths: ["web/**"]
+// 	- kind: "convention"
+// 	- paths: ["web/**"]
 //
-//	its body
+// 	its body
 //
-// with the fields of Line and their values in JSON. Another text of a contested memory stands below
-// a heading
-// #### [or]. A line of a body that looks like one of these headings has a backslash before it.
+// with the fields of Line and their values in JSON. Another text of a contested memory follows a
+// heading "#### [or]". A backslash escapes a line of a body that looks like one of these headings.
 
 const (
 	markdownTitle = "# Memories"
