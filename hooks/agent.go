@@ -1,12 +1,11 @@
-// Package hooks is the door between Reverie and the coding agents that call it.
+// Package hooks connects Reverie with the coding agents that call it.
 //
-// Agents is the table of the agents that are known. An agent's Decode makes an Event of what the
-// agent wrote to a hook's standard input, and Encode makes what the agent wants to read of the
-// answer. A Spool keeps events until a worker takes them. What to do about an event is not decided
-// here.
+// Agents is the table of known agents. An agent's Decode makes an Event of a hook's standard input,
+// and Encode makes the answer. A Spool keeps events until a worker takes them. Other packages
+// decide how to handle an event.
 //
-// Any number of processes may Append to a Spool at once, also while one worker takes from it;
-// nothing that is on the disk when Append returns is lost. All else here has no state.
+// Any number of processes may Append to a Spool at once, even while one worker takes from it. An
+// event is never lost once Append has returned. Everything else is stateless.
 package hooks
 
 import (
@@ -16,20 +15,20 @@ import (
 	"time"
 )
 
-// Kind says what an event means, whatever its agent calls it.
+// Kind is the meaning of an event in all agents.
 type Kind string
 
 const (
-	Start        Kind = "start"         // a session begins, or is gone on with
+	Start        Kind = "start"         // a session begins or continues
 	Prompt       Kind = "prompt"        // the user has typed something
 	Stop         Kind = "stop"          // the agent has answered and waits
 	SubagentStop Kind = "subagent-stop" // a sub-agent has
-	Compacting   Kind = "compacting"    // what was said so far is about to be replaced by a summary
+	Compacting   Kind = "compacting"    // a summary is about to replace the conversation
 	Compacted    Kind = "compacted"     // it was
 	End          Kind = "end"           // the session ends
 )
 
-// Form is how an agent wants the answer to an event.
+// Form is an agent's format for the answer to an event.
 type Form int
 
 const (
@@ -43,7 +42,7 @@ type Delivery struct {
 	Name    string // the agent's name of the event
 	Kind    Kind
 	Answer  Form
-	Timeout time.Duration // that its settings get: the longest that it may wait for us
+	Timeout time.Duration // in its settings: its longest wait for us
 }
 
 // Agent is one agent: data, and nothing to implement.
@@ -51,7 +50,7 @@ type Agent struct {
 	Name       string // opencode, claude, codex, gemini or generic; as in the names of sessions
 	Title      string // as people write it
 	Deliveries []Delivery
-	Root       string        // variable of a hook's environment that has the folder in which the session was started
+	Root       string        // environment variable with the folder where the session started
 	Unit       time.Duration // in which its settings give time
 	Limit      int           // the longest context it takes from one hook unshortened, in characters
 	Strict     bool          // it ignores a settings file with comments
@@ -59,15 +58,15 @@ type Agent struct {
 	Named      bool          // its settings name each hook
 	Mark       string        // variable that it sets in its shells
 	Sessions   []string      // such variables that hold a session's id; the first that is set counts
-	Line       string        // that its shell gets, with CALL for the call; empty: the call alone
+	Line       string        // for its shell, with CALL for the call; empty for the call alone
 }
 
 // Lines after which an agent goes on, whatever becomes of the call.
 const (
 	// One throws a prompt away at 2, with which Go's runtime ends when it gives up.
 	forgiving = "CALL || true"
-	// One does so at every code but 0, as of a program that is gone. It ends a shell that takes too
-	// long and not what that runs, and waits until nobody can write to it any more.
+	// One blocks at every code but 0, even if the program is gone. On a timeout it ends a shell but
+	// not the shell's children, and waits until all writers have closed the pipe.
 	aloof = `printf %s "$(exec CALL 2>/dev/null)"`
 )
 
@@ -83,8 +82,8 @@ var Agents = []Agent{
 			{"UserPromptSubmit", Prompt, Object, 5 * time.Second},
 			{"Stop", Stop, Silent, 5 * time.Second},
 			{"SubagentStop", SubagentStop, Silent, 5 * time.Second},
-			{"PreCompact", Compacting, Plain, 10 * time.Second}, // its text ends the instructions for the summary
-			{"SessionEnd", End, Silent, 5 * time.Second},        // without a time of its own it is ended after 1.5 s
+			{"PreCompact", Compacting, Plain, 10 * time.Second}, // its output is appended to the instructions for the summary
+			{"SessionEnd", End, Silent, 5 * time.Second},        // without a timeout of its own it ends after 1.5 s
 		}},
 	{Name: "codex", Title: "Codex CLI", Unit: time.Second, Strict: true, Unmarked: true, Line: forgiving, Limit: limit,
 		Mark: "CODEX_SANDBOX", Sessions: []string{"CODEX_THREAD_ID", "CODEX_SESSION_ID"}, Deliveries: []Delivery{
@@ -130,8 +129,8 @@ func Find(name string) (Agent, bool) {
 	return Agents[i], true
 }
 
-// Place is the folder whose repository an event is about: where the session was started, if the
-// agent tells, since an agent may change its folder into another repository.
+// Place returns the folder whose repository an event concerns. That is the session's start folder,
+// if known, since an agent may move to another repository.
 func (a Agent) Place(e Event) string {
 	if dir := os.Getenv(a.Root); a.Root != "" && filepath.IsAbs(dir) {
 		return dir
@@ -139,7 +138,7 @@ func (a Agent) Place(e Event) string {
 	return e.Dir
 }
 
-// delivery returns what an agent calls name.
+// delivery returns the entry for an agent's event name.
 func (a Agent) delivery(name string) (Delivery, bool) {
 	i := slices.IndexFunc(a.Deliveries, func(d Delivery) bool { return d.Name == name })
 	if i < 0 {

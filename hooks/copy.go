@@ -17,24 +17,24 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-// Agents rewrite, shorten and delete their transcripts. What a session has established must not
-// hang on that, so the worker copies the records as they come, freed of secrets, beside the events.
+// Agents rewrite, shorten and delete their transcripts. To keep a session's results, the worker
+// copies new records, redacted, into the folder of the events.
 
 // Copied is a transcript as far as it was copied.
 type Copied struct {
 	Path     string // of the copy
 	From     string // the agent's file
-	Subagent string // whose it is, "" for the session itself
+	Subagent string // its owner, "" for the session itself
 	Grown    int64  // bytes of From that were new
 	Size     int64  // of the copy, in bytes
 }
 
-// progress is how far a transcript was copied.
+// progress is the state of the copy of a transcript.
 type progress struct {
 	From   string `json:"from"`
 	Offset int64  `json:"offset"` // in From, behind the last whole line
 	Size   int64  `json:"size"`   // of the copy
-	Tail   string `json:"tail"`   // hash of the bytes of From before Offset, by which a rewritten file is known
+	Tail   string `json:"tail"`   // hash of the bytes of From before Offset, to recognise a rewritten file
 }
 
 const (
@@ -43,12 +43,11 @@ const (
 	maxCopy = 64 << 20 // bytes of a transcript that are read at a time
 )
 
-// Copy brings the copies of a session's transcripts up to date: whole lines alone, from where the
-// last copy ended. Of a file that was rewritten, or of another that the agent goes on in, the
-// records come to those that were copied before: a transcript that is shortened, or gone, takes
-// nothing away. Only one that is a single document is copied anew. At most maxCopy bytes of each
-// are read at a time; the rest waits for the next. What could be copied is returned beside the
-// error.
+// Copy updates the copies of a session's transcripts, in whole lines, from the end of the last
+// copy. The records of a rewritten file, or of another file that continues the session, are added
+// to the copied ones. So a shortened or missing transcript loses nothing. Only a transcript that is
+// a single document is copied again. Copy reads at most maxCopy bytes of each; the rest waits for
+// the next call. The result is valid even with an error.
 func (w *Waiting) Copy(ctx context.Context, scan *redact.Scanner) ([]Copied, error) {
 	type source struct{ from, subagent string }
 	sources := map[string]source{}
@@ -83,9 +82,9 @@ func (w *Waiting) Copy(ctx context.Context, scan *redact.Scanner) ([]Copied, err
 	return done, errors.Join(failed...)
 }
 
-// copyOne copies what is new of one transcript and returns how many of its bytes that were.
+// copyOne copies the new part of one transcript and returns its length in bytes.
 func (w *Waiting) copyOne(ctx context.Context, name, from string, scan *redact.Scanner) (grown int64, err error) {
-	in, err := file.Open(from, os.O_RDONLY, 0) // some files of the system wait, though they say that they are plain
+	in, err := file.Open(from, os.O_RDONLY, 0) // some system files block, although they claim to be regular
 	if err != nil {
 		return 0, err
 	}
@@ -186,8 +185,8 @@ func eachLine(ctx context.Context, f *os.File, fn func(line []byte)) error {
 	}
 }
 
-// wholeLine reads one line with its end. One that is too long is nil, and its length is told all
-// the same; at the end of the file, or at a line without an end, the error is io.EOF.
+// wholeLine reads one line with its end. A line that is too long is nil, with its length. At the
+// end of the file, or at a line without an end, the error is io.EOF.
 func wholeLine(r *bufio.Reader) (line []byte, length int64, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
@@ -203,8 +202,8 @@ func wholeLine(r *bufio.Reader) (line []byte, length int64, err error) {
 	}
 }
 
-// after is a stream of what follows the first size bytes of a file that has been redacted: a key
-// may have begun there.
+// after returns a stream that continues the first size bytes of a redacted file, in which a key may
+// have begun.
 func after(f io.ReaderAt, size int64, scan *redact.Scanner) *redact.Stream {
 	stream := scan.Stream()
 	last := make([]byte, min(size, redact.Reach))

@@ -12,10 +12,9 @@ const (
 	SessionVariable = "REVERIE_SESSION"
 )
 
-// InShell names the agent in whose shell something runs, by the environment that get reads, and the
-// agent's id of the session, which may be "". The agent is "" where none is seen. What names its
-// session comes before what does not; among such, our own variables come first, and then those of
-// Agents in their order.
+// InShell returns the agent in whose shell a program runs, and its session's id, if known. It reads
+// the environment by get; without an agent both are "". Variables with a session come first. Among
+// those, our own precede those of Agents in order.
 func InShell(get func(variable string) string) (agent, session string) {
 	own := get(AgentVariable)
 	if session = get(SessionVariable); session != "" {

@@ -18,9 +18,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-// Spool is the folder where events wait for the worker: for each session a folder with the file
-// events.jsonl, one event a line. Any number of processes may Append at once. Take and what it
-// returns belong to one worker at a time, who holds a lock of its own.
+// Spool is the folder of events for the worker. Each session has a folder with the file
+// events.jsonl, one event a line. Any number of processes may Append at once. Take and its results
+// belong to one worker at a time, which holds a lock of its own.
 type Spool struct {
 	Dir     string
 	Scanner *redact.Scanner // may be nil
@@ -28,12 +28,12 @@ type Spool struct {
 
 const eventsFile = "events.jsonl"
 
-// SeenDir names the folder of the state folder with a file for each agent, whose time is that of
+// SeenDir is a folder of the state folder with a file per agent, whose modification time is that of
 // the agent's last event.
 const SeenDir = "seen"
 
-// folder is where a session's events wait. Its name is a hash: an agent may call its sessions
-// anything.
+// folder returns the folder of a session's events. Its name is a hash, because an agent may choose
+// any session name.
 func (s Spool) folder(e Event) string {
 	sum := sha256.Sum256([]byte(e.Session))
 	return filepath.Join(s.Dir, fmt.Sprintf("%s-%x", e.Agent, sum[:12]))
@@ -59,8 +59,8 @@ func (s Spool) Append(e Event) error {
 	return nil
 }
 
-// line is an event as it is written. What is too long is cut when it is free of secrets: half of
-// one would not be known for what it is.
+// line returns an event as a line. It redacts a long text before cutting it, because half a secret
+// would not be recognised.
 func (s Spool) line(e Event, dir string) ([]byte, error) {
 	text, err := s.scan(e, dir)
 	if err != nil {
@@ -101,7 +101,7 @@ func (s Spool) scan(e Event, dir string) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// errMoved says that the file was taken away after it was opened.
+// errMoved means that the file was moved away after it was opened.
 var errMoved = errors.New("was moved away")
 
 // appendLine adds a line to a session's file under the file's lock. A line that another process
@@ -180,16 +180,16 @@ type Waiting struct {
 	Bad     int     // lines that cannot be read
 	Fresh   bool    // some have come since Folded was called
 	Written time.Time
-	size    int64 // of the events' file as it was read, with a last line that has no end
+	size    int64 // of the events' file when read, including an unfinished last line
 	state   waitingState
 }
 
-// waitingState is what the worker remembers of a session between two folds.
+// waitingState is the worker's memory of a session between two folds.
 type waitingState struct {
-	Size   int64               `json:"size"`             // of the events file, as far as it was folded
+	Size   int64               `json:"size"`             // of the folded part of the events file
 	Live   bool                `json:"live,omitempty"`   // the session was being worked in then
-	Owed   bool                `json:"owed,omitempty"`   // its copies have grown since they were last taken into it
-	Noted  time.Time           `json:"noted,omitzero"`   // of the last compaction whose checkpoint was made
+	Owed   bool                `json:"owed,omitempty"`   // its copies have grown since they last went into it
+	Noted  time.Time           `json:"noted,omitzero"`   // time of the last compaction with a checkpoint
 	Note   bool                `json:"note,omitempty"`   // one has yet to be made
 	Copies map[string]progress `json:"copies,omitempty"` // by the name of the copy
 }
@@ -200,9 +200,8 @@ const (
 	maxState  = 1 << 20  // of the state, in bytes
 )
 
-// Due counts the sessions that a worker has something to do for: something has come that none has
-// taken yet, a checkpoint has to be made, or the session was being worked in when one last looked,
-// and was left since. It reads no events.
+// Due counts the sessions with work for a worker: new events, a due checkpoint, or a session that
+// was active at the last fold and has ended since. It reads no events.
 func (s Spool) Due(now time.Time, idle time.Duration) int {
 	entries, _ := os.ReadDir(s.Dir)
 	due := 0
@@ -219,8 +218,8 @@ func (s Spool) Due(now time.Time, idle time.Duration) int {
 	return due
 }
 
-// readState is what the worker left of a session; nothing if it left nothing that can be read:
-// folding again does no harm.
+// readState returns the worker's state of a session, or an empty one if there is none to read:
+// folding again is harmless.
 func readState(dir string) waitingState {
 	var state waitingState
 	if text, err := file.Read(filepath.Join(dir, stateFile), maxState); err == nil && json.Unmarshal(text, &state) != nil {
@@ -229,7 +228,7 @@ func readState(dir string) waitingState {
 	return state
 }
 
-// Take reads what waits. A folder that cannot be read is in the error, joined; the others are
+// Take reads the waiting events. The error joins those of unreadable folders; the others are
 // returned.
 func (s Spool) Take() ([]*Waiting, error) {
 	entries, err := os.ReadDir(s.Dir)
@@ -283,7 +282,7 @@ func readWaiting(dir string) (*Waiting, error) {
 		line, err := r.ReadBytes('\n')
 		w.size += int64(len(line))
 		if err == io.EOF {
-			break // what has no end is being written, or never was acknowledged
+			break // an unfinished line is being written, or was never acknowledged
 		}
 		if err != nil {
 			return nil, err
@@ -303,7 +302,7 @@ func readWaiting(dir string) (*Waiting, error) {
 	return w, nil
 }
 
-// Ended reports whether the agent has said that the session ended, and nothing came after that.
+// Ended reports whether the last event is the end of the session.
 func (w *Waiting) Ended() bool { return w.Last.Kind == End }
 
 // Quiet reports whether a session is not being worked in: it ended, or nothing came for some time.
@@ -312,8 +311,8 @@ func (w *Waiting) Quiet(now time.Time, idle time.Duration) bool {
 	return w.Ended() || now.Sub(w.Last.Time) >= idle
 }
 
-// Folded says that all that was taken is in a session now, or with owed, that the transcript's part
-// waits for another time; and whether the session is being worked in.
+// Folded records that the taken events are in a session. owed postpones the transcript's part; live
+// means that the session is active.
 func (w *Waiting) Folded(live, owed bool) error {
 	next := w.state
 	next.Size, next.Live, next.Owed, next.Note = w.size, live, owed, !w.compaction().Time.IsZero()
@@ -335,7 +334,7 @@ func (w *Waiting) compaction() (last Event) {
 	return last
 }
 
-// Noted says that the checkpoint of a compaction was made, or that there was nothing to note.
+// Noted records that a compaction has its checkpoint, or needs none.
 func (w *Waiting) Noted(e Event) error {
 	next := w.state
 	next.Noted, next.Note = e.Time, false
@@ -349,7 +348,7 @@ func (w *Waiting) Owed() bool { return w.state.Owed }
 // killed then has written more into its transcript than it has told of.
 func (w *Waiting) WasLive() bool { return w.state.Live }
 
-// keepState writes down what changed.
+// keepState saves a changed state.
 func (w *Waiting) keepState(next waitingState) error {
 	text, err := json.Marshal(next)
 	if was, _ := json.Marshal(w.state); err == nil && !bytes.Equal(text, was) {

@@ -150,7 +150,7 @@ func TestFolderWithoutAnEventCanGo(t *testing.T) {
 	}
 }
 
-// What a compaction owes is remembered until it is said to be noted.
+// A compaction remains due until Noted.
 func TestCompactionIsOwedUntilNoted(t *testing.T) {
 	s := Spool{Dir: filepath.Join(t.TempDir(), "spool")}
 	e := event("s", 1)
@@ -177,7 +177,7 @@ func TestCompactionIsOwedUntilNoted(t *testing.T) {
 	}
 }
 
-// Events come while a worker takes and removes what was taken: each is taken once or waits.
+// Events arrive while a worker takes and removes others: each is taken once or waits.
 func TestNoEventIsLostBesideAWorker(t *testing.T) {
 	s := Spool{Dir: filepath.Join(t.TempDir(), "spool")}
 	const writers, each = 4, 100
@@ -258,10 +258,10 @@ func TestCopyGoesOnWhereItEnded(t *testing.T) {
 	step(`{"a":1}`+"\n"+`{"b":2}`+"\n", "{\"a\":1}\n{\"b\":2}\n", 8)
 	step(`{"a":1}`+"\n"+`{"b":2}`+"\n", "{\"a\":1}\n{\"b\":2}\n", 0)
 	all := "{\"a\":1}\n{\"b\":2}\n{\"x\":1}\n{\"y\":2}\n"
-	step(`{"x":1}`+"\n"+`{"b":2}`+"\n"+`{"y":2}`+"\n", all, 24) // rewritten: what is new comes to what was there
+	step(`{"x":1}`+"\n"+`{"b":2}`+"\n"+`{"y":2}`+"\n", all, 24) // rewritten: new records are appended
 	step(`{"x":1}`+"\n", all, 8)                                // shortened: nothing goes
 	step(`{"x":1}`+"\n"+`{"z":3}`+"\n", all+"{\"z\":3}\n", 8)
-	step("{\n  \"doc\": 1\n}\n", "{\n  \"doc\": 1\n}\n", 15) // a single document is what it says now
+	step("{\n  \"doc\": 1\n}\n", "{\n  \"doc\": 1\n}\n", 15) // a single document is replaced
 	if err := os.Remove(transcript); err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +271,7 @@ func TestCopyGoesOnWhereItEnded(t *testing.T) {
 	}
 }
 
-// A key that begins in one event, or in what was copied, goes out of what another process adds.
+// A key that begins in one event, or in copied text, is removed from another process's addition.
 func TestKeyOverEventsDoesNotReachTheSpool(t *testing.T) {
 	const line = "q7ZkT2mWx9RbLf4HsVc8Zd1Ny6Kj3Pg5Ua0EoXtIwQ7rMzBhCvF2SlDqGeYp4Kx9"
 	dir, file := filepath.Join(t.TempDir(), "spool"), filepath.Join(t.TempDir(), "t.jsonl")

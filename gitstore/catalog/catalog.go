@@ -1,9 +1,8 @@
-// Package catalog is the one derived file: every memory as parsed, and the postings by which a
-// search finds it.
+// Package catalog stores every parsed memory in one derived file, with the postings for searches.
 //
-// Open reads a file, a Change adds and removes documents, and Commit writes what changed behind the
-// rest. The package knows no memories and no languages: keys, terms and stored bytes are the
-// caller's. The file may be deleted at any time.
+// Open reads a file, a Change adds and removes documents, and Commit appends the changes. The
+// package knows no memories and no languages: the caller supplies keys, terms and stored bytes. The
+// file may be deleted at any time.
 //
 // # File
 //
@@ -12,18 +11,17 @@
 //	state     JSON: the caller's State, where the live segments are, and which of their documents are gone
 //
 // Commit appends a segment and a new state under the file's lock, then overwrites the 32 bytes of
-// the header. A reader holds the file that it opened, and everything its header names stays in
-// place, so it needs no lock. Once most of a file is garbage, Commit replaces the file by rename. A
-// writer whose file changed since Open, was replaced or is locked writes nothing: its result is in
-// memory.
+// the header. A reader keeps its file open, and everything that its header names stays in place, so
+// it needs no lock. Once most of a file is garbage, Commit replaces the file by rename. A writer
+// keeps its result in memory if the file changed since Open, was replaced or is locked.
 //
 // # Segment
 //
 // A segment is a header, one CRC-32 for each page of 4 KiB, and sections, each of which begins a
-// page. A page is read and checked when something in it is first asked for. A page that cannot be
-// read, or fails its sum, reads as empty, and Err tells so from then on. Whoever has an answer asks
-// Err last, and throws the answer away. Numbers of fixed size are little-endian, others varints.
-// Offsets and counts are checked too, since a forger can write sums.
+// page. A page is read and checked on first use. A page that cannot be read, or fails its sum,
+// reads as empty, and Err reports it from then on. Check Err after the last answer, which is
+// invalid with an error. Numbers of fixed size are little-endian, others varints. Offsets and
+// counts are checked too, since a forger can write sums.
 //
 // Every section but the first three is a table: n+1 offsets u32, then n byte strings.
 //

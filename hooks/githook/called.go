@@ -2,7 +2,7 @@ package githook
 
 import "bytes"
 
-// Called are the names of the hooks whose script a text calls, as Snippet does, outside of our
+// Called returns the names of the hooks whose script a text calls, as Snippet does, outside of our
 // section.
 func Called(text []byte) (names []string) {
 	if rest, _, err := cutSection(text); err == nil {

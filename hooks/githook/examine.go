@@ -9,12 +9,12 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// Report says how our part of a repository's hooks is installed.
+// Report describes the installation of our part of a repository's hooks.
 type Report struct {
 	Place     Place
 	Own       string // git's own folder of hooks
-	Sections  int    // where git looks
-	Elsewhere int    // where git does not look
+	Sections  int    // in git's folder for hooks
+	Elsewhere int    // outside of it
 	Outdated  int    // sections and scripts that this version would write otherwise
 	NoLinks   bool   // the file to which scripts append is gone
 	Scripts   bool   // the first script is installed

@@ -1,13 +1,13 @@
-// Package githook has a part in git's hooks. It records which commits a session made, and has the
-// memory compared with code that changed.
+// Package githook adds our part to git's hooks. It records the commits of a session, and checks the
+// memory against changed code.
 //
 // A hook has two parts. The file that git runs gets a section of four lines, the same in every
-// repository, that reads our script in the state folder, if there is one. The script is replaced
-// when its text changes. Install brings both up to date, FindPlace says where git looks for hooks,
-// and Linked reads the commits that the scripts recorded.
+// repository. The section runs our script in the state folder, if there is one. A new version
+// replaces only the script. Install updates both, FindPlace finds git's folder for hooks, and
+// Linked returns the recorded commits.
 //
-// Scripts and readers may run in any number of processes at once. Hook.Install and Hook.Remove need
-// a lock on the repository, which Install takes.
+// Any number of processes may run scripts and readers at once. Hook.Install and Hook.Remove need a
+// lock on the repository, which Install takes.
 package githook
 
 import (
@@ -88,7 +88,7 @@ func (h Hook) Script(o Settings) []byte {
 }
 
 // restoreInput gives the rest of a hook the standard input that we have read. A here-document
-// always ends in a newline, as what git writes does unless it is empty.
+// always ends in a newline, and so does git's input unless it is empty.
 const restoreInput = `if [ -n "$reverie_in" ]; then
 	exec <<reverie_end
 $reverie_in
@@ -98,9 +98,9 @@ else
 fi
 `
 
-// sessions is a line for each way in which the environment may name a session, in the order of
-// hooks.InShell. In line, ANY stands for what is empty where it does not, and NAME for the
-// session's name.
+// sessions returns a line for each variable that may name a session, in the order of hooks.InShell.
+// In line, ANY becomes an expression that is empty without the variable, and NAME the session's
+// name.
 func sessions(line string) string {
 	var lines []string
 	add := func(agent string, variables []string) {
@@ -151,7 +151,7 @@ const (
 // ErrRefused is returned for a hook's file that is not touched; the error says why.
 var ErrRefused = errors.New("left alone")
 
-// errOthers is for another program's section whose lines are like ours.
+// errOthers rejects another program's section with lines like ours.
 var errOthers error = othersError{}
 
 type othersError struct{}
@@ -163,9 +163,9 @@ func (othersError) Unwrap() error { return ErrRefused }
 
 func refuse(why string) error { return fmt.Errorf("%w: %s", ErrRefused, why) }
 
-// put returns the text of a hook's file with our section right below its first line, so that
-// neither an exec nor an exit of the user's keeps it from running. text is what is there; nil where
-// there is no file. The error wraps ErrRefused.
+// put returns the text of a hook's file with our section right below its first line, where no exec
+// or exit of the user's can skip it. text is the current content, or nil without a file. The error
+// wraps ErrRefused.
 func (h Hook) put(text []byte) ([]byte, error) {
 	if text == nil {
 		return []byte(ownFile + h.section()), nil
@@ -265,7 +265,7 @@ func managerOf(text []byte) string {
 // maxHook is the longest hook that is read, in bytes.
 const maxHook = 1 << 20
 
-// HasSection reports whether a hook's file has our section, or what is left of it.
+// HasSection reports whether a hook's file has our section, or a rest of it.
 func HasSection(path string) bool {
 	text, err := file.ReadLinked(path, maxHook)
 	if err != nil {

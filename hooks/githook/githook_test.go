@@ -78,7 +78,7 @@ func FuzzSection(f *testing.F) {
 	})
 }
 
-// What somebody else put between lines like ours stays, also when our section is taken out.
+// Foreign text between lines like ours stays, even when our section is removed.
 func TestOthersSectionsStay(t *testing.T) {
 	dir := t.TempDir()
 	hook := commitHook(t)
@@ -210,8 +210,8 @@ func TestTheRestOfAHookReadsTheSame(t *testing.T) {
 	}
 }
 
-// The table of hooks.Agents is the judge: what the program takes for the session of a shell, the
-// scripts do too.
+// The scripts recognise the session of a shell exactly as the program does by the table of
+// hooks.Agents.
 func TestScriptsNameTheSessionThatTheProgramNames(t *testing.T) {
 	variables := []string{hooks.AgentVariable, hooks.SessionVariable}
 	for _, a := range hooks.Agents {
@@ -372,8 +372,8 @@ func TestNothingStartsWhereNothingIsToBeDone(t *testing.T) {
 	}
 }
 
-// Where a loop works, a process looks at each commit; nowhere else, not at those of the loop's own
-// agents, and not with the hooks turned off.
+// A process examines each commit where a loop works. It does so nowhere else, not for commits of
+// the loop's own agents, and not with the hooks turned off.
 func TestCommitsWhereALoopWorksAreLookedAt(t *testing.T) {
 	for _, shell := range shells(t) {
 		for _, options := range []string{"", "-eu"} {

@@ -13,7 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// InstallOptions say what Install does.
+// InstallOptions are the inputs of Install.
 type InstallOptions struct {
 	Settings
 	Asked bool // install the hooks that a person has to ask for, too
@@ -22,7 +22,7 @@ type InstallOptions struct {
 
 // Installed is the result of Install.
 type Installed struct {
-	Dir       string   `json:"dir"`       // where git looks for hooks
+	Dir       string   `json:"dir"`       // git's folder for hooks
 	Installed []string `json:"installed"` // have our section, or would
 	Left      []Left   `json:"left"`      // stay as they are
 
@@ -34,7 +34,7 @@ type Installed struct {
 type Left struct {
 	Hook string `json:"hook"`
 	Why  string `json:"why"`
-	Line string `json:"line"` // that a person may add to it
+	Line string `json:"line"` // to be added by a person
 }
 
 // Install brings the scripts of a repository and the sections that call them up to date.

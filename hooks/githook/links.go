@@ -24,7 +24,7 @@ const LinksFile = "links"
 // LinkedCommit is a commit that a session made.
 type LinkedCommit struct {
 	ID     string `json:"commit"`
-	Branch string `json:"branch,omitempty"` // where it was made
+	Branch string `json:"branch,omitempty"` // at the time of the commit
 	Copied bool   `json:"-"`                // during a rebase; it may be an abandoned step
 }
 
@@ -33,8 +33,8 @@ var (
 	sessionName = pattern.New(`^[a-z]{1,20}/[A-Za-z0-9._-]{1,200}$`)
 )
 
-// ReadLinks returns the commits of each session, by its name "<agent>/<id>", in the order in which
-// they were made, under the ids that they have now.
+// ReadLinks returns the commits of each session, by its name "<agent>/<id>", in the order of their
+// making, under their current ids.
 func ReadLinks(r io.Reader) (map[string][]LinkedCommit, error) {
 	links := map[string][]LinkedCommit{}
 	add := func(session string, c LinkedCommit) {

@@ -143,8 +143,8 @@ func targetsOf(c *clone.Clone, m agents.Machine, of []hooks.Agent, project bool,
 	return targets, nil
 }
 
-// refused turns the error about a file that stays as it is into one for a person, and says what
-// else stays.
+// refused turns the error about a refused file into one for a person, and adds the fate of the
+// others.
 func refused(err error, rest string) error {
 	if is := new(agents.RefusedError); errors.As(err, &is) {
 		return exit.New(exit.NeedsPerson, fmt.Errorf("%w; %s", err, rest), "mend the file, or leave that agent out")
@@ -152,7 +152,7 @@ func refused(err error, rest string) error {
 	return err
 }
 
-// Advice returns what else a person has to know or do about an agent's file that was changed.
+// Advice returns further facts and steps for a person after a change to an agent's file.
 func Advice(c agents.Change) (lines []string) {
 	if !c.Changed() || !c.Hooks() && c.Top == "" {
 		return nil

@@ -11,8 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// A file that is spoilt after all was planned is refused alone. The error does not deny what was
-// written before it.
+// A file that is damaged after planning is refused alone. The error does not deny earlier writes.
 func TestInstallSaysNothingWasChangedOnlyWhereNothingWas(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)

@@ -25,13 +25,14 @@ type Artefact struct {
 	Shared bool                        // it is in the user's own settings, for every repository
 }
 
-// Scope says what an uninstall removes. With Agents or GitHooks, everything else stays.
+// Scope selects the parts that an uninstall removes. With Agents or GitHooks, everything else
+// stays.
 type Scope struct {
 	Agents   []string // named ones, in every repository
 	Project  bool     // agents' settings of this work tree instead of the user's
 	GitHooks bool
 	Memory   bool                                      // the memory branch, too
-	Values   int                                       // of the key-value store, to be named
+	Values   int                                       // entries of the key-value store, to be reported
 	Loops    func(context.Context) ([]Artefact, error) // finds the work trees of loops; may be nil
 }
 
@@ -70,7 +71,7 @@ func (NotCalling) note() {}
 func (Uncounted) note()  {}
 func (Ending) note()     {}
 
-// FindRemoval lists what an uninstall removes, and changes nothing.
+// FindRemoval lists the parts that an uninstall removes, and changes nothing.
 func FindRemoval(ctx context.Context, c *clone.Clone, s Scope, report func(Note)) (*Removal, error) {
 	r := &Removal{scope: s, c: c, report: report}
 	if s.partial() {
@@ -136,7 +137,7 @@ func (r *Removal) findAll(ctx context.Context) error {
 	return nil
 }
 
-// Left names what a person may remove after an uninstall.
+// Left lists the parts that a person may remove after an uninstall.
 type Left struct {
 	Mentions  []githook.Mention // lines that a person added for git's hooks
 	Workflows []string          // files on the memory branch that a forge reads

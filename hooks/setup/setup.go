@@ -14,11 +14,11 @@ import (
 	"github.com/reverie-memory/reverie/internal/config"
 )
 
-// Options say what Init installs.
+// Options select the parts that Init installs.
 type Options struct {
 	Agents   AgentOptions
 	Forge    string // gets the file that checks pull requests; "" for none
-	Version  string // of Reverie, which the forge is to run
+	Version  string // of Reverie, for the forge to run
 	GitHooks bool
 	Trailers bool // the git hook that writes the session into messages, too
 	Dry      bool // change nothing
@@ -27,7 +27,7 @@ type Options struct {
 	Render func(context.Context) error                     // writes the managed block; nil leaves it
 }
 
-// Done says what Init did, or would do.
+// Done describes the work of Init, done or planned.
 type Done struct {
 	Created   bool  // the memory branch is new in this clone
 	Started   bool  // the branch was there, and the state folder was not
@@ -40,8 +40,7 @@ type Done struct {
 	GitHooks  *githook.Installed
 }
 
-// Init starts Reverie in a clone. Doing it again is harmless. After an error, the result says what
-// was done until then.
+// Init starts Reverie in a clone. Repeating it is harmless. The result is valid even with an error.
 func Init(ctx context.Context, c *clone.Clone, o Options) (d Done, err error) {
 	if o.Forge != "" {
 		if d.Workflow, err = findWorkflow(o.Forge, c.Config.Ref, o.Version); err != nil {
@@ -71,7 +70,7 @@ func started(c *clone.Clone) bool {
 	return !errors.Is(err, os.ErrNotExist)
 }
 
-// plan finds out what install would do.
+// plan computes the work of install.
 func (d *Done) plan(ctx context.Context, c *clone.Clone, o Options) error {
 	_, err := c.Memory.Tip(ctx)
 	switch {

@@ -96,9 +96,9 @@ func globLiteral(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-// removeState renames the state folder and then removes it: a hook finds all of it or nothing. A
-// process that was about to write may make another; that goes, too. release gives back the locks in
-// it.
+// removeState renames the state folder and then removes it, so that a hook finds all of it or
+// nothing. It also removes a folder that a running writer makes meanwhile. release releases the
+// locks in it.
 func removeState(state string, release func()) error {
 	if os.PathSeparator == '\\' {
 		release() // Windows does not move a folder in which a file is open

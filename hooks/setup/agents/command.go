@@ -1,9 +1,9 @@
-// Package agents has the agents of this machine call us. It adds entries to their settings, or a
-// plugin beside them, and removes both so that each file gets back its bytes.
+// Package agents makes the agents of this machine call us. It adds entries to their settings, or a
+// plugin, and removes both so that each file gets back its bytes.
 //
-// Machine locates the files, and User and Project name the one that an agent reads. Begin with
-// Installer.Install, Installer.Remove and Examine. Any number of processes may call them at once:
-// writers share a lock, and a file that another program writes meanwhile stays as it is.
+// Machine locates the files; User and Project select the one that an agent reads. Begin with
+// Installer.Install, Installer.Remove and Examine. Any number of processes may call them at once.
+// Writers share a lock, and a file that another program changes meanwhile is left alone.
 package agents
 
 import (
@@ -26,7 +26,7 @@ var ErrPassing = errors.New("this program is not installed")
 func Command(program, agent string) string {
 	call := quote(program) + " hook " + agent
 	a, _ := hooks.Find(agent)
-	if runtime.GOOS == "windows" || a.Line == "" { // the shells of Windows do not agree on how to go on
+	if runtime.GOOS == "windows" || a.Line == "" { // the shells of Windows disagree on continued lines
 		return call
 	}
 	return strings.Replace(a.Line, "CALL", call, 1)
@@ -77,9 +77,9 @@ func ourProgram(path string) bool {
 // passing matches the folders in which the go command builds a program to run it once.
 var passing = pattern.New(`[/\\]go-build\d*[/\\]`)
 
-// Program returns the path by which hooks should call the running program: absolute, and valid
-// after an update. So an entry of PATH that leads to it precedes the file itself, whose folder may
-// be named for a version. The error wraps ErrPassing if there is no such path.
+// Program returns the path for hooks to the running program: absolute, and valid after an update.
+// An entry of PATH that leads to the program is preferred, because the file's own folder may
+// contain a version. The error wraps ErrPassing if there is no such path.
 func Program() (string, error) {
 	exe, err := os.Executable()
 	if err != nil {

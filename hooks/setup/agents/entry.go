@@ -204,7 +204,7 @@ func (s *settings) hook(e entry) (hujson.Value, error) {
 	return list.Value.(*hujson.Array).Elements[e.Index], nil
 }
 
-// cutEntries removes our entries from a text, and the containers that this empties: those in made,
+// cutEntries removes our entries from a text, and the containers that become empty: those in made,
 // or all if known is false.
 func cutEntries(text []byte, a hooks.Agent, made []string, known bool) ([]byte, error) {
 	s, err := parseSettings(text, a)
@@ -264,7 +264,7 @@ func (s *settings) cut(a hooks.Agent, goes func(e entry, before []entry) bool, d
 // dropEmpty removes the container at a path if it is empty, comments included, and drop names it.
 func (s *settings) dropEmpty(drop func(string) bool, path ...string) error {
 	in, err := s.find(path[:len(path)-1]...)
-	if err != nil { // it went with what was around it
+	if err != nil { // removed with its container
 		return nil
 	}
 	members := in.Value.(*hujson.Object).Members

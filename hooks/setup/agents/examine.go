@@ -16,7 +16,7 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// Status says how a file calls us.
+// Status describes our entries in a file.
 type Status struct {
 	Target
 	Installed bool
@@ -54,7 +54,7 @@ func Examine(t Target) (Status, error) {
 			s.Installed, s.Programs = true, []string{is.Command}
 		}
 		if err != nil || !t.Hooks() {
-			s.Installed = s.Serves || err != nil && bytes.Contains(text, []byte(serverName)) && bytes.Contains(text, []byte(`"mcp"`)) // as far as one can tell
+			s.Installed = s.Serves || err != nil && bytes.Contains(text, []byte(serverName)) && bytes.Contains(text, []byte(`"mcp"`)) // as far as the text shows
 			return s, t.refusal(err)
 		}
 	}
@@ -215,7 +215,7 @@ func snake(name string) string {
 	return strings.ToLower(wordStart.ReplaceAllString(name, "${1}_${2}"))
 }
 
-// values reads a settings file, comments and all; what cannot be read has none.
+// values parses a settings file, comments included; an unreadable one has no values.
 func values(file string) (v map[string]any) {
 	text, err := readSettings(file)
 	if err != nil {

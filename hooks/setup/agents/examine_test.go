@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The key and the hash are what codex 0.169.0 itself gave for this entry.
+// codex 0.169.0 itself produced the key and the hash for this entry.
 func TestCodexApprovalIsRecognised(t *testing.T) {
 	e := entry{Event: "SessionStart", Command: "'/opt/my bin/reverie' hook codex", Timeout: agent(t, "codex").Deliveries[0].Timeout}
 	if got := codexHash(e); got != "sha256:7160e38f32630ab072fa9a33224897d7dc00a672f9534c744670fdfdad398819" {

@@ -38,14 +38,14 @@ type Change struct {
 	Fresh    bool // there was no file
 
 	made []string
-	real string      // where the file is, links followed
+	real string      // the file's path with links resolved
 	mode fs.FileMode // it has, or gets
 }
 
 // Changed reports whether there is anything to do.
 func (c Change) Changed() bool { return c.Fresh || !bytes.Equal(c.Old, c.New) }
 
-// Plan says what Install would write, and refuses what it would refuse.
+// Plan returns the change that Install would make, with the same errors.
 func (in Installer) Plan(t Target, program string) (Change, error) {
 	c, err := inspect(t)
 	if err != nil {
@@ -197,7 +197,7 @@ func (in Installer) Install(ctx context.Context, t Target, program, clone string
 	} else {
 		j.Artefacts = append(j.Artefacts, a)
 	}
-	if err := in.write(j); err != nil { // first: what is in it and not on the disk does no harm
+	if err := in.write(j); err != nil { // first: an entry without a file is harmless
 		return c, err
 	}
 	if !c.Changed() {
@@ -206,7 +206,7 @@ func (in Installer) Install(ctx context.Context, t Target, program, clone string
 	return c, c.write()
 }
 
-// before finds out what the file was, or would be, without us, and keeps it.
+// before determines and stores the file's content without us.
 func (in Installer) before(a *artefact, c Change, known bool) (err error) {
 	a.Before = ""
 	if c.Fresh {
@@ -275,7 +275,7 @@ func (in Installer) Installed(clone string, others []Target) ([]Installed, error
 	}
 	var found []Installed
 	for _, a := range j.Artefacts {
-		if !slices.Contains(a.Clones, clone) && len(a.alive()) > 0 { // without any, it was a clone's that was moved, maybe this one
+		if !slices.Contains(a.Clones, clone) && len(a.alive()) > 0 { // without any, a moved clone had it, maybe this one
 			continue
 		}
 		r, err := in.removal(a, clone)
@@ -297,7 +297,7 @@ func (in Installer) Installed(clone string, others []Target) ([]Installed, error
 }
 
 // InstalledIn returns the effect that Remove would have on a file on behalf of AllClones. Others
-// counts the clones beside clone.
+// counts the clones other than clone.
 func (in Installer) InstalledIn(t Target, clone string) (Installed, error) {
 	j, err := in.read()
 	if err != nil {
@@ -364,7 +364,7 @@ func (in Installer) removal(a artefact, clone string) (r removal, err error) {
 	return r, nil
 }
 
-// AllClones stands for all clones with a claim to a file.
+// AllClones selects all clones with a claim to a file.
 const AllClones = ""
 
 // Remove ends a clone's claim to a file, or the claims of AllClones. It removes our entries if no
@@ -401,7 +401,7 @@ func (in Installer) Remove(ctx context.Context, t Target, clone string) (Fate, e
 	file.Sweep(filepath.Dir(r.real))
 	for _, dir := range slices.Backward(a.Folders) {
 		info, err := os.Lstat(dir)
-		if err != nil || !info.IsDir() || !strings.HasPrefix(a.File, dir+string(filepath.Separator)) || os.Remove(dir) != nil { // not empty, or none that we made
+		if err != nil || !info.IsDir() || !strings.HasPrefix(a.File, dir+string(filepath.Separator)) || os.Remove(dir) != nil { // not empty, or not made by us
 			break
 		}
 		a.Folders = a.Folders[:len(a.Folders)-1]

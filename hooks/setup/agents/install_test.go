@@ -64,7 +64,7 @@ func (p *place) remove(t Target, clone string) Fate {
 	return fate
 }
 
-// tree is everything in the home folder but the state of ours and the clones: names, modes, targets
+// tree returns everything in the home folder except our state and the clones: names, modes, targets
 // and bytes.
 func (p *place) tree() map[string]string {
 	p.t.Helper()
@@ -99,7 +99,7 @@ func (p *place) tree() map[string]string {
 	return found
 }
 
-// stateless fails where anything is left of what the installer knew, its folders included.
+// stateless fails if the installer's records or their folders remain.
 func (p *place) stateless() {
 	p.t.Helper()
 	filepath.WalkDir(filepath.Join(p.home, ".local"), func(path string, _ fs.DirEntry, err error) error {
@@ -277,7 +277,7 @@ func TestFileThatWeMadeAndTheUserFilledStays(t *testing.T) {
 	p.install(target, clone)
 	text, _ := os.ReadFile(target.File)
 	p.write(target.File, strings.Replace(string(text), "{", "{ ", 1), 0o600)
-	if fate := p.remove(target, clone); fate != Goes { // white space is nobody's
+	if fate := p.remove(target, clone); fate != Goes { // white space has no owner
 		t.Errorf("fate %s", fate)
 	}
 	if _, err := os.Stat(filepath.Dir(target.File)); !errors.Is(err, fs.ErrNotExist) {
@@ -401,8 +401,7 @@ func TestDamagedJournalStopsEverything(t *testing.T) {
 	}
 }
 
-// An installer that is killed has written the journal, and perhaps half of a file beside the
-// settings.
+// A killed installer has written the journal, and perhaps half of a file next to the settings.
 func TestKilledInstallerLeavesNothing(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		p := newPlace(t)
@@ -479,8 +478,8 @@ func TestInstallersWaitForEachOther(t *testing.T) {
 	p.stateless()
 }
 
-// A clone that relies on the user's own settings keeps them when the one that asked for them is
-// left; the file of a project is nobody else's.
+// A clone that relies on the user's own settings keeps them when the clone that requested them
+// leaves. A project's file has no other user.
 func TestClaimKeepsTheUsersSettings(t *testing.T) {
 	p := newPlace(t)
 	one, two := p.clone("one"), p.clone("two")

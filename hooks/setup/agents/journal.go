@@ -23,10 +23,10 @@ type artefact struct {
 	File    string   `json:"file"` // as it was named; it may be a symbolic link
 	Agent   string   `json:"agent"`
 	Top     string   `json:"top,omitempty"`     // of the work tree, for a file of a project
-	Before  string   `json:"before"`            // hash of its bytes without us, which the backup of that name has; "" where there was no file
+	Before  string   `json:"before"`            // hash of its bytes without us, which names the backup; "" without a file
 	After   string   `json:"after"`             // hash of the bytes that we wrote
 	Made    []string `json:"made,omitempty"`    // containers in it that were not there
-	Folders []string `json:"folders,omitempty"` // that we made for it, the outermost first
+	Folders []string `json:"folders,omitempty"` // made by us for it, the outermost first
 	Clones  []string `json:"clones"`            // common git directories of those who asked for it
 }
 
@@ -81,7 +81,7 @@ func (in Installer) open(ctx context.Context) (j *journal, end func(), err error
 		return nil, nil, err
 	}
 	j.Folders = append(j.Folders, made...)
-	slices.Sort(j.Folders) // what lies in a folder comes behind it
+	slices.Sort(j.Folders) // a folder sorts before its content
 	j.Folders = slices.Compact(j.Folders)
 	return j, func() {
 		if len(j.Artefacts) == 0 {
@@ -183,7 +183,7 @@ func (j *journal) inherit(folders []string) {
 		for i := range j.Artefacts {
 			if a := &j.Artefacts[i]; strings.HasPrefix(a.File, dir+string(filepath.Separator)) && !slices.Contains(a.Folders, dir) {
 				a.Folders = append(a.Folders, dir)
-				slices.Sort(a.Folders) // what lies in a folder comes behind it
+				slices.Sort(a.Folders) // a folder sorts before its content
 				break
 			}
 		}
@@ -205,7 +205,7 @@ func (a *artefact) alive() []string {
 	})
 }
 
-// others counts the clones beside one that use an artefact.
+// others counts the other clones that use an artefact.
 func (a *artefact) others(clone string) int {
 	return len(slices.DeleteFunc(a.alive(), func(c string) bool { return c == clone }))
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/reverie-memory/reverie/hooks"
 )
 
-// Machine says where the user's own files lie, so that a test can have others.
+// Machine locates the user's own files, so that a test can use others.
 type Machine struct {
 	Home string
 	Env  func(string) string
@@ -86,8 +86,8 @@ func settingsFiles(agent string) (user, project string, ok bool) {
 type Target struct {
 	Agent hooks.Agent
 	File  string
-	Top   string // of the work tree for a file of a project, which must lie in it; "" for the user's own
-	Bare  bool   // our server is not added; one that is there stays
+	Top   string // work tree that must contain a project's file; "" for the user's own
+	Bare  bool   // our server is not added; an existing one stays
 }
 
 // User is the target in the user's own settings; ok is false for an agent that has no settings.

@@ -15,8 +15,8 @@ import (
 	"github.com/reverie-memory/reverie/hooks"
 )
 
-// driver loads the plugin as OpenCode does and plays a session to it. It prints what the hooks made
-// of their outputs.
+// driver loads the plugin as OpenCode does and plays a session to it. It prints the outputs as the
+// hooks changed them.
 const driver = `
 import * as plugin from "./reverie.mjs"
 const names = Object.keys(plugin)
@@ -103,7 +103,7 @@ func play(t *testing.T, program string, env ...string) (p played, took time.Dura
 	return p, time.Since(began)
 }
 
-// fake writes a program that takes the place of ours.
+// fake writes a program in place of ours.
 func fake(t *testing.T, body string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), `re"ve rie\`)
@@ -198,7 +198,7 @@ func TestPluginPipesEventsAndGivesAnswers(t *testing.T) {
 	}
 }
 
-// await reads a file once it has n lines: what is told at the end is not waited for.
+// await reads a file once it has n lines, because the plugin does not wait for the last call.
 func await(t *testing.T, file string, n int) string {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {

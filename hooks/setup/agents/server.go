@@ -67,7 +67,7 @@ func (t Target) Hooks() bool {
 // The files that have servers and no hooks.
 const (
 	claudeServers        = ".claude.json"
-	claudeServersOld     = ".config.json" // in its own folder; where it is there, it counts alone
+	claudeServersOld     = ".config.json" // in its own folder; if present, it alone counts
 	claudeProjectServers = ".mcp.json"
 	codexConfig          = "config.toml"
 )
@@ -129,8 +129,8 @@ func (t Target) add(text []byte, program string) (out []byte, made []string, err
 	return out, append(made, more...), err
 }
 
-// cut removes the entries that add put in, and the containers that this empties: those in made, or
-// all if known is false.
+// cut removes the entries that add inserted, and the containers that become empty: those in made,
+// or all if known is false.
 func (t Target) cut(text []byte, made []string, known bool) (out []byte, err error) {
 	if t.table() {
 		return cutTable(text, made)

@@ -25,7 +25,7 @@ var tables = map[string]string{
 	"dotted":           "mcp_servers.files.command = \"npx\"\n",
 }
 
-// targetsOf is every target with our server, and what its file may hold before.
+// targetsOf returns every target with our server, and possible earlier contents of its file.
 func targetsOf(t testing.TB) (found []served) {
 	m := Machine{t.TempDir(), func(string) string { return "" }}
 	for _, a := range hooks.Agents {
@@ -97,8 +97,8 @@ func TestServerComesAndGoesWithoutTrace(t *testing.T) {
 	}
 }
 
-// A server is ours only as agents would start it: names are compared to the letter, and those that
-// stand twice are refused. What is refused, or somebody else's, keeps its bytes.
+// A server is ours only if agents would start it as ours: names must match exactly, and duplicates
+// are refused. Refused and foreign entries keep their bytes.
 func TestServerIsReadToTheLetter(t *testing.T) {
 	a := agent(t, "gemini")
 	const args = `"args": ["mcp", "--agent", "gemini"]`
@@ -121,7 +121,7 @@ func TestServerIsReadToTheLetter(t *testing.T) {
 			t.Errorf("cut from %s: %s %v", text, left, err)
 		}
 	}
-	for text, next := range map[string]string{ // ours, beside a name that differs in case
+	for text, next := range map[string]string{ // our entry next to a name that differs in case
 		`{"Command": "npx", "command": "/old/reverie", ` + args + `}`: `{"Command": "npx", "command": "/opt/reverie", ` + args + `}`,
 	} {
 		got, _, err := addServer([]byte(`{"mcpServers": {"reverie": `+text+`}}`), a, "/opt/reverie")
@@ -156,7 +156,7 @@ func TestServerStaysReadOnly(t *testing.T) {
 	}
 }
 
-// What has our name and is not ours is not touched, and said.
+// A foreign entry with our name is reported and stays unchanged.
 func TestOthersServerIsRefused(t *testing.T) {
 	for _, target := range targetsOf(t) {
 		text := `{"mcpServers": {"reverie": {"command": "/opt/elsewhere/diary", "args": ["mcp"]}}}`
@@ -172,8 +172,8 @@ func TestOthersServerIsRefused(t *testing.T) {
 	}
 }
 
-// Codex edits the file too: what it adds to our server goes with it, and what it puts beside it
-// stays.
+// Codex edits the file too. Its additions to our server are removed with it, and its other entries
+// stay.
 func TestWhatCodexWroteSince(t *testing.T) {
 	for name, c := range map[string]struct{ now, want string }{
 		"a tool that was approved, and a table behind": {

@@ -14,7 +14,7 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// A settingsError says where the text of a settings file is not what can be edited.
+// A settingsError locates the uneditable part of a settings file.
 type settingsError struct {
 	Line   int // from 1
 	Reason string

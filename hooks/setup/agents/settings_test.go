@@ -106,7 +106,7 @@ func TestEntriesComeAndGoWithoutTrace(t *testing.T) {
 	}
 }
 
-// sameBut wants what a text says to be in another, in the same order, as the JSON library sees it.
+// sameBut requires a text's data in another text, in the same order, as the JSON library reads it.
 func sameBut(t *testing.T, before string, after []byte) {
 	t.Helper()
 	value := func(text []byte) (v map[string]any) {

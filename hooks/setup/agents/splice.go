@@ -11,12 +11,12 @@ import (
 
 // item is the place of one element of a list, or of one member of an object with its name.
 type item struct {
-	before     int // where what stands before it begins: behind the bracket or comma
+	before     int // start of the text before it: after the bracket or comma
 	start, end int
-	comma      int // of the one behind it, or -1
+	comma      int // of the comma after it, or -1
 }
 
-// items are the places of what an object or a list holds.
+// items returns the positions of the members of an object or a list.
 func (s *settings) items(v hujson.Value) []item {
 	var found []item
 	before := v.StartOffset + 1
@@ -91,7 +91,7 @@ func (s *settings) remove(in hujson.Value, i int) error {
 	items := s.items(in)
 	it := items[i]
 	from, to := it.start, it.end
-	next := in.EndOffset - 1 // where what follows begins
+	next := in.EndOffset - 1 // start of the rest
 	if it.comma >= 0 {
 		next = it.comma + 1
 	}
@@ -99,7 +99,7 @@ func (s *settings) remove(in hujson.Value, i int) error {
 	if it.comma < 0 {
 		lineEnds = bytes.HasPrefix(bytes.TrimLeft(s.text[it.end:], " \t\r"), []byte("\n"))
 	}
-	if lineEnds || !bytes.Contains(s.text[it.before:it.start], []byte("//")) { // else it ends a comment
+	if lineEnds || !bytes.Contains(s.text[it.before:it.start], []byte("//")) { // otherwise it ends a comment
 		from = it.before + len(bytes.TrimRight(s.text[it.before:it.start], " \t\r\n"))
 	}
 	text := slices.Clone(s.text)
@@ -145,7 +145,7 @@ func (s *settings) render(value any, indent string, oneLine bool) string {
 	return strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), "\n", s.eol())
 }
 
-// eol is the line end of the file: that of its first line.
+// eol returns the line end of the file's first line.
 func (s *settings) eol() string {
 	if i := bytes.IndexByte(s.text, '\n'); i > 0 && s.text[i-1] == '\r' {
 		return "\r\n"
@@ -153,7 +153,7 @@ func (s *settings) eol() string {
 	return "\n"
 }
 
-// unit is one step of indentation: that before the first member, where it has a line of its own.
+// unit returns one step of indentation: that of the first member, if it has its own line.
 func (s *settings) unit() string {
 	if items := s.items(s.root); len(items) > 0 {
 		if indent, own := s.ownLine(items[0].start); own && indent != "" {

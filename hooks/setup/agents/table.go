@@ -11,10 +11,10 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// Codex keeps its servers in TOML, which it edits itself. Its own tables may land anywhere below
-// ours, and a table for one of our tools that the user approved for good is part of our server. So
-// no mark ends our part: it is the tables with our name, and a comment above the first. We check
-// each edit against the values that the parser reads.
+// Codex keeps its servers in TOML, which it edits itself. It may add tables anywhere below ours,
+// and a table for an approved tool of ours belongs to our server. So no mark ends our part: it is
+// the tables with our name, and a comment above the first. We check each edit against the values
+// that the parser reads.
 
 const (
 	serversTable = "mcp_servers"
@@ -29,7 +29,7 @@ const (
 // statement is one of a file of TOML: the head of a table, or a key with its value.
 type statement struct {
 	line int      // on which it begins, from 0
-	head []string // the name of the table that it begins, part by part: one in quotes may have a point; nil for a key
+	head []string // parts of the table's name, which may be quoted with a dot; nil for a key
 }
 
 // ours reports whether it begins our table, or one below it.
@@ -117,7 +117,7 @@ func tableIn(text []byte) (server, bool, error) {
 	return s, found && s.ours(), err
 }
 
-// addTable puts our table behind all else, or brings it up to date where it stands.
+// addTable appends our table, or updates it in place.
 func addTable(text []byte, want server) (out []byte, made []string, err error) {
 	all, was, found, err := decodeTable(text)
 	if err != nil {

@@ -1,8 +1,8 @@
-// Package ci renders the file by which a forge checks pull requests against the memory branch. A
-// forge runs the file of the branch that a pull request targets, so the memory branch has its own,
-// which installs Reverie and runs check --diff.
+// Package ci renders the file that makes a forge check pull requests against the memory branch. A
+// forge runs the file of a pull request's target branch, so the memory branch has its own. The file
+// installs Reverie and runs check --diff.
 //
-// Render makes the text of such a file. Written recognises it for any branch and version.
+// Render returns the text of such a file. Written recognises it for any branch and version.
 package ci
 
 import (
@@ -53,7 +53,7 @@ func For(forge string) (File, bool) {
 	return Files[i], true
 }
 
-// A RefError says why no forge can check what goes to a ref.
+// A RefError explains why no forge can check pull requests to a ref.
 type RefError struct {
 	Ref    string // as it was given
 	Branch bool   // it is a branch, of a name that would not stand in a file as it is
@@ -85,13 +85,13 @@ func (f File) Ours(text string) bool {
 	return strings.HasPrefix(text, first+"\n")
 }
 
-// Decides reports whether a forge reads a file of the branch to decide what it runs.
+// Decides reports whether the file at path controls a forge's runs.
 func Decides(path string) bool {
 	return strings.HasPrefix(path, ".github/") || path == ".gitlab-ci.yml"
 }
 
-// Written reports whether a file is what init --ci of this version writes, for whichever branch and
-// version of Reverie, and names these.
+// Written reports whether a file is output of init --ci of this version, and returns its branch and
+// version of Reverie.
 func Written(path string, data []byte) (branch, version string, ok bool) {
 	for _, f := range Files {
 		if f.Path != path {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestFilesAskForNothing pins what makes it safe to run them for anybody's pull request.
+// TestFilesAskForNothing pins the properties that make the files safe for any pull request.
 func TestFilesAskForNothing(t *testing.T) {
 	for _, f := range Files {
 		text, err := f.Render("refs/heads/team/memory", "v1.2.3")

@@ -119,7 +119,7 @@ func (x agentCheck) tools(t agents.Target) []Finding {
 	return []Finding{x.finding(OK, "has Reverie's tools from "+t.File, "")}
 }
 
-// faults finds what is wrong with our entries in a file.
+// faults lists the faults of our entries in a file.
 func (x agentCheck) faults(s agents.Status) (found []Finding) {
 	add := func(state State, safe bool, format string, args ...any) {
 		f := x.finding(state, fmt.Sprintf(format, args...)+" in "+s.File, "reverie init --agent "+x.agent.Name)

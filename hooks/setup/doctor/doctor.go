@@ -1,6 +1,6 @@
 // Package doctor checks an installation of Reverie: git, the memory, agents' settings, git's hooks
-// and models. Begin with Checks. A check returns what it found as data, and changes nothing but the
-// index, which it brings up to date.
+// and models. Begin with Checks. A check returns its findings as data. It changes nothing except
+// that it updates the index.
 package doctor
 
 import (
@@ -67,7 +67,7 @@ func Checks(r *reader.Reader, err error) []Check {
 		Check{"hooks", logCheck{r.Clone}.run}, Check{"prompts", modelCheck{r}.prompts}, Check{"model", modelCheck{r}.models})
 }
 
-// Run runs checks. A finding that does not say what it is about is about its check.
+// Run runs checks. A finding without a subject gets the name of its check.
 func Run(ctx context.Context, checks []Check) (all []Finding) {
 	for _, c := range checks {
 		for _, f := range c.Run(ctx) {
@@ -183,7 +183,7 @@ func (m *memoryCheck) trust(ctx context.Context) []Finding {
 	return []Finding{f}
 }
 
-// repaired words what a repair did to a store.
+// repaired describes a repair of a store.
 func repaired(name string, done gitstore.Repaired) (notes []string) {
 	if done.Restored > 0 {
 		notes = append(notes, fmt.Sprintf("%s: restored %s from those kept of the last writes", name, plural.Count(done.Restored, "object", "objects")))

@@ -28,8 +28,7 @@ type use struct {
 	want      ollama.Want
 }
 
-// models tells which server and models there are, what each is used for, and what is left of the
-// day's budget.
+// models reports the server, its models and their uses, and the rest of the day's budget.
 func (x modelCheck) models(ctx context.Context) []Finding {
 	if err := x.Narrow(ctx); err != nil {
 		return nil // the memory's own finding tells
