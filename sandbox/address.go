@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// reserved are networks that are not the public internet, by the registries of special addresses of
-// IANA, and those in which another address is hidden, which a translator would reach.
+// reserved returns the networks outside the public internet, by IANA's registries of special
+// addresses, and those whose addresses embed another one for a translator.
 func reserved() []string {
 	return []string{
 		"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
@@ -15,8 +15,7 @@ func reserved() []string {
 	}
 }
 
-// denied makes the rule for what a container may not reach: it says what an address is, or "" where
-// it may.
+// denied returns the rule for addresses forbidden to a container: it returns the reason, or "".
 func denied(own []netip.Addr) func(netip.Addr) string {
 	var networks []netip.Prefix
 	for _, r := range reserved() {

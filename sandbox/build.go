@@ -21,20 +21,20 @@ import (
 //go:embed Dockerfile
 var dockerfile []byte
 
-// Recipe says what an image is made of.
+// Recipe describes the sources of an image.
 type Recipe struct {
 	Tag        string    // the image's name
 	Dockerfile []byte    // nil: ours
 	Base       string    // its argument BASE, if not ""
-	Rootfs     string    // in the place of a Dockerfile: a folder or a tar archive with a root file system; no registry is asked
-	Progress   io.Writer // gets what the engine says meanwhile; nil: nobody
+	Rootfs     string    // replaces the Dockerfile: a folder or a tar archive with a root file system; no registry is used
+	Progress   io.Writer // receives the engine's output, or nil
 }
 
-// buildTime is how long making an image may take.
+// buildTime bounds the making of an image.
 const buildTime = time.Hour
 
-// Build makes an image and returns its id. A Dockerfile is built without any file of the host; what
-// it fetches, the engine fetches, outside of any sandbox.
+// Build makes an image and returns its id. A Dockerfile sees no file of the host. The engine itself
+// performs its downloads, outside of any sandbox.
 func (e *Engine) Build(ctx context.Context, r Recipe) (id string, err error) {
 	if r.Tag == "" || strings.HasPrefix(r.Tag, "-") {
 		return "", fmt.Errorf("%w: %q is no name for an image", ErrBadSpec, r.Tag)
@@ -111,7 +111,7 @@ func (e *Engine) tell(client *exec.Cmd, in io.Reader, progress io.Writer) error 
 	return nil
 }
 
-// lastOf keeps the last of what is written.
+// lastOf keeps the end of its input.
 type lastOf struct {
 	to   *bytes.Buffer
 	most int

@@ -18,11 +18,10 @@ type Change struct {
 	Why  string
 }
 
-// Changed finds what was made or changed in a folder since a moment and is dangerous to the host:
-// files that it obeys, as Runs says, links that leave the folder, git directories, folders that git
-// takes for one, and devices. Files that would run with the rights of their owner or group, or with
-// capabilities, lose that, and are named. The time is the file system's own, which the command
-// cannot set.
+// Changed finds dangerous files that were made or changed in a folder since a moment. They are
+// files that the host obeys (see Runs), links out of the folder, git directories, folders that git
+// takes for one, and devices. It clears and reports the set-user-ID and set-group-ID bits and
+// capabilities of files. It uses the file system's change time, which the command cannot set.
 func Changed(dir string, since time.Time) ([]Change, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -45,7 +44,7 @@ func Changed(dir string, since time.Time) ([]Change, error) {
 		if changeTime(info).Before(since) {
 			return !git, nil
 		}
-		if info.IsDir() && info.Mode()&0o700 != 0o700 { // others may go through a folder that cannot be listed
+		if info.IsDir() && info.Mode()&0o700 != 0o700 { // others may enter a folder that cannot be listed
 			_ = root.Chmod(filepath.FromSlash(p), info.Mode().Perm()|0o700)
 		}
 		if why := disarm(dir, root, p, info); why != "" {
@@ -74,7 +73,7 @@ func Changed(dir string, since time.Time) ([]Change, error) {
 	return list, err
 }
 
-// disarmBelow does what disarm does to all files of a folder that changed since a moment.
+// disarmBelow disarms all files of a folder that changed since a moment.
 func disarmBelow(dir, p string, since time.Time) (list []Change) {
 	dir = filepath.Join(dir, filepath.FromSlash(p))
 	root, err := os.OpenRoot(dir)
@@ -101,9 +100,9 @@ func disarmBelow(dir, p string, since time.Time) (list []Change) {
 	return list
 }
 
-// disarm takes from a regular file the bits and capabilities by which others would run it with more
-// rights than their own, and says what it had; "" for nothing. Folders keep theirs, which only say
-// whose what is made in them is.
+// disarm removes the bits and capabilities of a regular file that give more rights than those of
+// its user. It returns their description, or "". Folders keep theirs, which only set the owner of
+// new files.
 func disarm(dir string, root *os.Root, p string, info fs.FileInfo) (had string) {
 	const bits = fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
 	if !info.Mode().IsRegular() {

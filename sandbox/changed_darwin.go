@@ -9,7 +9,7 @@ import (
 // dropCapabilities is of Linux: files have no capabilities here.
 func dropCapabilities(string) (there bool, err error) { return false, nil }
 
-// changeTime is when a file or what is known of it last changed.
+// changeTime returns the time of the last change of a file or its metadata.
 func changeTime(info fs.FileInfo) time.Time {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return time.Unix(int64(s.Ctimespec.Sec), int64(s.Ctimespec.Nsec))

@@ -15,7 +15,7 @@ func dropCapabilities(path string) (there bool, err error) {
 	return true, syscall.Removexattr(path, name)
 }
 
-// changeTime is when a file or what is known of it last changed.
+// changeTime returns the time of the last change of a file or its metadata.
 func changeTime(info fs.FileInfo) time.Time {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return time.Unix(int64(s.Ctim.Sec), int64(s.Ctim.Nsec))

@@ -64,8 +64,8 @@ func TestChangedNamesWhatTheHostWouldObey(t *testing.T) {
 	}
 }
 
-// What the command left with more rights than whoever runs it loses them, and is named; what was
-// there before stays as it was.
+// A file with more rights than its user's, left by the command, loses them and is reported. Earlier
+// files stay as they were.
 func TestChangedDisarms(t *testing.T) {
 	dir := t.TempDir()
 	tr := tree{t, dir}

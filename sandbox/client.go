@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// clientDelay is how long a client's pipes may stay open after its end.
+// clientDelay bounds the time that a client's pipes stay open after its end.
 const clientDelay = 5 * time.Second
 
-// clientError is what a client of the engine said when it failed.
+// clientError is the failure of a client of the engine, with its message.
 type clientError struct {
 	verb string
 	said string
@@ -31,22 +31,22 @@ func (c *clientError) Error() string {
 }
 func (c *clientError) Unwrap() error { return c.err }
 
-// said reports whether it was the engine that failed, and in such words.
+// said reports whether the engine failed with one of these messages.
 func said(err error, words ...string) bool {
 	var c *clientError
 	return errors.As(err, &c) && slices.ContainsFunc(words, func(w string) bool { return strings.Contains(strings.ToLower(c.said), w) })
 }
 
-// missing reports whether the engine said that it has no such thing, and noImage that it has no
-// such image.
+// missing reports whether the engine lacks the object, and noImage whether it lacks the image.
 func missing(err error) bool { return said(err, "no such") || noImage(err) }
 func noImage(err error) bool { return said(err, "no such image", "image not known") }
 
-// client is a call of the engine's program, ready to start. Its environment holds what the program
-// needs to find the engine and nothing of ours, and then given, as NAME=VALUE. Docker's engine is
-// named by its socket, and the user's configuration is left out (there is none in the folder
-// named): it would put the host's proxies into every container, and can replace commands. One of
-// Podman's is the engine itself: it outlives us, for what it has half made nobody finds.
+// client returns a call of the engine's program, ready to start. Its environment holds the
+// variables that the program needs to find the engine, and then given, as NAME=VALUE.
+//
+// Docker's engine is named by its socket. The user's configuration is replaced by an empty folder,
+// because it would put the host's proxies into every container and can replace commands. A Podman
+// client is the engine itself, so it outlives us: otherwise its half-made containers would be lost.
 func (e *Engine) client(ctx context.Context, given []string, args ...string) *exec.Cmd {
 	if e.Name == "docker" {
 		args = append([]string{"--config", filepath.Join(e.folder, "none"), "--host", e.host}, args...)
@@ -74,8 +74,7 @@ func (e *Engine) environment(given []string) []string {
 	return append(env, given...)
 }
 
-// tame makes a client one that nobody waits for in vain: it has a group of its own, which ends with
-// its context.
+// tame puts a client into a process group of its own, which ends with its context.
 func tame(cmd *exec.Cmd) *exec.Cmd {
 	cmd.SysProcAttr = ownGroup()
 	cmd.Cancel = func() error { return endGroup(cmd.Process) }
@@ -83,7 +82,7 @@ func tame(cmd *exec.Cmd) *exec.Cmd {
 	return cmd
 }
 
-// ask has the engine do one thing, and returns what it answered.
+// ask makes the engine do one thing, and returns its answer.
 func (e *Engine) ask(ctx context.Context, most time.Duration, args ...string) ([]byte, error) {
 	return e.askWith(ctx, most, nil, args...)
 }
@@ -105,11 +104,11 @@ func (e *Engine) askWith(ctx context.Context, most time.Duration, given []string
 	return out, err
 }
 
-// maxAnswer is how much of what a client says is kept, in bytes.
+// maxAnswer bounds the kept output of a client, in bytes.
 const maxAnswer = 8 << 20
 
-// output runs a client and returns its standard output. The error is a *clientError with what it
-// said on the other one.
+// output runs a client and returns its standard output. The error is a *clientError with its
+// standard error.
 func output(cmd *exec.Cmd) ([]byte, error) {
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &atMost{&out, maxAnswer}, &atMost{&said, 4 << 10}
@@ -120,14 +119,14 @@ func output(cmd *exec.Cmd) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// firstLines is what an engine said, on one line.
+// firstLines returns an engine's message on one line.
 func firstLines(text string) string {
 	text = strings.TrimSpace(strings.ReplaceAll(text, "Error response from daemon: ", ""))
 	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
 	return strings.Join(lines[:min(len(lines), 3)], "; ")
 }
 
-// atMost is a writer that passes over what is too much.
+// atMost is a writer that drops the excess.
 type atMost struct {
 	to   *bytes.Buffer
 	most int

@@ -16,18 +16,18 @@ import (
 	"unicode/utf8"
 )
 
-// Collecting says what Collect takes. The zero value takes everything up to the defaults, and no
-// link.
+// Collecting are the options of Collect. The zero value accepts everything up to the defaults, and
+// no link.
 type Collecting struct {
 	MaxFile  int64 // bytes of one file; 0: 5 MB
 	MaxFiles int   // 0: 200,000
 	MaxTotal int64 // bytes of all files; 0: 1 GiB
 
-	// Skip, if not nil, leaves out a file, or a folder with all in it, such as what the project
-	// ignores. It gets the path with slashes.
+	// Skip, if not nil, omits a file or a whole folder, for example ignored ones. It gets the path
+	// with slashes.
 	Skip func(path string, dir bool) bool
-	// Gone are paths of files that were there before and are not now. A HEAD among them counts where a
-	// folder is one that git takes for a repository, and what another version control had is refused.
+	// Gone lists files that existed before and do not now. A HEAD among them counts when git would
+	// take its folder for a repository; files of another version control are refused.
 	Gone []string
 	// Before, if not nil, is the target of the link that was at a path before anything ran. Such a
 	// link is taken as long as it has that target.
@@ -41,13 +41,13 @@ type Collecting struct {
 type File struct {
 	Path    string // with slashes, from the top; valid UTF-8 without control characters
 	Exec    bool   // its owner may run it
-	Link    string // where a link points, as Before had it; "" for a file
+	Link    string // target of a link, as in Before; "" for a file
 	Size    int64  // of the content that was read
-	Runs    string // why something on the host may run it, or run what it says; "" where nothing known does
-	Content []byte // where there is no Take
+	Runs    string // reason that the host may execute or obey it, or ""
+	Content []byte // if there is no Take
 }
 
-// Refused is what was left where it is.
+// Refused is an entry that was not taken.
 type Refused struct {
 	Path string // as it is on the disk: it may hold anything
 	Why  string
@@ -69,11 +69,11 @@ type candidate struct {
 	info fs.FileInfo
 }
 
-// Collect takes out of a folder what may go into a repository: regular files, by content. It
-// follows no link and never leaves the folder, and what is read is the file that was looked at: one
-// that was put in its place, or changed while it was read, is refused. So are links that were not
-// there before, devices, pipes, sockets, git directories, names that deceive, files with a name
-// outside of the folder, and files that are too large. Both lists are in the order of paths.
+// Collect takes the files of a folder that may go into a repository: regular files, by content. It
+// follows no link, never leaves the folder, and reads exactly the file that it checked. It refuses
+// files that were replaced or changed meanwhile, new links, devices, pipes, sockets and git
+// directories. It also refuses deceptive names, files with a name outside of the folder, and files
+// that are too large. Both lists are in the order of paths.
 func Collect(ctx context.Context, dir string, how Collecting) ([]File, []Refused, error) {
 	how.MaxFile, how.MaxFiles, how.MaxTotal = cmp.Or(how.MaxFile, defaultMaxFile), cmp.Or(how.MaxFiles, defaultMaxFiles), cmp.Or(how.MaxTotal, defaultMaxTotal)
 	root, err := os.OpenRoot(dir)
@@ -120,7 +120,7 @@ type collection struct {
 	Collecting
 	root    *os.Root
 	seen    []candidate
-	names   map[[2]uint64]int // of files with several names: how many were seen
+	names   map[[2]uint64]int // of files with several names: how many were met
 	bare    bareDirs
 	total   int64
 	files   []File
@@ -149,7 +149,7 @@ func (c *collection) see(p string, info fs.FileInfo, why error) (enter bool, err
 	if bad := badName(p); bad != "" {
 		return c.refuse(p, bad)
 	}
-	c.bare.see(p, info) // what is left out counts, too
+	c.bare.see(p, info) // skipped files count, too
 	if c.Skip != nil && c.Skip(p, info.IsDir()) {
 		return false, nil
 	}
@@ -212,7 +212,7 @@ func (c *collection) take(f candidate) error {
 
 var errLarge = errors.New("it is too large")
 
-// read reads the file that was looked at.
+// read reads the file that was checked.
 func (c *collection) read(f candidate) ([]byte, fs.FileInfo, error) {
 	if f.info.Size() > c.MaxFile {
 		return nil, nil, errLarge
@@ -269,7 +269,7 @@ func kind(mode fs.FileMode) string {
 	return "neither a file nor a folder"
 }
 
-// badName says what is wrong with a path, or "". Its folders were looked at before.
+// badName returns the fault of a path, or "". Its folders were checked before.
 func badName(p string) string {
 	name := path.Base(p)
 	switch {
@@ -285,8 +285,8 @@ func badName(p string) string {
 	return ""
 }
 
-// deceives reports whether a character makes a name look like another one. Those that join letters
-// and emoji do not.
+// deceives reports whether a character makes a name look like another one. Joiners of letters and
+// emoji are harmless.
 func deceives(r rune) bool {
 	return r != '\u200c' && r != '\u200d' && (unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029' || r == utf8.RuneError)
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// tree is a folder for a test, and what can be put in it.
+// tree is a test folder with methods to fill it.
 type tree struct {
 	t   *testing.T
 	dir string
@@ -46,7 +46,7 @@ func (tr tree) link(target, path string) {
 	tr.must(os.Symlink(target, full))
 }
 
-// outcome is what Collect said, a line for each path.
+// outcome returns Collect's result, a line for each path.
 func outcome(t *testing.T, dir string, how Collecting) string {
 	t.Helper()
 	files, refused, err := Collect(t.Context(), dir, how)

@@ -30,8 +30,8 @@ type container struct {
 	image  string // its id
 	user   string
 	binds  []bind
-	filter string // of system calls: a file; "" is the engine's own
-	folder string // Podman: where the process works that looks after the container, which leaves files there; else ""
+	filter string // file with the filter of system calls; "" is the engine's own
+	folder string // Podman: work folder of the container's monitor, which leaves files there; else ""
 	spec   Spec
 	argv   []string
 }
@@ -46,8 +46,7 @@ func (c container) ranOut() bool {
 	return err == nil
 }
 
-// insideHome is the home folder of whoever runs inside: the one place beside the workspace that can
-// be written.
+// insideHome is the home folder inside, the only writable place besides the workspace.
 const insideHome = "/tmp"
 
 // plan is the container for a Spec that is complete.
@@ -100,7 +99,7 @@ func (e *Engine) plan(name, image string, s Spec, g given, hidden []hidden, argv
 	return c, nil
 }
 
-// user is whom the command runs as: whoever owns the files that it makes.
+// user returns the user for the command, who owns the files that it makes.
 func (e *Engine) user(s Spec) (string, error) {
 	switch {
 	case s.User != "":
@@ -122,13 +121,13 @@ func (e *Engine) user(s Spec) (string, error) {
 	return strconv.Itoa(uid) + ":" + strconv.Itoa(gid), nil
 }
 
-// mostOfPodman is how many processes a user may have, in a container or not, by Podman's own limit
-// for what it starts. Without a word it has them raised for a container, which root without the
-// capability for it may not.
+// mostOfPodman is Podman's own limit of a user's processes, inside or outside of containers.
+// Without the option Podman raises the limit for a container, which root without the capability may
+// not do.
 const mostOfPodman = 32 << 10
 
-// args are the arguments of create. The second result is what the client needs in its environment:
-// values of variables are no arguments, which everybody on the machine can read.
+// args returns the arguments of create and the environment of the client. The environment carries
+// the values of variables, because every user of the machine can read arguments.
 func (e *Engine) args(c container) (args, env []string) {
 	s, l := c.spec, c.spec.Limits
 	bytes := func(n int64) string { return strconv.FormatInt(n, 10) }
@@ -180,12 +179,12 @@ func (e *Engine) args(c container) (args, env []string) {
 	return append(args, c.argv[1:]...), env
 }
 
-// environment is that of the command: what was given, on top of what it needs.
+// environment returns the variables of the command: the required ones, then those of the Spec.
 func (s Spec) environment() []string {
 	env := []string{"HOME=" + insideHome}
 	if len(s.Network) > 0 {
 		at, no := "http://"+insideProxy, "localhost,127.0.0.1"
-		services, _ := loopbacks(s.Network) // plan has looked at them
+		services, _ := loopbacks(s.Network) // plan has checked them
 		for _, service := range services {
 			if address := service.Addr().String(); !slices.Contains(strings.Split(no, ","), address) {
 				no += "," + address

@@ -42,7 +42,7 @@ func TestCreateArguments(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	me := strconv.Itoa(os.Getuid()) + ":" + strconv.Itoa(os.Getgid()) // the test's folders are ours, also where we are root
+	me := strconv.Itoa(os.Getuid()) + ":" + strconv.Itoa(os.Getgid()) // the test's folders are ours, even as root
 	work := "type=bind,src=DIR/tree,dst=DIR/tree,bind-propagation=private"
 	masks := []string{"--mount", "type=bind,src=GIVEN/folder,dst=DIR/tree/.git,readonly,bind-propagation=private",
 		"--mount", "type=bind,src=GIVEN/file,dst=DIR/tree/vendor/lib/.git,readonly,bind-propagation=private"}
@@ -113,7 +113,7 @@ func TestCreateArguments(t *testing.T) {
 				t.Fatal(err)
 			}
 			got, env := test.engine.args(c)
-			if i := slices.IndexFunc(got, func(a string) bool { return strings.HasPrefix(a, "nproc=") }); i > 0 { // as many as the machine lets a user have
+			if i := slices.IndexFunc(got, func(a string) bool { return strings.HasPrefix(a, "nproc=") }); i > 0 { // as many as the machine allows a user
 				got = slices.Delete(got, i-1, i+1)
 			}
 			me := self()

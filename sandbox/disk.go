@@ -11,11 +11,11 @@ import (
 // How a workspace is watched.
 const (
 	diskGlance = 200 * time.Millisecond // between looks at how much room the file system has
-	diskLook   = 2 * time.Second        // between walks through the workspace, at least; and the walks take a twentieth of the time at most
+	diskLook   = 2 * time.Second        // minimum between walks through the workspace, which take at most a twentieth of the time
 	diskSpare  = 512 << 20              // bytes that are left to the host
 )
 
-// usage is what a tree takes.
+// usage is the size of a tree.
 type usage struct {
 	bytes int64
 	files int
@@ -28,7 +28,7 @@ type diskWatch struct {
 	done     chan struct{}
 }
 
-// watchDisk begins to watch. bytes and files are what the workspace may grow by.
+// watchDisk starts a watch. bytes and files bound the growth of the workspace.
 func watchDisk(dir string, bytes int64, files int) (*diskWatch, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -57,7 +57,7 @@ func (w *diskWatch) stop() {
 	<-w.done
 }
 
-// watch returns why the workspace is too big, or "" when nobody wants to know any more.
+// watch returns the reason that the workspace is too big, or "" after it was stopped.
 func (w *diskWatch) watch(root *os.Root, dir string, grow int64, most usage, took time.Duration) string {
 	room, known := freeBytes(dir)
 	spare := min(diskSpare, room/2)
@@ -97,8 +97,8 @@ func (w *diskWatch) watch(root *os.Root, dir string, grow int64, most usage, too
 // errEnough ends a walk that has seen enough.
 var errEnough = errors.New("enough")
 
-// measure adds up what a tree takes, and stops when that is more than most, if it is not nil.
-// unread is a folder that cannot be looked into.
+// measure adds up the size of a tree. It stops beyond most, unless that is nil. unread is a folder
+// that cannot be read.
 func measure(root *os.Root, most *usage) (u usage, unread string, err error) {
 	err = look(root, func(path string, info fs.FileInfo, why error) (bool, error) {
 		if why != nil {

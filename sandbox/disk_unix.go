@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// diskSize is what a file takes on the disk, in bytes; of one with several names, its share.
+// diskSize returns the disk space of a file in bytes, divided by its number of names.
 func diskSize(info fs.FileInfo) int64 {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -16,7 +16,7 @@ func diskSize(info fs.FileInfo) int64 {
 	return s.Blocks * 512 / max(1, int64(s.Nlink))
 }
 
-// names is how many names a file has.
+// names returns the number of a file's names.
 func names(info fs.FileInfo) int {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return int(s.Nlink)
@@ -32,7 +32,7 @@ func fileKey(info fs.FileInfo) [2]uint64 {
 	return [2]uint64{}
 }
 
-// freeBytes is how much room a file system has for its users.
+// freeBytes returns the room of a file system for its users.
 func freeBytes(dir string) (int64, bool) {
 	var s syscall.Statfs_t
 	if syscall.Statfs(dir, &s) != nil {

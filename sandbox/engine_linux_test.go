@@ -142,8 +142,8 @@ func TestEngineEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestEngineBuildsOurImage makes the image of our Dockerfile, from a base in which apt-get only
-// notes what it is to install. No registry is asked.
+// TestEngineBuildsOurImage makes the image of our Dockerfile from a base whose apt-get only records
+// its arguments. It uses no registry.
 func TestEngineBuildsOurImage(t *testing.T) {
 	e := realEngine(t)
 	const base, tag = "reverie-test-base", "reverie-test-ours"

@@ -60,7 +60,7 @@ func started(t *testing.T, e *Engine, s Spec, script string) (id string, finish 
 	case r := <-ended:
 		t.Fatalf("it ended before it was ready: %v, %d\n%s", r.error, r.Exit, r.Stderr)
 	}
-	for range 100 { // the engine tells of a container a moment after it runs
+	for range 100 { // the engine lists a container a moment after it runs
 		if id = strings.TrimSpace(raw(t, "ps", "--quiet", "--no-trunc", "--filter", "label=reverie.loop="+t.Name())); id != "" {
 			break
 		}
@@ -135,9 +135,8 @@ func TestEngineInspect(t *testing.T) {
 	}
 }
 
-// TestEngineEscapes tries to get out. Each script prints "escaped" where it could. Those marked do
-// so in a container as Docker makes one by itself, with the same workspace: that shows that the
-// script would tell.
+// TestEngineEscapes tries to escape. Each script prints "escaped" on success. Marked scripts
+// succeed in a plain Docker container with the same workspace, which proves that they work.
 func TestEngineEscapes(t *testing.T) {
 	e := realEngine(t)
 	t.Setenv("SECRET_OF_THE_HOST", "s3cret")
@@ -233,7 +232,7 @@ func gone(t *testing.T, text string) {
 	t.Errorf("a process with %q is left", text)
 }
 
-// TestEngineAsksBeforeItKills: what ends well when it is asked to may say its last words.
+// TestEngineAsksBeforeItKills: a command that ends on request may finish its output.
 func TestEngineAsksBeforeItKills(t *testing.T) {
 	e := realEngine(t)
 	r := sh(t, e, Spec{Image: realImage, Workspace: place(t), Limits: Limits{Time: time.Second, Grace: 20 * time.Second}}, `trap 'echo last; exit 5' TERM; while :; do sleep 0.1; done`)
@@ -300,8 +299,8 @@ func rawUser(t *testing.T) string {
 	return fmt.Sprintf("%d:%d", os.Getuid(), os.Getgid())
 }
 
-// TestEngineNetwork: a program inside reaches what is allowed, through this program and a proxy of
-// the host, and nothing else.
+// TestEngineNetwork: a program inside reaches only allowed services, through this program and a
+// proxy of the host.
 func TestEngineNetwork(t *testing.T) {
 	e := realEngine(t)
 	reverie := builtReverie(t)
@@ -320,7 +319,7 @@ func TestEngineNetwork(t *testing.T) {
 	if len(r.Denied) != 3 {
 		t.Errorf("refused: %q", r.Denied)
 	}
-	// What this program passes on: signals and how the command ended.
+	// This program passes on signals and the exit code.
 	spec.Limits = Limits{Time: 2 * time.Second, Grace: 20 * time.Second}
 	if r = sh(t, e, spec, `trap 'echo last; exit 5' TERM; while :; do sleep 0.1; done`); r.Ended != TimedOut || r.Exit != 5 || string(r.Stdout) != "last\n" {
 		t.Errorf("%s %d %q %s", r.Ended, r.Exit, r.Stdout, r.Stderr)
@@ -330,8 +329,8 @@ func TestEngineNetwork(t *testing.T) {
 	}
 }
 
-// TestEngineSwapsWhileCollecting has a command put links in the place of files while the host takes
-// out what is there.
+// TestEngineSwapsWhileCollecting has a command replace files with links while the host collects
+// them.
 func TestEngineSwapsWhileCollecting(t *testing.T) {
 	e := realEngine(t)
 	dir := place(t)

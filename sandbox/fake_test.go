@@ -37,7 +37,7 @@ func killedChild(dir, mark string) int {
 	return 1
 }
 
-// realName is which engine the tests use: Podman where REVERIE_PODMAN says so.
+// realName returns the engine for the tests: Podman if REVERIE_PODMAN asks for it.
 func realName() string {
 	if os.Getenv("REVERIE_PODMAN") != "" {
 		return "podman"
@@ -48,13 +48,13 @@ func realName() string {
 // realImage is the image that .ci/docker and .ci/podman build: busybox, and nothing else.
 const realImage = "reverie-busybox"
 
-// call is how the client was called.
+// call is one call of the client.
 type call struct{ Args, Env []string }
 
 // fake is a folder with a client in it.
 type fake struct{ dir string }
 
-// newFake puts a client on PATH. info is what the engine says of itself.
+// newFake puts a client on PATH. info is the engine's description of itself.
 func newFake(t *testing.T, name, info string) fake {
 	t.Helper()
 	self, err := os.Executable()
@@ -100,7 +100,7 @@ func (f fake) calls(t *testing.T, verb string) []call {
 	return out
 }
 
-// bare is a call without what names the engine.
+// bare returns a call without the arguments that name the engine.
 func bare(args []string) []string {
 	for len(args) > 2 && (args[0] == "--config" || args[0] == "--host") {
 		args = args[2:]
@@ -114,8 +114,8 @@ const (
 	fakeID     = "sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 )
 
-// fakeClient answers one call. What it is told lies in its folder: info, ended (the state of a
-// container that ran), patch (what inspect says otherwise), and fail-VERB (the error of one).
+// fakeClient answers one call. Files in its folder control it: info, ended (the state of a finished
+// container), patch (changes to inspect), and fail-VERB (the error of a verb).
 func fakeClient(dir string, args []string) int {
 	note, _ := json.Marshal(call{args, os.Environ()})
 	log, err := os.OpenFile(filepath.Join(dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -174,7 +174,7 @@ func fakeClient(dir string, args []string) int {
 	return 0
 }
 
-// fakeInspect is what an engine tells of a container that it made as it was asked to.
+// fakeInspect returns an engine's report on a container made as requested.
 func fakeInspect(args []string) map[string]any {
 	option := func(name string) string {
 		if i := slices.Index(args, name); i >= 0 {
@@ -217,7 +217,7 @@ func fakeInspect(args []string) map[string]any {
 	}
 }
 
-// merge writes what patch says over to.
+// merge overwrites to with the values of patch.
 func merge(to, patch map[string]any) {
 	for k, v := range patch {
 		inner, ok := v.(map[string]any)

@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// keptFrom are the system calls that Docker's filter keeps from whoever has no capability, and
-// Podman's does not: with them a command makes itself root of a namespace of users of its own,
-// where it reaches parts of the kernel that were written for root.
+// keptFrom returns the system calls that Docker's filter denies without a capability, and Podman's
+// does not. With them a command becomes root of a user namespace, where it reaches parts of the
+// kernel written for root.
 func keptFrom() []string {
 	return []string{"unshare", "setns", "mount", "umount", "umount2", "mount_setattr", "move_mount", "open_tree", "fsopen", "fsconfig", "fsmount", "fspick", "pivot_root",
 		"keyctl", "add_key", "request_key", "reboot", "io_uring_setup", "io_uring_enter", "io_uring_register"}
@@ -20,8 +20,7 @@ func keptFrom() []string {
 // NEWUSER, NEWPID and NEWNET.
 const newNamespaces = 0x7e020000
 
-// What a system call answers that is kept from a command, by number: errors of Linux, whatever this
-// was built for.
+// Linux error numbers for denied system calls, on any build platform.
 const (
 	notPermitted = 1  // EPERM
 	notThere     = 38 // ENOSYS: a C library then takes the older call
@@ -82,7 +81,7 @@ func narrowFilter(path string) ([]byte, error) {
 	rules = append(rules,
 		filterRule{Names: []string{"clone"}, Action: "SCMP_ACT_ALLOW", Args: masked(0), Excludes: others},
 		filterRule{Names: []string{"clone"}, Action: "SCMP_ACT_ALLOW", Args: masked(1), Includes: others},
-		filterRule{Names: []string{"clone3"}, Action: "SCMP_ACT_ERRNO", ErrnoRet: &enosys}) // its flags lie where a filter cannot look
+		filterRule{Names: []string{"clone3"}, Action: "SCMP_ACT_ERRNO", ErrnoRet: &enosys}) // its flags are in memory that a filter cannot read
 	if len(taken) > 0 {
 		rules = append(rules, filterRule{Names: taken, Action: "SCMP_ACT_ERRNO", ErrnoRet: &eperm})
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestNarrowFilter: what Podman allows everybody and Docker does not is taken out, and nothing else
+// TestNarrowFilter: the filter drops calls that Podman allows and Docker does not, and nothing else
 // changes.
 func TestNarrowFilter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "seccomp.json")

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// privateFolder is the folder, readable by its owner alone, in which each container of ours has one
-// while it runs. It lies with temporary files and has a name that can be guessed, so that Prune
-// finds it; one that is not ours is refused. Each engine has its own: another one does not know its
-// containers.
+// privateFolder returns the folder, readable by its owner alone, that holds one folder for each
+// running container of ours. It is among temporary files under a fixed name, so that Prune finds
+// it; a foreign one is refused. Each engine has its own, because it does not know the containers of
+// others.
 func privateFolder(engine string) (string, error) {
 	temp, err := filepath.EvalSymlinks(os.TempDir())
 	if err != nil {
@@ -34,7 +34,7 @@ func privateFolder(engine string) (string, error) {
 	return name, nil
 }
 
-// given is what a container is given of ours, in a folder named as it.
+// given holds our files for a container, in a folder with its name.
 type given struct{ dir string }
 
 func (e *Engine) give(name string) (given, error) {
@@ -65,22 +65,22 @@ func (e *Engine) give(name string) (given, error) {
 	return g, os.WriteFile(g.filter(), filter, 0o400)
 }
 
-func (g given) emptyFolder() string { return filepath.Join(g.dir, "folder") } // stands in the place of a git directory
-func (g given) emptyFile() string   { return filepath.Join(g.dir, "file") }   // stands in the place of a file that names one
-func (g given) owner() string       { return filepath.Join(g.dir, "owner") }  // says whose it is
+func (g given) emptyFolder() string { return filepath.Join(g.dir, "folder") } // replaces a git directory
+func (g given) emptyFile() string   { return filepath.Join(g.dir, "file") }   // replaces a file that names one
+func (g given) owner() string       { return filepath.Join(g.dir, "owner") }  // names the owner
 func (g given) socket() string      { return filepath.Join(g.dir, "proxy") }
 func (g given) filter() string      { return filepath.Join(g.dir, "filter") }
-func (g given) hosts() string       { return filepath.Join(g.dir, "hosts") } // Podman would show the host's
+func (g given) hosts() string       { return filepath.Join(g.dir, "hosts") } // otherwise Podman would expose the host's
 
 func (g given) remove() error { return os.RemoveAll(g.dir) }
 
-// unusedFor is how old a folder is of which nothing says whose it is: one that is younger may be
-// about to.
+// unusedFor is the minimum age for removing a folder without an owner: a younger one may be about
+// to get it.
 const unusedFor = 10 * time.Minute
 
-// sweep removes what was given to containers of owners that are not alive. Podman has no process
-// that ends what a killed client had begun: what is left then of a container that never came to be
-// has no labels, but its name, which is that of the folder.
+// sweep removes the folders of containers with dead owners. Podman has no daemon that completes the
+// work of a killed client. The rest of an unfinished container has no labels, but it has its name,
+// which is that of the folder.
 func (e *Engine) sweep(alive func(Owner) bool) error {
 	entries, err := os.ReadDir(e.folder)
 	for _, f := range entries {

@@ -16,17 +16,17 @@ import (
 	"syscall"
 )
 
-// What a container with a network has inside.
+// Paths and addresses inside a container with a network.
 const (
 	insideSocket  = "/run/reverie/proxy"
 	insideForward = "/run/reverie/forward"
 	insideProxy   = "127.0.0.1:3128"
 )
 
-// Forward runs inside a container: it runs the command that stands behind "--" in args, which
-// reaches the proxy of the host at an address of its own, and at each address before "--" the
-// host's service at the same one. It returns the command's exit code, 128 and more where a signal
-// ended it. Whoever calls it is the program that Spec.Forward names.
+// Forward runs inside a container. It runs the command after "--" in args, which reaches the host's
+// proxy at an address of its own. At each address before "--" the command reaches the host's
+// service with the same address. Forward returns the command's exit code, 128 and more after a
+// signal. The program in Spec.Forward calls it.
 func Forward(args []string) (int, error) {
 	dashes := slices.Index(args, "--")
 	if dashes < 0 || dashes == len(args)-1 {
@@ -97,7 +97,7 @@ func carry(c net.Conn, socket, service string) {
 		fmt.Fprintf(out, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n", service, service)
 		answer, err := http.ReadResponse(from, &http.Request{Method: http.MethodConnect})
 		if err != nil || answer.StatusCode != http.StatusOK {
-			return // who asked sees the connection end; the host says why
+			return // the client sees the connection end; the host reports the reason
 		}
 	}
 	var both sync.WaitGroup

@@ -11,7 +11,7 @@ import (
 	"unicode"
 )
 
-// maxHidden is how many git directories a workspace may have.
+// maxHidden bounds the git directories in a workspace.
 const maxHidden = 100
 
 // hidden is a git directory of a workspace, or a file that names one. In its place the container
@@ -21,7 +21,7 @@ type hidden struct {
 	dir  bool
 }
 
-// gitEntries finds what a command must not see: what it wrote there, git would run on the host.
+// gitEntries finds the git entries to hide from a command: git on the host would run its changes.
 func gitEntries(workspace string) ([]hidden, error) {
 	root, err := os.OpenRoot(workspace)
 	if err != nil {

@@ -34,7 +34,7 @@ func TestEngineClientIsKilled(t *testing.T) {
 		if err := child.Start(); err != nil {
 			t.Fatal(err)
 		}
-		after := time.Duration(i) * 100 * time.Millisecond // from before anything is made to while it runs
+		after := time.Duration(i) * 100 * time.Millisecond // from before anything is made until it runs
 		if e.Name == "podman" {
 			after *= 2 // it takes its time
 		}
@@ -72,7 +72,7 @@ func TestEngineClientIsKilled(t *testing.T) {
 	if rest := mustList(t, e); len(rest) != 1 || rest[0].ID != living {
 		t.Errorf("the living one, %s, among %+v", living, rest)
 	}
-	if e.Name == "podman" { // what its List does not tell of
+	if e.Name == "podman" { // missing from its List
 		if own := looking(); len(own) > lookers+1 {
 			t.Errorf("processes that look after containers: %v, of which one is the living one's", own)
 		}

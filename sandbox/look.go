@@ -10,20 +10,20 @@ import (
 	"unicode"
 )
 
-// maxDepth is how deep folders may lie in each other.
+// maxDepth bounds the nesting of folders.
 const maxDepth = 200
 
-// errChanged is what a walk finds where something was put in the place of what it had looked at.
+// errChanged means that an entry was replaced during a walk.
 var errChanged = errors.New("it changed while it was looked at")
 
-// visit is told of everything in a tree: its path with slashes from the top, and what Lstat said.
-// why is nil, or why a folder could not be looked into, of which it is then told a second time. It
-// says whether to go into a folder; an error ends the walk.
+// visit receives every entry of a tree: its slash-separated path from the top and its Lstat result.
+// If a folder cannot be read, it receives that again, with the reason in why. It returns whether to
+// enter a folder; an error ends the walk.
 type visit func(path string, info fs.FileInfo, why error) (enter bool, err error)
 
-// look goes through a tree that somebody else may change meanwhile. It follows no link and never
-// leaves the folder: each folder is opened from the one above and compared with what was looked at.
-// The order is the system's.
+// look walks a tree that another process may change meanwhile. It follows no link and never leaves
+// the folder: it opens each folder from its parent and compares it with the entry that it saw. The
+// order is the system's.
 func look(root *os.Root, tell visit) error { return lookInto(root, "", 0, tell) }
 
 func lookInto(root *os.Root, at string, depth int, tell visit) error {
@@ -101,7 +101,7 @@ func enterFolder(root *os.Root, name string, info fs.FileInfo, full string, dept
 }
 
 // isGit reports whether some file system takes a name for .git: in another case, with characters
-// that HFS+ ignores, with what NTFS drops at the end, or by its short name.
+// that HFS+ ignores, with endings that NTFS drops, or by its short name.
 func isGit(name string) bool {
 	for part := range strings.SplitSeq(name, `\`) {
 		if part = plainName(part); part == ".git" || part == "git~1" {
@@ -129,8 +129,8 @@ func plainName(name string) string {
 	return strings.ToLower(strings.TrimRight(name, " ."))
 }
 
-// bareDirs finds folders that git takes for a repository although they have no .git: those with a
-// HEAD, and objects and refs or the name of a folder that has them.
+// bareDirs finds folders without .git that git takes for a repository: those with a HEAD, objects
+// and refs, or with the name of a folder that has them.
 type bareDirs map[string]int
 
 const (
@@ -140,7 +140,7 @@ const (
 	bareCommon
 )
 
-// see notes what lies in a folder.
+// see records an entry of a folder.
 func (b bareDirs) see(p string, info fs.FileInfo) {
 	bit := 0
 	switch plainName(path.Base(p)) {

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// loopback is the address and port of an entry of Spec.Network that is a service of this machine's
-// own: a literal address such as 127.0.0.1:11434 or [::1]:8080. A name that means one is none, nor
-// is an IPv4 address in the spelling of IPv6.
+// loopback parses an entry of Spec.Network for a service of this machine: a literal address such as
+// 127.0.0.1:11434 or [::1]:8080. It rejects a name that resolves to one, and an IPv4 address in
+// IPv6 notation.
 func loopback(target string) (netip.AddrPort, bool) {
 	at, err := netip.ParseAddrPort(target)
 	return at, err == nil && at.Port() > 0 && at.Addr().IsLoopback() && !at.Addr().Is4In6() && at.Addr().Zone() == ""

@@ -43,8 +43,7 @@ func TestLoopbacks(t *testing.T) {
 	}
 }
 
-// What leads to this machine is the address and port that the list has, and no other one however it
-// is called.
+// The proxy reaches this machine only at the listed address and port, under no other name.
 func TestProxyReachesOnlyTheServiceThatIsAllowed(t *testing.T) {
 	server := echo(t)
 	p := namesOf(map[string]string{"localhost": "127.0.0.1", "rebound.example.com": "127.0.0.1"}, server)
@@ -127,7 +126,7 @@ func TestProxyTakesAServiceByConnect(t *testing.T) {
 	}
 }
 
-// Where one of its addresses cannot be listened at, the command is not started.
+// If Forward cannot listen at one of its addresses, the command does not start.
 func TestForwardStartsNothingWithoutItsAddresses(t *testing.T) {
 	taken := echo(t).String()
 	free := "127.0.0.1:0"

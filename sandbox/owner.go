@@ -10,7 +10,7 @@ import (
 
 // Owner is the process that a container was made for.
 type Owner struct {
-	Host    string // the machine, and on Linux its space of process ids: the same number elsewhere is another process
+	Host    string // the machine, and on Linux its pid namespace: process ids are unique only there
 	PID     int
 	Started string // when the process started, as the system tells it; "" where it does not
 }
@@ -37,8 +37,7 @@ func (o Owner) Here() bool {
 	return o.Host != "" && o.Host == thisHost() && o.PID > 0 && o.Started != ""
 }
 
-// Alive reports whether the owner may still be there. Of one on another machine nothing is known,
-// and it counts as alive.
+// Alive reports whether the owner may still run. An owner on another machine counts as alive.
 func (o Owner) Alive() bool { return !o.Here() || process.Alive(o.PID, o.Started) }
 
 // The labels of our containers.

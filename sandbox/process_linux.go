@@ -16,8 +16,7 @@ func ownGroup() *syscall.SysProcAttr {
 // outlive has a client go on when we end.
 func outlive(how *syscall.SysProcAttr) { how.Pdeathsig = 0 }
 
-// hardProcesses is how many processes the user of this one may have at most; 0 where that is not
-// known.
+// hardProcesses returns the maximum number of processes of the current user; 0 if unknown.
 func hardProcesses() uint64 {
 	var l unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NPROC, &l) != nil {

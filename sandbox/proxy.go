@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// What a proxy lets through.
+// Bounds of a proxy.
 const (
 	proxyHead  = 16 << 10         // bytes of a request
 	proxyWait  = 15 * time.Second // for a request, a name and a connection, each
@@ -26,23 +26,23 @@ const (
 	maxDenied  = 32
 )
 
-// proxy is what the network is made of. The zero value is the real one.
+// proxy holds the parts of the network. The zero value is the real one.
 type proxy struct {
 	resolve func(ctx context.Context, host string) ([]netip.Addr, error)
 	deny    func(netip.Addr) string
 	dial    func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
 }
 
-// serving is a proxy at work for one container: it takes CONNECT to what is allowed, and nothing
-// else. Names are resolved here, and what is connected to is an address that was looked at, not a
-// name that may mean another one next time.
+// serving is a proxy for one container: it accepts CONNECT to allowed targets, and nothing else. It
+// resolves names here and connects to the checked address, because a name may resolve differently
+// the next time.
 type serving struct {
 	proxy
 	allow  []string
 	listen net.Listener
 	places chan struct{} // one for each connection
 	all    sync.WaitGroup
-	life   context.Context // of every name that is looked up, and of every connection that is made; end ends it
+	life   context.Context // of all lookups and connections; end ends it
 	end    context.CancelFunc
 
 	mu     sync.Mutex
@@ -82,7 +82,7 @@ func (p proxy) listen(socket string, allow []string) (*serving, error) {
 	if s.listen, err = net.Listen("unix", socket); err != nil {
 		return nil, fmt.Errorf("listen for the network of a container: %w", err)
 	}
-	if err := os.Chmod(socket, 0o666); err != nil { // whoever runs inside may be another user; outside nobody else gets into the folder
+	if err := os.Chmod(socket, 0o666); err != nil { // the user inside may differ; outside, only its owner can enter the folder
 		s.listen.Close()
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func (s *serving) drop(c net.Conn) {
 	delete(s.open, c)
 }
 
-// close ends every connection, and returns what was refused.
+// close ends every connection, and returns the refused targets.
 func (s *serving) close() []string {
 	s.listen.Close()
 	s.end()
@@ -161,7 +161,7 @@ func (s *serving) close() []string {
 	return s.denied
 }
 
-// refuse notes what was refused, and tells the command.
+// refuse records a refusal and reports it to the command.
 func (s *serving) refuse(c net.Conn, status int, target, why string) {
 	s.mu.Lock()
 	if note := target + ": " + why; !slices.Contains(s.denied, note) && len(s.denied) < maxDenied {
@@ -214,12 +214,12 @@ func (s *serving) serve(c net.Conn) {
 	if _, err := io.WriteString(c, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
 		return
 	}
-	early, _ := from.Peek(from.Buffered()) // what came with the request
+	early, _ := from.Peek(from.Buffered()) // sent along with the request
 	pipe(c, to, early)
 }
 
-// reach connects to the first address of a target that may be reached. why says why none may. Of
-// this machine it is what the target itself names, and never what a name means.
+// reach connects to the first allowed address of a target, or returns the reason in why. It reaches
+// this machine only at a literal address in the target, never through a name.
 func (s *serving) reach(ctx context.Context, target string) (c net.Conn, why string, err error) {
 	if at, ok := loopback(target); ok {
 		if c, err = s.dial(ctx, at); err != nil {
@@ -250,7 +250,7 @@ func (s *serving) reach(ctx context.Context, target string) (c net.Conn, why str
 	return nil, why, err
 }
 
-// pipe passes on what both sides say until both are done, or nothing was said for long.
+// pipe copies both ways until both sides are done or silent for long.
 func pipe(a, b net.Conn, early []byte) {
 	var both sync.WaitGroup
 	copyTo := func(to, from net.Conn, first []byte) {

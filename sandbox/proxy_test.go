@@ -52,7 +52,7 @@ func TestParseTarget(t *testing.T) {
 	}
 }
 
-// echo is a server on loopback that answers what it hears, in capitals.
+// echo starts a loopback server that returns its input in capitals.
 func echo(t *testing.T) netip.AddrPort {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -78,8 +78,7 @@ func echo(t *testing.T) netip.AddrPort {
 	return l.Addr().(*net.TCPAddr).AddrPort()
 }
 
-// namesOf is a proxy whose names are in a table, and which may reach loopback, whatever the address
-// is said to be.
+// namesOf returns a proxy that resolves names by a table and may reach loopback.
 func namesOf(table map[string]string, server netip.AddrPort) proxy {
 	return proxy{
 		resolve: func(_ context.Context, host string) ([]netip.Addr, error) {
@@ -254,8 +253,7 @@ func TestProxyEndsWhatIsBeingReached(t *testing.T) {
 	}
 }
 
-// TestForwardReachesTheProxy is what happens inside: a program that knows a proxy at an address
-// talks to the socket.
+// TestForwardReachesTheProxy tests the inside: a program with a proxy address reaches the socket.
 func TestForwardReachesTheProxy(t *testing.T) {
 	socket := socketIn(t)
 	s, err := namesOf(map[string]string{"a.example.com": "1.1.1.1"}, echo(t)).listen(socket, []string{"a.example.com:1"})

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Container is one of ours that is there.
+// Container is an existing container of ours.
 type Container struct {
 	ID      string
 	Name    string
@@ -42,8 +42,8 @@ func (e *Engine) List(ctx context.Context) ([]Container, error) {
 	return list, nil
 }
 
-// Prune removes the containers of ours whose owner is not alive, and what was given to them, and
-// returns them. alive may be nil, which is Owner.Alive. Nothing else is touched.
+// Prune removes our containers with dead owners and their folders, and returns them. A nil alive
+// means Owner.Alive. It touches nothing else.
 func (e *Engine) Prune(ctx context.Context, alive func(Owner) bool) ([]Container, error) {
 	if alive == nil {
 		alive = Owner.Alive
@@ -66,7 +66,7 @@ func (e *Engine) Prune(ctx context.Context, alive func(Owner) bool) ([]Container
 	return removed, errors.Join(err, e.sweep(alive))
 }
 
-// Remove takes away one container of ours, by its name or id, whoever owns it.
+// Remove removes one of our containers by its name or id, regardless of its owner.
 func (e *Engine) Remove(ctx context.Context, name string) error {
 	made, err := e.inspect(ctx, name)
 	if err != nil {

@@ -23,34 +23,33 @@ const (
 	TimedOut  Ended = "time"      // Limits.Time
 	TooLong   Ended = "output"    // Limits.Output
 	TooBig    Ended = "disk"      // Limits.Disk, Limits.Files, or hardly any room is left
-	NoMemory  Ended = "memory"    // a process of it was killed for Limits.Memory, and it did not end well
+	NoMemory  Ended = "memory"    // a process was killed for Limits.Memory, and the command failed
 	Cancelled Ended = "cancelled" // by the context
 )
 
-// Result is how a command went. The container is gone.
+// Result is the outcome of a command. The container is gone.
 type Result struct {
 	Ended  Ended
-	Exit   int    // of the command; 128 and more where a signal ended it
-	Stdout []byte // what the Spec has no writer for
+	Exit   int    // of the command; 128 and more after a signal
+	Stdout []byte // output without a writer in the Spec
 	Stderr []byte
 	Image  string        // id of the image
 	Took   time.Duration // from start to end of the command
-	Why    string        // for TooBig: what was too big
-	Denied []string      // hosts that the command wanted to reach and may not, each once, at most 32, with the reason
+	Why    string        // for TooBig: the reason
+	Denied []string      // refused hosts, unique, at most 32, with reasons
 	Hidden []string      // git directories and files of the workspace that were not inside
 }
 
-// Run runs argv in a container of its own, with stdin as its standard input if that is not nil, and
-// returns when the container is gone. A command that fails, or that a limit ended, is a Result; an
-// error means that nothing ran, or that how it went cannot be known. When ctx ends, the container
-// is killed and the error is that of ctx. An error wrapping ErrLeft names a container that could
-// not be removed.
+// Run runs argv in a container of its own and returns when the container is gone. stdin may be nil.
+// A command that fails or exceeds a limit gives a Result. An error means that nothing ran, or that
+// the outcome is unknown. When ctx ends, the container is killed and the error is that of ctx. An
+// error wrapping ErrLeft names a container that could not be removed.
 func (e *Engine) Run(ctx context.Context, s Spec, argv []string, stdin io.Reader) (result Result, err error) {
-	e.pruned.Do(func() { _, _ = e.Prune(ctx, nil) }) // what the next Prune does as well
+	e.pruned.Do(func() { _, _ = e.Prune(ctx, nil) }) // the next Prune repeats it
 	if s, err = s.complete(e.facts.cpus); err != nil {
 		return result, err
 	}
-	if result.Image = s.Image; !isImageID(s.Image) { // of one that has an id, create tells whether it is there
+	if result.Image = s.Image; !isImageID(s.Image) { // create checks an image with an id
 		if result.Image, err = e.Image(ctx, s.Image); err != nil {
 			return result, err
 		}
@@ -65,7 +64,7 @@ func (e *Engine) Run(ctx context.Context, s Spec, argv []string, stdin io.Reader
 	name := "reverie-" + nonce()
 	g, err := e.give(name)
 	defer func() {
-		if !errors.Is(err, ErrLeft) { // by the folder the next Prune knows of what is left
+		if !errors.Is(err, ErrLeft) { // the next Prune needs the folder to find the rest
 			g.remove()
 		}
 	}()
@@ -166,7 +165,7 @@ func (e *Engine) attend(ctx context.Context, c container, watch *diskWatch, stdi
 			ask, most = []string{"stop", "--time", fmt.Sprint(seconds), c.name}, orderTime+l.Grace
 		}
 		if _, err := e.ask(context.WithoutCancel(ctx), most, ask...); err != nil {
-			_, _ = e.ask(context.WithoutCancel(ctx), orderTime, "kill", c.name) // it may have ended meanwhile: what it is in tells
+			_, _ = e.ask(context.WithoutCancel(ctx), orderTime, "kill", c.name) // it may have ended meanwhile: its state decides
 		}
 		select {
 		case <-over:
@@ -198,8 +197,8 @@ func (e *Engine) attend(ctx context.Context, c container, watch *diskWatch, stdi
 	return result, nil
 }
 
-// feed gives a client its standard input. Whoever reads for it may wait for a person, and is not
-// waited for: what it still gets is lost.
+// feed gives a client its standard input. It does not wait for a blocked reader, whose later input
+// is lost.
 func feed(client *exec.Cmd, stdin io.Reader) (done func(), err error) {
 	if stdin == nil {
 		return func() {}, nil // the client's standard input is empty
@@ -222,7 +221,7 @@ func nonce() string {
 	return hex.EncodeToString(b[:])
 }
 
-// budget counts what two streams may write together.
+// budget counts the output of two streams together.
 type budget struct {
 	mu    sync.Mutex
 	left  int64
@@ -230,7 +229,7 @@ type budget struct {
 	spent func()
 }
 
-// take is how much of n bytes may still be written.
+// take returns the part of n bytes that may still be written.
 func (b *budget) take(n int) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -249,8 +248,8 @@ func (b *budget) exceeded() bool {
 	return b.over
 }
 
-// limited passes on what the budget allows, and takes the rest without a word, so that nobody who
-// writes has to wait.
+// limited passes on output within the budget, and silently drops the rest, so that no writer
+// blocks.
 type limited struct {
 	to io.Writer
 	of *budget

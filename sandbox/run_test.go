@@ -116,7 +116,7 @@ func TestRunMakesLooksStartsLooksAndRemoves(t *testing.T) {
 	}
 }
 
-// TestRunStartsNothingElse tampers with what the engine made: nothing starts, and it is removed.
+// TestRunStartsNothingElse changes the made container: nothing starts, and it is removed.
 func TestRunStartsNothingElse(t *testing.T) {
 	for _, test := range []struct{ name, patch, says string }{
 		{"a network", `{"HostConfig":{"NetworkMode":"bridge"}}`, "a network: bridge"},
@@ -198,7 +198,7 @@ func TestPrivateFolderIsOurs(t *testing.T) {
 	}
 }
 
-// What Podman has left behind is Podman's to remove: another engine keeps what tells of it.
+// Only Podman can remove its own leftovers, so another engine keeps their folder.
 func TestSweepLeavesWhatAnotherEngineHas(t *testing.T) {
 	podman, f := found(t, "podman", podmanInfo)
 	podman.facts.filter = ""
@@ -230,7 +230,7 @@ func TestSweepLeavesWhatAnotherEngineHas(t *testing.T) {
 	}
 }
 
-// Of a container that could not be removed there stays what has it removed another time.
+// A container that could not be removed keeps its folder, for the next attempt.
 func TestRunKeepsWhatTellsOfOneThatIsLeft(t *testing.T) {
 	e, f := found(t, "docker", dockerInfo)
 	f.write(t, "fail-rm", "Error response from daemon: device busy")

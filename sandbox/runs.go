@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Runs says why something on the host may run a file, or run what it says, when somebody opens,
-// builds or commits the project: "" where nothing known does. The name is compared as the file
-// system that forgives most would.
+// Runs returns the reason that the host may execute or obey a file when a person opens, builds or
+// commits the project, or "". It compares the name as the most lenient file system would.
 func Runs(p string) string {
 	parts := strings.Split(p, "/")
 	for i := range parts {
@@ -44,18 +43,16 @@ type runner struct {
 	patterns []string // in lower case
 }
 
-// GitObeys is what Runs says of files that git itself obeys when somebody has them in a work tree,
-// and BareRepository what Collect says of those that make git take their folder for a repository.
-// OtherRepository is what Runs says of what another version control has in a work tree: as with
-// git, its settings name commands.
+// GitObeys is the answer of Runs for files that git itself obeys in a work tree, and BareRepository
+// that of Collect for files that make git take their folder for a repository. OtherRepository is
+// the answer of Runs for files of another version control, whose settings name commands too.
 const (
 	GitObeys        = "git obeys it"
 	BareRepository  = "git takes its folder for a repository"
 	OtherRepository = "Mercurial, Jujutsu or Sapling obeys it"
 )
 
-// runners are those that are known to run what a file of a project says, without or with little
-// asking.
+// runners are the programs known to execute project files with little or no confirmation.
 func runners() []runner {
 	return []runner{
 		{OtherRepository, []string{".hg/", ".jj/", ".sl/"}},

@@ -1,18 +1,16 @@
 // Package sandbox runs one command in one container of Docker or Podman, or refuses.
 //
-// Find an Engine by its name, ask it to Run, and take out what the command made with Collect. There
-// is no way to the host for what could not be had: a missing program, an engine that does not
-// answer or cannot hold a limit, an image that is not there, a container that was not made as it
-// was asked for are errors, and nothing has run then.
+// Find an Engine by its name, call Run, and collect the command's files with Collect. Nothing ever
+// falls back to the host. A missing program or image, an engine that does not answer or cannot
+// enforce a limit, and a container that differs from the request are errors; then nothing has run.
 //
-// Inside there is the image, read-only; one folder of the host, at the same path as outside,
-// without a git directory in it; an environment of named variables; no capability, no new
-// privileges, no network but what a Spec allows, and limits for everything that can be used up.
-// What a container is made with, and whose it is, stands in its labels, so that Prune finds what a
-// killed process left.
+// The container has a read-only image and one folder of the host, at the same path as outside and
+// without a git directory. It has an environment of named variables, no capability, no new
+// privileges, no network but the one in the Spec, and limits for all resources. Labels record its
+// Spec and owner, so that Prune finds the containers of a killed process.
 //
-// An Engine may be used by several goroutines. Everything that is started has a deadline, and is
-// gone when its function returns.
+// An Engine may be used by several goroutines. Every process has a deadline, and is gone when its
+// function returns.
 package sandbox
 
 import (
@@ -38,9 +36,9 @@ var (
 	ErrSilent = errors.New("the engine does not answer")
 	// ErrWeak is returned when the engine cannot hold a limit, or does not filter system calls.
 	ErrWeak = errors.New("the engine cannot contain a command")
-	// ErrNoImage is returned when an image is not on this machine. None is ever pulled.
+	// ErrNoImage means that an image is not on this machine. Images are never pulled.
 	ErrNoImage = errors.New("there is no such image")
-	// ErrBadSpec is returned when what was asked for cannot be given safely.
+	// ErrBadSpec means that a request cannot be sandboxed safely.
 	ErrBadSpec = errors.New("not to be sandboxed")
 	// ErrLeft is returned when a container could not be removed. Prune does when the engine answers
 	// again.
@@ -52,9 +50,9 @@ func Engines() []string { return []string{"docker", "podman"} }
 
 // How long one answer of the engine may take.
 const (
-	infoTime  = 5 * time.Second  // of one that is asked whether it is there
-	tellTime  = 30 * time.Second // of Podman, which is no process that waits, and asks the system's package manager about each of its parts
-	orderTime = 60 * time.Second // of one that makes, stops or removes a container
+	infoTime  = 5 * time.Second  // to answer that it is there
+	tellTime  = 30 * time.Second // for Podman, which has no daemon and asks the package manager about each of its parts
+	orderTime = 60 * time.Second // to make, stop or remove a container
 )
 
 // Engine is a container engine on this machine that answered and holds every limit.
@@ -64,23 +62,23 @@ type Engine struct {
 
 	program string // absolute path
 	host    string // Docker: the address of the engine, a socket of this machine
-	folder  string // private; what a container is given of ours lies there
+	folder  string // private folder for our files in a container
 	facts   facts
 
 	pruned sync.Once
-	proxy  proxy // tests alone: what the network is made of in the place of the real one
+	proxy  proxy // replaces the real network in tests
 }
 
-// facts are what an engine says of itself.
+// facts are an engine's description of itself.
 type facts struct {
 	cpus     int
-	rootless bool   // the engine runs as the user, whose id is 0 inside
+	rootless bool   // the engine runs as the user, who has id 0 inside
 	remapped bool   // ids of containers are mapped to others by the engine's configuration
 	filter   string // Podman on this machine: the file with its filter of system calls
 }
 
-// Find looks for an engine by its name. It returns an error wrapping ErrMissing, ErrSilent or
-// ErrWeak, which says what is missing.
+// Find finds an engine by its name. The error wraps ErrMissing, ErrSilent or ErrWeak, and names the
+// missing part.
 func Find(ctx context.Context, name string) (*Engine, error) {
 	if !slices.Contains(Engines(), name) {
 		return nil, fmt.Errorf("%w: %q is not one of %s", ErrMissing, name, strings.Join(Engines(), ", "))
@@ -120,8 +118,8 @@ func Find(ctx context.Context, name string) (*Engine, error) {
 	return e, err
 }
 
-// address is where the Docker that the user has chosen listens. One elsewhere would look for the
-// folder on its own machine.
+// address returns the socket of the user's Docker. It refuses a remote one, which would mount
+// folders of its own machine.
 func (e *Engine) address(ctx context.Context) (string, error) {
 	host := os.Getenv("DOCKER_HOST")
 	if host == "" {
@@ -141,7 +139,7 @@ func (e *Engine) address(ctx context.Context) (string, error) {
 	return host, nil
 }
 
-// readDocker takes what Docker says of itself.
+// readDocker parses Docker's description of itself.
 func (e *Engine) readDocker(out []byte) error {
 	var info struct {
 		ServerVersion, OSType    string
@@ -173,7 +171,7 @@ func (e *Engine) readDocker(out []byte) error {
 	return e.strong(info.OSType, filtered, info.MemoryLimit, info.PidsLimit, info.CPUCfsQuota || info.CpuCfsQuota)
 }
 
-// readPodman takes what Podman says of itself.
+// readPodman parses Podman's description of itself.
 func (e *Engine) readPodman(out []byte) error {
 	var info struct {
 		Host struct {
@@ -206,7 +204,7 @@ func (e *Engine) readPodman(out []byte) error {
 	return e.strong(h.OS, filtered, has("memory"), has("pids"), has("cpu"))
 }
 
-// strong is an error that names what an engine lacks.
+// strong returns an error that names the missing features of an engine.
 func (e *Engine) strong(system string, filtered, memory, pids, cpu bool) error {
 	var lacks []string
 	for _, need := range []struct {

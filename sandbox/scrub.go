@@ -10,13 +10,14 @@ import (
 	"slices"
 )
 
-// Scrub takes out of a folder what git on the host must not meet there: whatever is called .git,
-// and the HEAD of a folder that git would take for a repository, both of which it would obey, and
-// pipes, sockets and devices, at which it would wait; and the folders of other version controls.
-// What git ignores is no exception. keep, if not nil, reports whether a folder with a HEAD, or of
-// another version control, may stay as it is; "." is the top. It follows no link, has the owner
-// look into folders that nobody may, and returns what is gone, in the order of paths. Nothing else
-// may write there meanwhile. Set-user-ID bits and the like of files are cleared.
+// Scrub removes entries of a folder that are dangerous for git on the host, even ignored ones. It
+// removes anything called .git and the HEAD of a folder that git would take for a repository, which
+// git would obey. It removes pipes, sockets and devices, which would block git, and the folders of
+// other version controls. It clears set-user-ID and similar bits of files.
+//
+// keep, if not nil, reports whether a folder with a HEAD, or of another version control, may stay;
+// "." is the top. Scrub follows no link, makes unreadable folders readable for their owner, and
+// returns the removed paths in order. Nothing else may write there meanwhile.
 func Scrub(dir string, keep func(bare string) (bool, error)) ([]Change, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -30,14 +31,14 @@ func Scrub(dir string, keep func(bare string) (bool, error)) ([]Change, error) {
 		special := fs.ModeNamedPipe | fs.ModeSocket | fs.ModeDevice | fs.ModeCharDevice | fs.ModeIrregular
 		switch {
 		case why != nil:
-			return false, nil // Collect tells of it
+			return false, nil // Collect reports it
 		case path.Base(p) == ".git":
 			gone = append(gone, Change{p, "git would obey it"})
 			return false, nil
 		case info.Mode()&special != 0:
 			gone = append(gone, Change{p, kind(info.Mode())})
 			return false, nil
-		case isOther(path.Base(p)): // the folder itself: what is in it is not looked at
+		case isOther(path.Base(p)): // the folder as a whole, without a look inside
 			if keep != nil {
 				if stays, err := keep(p); err != nil || stays {
 					return false, err
@@ -45,8 +46,8 @@ func Scrub(dir string, keep func(bare string) (bool, error)) ([]Change, error) {
 			}
 			gone = append(gone, Change{p, OtherRepository})
 			return false, nil
-		case info.IsDir() && info.Mode()&0o700 != 0o700: // git can go through a folder that cannot be listed
-			_ = root.Chmod(filepath.FromSlash(p), info.Mode().Perm()|0o700) // where it is not ours, Collect tells of it
+		case info.IsDir() && info.Mode()&0o700 != 0o700: // git can enter a folder that cannot be listed
+			_ = root.Chmod(filepath.FromSlash(p), info.Mode().Perm()|0o700) // if it is not ours, Collect reports it
 		}
 		disarm(dir, root, p, info)
 		bare.see(p, info)

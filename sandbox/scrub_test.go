@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Whatever git would obey, or wait at, goes; nothing beyond a link does.
+// Entries that git would obey, or block on, are removed; nothing beyond a link is.
 func TestScrub(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	tr := tree{t, dir}
@@ -51,8 +51,8 @@ func TestScrub(t *testing.T) {
 	}
 }
 
-// A folder that git takes for a repository loses its HEAD, at the top too, and where only its owner
-// could have looked into it; one that may stay keeps it.
+// A folder that git takes for a repository loses its HEAD, even at the top or in a folder that only
+// its owner could read. One that may stay keeps it.
 func TestScrubTakesHeadsOfRepositories(t *testing.T) {
 	dir := t.TempDir()
 	tr := tree{t, dir}
@@ -107,7 +107,7 @@ func TestScrubTakesHeadsOfRepositories(t *testing.T) {
 	}
 }
 
-// What another version control would obey goes, unless it may stay.
+// Folders that another version control would obey are removed, unless they may stay.
 func TestScrubTakesOtherVersionControls(t *testing.T) {
 	dir := t.TempDir()
 	tr := tree{t, dir}

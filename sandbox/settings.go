@@ -55,7 +55,7 @@ func resolved(path string) (string, error) {
 	return filepath.EvalSymlinks(path)
 }
 
-// Hint says what a person can do about an error of this package, "" where nothing is known.
+// Hint returns advice about an error of this package, or "".
 func Hint(err error) string {
 	switch {
 	case errors.Is(err, ErrLeft):

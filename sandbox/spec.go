@@ -12,36 +12,36 @@ import (
 	"unicode"
 )
 
-// Spec says what a command is run in. The zero value of all but Image and Workspace is the
-// narrowest, or the default.
+// Spec describes the surroundings of a command. The zero value of each field except Image and
+// Workspace is the narrowest, or the default.
 type Spec struct {
 	Image     string   // a name, or better an id as Image returns it
-	Workspace string   // absolute path of the one folder that the command may write; it has the same path inside
+	Workspace string   // absolute path of the writable folder, the same inside
 	ReadOnly  bool     // the workspace can only be read
-	Dir       string   // where the command starts, in the workspace; "" is its top
+	Dir       string   // start folder in the workspace; "" is its top
 	Env       []string // NAME=VALUE; nothing else of the host's environment is inside
 	Caches    []string // absolute paths of folders and files that can be read inside, at the same path
-	Network   []string // host:port that can be reached by CONNECT through a proxy, or of this machine's loopback at the same address inside; none: no network at all
-	Forward   []string // with Network: a program of the host and its first arguments, which calls Forward with the others
+	Network   []string // host:port to reach by CONNECT through a proxy, or a loopback service at the same address inside; empty means no network
+	Forward   []string // with Network: a host program with first arguments, which calls Forward with the rest
 	Loop      string   // name of the loop that it belongs to, for its label
-	User      string   // uid:gid; "" is whoever runs this, or where that is root the owner of the workspace
+	User      string   // uid:gid; "" is the current user, or for root the owner of the workspace
 	Runtime   string   // the engine's runtime, such as runsc; "" is its default
 	Limits    Limits
 
-	Stdout, Stderr interface{ Write([]byte) (int, error) } // get the output as it comes; nil: it is kept for the Result
+	Stdout, Stderr interface{ Write([]byte) (int, error) } // receive the output as it comes; nil keeps it for the Result
 }
 
-// Limits are what a command may use. Zero is the default, which defaultLimits has.
+// Limits bound the resources of a command. Zero is the default in defaultLimits.
 type Limits struct {
 	Time      time.Duration // of the whole command
-	Grace     time.Duration // between asking it to end, when its time is up, and killing it; less than zero is none
+	Grace     time.Duration // from the request to end until the kill; negative means none
 	Memory    int64         // bytes, of all processes, /tmp and /dev/shm together; there is no swap
 	CPUs      float64
 	Processes int   // and threads
 	OpenFiles int   // of one process
 	Output    int64 // bytes of standard output and standard error together
 	Disk      int64 // bytes that the workspace may grow by, and the size of one file
-	Files     int   // that the workspace may grow by
+	Files     int   // that may be added to the workspace
 	Temp      int64 // bytes in /tmp
 }
 
@@ -51,16 +51,16 @@ func defaultLimits() Limits {
 		Output: 16 << 20, Disk: 4 << 30, Files: 500_000, Temp: 512 << 20}
 }
 
-// orDefault fills in what is zero.
+// orDefault fills in zero fields.
 func (l Limits) orDefault() Limits {
 	d := defaultLimits()
 	return Limits{cmp.Or(l.Time, d.Time), cmp.Or(l.Grace, d.Grace), cmp.Or(l.Memory, d.Memory), cmp.Or(l.CPUs, d.CPUs), cmp.Or(l.Processes, d.Processes),
 		cmp.Or(l.OpenFiles, d.OpenFiles), cmp.Or(l.Output, d.Output), cmp.Or(l.Disk, d.Disk), cmp.Or(l.Files, d.Files), cmp.Or(l.Temp, d.Temp)}
 }
 
-// check is an error for what would be no limit.
+// check returns an error for an ineffective limit.
 func (l Limits) check() error {
-	const leastMemory = 6 << 20 // what Docker takes
+	const leastMemory = 6 << 20 // Docker's minimum
 	switch {
 	case l.Time <= 0, l.Processes <= 0, l.OpenFiles <= 0, l.Output <= 0, l.Disk <= 0, l.Files <= 0, l.Temp <= 0:
 		return fmt.Errorf("%w: a limit is less than zero", ErrBadSpec)
@@ -72,7 +72,7 @@ func (l Limits) check() error {
 	return nil
 }
 
-// complete checks a Spec and fills in what was left open.
+// complete checks a Spec and fills in the defaults.
 func (s Spec) complete(cpus int) (Spec, error) {
 	var err error
 	if s.Workspace, err = workspace(s.Workspace); err != nil {
@@ -151,8 +151,8 @@ func readable(path, workspace string) (string, error) {
 	return real, nil
 }
 
-// mountable is the real path of what may be mounted: not a folder of the system, not a home, none
-// that holds one or an engine's socket.
+// mountable returns the real path of a folder that is safe to mount: not a system folder, not a
+// home, and none that contains a home or an engine's socket.
 func mountable(path string) (string, error) {
 	if !filepath.IsAbs(path) {
 		return "", fmt.Errorf("%w: %q is not an absolute path", ErrBadSpec, path)

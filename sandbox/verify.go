@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// inspected is what an engine tells of a container.
+// inspected is an engine's report on a container.
 type inspected struct {
 	ID    string `json:"Id"`
 	Name  string
@@ -57,8 +57,8 @@ func (e *Engine) inspect(ctx context.Context, id string) (inspected, error) {
 	return list[0], nil
 }
 
-// verify holds a container that was made against what was asked for. An image can ask for volumes,
-// a configuration can add mounts, and an engine can pass over an option that it does not know.
+// verify compares a container with the request. An image can ask for volumes, a configuration can
+// add mounts, and an engine can ignore an unknown option.
 func (e *Engine) verify(c container, made inspected) error {
 	h, l := made.HostConfig, c.spec.Limits
 	var wrong []string
