@@ -1,10 +1,10 @@
-// Package attack finds text that gives orders to the agents that read it, or that poses as
-// something else than text. A memory is read by agents, so whoever may write one may try that. Find
-// is a net and not a proof: a person reads what is to be merged. What an honest statement about a
-// project says must pass; TestInnocentSentences has examples.
+// Package attack finds text that gives orders to the agents that read it, or that disguises its
+// nature. Agents read memories, so any author of one may try either. Find is a net, not a proof: a
+// person reads each proposal before it is merged. Honest statements about a project must pass;
+// TestInnocentSentences has examples.
 //
-// Untag is for text that is passed on all the same: it opens and closes no element of what stands
-// around it.
+// Untag serves text that is passed on regardless: its result neither opens nor closes an element of
+// the surrounding text.
 package attack
 
 import (
@@ -138,7 +138,7 @@ type Suspicion struct {
 	Text  string // the words; where the same shows several times on a line, each on a line of its own
 }
 
-// Nobody writes more of these on a line than to hide something, or to take time.
+// More matches on one line only serve to hide something or to waste time.
 const (
 	maxInnocent = 2000 // bytes of a line that may be innocent
 	maxWarnings = 8    // warnings in one match

@@ -7,9 +7,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// What makes a form of an attack innocent. An exception looks at the words of the match itself,
-// never at whether a word stands somewhere in its line: whoever writes the line writes that word
-// too.
+// Exceptions make a match innocent. Each looks only at the words of the match itself. The rest of
+// the line proves nothing, because the attacker writes it too.
 
 // against finds what may say that the words behind it are warned of; its groups are the head of the
 // warning and the words between.
@@ -90,7 +89,7 @@ func staysHere(line string) bool {
 	return here && !otherRoute.MatchString(rest) && !slices.ContainsFunc(all, func(h string) bool { return !thisHost.MatchString(h) })
 }
 
-// staysInTest reports whether what is sent goes to hosts that are nobody's.
+// staysInTest reports whether the data goes only to hosts reserved for tests.
 func staysInTest(line string) bool { return onlyHosts(line, testHost) }
 
 // staysLocal reports whether all addresses are on this machine.

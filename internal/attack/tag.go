@@ -6,10 +6,10 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// shownRune is how unseen.Reveal writes a character.
+// shownRune matches a character as unseen.Reveal writes it.
 var shownRune = pattern.New(`^<U\+[0-9A-F]{4,6}>`)
 
-// tagged is what begins a tag behind its "<".
+// tagged matches the start of a tag after its "<".
 var tagged = pattern.New(`(?i)^\s*(?:/|!|\?|reverie)`)
 
 // clientTag is the name of a tag such as system-reminder or hook_context: no type is called so.

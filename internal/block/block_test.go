@@ -38,8 +38,8 @@ func TestBlockStates(t *testing.T) {
 	}
 }
 
-// Whatever a file looks like, putting the block in and cutting it out gives its bytes back,
-// and putting the same block twice changes nothing.
+// For any file, inserting the block and cutting it out again restores the bytes. Inserting the same
+// block twice changes nothing.
 func TestBlockLeavesOtherBytesAlone(t *testing.T) {
 	for _, text := range []string{"", "a", "a\n", "a\n\n", "a\r\nb\r\n", "\n", "# x\n\ntext\n", "```\n" + begin + "```\n"} {
 		once := Find(text).Put(text, "v1 tree=0", "- one\n")

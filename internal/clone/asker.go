@@ -71,8 +71,8 @@ func (c *Clone) Asker() string {
 	return c.Agent()
 }
 
-// Shields reports whether an agent asks. What people not trusted here have changed is kept from it
-// by whatever way it asks, but for git itself.
+// Shields reports whether an agent asks. Every way of reading, except git itself, then withholds
+// changes by people not trusted here.
 func (c *Clone) Shields() bool { return c.Agent() != "" && !c.AgentsDecide() }
 
 // WantTrust refuses to show an agent what is withheld for its author.

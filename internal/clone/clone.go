@@ -39,7 +39,7 @@ type Options struct {
 	Dir        string           // a folder of the repository
 	Now        func() time.Time // the clock
 	Caller     string           // agent behind a tool's call, as Shell names it; "" where a person may have typed the command
-	Background bool             // nobody waits for an answer
+	Background bool             // no user waits for an answer
 	Note       func(error)      // hears what the code of the repository could not tell; may be nil
 }
 

@@ -70,7 +70,7 @@ type Model struct {
 	Calls     int    // questions a day
 	Tokens    int    // of questions and answers a day
 	Seconds   int    // of a model's work a day
-	Forbidden bool   // by the team: no model reads the sessions of this repository, whoever asks
+	Forbidden bool   // by the team: no model reads the sessions of this repository, at anyone's request
 	Prompts   string // folder of prompts that take the place of the built-in ones; empty: beside the user's settings
 }
 
@@ -93,7 +93,7 @@ type Sandbox struct {
 // Off is the value of a model's name where none is to be asked, and of a sandbox's mode.
 const Off = "off"
 
-// LeastContext is how many tokens a question and its answer take at least together.
+// LeastContext is the smallest context, in tokens, that holds a question and its answer.
 const LeastContext = 6144
 
 // Setting is one key of the settings.
@@ -161,11 +161,11 @@ func Own(name string) bool {
 // ErrNewer if the store's format is newer than Format. Copies of the Config stay as they were.
 func (c *Config) Restrict(name string, data []byte) error { return c.apply(name, data, theTeams) }
 
-// maxFile is how long a settings file may be, in bytes: a team's comes from outside, and a key of
-// many parts costs its square.
+// maxFile bounds a settings file, in bytes. A team's file comes from outside, and parsing a key
+// costs the square of its parts.
 const maxFile = 16 << 10
 
-// maxRead is how much is read of one to say how long it is.
+// maxRead bounds the bytes read of an oversized file to report its length.
 const maxRead = 1 << 20
 
 func (c *Config) apply(name string, data []byte, from whose) error {
@@ -249,7 +249,7 @@ func flatten(prefix string, in, out map[string]any) {
 	}
 }
 
-// line is where the last part of a key is first set, from 1; 0 when it cannot be told.
+// line returns the line, from 1, that first sets the last part of a key, or 0 if it is unknown.
 func line(data []byte, name string) int {
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	n := 0

@@ -82,7 +82,7 @@ func edited(text, name, value string) string {
 		}
 		k, _, ok := strings.Cut(l, "=")
 		if words := strings.Fields(l); !ok && len(words) > 0 {
-			k = words[0] // a line that somebody broke
+			k = words[0] // a malformed line
 		}
 		if table+strings.TrimSpace(k) == name {
 			if done {

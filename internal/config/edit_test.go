@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What a person gave is named, and no line of a file that does not say it.
+// The error names the person's key and value, and no line of an unrelated file.
 func TestBadSetNamesKeyAndValue(t *testing.T) {
 	for _, c := range []struct{ key, value, want string }{
 		{"nosuch", "1", "nosuch: there is no such setting"},

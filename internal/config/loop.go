@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Loop says how a loop goes for which nothing else is asked. Of the limits, 0 is none.
+// Loop holds the defaults of a loop. A limit of 0 means unlimited.
 type Loop struct {
 	Agent         string // that codes; empty: the command line says
 	Audit         string // command of a shell that looks for defects
@@ -24,7 +24,7 @@ type Loop struct {
 // severities are the words of loop.block-on.
 var severities = []string{"bug", "warning", "suggestion"}
 
-// lowerLimit lets a team lower a limit of which 0 is none, or set one.
+// lowerLimit lets a team lower a limit, or set one that is 0 (unlimited).
 func lowerLimit(limit *int, v any) error {
 	n, err := number(v, 0, math.MaxInt32)
 	if err == nil && n > 0 && (*limit == 0 || n < *limit) {
@@ -33,7 +33,7 @@ func lowerLimit(limit *int, v any) error {
 	return err
 }
 
-// setLimit sets a limit of which 0 is none.
+// setLimit sets a limit; 0 means unlimited.
 func setLimit(limit *int, v any) (err error) {
 	*limit, err = number(v, 0, math.MaxInt32)
 	return err

@@ -1,11 +1,10 @@
-// Package derived keeps values in files of the state folder, each as JSON on one line with its sum
-// on the next. Read believes a file that is as Write, or Encode and a writer of the caller's, left
-// it; any other says nothing.
+// Package derived keeps values in files of the state folder, each as JSON on one line with its
+// checksum on the next. Read ignores any file that Write, or a caller that used Encode, did not
+// leave intact.
 //
-// Write is for what can be made again: it may fail unseen, and has no lock, for who writes last is
-// right where all would write the same. What cannot be made again is Encoded, and its owner writes
-// it: durably, under a lock where several change it, and with an error for what Read does not
-// believe.
+// Write serves values that can be recomputed: it ignores failures and takes no lock, because all
+// writers would write the same. For other values the owner calls Encode and writes the result
+// durably. It locks if several processes change the file, and reports a file that Read rejects.
 package derived
 
 import (

@@ -46,7 +46,7 @@ func TestReadBelievesWhatWasWritten(t *testing.T) {
 	}
 }
 
-// What does not fit the value says nothing, whatever its sum.
+// Read ignores content that does not fit the value's type, even with a correct checksum.
 func TestReadRefusesAnotherShape(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "kept.json")
 	Write(path, []string{"a"})

@@ -1,9 +1,9 @@
-// Package docs reads statements that somebody wrote down already: the units of a Markdown text, and
-// everything that a repository's own documents and task runners state.
+// Package docs reads existing written statements: the units of a Markdown text, and the documents
+// and task runners of a repository.
 //
-// Markdown splits a text into units, and Read collects a work tree's documents, of which Says then
-// tells the places that state the same as a statement. Everything read is bounded. A Tree is safe
-// for concurrent use only where nobody calls Says.
+// Markdown splits a text into units. Read collects a work tree's documents; Tree.Says then names
+// the places that state the same as a statement. All input is bounded. A Tree is safe for
+// concurrent use as long as no goroutine calls Says.
 package docs
 
 import (
@@ -71,7 +71,7 @@ func Markdown(text string) Text {
 type reader struct {
 	front    map[string]string
 	units    []Unit
-	open     Unit // a bullet or paragraph that may go on; without a line there is none
+	open     Unit // the bullet or paragraph that may go on; without a line, no unit is open
 	headings []heading
 	bullets  []bullet // that the open one lies in, the outermost first, with itself
 	fence    string

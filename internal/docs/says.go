@@ -109,7 +109,7 @@ func (t *Tree) turnsOf(text string) (turns, not map[string]bool) {
 	return turns, not
 }
 
-// Statement is what Says is asked about.
+// Statement is the input of Says.
 type Statement struct {
 	Text  string
 	Paths []string // globs of files that it is about

@@ -48,9 +48,9 @@ type said struct {
 	dir string // in which it is run
 }
 
-// Read reads what the top of a work tree says: README, AGENTS.md and its like, CONTRIBUTING, the
-// documents in docs, and the lists of task runners. Of a folder below, Says reads it when it is
-// asked about it. What cannot be read states nothing.
+// Read reads the top of a work tree: README, AGENTS.md and its like, CONTRIBUTING, the documents in
+// docs, and the lists of task runners. Says reads a deeper folder when it is asked about it.
+// Unreadable files state nothing.
 func Read(top string) *Tree {
 	t := &Tree{read: map[string]bool{}, left: maxAll, with: map[string][]int{}, commands: map[string][]said{}}
 	if top == "" {
@@ -134,8 +134,8 @@ func hasName(file, name string) bool {
 	return slices.Contains([]string{"", ".md", ".markdown", ".mdx", ".txt", ".rst", ".adoc"}, path.Ext(rest))
 }
 
-// text is what a file has, as far as there is room; "" where it is no regular file of the work
-// tree.
+// text returns a file's content, as far as the budget allows; "" if it is not a regular file of the
+// work tree.
 func (t *Tree) text(name string) string {
 	if len(t.seen) >= maxFiles || t.left <= 0 {
 		return ""

@@ -24,7 +24,7 @@ import (
 // File is a .env file, or a link to one.
 type File struct {
 	Path    string
-	Tracked bool // git has it in its index: whoever has the repository can read it
+	Tracked bool // in git's index: everyone with the repository can read it
 }
 
 // Effort bounds one Find.
@@ -34,7 +34,7 @@ type Effort struct {
 	Time    time.Duration // that going through folders may take
 }
 
-// What a hook, a command and the worker can afford.
+// The efforts that a hook, a command and the worker can afford.
 var (
 	Quick   = Effort{Folders: 256, Time: 300 * time.Millisecond}
 	Usual   = Effort{Folders: maxKept, Time: time.Second}
@@ -56,14 +56,14 @@ func Named(name string) bool {
 	return strings.HasPrefix(name, ".env") || strings.HasSuffix(name, ".env") || strings.HasPrefix(name, ".dev.vars") || name == ".flaskenv" || name == ".npmrc"
 }
 
-// passed are folders that hold what others wrote: nobody puts a secret there.
+// passed lists folders of third-party files, which hold no secrets of the user.
 var passed = []string{".git", ".hg", ".svn", "node_modules", "bower_components", "site-packages", "__pycache__"}
 
-// settles is how long after a change a folder may change again without another time of change.
+// settles bounds how long a folder may change again without a new modification time.
 const settles = 2 * time.Second
 
-// Find returns the .env files of all work trees, those that git does not track first, then those
-// nearest to the top. What cannot be read, or takes too long, is passed over.
+// Find returns the .env files of all work trees: first those that git does not track, then those
+// nearest to the top. It skips folders that are unreadable or take too long.
 func Find(ctx context.Context, repo *git.Repo, e Effort) []File {
 	ctx, cancel := context.WithTimeout(ctx, e.Time)
 	defer cancel()
@@ -179,8 +179,7 @@ func (w *walk) again(kept *listing) bool {
 	return true
 }
 
-// drain reads the folders in the queue, and those below them that are not known. What is left is
-// read the next time.
+// drain reads the queued folders and any unknown folders below them. The next run reads the rest.
 func (w *walk) drain(known map[string]bool) {
 	for n := 0; len(w.queue) > 0 && n < maxFolders && w.entries < maxEntries && w.ctx.Err() == nil; n++ {
 		dir := w.queue[0]

@@ -149,8 +149,7 @@ func TestFindSeesAllWorkTrees(t *testing.T) {
 	}
 }
 
-// What is kept is brought up to date: new files in old folders and in new ones, files and folders
-// that are gone.
+// Find updates the kept listing: new files in old and new folders, and deleted files and folders.
 func TestFindSeesChanges(t *testing.T) {
 	r := testrepo.New(t)
 	r.Write("apps/web/src/a.txt", "a\n")
@@ -204,8 +203,8 @@ func TestFindSeesChanges(t *testing.T) {
 	}
 }
 
-// Where there are more folders than are looked at, a change among the first loses none of the
-// others, and repeats none.
+// With more folders than the limit, a change in an early folder neither loses nor repeats the
+// others.
 func TestFindKeepsWhatItDoesNotLookAt(t *testing.T) {
 	r := testrepo.New(t)
 	for _, name := range []string{"a/.env", "b/c/.env", "b/c/end 3/.env"} {

@@ -13,7 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// listing is what was found: where .env files lie, never what is in them.
+// listing records where .env files are, never their content.
 type listing struct {
 	trees   int64 // when git's folder of linked work trees changed last
 	roots   []string
@@ -45,8 +45,7 @@ func (d folder) time() (time.Time, bool) {
 // and the folders, with a letter for what it is. Last stands the number of lines.
 const listFile = "env-files"
 
-// read is the listing as it was kept, with the first so many folders; nil if there is none, or none
-// that is whole.
+// read returns the kept listing with at most most folders, or nil if it is missing or incomplete.
 func read(repo *git.Repo, most int) *listing {
 	text, err := file.Read(filepath.Join(repo.CommonDir, "reverie", listFile), 4<<20)
 	last := strings.LastIndex(string(text), "\nend ") + 1
@@ -89,7 +88,8 @@ func (l *listing) parse(most int) error {
 	return nil
 }
 
-// write keeps a listing where there is a state folder. What cannot be kept is found again.
+// write keeps a listing if a state folder exists. Errors are ignored, because the next run finds
+// everything again.
 func write(repo *git.Repo, l *listing) {
 	if info, err := os.Lstat(filepath.Join(repo.CommonDir, "reverie")); err != nil || !info.IsDir() {
 		return

@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// ByAge lists the files of a folder of ours whose names are wanted, with the folder before each,
-// the newest first. A symbolic link in place of the folder has none, and nothing there that is no
-// plain file is one.
+// ByAge lists the wanted files of one of our folders, newest first, each with the folder's path. It
+// ignores everything but plain files, and returns nothing if a symbolic link replaces the folder.
 func ByAge(dir string, want func(name string) bool) []string {
 	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// The names of files that were not finished begin so: with Temp those of Replace, with Foreign
-// those of Exchange and Rewrite, which are in folders of somebody else's.
+// Prefixes of unfinished files: Temp for Replace; Foreign for Exchange and Rewrite, which work in
+// folders of other programs.
 const (
 	Temp    = "new-"
 	Foreign = ".reverie-new-"
@@ -27,7 +27,7 @@ var ErrNotRegular = errors.New("not a regular file")
 // ErrTooLarge is returned by Read for a file that is longer than the reader takes.
 var ErrTooLarge = errors.New("the file is too large")
 
-// MaxState is how much is read of a file of the state folder that is read whole, in bytes.
+// MaxState bounds a file of the state folder that is read whole, in bytes.
 const MaxState = 64 << 20
 
 // Bare is an error about a file without the path that it begins with, for who names the file in
@@ -39,9 +39,9 @@ func Bare(err error) error {
 	return err
 }
 
-// Open opens a regular file as os.OpenFile does, and never waits for what else may have its name:
-// opening a pipe waits for the other end. A file of ours, which somebody may have put there with
-// the repository, is opened with NoFollow; one that its owner may have made a link, without.
+// Open opens a regular file as os.OpenFile does. It never blocks on another kind of file, such as a
+// pipe without a writer. Pass NoFollow for our own files, which may have arrived with the
+// repository. Omit it for files that their owner may have made links.
 func Open(path string, flag int, mode fs.FileMode) (*os.File, error) {
 	f, err := os.OpenFile(path, flag|nonBlock, mode)
 	if err != nil {
@@ -61,16 +61,16 @@ func Open(path string, flag int, mode fs.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-// Read is the text of a file of ours that has at most max bytes: Open with NoFollow.
+// Read returns the text of one of our files, of at most max bytes, opened with NoFollow.
 func Read(path string, max int64) ([]byte, error) { return read(path, NoFollow, max) }
 
 // ReadLinked is Read where the file may be a link: the settings of a user, who may keep them
 // elsewhere.
 func ReadLinked(path string, max int64) ([]byte, error) { return read(path, 0, max) }
 
-// ReadIn is at most max bytes of a regular file below a folder, and whether that is all of it. A
-// link may lead to another file of the folder, never out of it and never into a git directory: it
-// may have come with somebody else's commit.
+// ReadIn returns at most max bytes of a regular file below a folder, and whether that is all of it.
+// A link may lead to another file of the folder, but never out of it or into a git directory: the
+// link may come from a stranger's commit.
 func ReadIn(dir *os.Root, name string, max int64) (text []byte, whole bool, err error) {
 	if real, err := filepath.EvalSymlinks(filepath.Join(dir.Name(), name)); err == nil {
 		top, err := filepath.EvalSymlinks(dir.Name())
@@ -120,9 +120,8 @@ func read(path string, flag int, max int64) ([]byte, error) {
 	return text, err
 }
 
-// Map is Read for a file that only Replace writes, mapped into memory where the system lets a
-// mapped file be replaced. What it returns is valid until release is called, and must not be
-// written to.
+// Map is Read for a file that only Replace writes. It maps the file into memory if the system lets
+// a mapped file be replaced. The data is read-only and valid until release is called.
 func Map(path string, max int64) (data []byte, release func(), err error) {
 	f, err := Open(path, os.O_RDONLY|NoFollow, 0)
 	if err != nil {
@@ -143,10 +142,10 @@ func Map(path string, max int64) (data []byte, release func(), err error) {
 // quick.
 const mapFrom = 64 << 10
 
-// Content is what an open file has, whose size is known: mapped into memory where it is large and
-// the system lets a mapped file be replaced, else read. It is valid until release is called, also
-// when the file was closed or removed, and must not be written to. Who makes a mapped file shorter
-// ends the process that reads beyond its end, unless that catches the fault.
+// Content returns the data of an open file of known size. It maps a large file into memory if the
+// system lets a mapped file be replaced, and reads it otherwise. The data is read-only and valid
+// until release is called, even after the file is closed or removed. Truncating a mapped file kills
+// a process that reads beyond the new end, unless it catches the fault.
 func Content(f *os.File, size int64) (data []byte, release func(), err error) {
 	if size > math.MaxInt {
 		return nil, nil, &fs.PathError{Op: "map", Path: f.Name(), Err: ErrTooLarge}
@@ -166,9 +165,9 @@ func whole(f *os.File, size int) (data []byte, release func(), err error) {
 	return data, func() {}, err
 }
 
-// Replace puts a file in the place of path with its whole content at once. What a symbolic link of
-// that name points to is not written: the link is replaced. The content is on the disk before the
-// name is; with durable, so is the name when Replace returns.
+// Replace atomically replaces path with a file of the given content. It replaces a symbolic link of
+// that name instead of following it. The content reaches the disk before the name does; with
+// durable, the name is on disk too when Replace returns.
 func Replace(path string, data []byte, mode fs.FileMode, durable bool) error {
 	return put(path, Temp, data, mode, durable, nil)
 }
@@ -205,7 +204,7 @@ func Unfinished(dir string) []string {
 	return found
 }
 
-// Sweep removes the unfinished files of a folder. Who calls has to know that nobody is at work
+// Sweep removes the unfinished files of a folder. The caller ensures that no writer is active
 // there.
 func Sweep(dir string) {
 	for _, path := range Unfinished(dir) {

@@ -14,14 +14,14 @@ const NoFollow = syscall.O_NOFOLLOW
 // nonBlock has opening a pipe or a device not wait. It changes nothing for a regular file.
 const nonBlock = syscall.O_NONBLOCK
 
-// mapped is what a file of that size has.
+// mapped returns the content of a file of the given size, mapped into memory.
 func mapped(f *os.File, size int) (data []byte, release func(), err error) {
 	data, err = syscall.Mmap(int(f.Fd()), 0, size, syscall.PROT_READ, syscall.MAP_SHARED)
 	return data, func() { syscall.Munmap(data) }, err
 }
 
-// Lock takes the lock on f, or, unless it may wait, reports that somebody has it. Closing f gives
-// it back, and so does the end of the process.
+// Lock locks f. Without wait it returns false if another process holds the lock. Closing f or
+// ending the process releases it.
 func Lock(f *os.File, wait bool) (bool, error) {
 	how := syscall.LOCK_EX
 	if !wait {

@@ -17,11 +17,11 @@ const nonBlock = 0
 // lockOffset lies past the text in a lock file: a locked range cannot be read by others.
 const lockOffset = 1 << 30
 
-// mapped is what a file of that size has: a mapped one could not be replaced.
+// mapped reads the content of a file of the given size: a mapped file could not be replaced.
 func mapped(f *os.File, size int) (data []byte, release func(), err error) { return whole(f, size) }
 
-// Lock takes the lock on f, or, unless it may wait, reports that somebody has it. Closing f gives
-// it back, and so does the end of the process.
+// Lock locks f. Without wait it returns false if another process holds the lock. Closing f or
+// ending the process releases it.
 func Lock(f *os.File, wait bool) (bool, error) {
 	flags := uint32(windows.LOCKFILE_EXCLUSIVE_LOCK)
 	if !wait {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// LockWait is how long LockPath waits when its context sets no earlier end.
+// LockWait bounds the wait of LockPath if its context has no earlier deadline.
 const LockWait = 30 * time.Second
 
 // LockError says who holds the lock that we did not get.
@@ -22,11 +22,11 @@ func (e *LockError) Error() string {
 	return fmt.Sprintf("lock %s: held by %s; try again when it has ended", e.Path, e.Holder)
 }
 
-// LockPath takes the lock that a file of ours is, which is made when it is not there, and returns
-// the function that gives it back. The kernel frees it when its holder dies. Who holds it may give
-// it up by removing the file, too: those who wait for it then make a new one. LockPath waits until
-// the deadline of ctx, at most LockWait, and then returns a *LockError; if ctx is cancelled, the
-// error wraps context.Canceled.
+// LockPath takes the lock of a lock file, creating the file if needed, and returns the function
+// that releases it. The kernel releases the lock when its holder dies. The holder may also release
+// it by removing the file: waiters then create a new one. LockPath waits until the deadline of ctx,
+// at most LockWait, and then returns a *LockError. If ctx is cancelled, the error wraps
+// context.Canceled.
 func LockPath(ctx context.Context, path string) (unlock func(), err error) {
 	var f *os.File
 	for held := false; !held; {
@@ -55,9 +55,9 @@ func isAt(f *os.File, path string) bool {
 	return err == nil && err2 == nil && os.SameFile(mine, now)
 }
 
-// waitLock locks f, or closes it. The kernel queues those who wait, so that nobody starves beside a
-// busy writer. Such a wait cannot be broken off: one that lasts too long is left behind, to close f
-// when its turn comes.
+// waitLock locks f, or closes it on failure. The kernel queues waiters, so a busy writer starves no
+// one. The wait cannot be interrupted: on timeout it continues in the background and closes f when
+// its turn comes.
 func waitLock(ctx context.Context, f *os.File) error {
 	failed := func(err error) error {
 		f.Close()

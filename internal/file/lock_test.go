@@ -23,7 +23,7 @@ func TestLockWhoseFileGoesIsHeldByOne(t *testing.T) {
 				if n := held.Add(1); n != 1 {
 					t.Errorf("%d hold the lock", n)
 				}
-				held.Add(-1) // without its name the lock is nobody's
+				held.Add(-1) // without its name the lock has no owner
 				if err := os.Remove(path); err != nil && os.PathSeparator == '/' {
 					t.Error(err)
 				}

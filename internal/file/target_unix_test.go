@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Every way into a git directory is seen, and a work tree that lies in one is none.
+// Every path into a git directory is detected, and a work tree inside one does not count as one.
 func TestGitDirIsSeenWhateverLeadsThere(t *testing.T) {
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

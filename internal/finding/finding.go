@@ -11,7 +11,7 @@ import (
 	"slices"
 )
 
-// Level is how bad a finding is, in SARIF's words.
+// Level grades the severity of a finding, in SARIF's words.
 type Level string
 
 const (

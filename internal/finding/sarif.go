@@ -62,8 +62,8 @@ type sarifRegion struct {
 	StartLine int `json:"startLine"`
 }
 
-// SARIF makes the log of one run of this program. What is in no file is shown at reverie.toml,
-// because a forge passes over results without a place.
+// SARIF returns the log of one run of this program. Findings without a file are shown at
+// reverie.toml, because a forge ignores results without a location.
 func (rs Rules) SARIF(found []Finding, version string) Log {
 	run := sarifRun{ColumnKind: "unicodeCodePoints", Results: []sarifResult{}}
 	run.Tool.Driver = sarifDriver{Name: "reverie", Version: version, InformationURI: "https://github.com/reverie-memory/reverie"}

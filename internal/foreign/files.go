@@ -51,8 +51,8 @@ func openFolder(name, label string) (*folder, error) {
 	return &folder{dir: dir, label: label}, nil
 }
 
-// text is what a file of the folder has. What is not there, or no regular file of the folder, has
-// nothing; neither has a second name of a file that was read.
+// text returns a file's content, and false if it is missing, not a regular file of the folder, or
+// another name of a file read before.
 func (d *folder) text(name string, f *Found) (string, bool) {
 	info, err := d.dir.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -189,7 +189,7 @@ func inTree(dir string, styles map[string]style) func(context.Context, Query, *F
 	}
 }
 
-// slugged is how Claude Code names the folder of a project.
+// slugged matches the characters that Claude Code replaces in the folder name of a project.
 var slugged = pattern.New(`[^A-Za-z0-9]`)
 
 // readClaude reads Claude Code's memory of this repository: a file for each fact, and MEMORY.md,

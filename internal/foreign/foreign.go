@@ -1,10 +1,10 @@
-// Package foreign reads what other tools remember: true-mem's and opencode-lcm's databases,
-// simple-memory's folder, opencode-mem's server, and the exports of OpenCode Manager's memory; and
-// files in Markdown: what agents are told to read, and what they and their plug-ins remember. It
-// writes nothing there and takes no lock.
+// Package foreign reads the memories of other tools: true-mem's and opencode-lcm's databases,
+// simple-memory's folder, opencode-mem's server, and exports of OpenCode Manager. It also reads
+// Markdown: the instructions of agents, and the notes of agents and their plug-ins. It writes
+// nothing there and takes no lock.
 //
-// Begin with Read, which is for stores, or OM, which is for a file. What comes back is somebody
-// else's text: whoever keeps it frees it of secrets, and asks a person.
+// Begin with Read for a store, or OM for a file. The result is untrusted text: the caller removes
+// its secrets and asks a person before keeping it.
 package foreign
 
 import (
@@ -33,8 +33,8 @@ var Files = []string{"instructions", "claude-memory", "codex-memory", "gemini-me
 var Tools = []string{"instructions", "claude-memory", "codex-memory", "gemini-memory", "opencode-dream", "deep-memory", "opencode-memory",
 	"opencode-mem", "true-mem", "simple-memory", "opencode-lcm"}
 
-// readers are how the stores are read: a function, for a map would be made at every start of the
-// program.
+// readers returns the reader of a tool's store. It is a function because a map would be built at
+// every start of the program.
 func readers(tool string) func(context.Context, Query, *Found) error {
 	switch tool {
 	case "instructions":
@@ -87,18 +87,18 @@ type Item struct {
 	User    bool      // it is about the person rather than the repository
 }
 
-// Found is what a store has.
+// Found holds the content of a store.
 type Found struct {
 	Place  string // where it was found: a path or an address
 	Store  string // the same, however it was named: what tells one store of a tool from another
-	Usual  bool   // that is where the tool has its store
+	Usual  bool   // whether Place is the tool's usual one
 	Items  []Item
 	Others int // items of other projects, which are left out
 	Left   int // items that the tool no longer holds for true, that are no memories, or that have no text
 	Bad    int // entries that cannot be read
 }
 
-// Read reads the store of one of Tools. The error wraps ErrNone where there is none.
+// Read reads the store of one of Tools. The error wraps ErrNone if the store does not exist.
 func Read(ctx context.Context, tool string, q Query) (Found, error) {
 	read := readers(tool)
 	if read == nil {
@@ -130,7 +130,7 @@ func (f *Found) add(i Item) {
 	f.Items = append(f.Items, i)
 }
 
-// place is where a store is: as asked for, or the usual one.
+// place returns the location of a store: the requested one, or the usual one.
 func (q Query) place(usual string) (place string, isUsual bool) {
 	if q.Place == "" || file.Same(q.Place, usual) {
 		return usual, true
@@ -168,8 +168,8 @@ const private = "[private]"
 
 var privateTag = pattern.New(`(?i)<(/?)private\s*>`)
 
-// clean makes text of what a tool has: UTF-8, without zero bytes, and without what stands in
-// <private> elements. One that is not closed reaches to the end.
+// clean returns text as valid UTF-8, without zero bytes and without the content of <private>
+// elements. An unclosed element extends to the end.
 func clean(s string) string {
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 	tags := privateTag.FindAllStringSubmatchIndex(s, -1)
@@ -198,11 +198,11 @@ func clean(s string) string {
 	return strings.TrimSpace(b.String() + s[at:])
 }
 
-// maxStore is how much is read of one store, in bytes: all of its answers or files, or the texts of
-// its database.
+// maxStore bounds the bytes read from one store: all of its answers or files, or the texts of its
+// database.
 const maxStore = 64 << 20
 
-// budget is what was read of a store, in bytes.
+// budget counts the bytes read from a store.
 type budget int64
 
 // spend counts n more bytes. The error wraps ErrFormat where that is more than maxStore.

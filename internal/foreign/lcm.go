@@ -8,9 +8,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/sqlite"
 )
 
-// readLCM reads opencode-lcm's database: of each session the summaries that stand above all others,
-// and the note with which it is taken up again. What they were made of, messages and artifacts, is
-// not knowledge, and stays there.
+// readLCM reads opencode-lcm's database: each session's topmost summaries, and its resume note.
+// Messages and artifacts, from which they were made, are not knowledge and are skipped.
 func readLCM(ctx context.Context, q Query, f *Found) error {
 	dir := ""
 	if len(q.Dirs) > 0 {

@@ -46,9 +46,9 @@ func serverName(at *url.URL) string {
 	return at.Scheme + "://" + net.JoinHostPort(host, port) + strings.TrimSuffix(at.Path, "/")
 }
 
-// readOpenCodeMem asks opencode-mem's server for its memories, page by page. Prompts, which it has
-// too, are not asked for. What belongs to a project has its folder or the address of its
-// repository; what has neither is about the user.
+// readOpenCodeMem asks opencode-mem's server for its memories, page by page, but not for its
+// prompts. A project's memory names its folder or its repository's address; a memory with neither
+// is about the user.
 func readOpenCodeMem(ctx context.Context, q Query, f *Found) error {
 	f.Place = cmp.Or(q.Place, usualServer)
 	base, err := url.Parse(f.Place)

@@ -77,7 +77,7 @@ func readSimpleMemory(ctx context.Context, q Query, f *Found) error {
 	return nil
 }
 
-// entries splits a file into entries; what stands before the first is none.
+// entries splits a file into entries, dropping any text before the first.
 func entries(text string) []string {
 	var out []string
 	for line := range strings.SplitSeq(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
@@ -118,8 +118,8 @@ func simpleItem(fields map[string]string) (item Item, ok bool) {
 	return item, true
 }
 
-// logfmt reads fields such as type=decision content="a \"word\"". Where escapes is true a backslash
-// may also stand before an n, an r or a backslash. The first field of a name counts.
+// logfmt reads fields such as type=decision content="a \"word\"". If escapes is true, a backslash
+// may also precede an n, an r or a backslash. The first field of a name counts.
 func logfmt(entry string, escapes bool) map[string]string {
 	fields := map[string]string{}
 	put := func(key, value string) {

@@ -58,7 +58,7 @@ func (c remoteConfig) vet(r *Repo, name string, bases ...string) error {
 	return nil
 }
 
-// helperOf is the name of the helper that git needs for an address, if that is none of its own.
+// helperOf returns the name of the third-party helper that git needs for an address, if any.
 func helperOf(address string) (string, bool) {
 	if m := helperAddress.FindStringSubmatch(address); m != nil {
 		return m[1], true

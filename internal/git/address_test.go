@@ -13,7 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// canary returns a path, and a check that nobody made a file there.
+// canary returns a path, and a check that no file was created there.
 func canary(t *testing.T) (path string, silent func()) {
 	path = filepath.Join(t.TempDir(), "canary")
 	return path, func() {

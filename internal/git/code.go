@@ -13,7 +13,7 @@ import (
 // ErrNoPath is returned when a commit's tree has no plain file at a path.
 var ErrNoPath = errors.New("no such file in the commit")
 
-// MaxCode is how many entries Code.Walk looks at.
+// MaxCode bounds the entries that Code.Walk visits.
 const MaxCode = 300_000
 
 // Code is the user's code at one commit. Only what is asked for is read, and the folders above it,
@@ -40,9 +40,9 @@ func (c *Code) Commit() string { return c.commit }
 // Close ends the reading.
 func (c *Code) Close() error { return c.objects.Close() }
 
-// File returns the id of the plain file at a path. The error wraps ErrNoPath where there is none,
-// which includes folders, symbolic links and submodules; any other error says that it could not be
-// found out.
+// File returns the id of the plain file at a path. The error wraps ErrNoPath if there is no such
+// file, also for folders, symbolic links and submodules. Any other error means that the lookup
+// failed.
 func (c *Code) File(ctx context.Context, name string) (blob string, err error) {
 	none := fmt.Errorf("%s: %w", name, ErrNoPath)
 	if name == "" || path.Clean(name) != name || path.IsAbs(name) {

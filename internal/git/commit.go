@@ -65,7 +65,7 @@ func NewTree(r *Repo, entries []TreeEntry) Object {
 	return r.NewObject(Tree, data)
 }
 
-// encoded is what go-git makes of a tree or a commit.
+// encoded returns a tree or commit as go-git encodes it.
 func encoded(from interface {
 	Encode(plumbing.EncodedObject) error
 }) (Object, error) {

@@ -11,9 +11,9 @@ import (
 	"slices"
 )
 
-// DropCommitGraph removes the commit-graph of this repository, with all of its layers, if it names
-// one of some commits: a graph that names a commit which is gone is damage to git. git makes it
-// again when it next writes one. Those of alternates stay.
+// DropCommitGraph removes the commit-graph of this repository, with all layers, if it names any of
+// the commits. git treats a graph that names a missing commit as damage, and rebuilds a missing
+// graph at its next write. The graphs of alternates stay.
 func (r *Repo) DropCommitGraph(commits []string) error {
 	info := filepath.Join(r.CommonDir, "objects", "info")
 	layers, err := filepath.Glob(filepath.Join(escapeGlob(info), "commit-graphs", "graph-*.graph"))
@@ -36,12 +36,12 @@ func (r *Repo) DropCommitGraph(commits []string) error {
 	return nil
 }
 
-// graphNames reports whether a file of a commit-graph names one of some commits. One that does not
-// parse may.
+// graphNames reports whether a commit-graph file names any of the commits. It returns true for a
+// file that does not parse.
 //
-// Its header has 8 bytes, the seventh of them the number of chunks. A table follows, 12 bytes a
-// chunk: four letters and the offset at which it begins; one more line says where the last chunk
-// ends. OIDL has the ids, sorted.
+// The header has 8 bytes; the seventh holds the number of chunks. A table of 12-byte rows follows:
+// four letters and the offset at which the chunk begins. One more row gives the end of the last
+// chunk. The chunk OIDL holds the ids, sorted.
 func graphNames(data []byte, commits []string) bool {
 	const header, row = 8, 12
 	if len(data) < header || string(data[:4]) != "CGPH" || len(data) < header+row*(int(data[6])+1) {

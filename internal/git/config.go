@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Identity is who commits, as git resolves it for this worktree, includeIf and all.
+// Identity holds the committer as git resolves it for this worktree, with includeIf.
 type Identity struct {
 	Name, Email string
 	Fallback    bool // git has no identity configured; Name and Email were made up from the system's user and host
@@ -29,7 +29,7 @@ type listing struct {
 	origins      []origin
 }
 
-// origin is where values come from, or where an include leads.
+// origin holds the source of a value, or the target of an include.
 type origin struct {
 	scope, file string // as git writes them
 	include     string // the path of an include; empty for other values
@@ -81,9 +81,9 @@ func (r *Repo) list(ctx context.Context) (listing, error) {
 	return l, nil
 }
 
-// Identity resolves who commits. GIT_AUTHOR_* is not looked at, because in a hook it names the
-// author of somebody's commit; GIT_COMMITTER_*, which git never sets by itself, is. A missing
-// identity is not an error but a stated fallback. It costs one process per Repo.
+// Identity resolves the committer. It ignores GIT_AUTHOR_*, which in a hook names the author of the
+// user's commit, and heeds GIT_COMMITTER_*, which git never sets by itself. A missing identity
+// gives a marked fallback, not an error. It costs one process per Repo.
 func (r *Repo) Identity(ctx context.Context) (Identity, error) {
 	s, err := r.settings(ctx)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"strings"
 )
 
-// fileObjects reads loose objects and packs from their files and writes loose objects itself:
-// reading and adding one object needs no process and does not depend on the size of the repository.
-// What it does not find, and what is in a format it does not read, it asks of git.
+// fileObjects reads loose objects and packs from their files, and writes loose objects itself.
+// Reading or adding an object needs no process, and its cost does not depend on the size of the
+// repository. It asks git for objects that it cannot find or whose format it does not read.
 type fileObjects struct {
 	repo   *Repo
 	sizes  Sizes
@@ -229,7 +229,8 @@ func (f *fileObjects) fetchMissing(ctx context.Context, ids []string, rest []int
 	}
 }
 
-// listPacks opens the index of every pack. A pack without one is none: git makes the index last.
+// listPacks opens the index of every pack. It ignores a pack without an index, which git writes
+// last.
 func (f *fileObjects) listPacks() error {
 	if f.listed {
 		return nil

@@ -16,20 +16,18 @@ import (
 	"time"
 )
 
-// FindCached is Find without a git process, where what git said of this repository before still
-// holds. Where the repository lies is never taken from what was kept: it is found by walking up
-// from dir, as git does. What was kept is what git made of the configuration, and it holds as long
-// as every file of that, the environment and the git program are the same. Whatever is not plain is
-// asked of git. Once there is a state folder, an answer is kept there.
+// FindCached is Find without a git process, as long as an earlier answer of git still holds. It
+// always locates the repository itself, by walking up from dir as git does. The cache holds only
+// git's reading of the configuration, valid while its files, the environment and the git program
+// are the same. In unusual cases it asks git. It caches the answer if a state folder exists.
 func FindCached(ctx context.Context, dir string) (*Repo, error) {
 	p, plain := walk(dir)
 	return p.find(ctx, dir, plain)
 }
 
-// FindStarted is FindCached for a repository that has a state folder, and nil for one that
-// certainly has none, or where there is no repository: that costs a few looks at the file system
-// and no process. What is called at every prompt of an agent, in any folder of the machine, asks
-// this.
+// FindStarted is FindCached for a repository with a state folder, and returns nil without one. A
+// miss costs a few file system lookups and no process, so it suits code that runs at every prompt
+// of an agent in any folder.
 func FindStarted(ctx context.Context, dir string) (*Repo, error) {
 	p, plain := walk(dir)
 	if os.Getenv("GIT_DIR") == "" && os.Getenv("GIT_COMMON_DIR") == "" {
@@ -58,13 +56,15 @@ func (p place) find(ctx context.Context, dir string, plain bool) (*Repo, error) 
 	return r, err
 }
 
-// place is where a repository lies: what git finds without its configuration.
+// place locates a repository, as far as git finds it without its configuration.
 type place struct{ top, gitDir, common string }
 
-// walk looks for the repository that holds dir; the zero value means that there is none. plain is
-// false where git might see another one, or none: with a variable of git's in the environment that
-// it may heed, in a bare repository or a git directory, where something belongs to another user,
-// lies on another file system, or is not what a repository has in its place.
+// walk looks for the repository that holds dir, and returns the zero value if it finds none. plain
+// is false if git might find another repository or none:
+//
+// - the environment has a variable that git may heed;
+// - dir is in a bare repository or a git directory;
+// - a part belongs to another user, is on another file system, or has an unexpected form.
 func walk(dir string) (p place, plain bool) {
 	at, err := filepath.Abs(dir)
 	if err != nil {
@@ -162,9 +162,8 @@ func follow(from, line string) (dir string, ok bool) {
 	return dir, err == nil
 }
 
-// harmless are the variables of git's, and harmlessBegin how families of them begin, that have no
-// part in which repository it finds and in its configuration. Those that keyVariables names have,
-// and are looked at.
+// harmless and harmlessBegin list git's environment variables, and prefixes of their families, that
+// affect neither the repository found nor its configuration. keyVariables lists the others.
 var (
 	harmless = []string{"GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_ASKPASS", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_PAGER",
 		"GIT_PAGER_IN_USE", "GIT_EXEC_PATH", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_REFLOG_ACTION", "GIT_OPTIONAL_LOCKS", "GIT_TERMINAL_PROMPT",
@@ -187,7 +186,7 @@ func plainEnviron() bool {
 	return true
 }
 
-// answer is what is kept of what git said of a place.
+// answer holds git's cached answer for a place.
 type answer struct {
 	Key   string            `json:"key"`
 	Files map[string]string `json:"files"` // of the configuration, with their stamps; some are not there
@@ -201,7 +200,7 @@ type answer struct {
 
 const foundDir = "found"
 
-// maxFound is how many answers are kept: one a worktree.
+// maxFound bounds the cached answers: one per worktree.
 const maxFound = 64
 
 // name is that of the file in the state folder.
@@ -210,8 +209,7 @@ func (p place) name() string {
 	return foundDir + "/" + hex.EncodeToString(sum[:8])
 }
 
-// key is what an answer holds for, beside the files: the place, the environment and the git
-// program.
+// key identifies the conditions of an answer besides the files: place, environment and git program.
 func (p place) key() (string, bool) {
 	program, err := exec.LookPath("git")
 	if err != nil {
@@ -281,8 +279,8 @@ func (p place) read() (a answer, ok bool) {
 	return a, true
 }
 
-// settled is how old the files of the configuration have to be: one that changes again in the same
-// tick of its file system's clock would keep its stamp.
+// settled is the minimum age of the configuration files. A younger file could change again within
+// the same tick of its file system's clock and keep its stamp.
 var settled = 2 * time.Second
 
 // keep writes down what git said, if it said it of this place and the files cannot have changed
@@ -375,7 +373,7 @@ func (p place) configFiles(ctx context.Context, l listing) (files []string, know
 	return files, known && !slices.ContainsFunc(files, func(f string) bool { return !filepath.IsAbs(f) })
 }
 
-// systemFiles are where git looks for the system's configuration, also where there is none.
+// systemFiles lists the paths where git looks for the system's configuration, present or not.
 func systemFiles(ctx context.Context) (files []string, known bool) {
 	if v := os.Getenv("GIT_CONFIG_NOSYSTEM"); truth(v) {
 		return nil, true

@@ -143,7 +143,7 @@ func write(t *testing.T, file, text string) {
 	}
 }
 
-// What git would answer differently, it is asked.
+// FindCached asks git whenever git's answer would differ.
 func TestKeptAnswerIsNotBelieved(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -313,7 +313,7 @@ func TestFilesThatComeIntoBeingAreNoticed(t *testing.T) {
 	}
 }
 
-// What depends on the branch is asked each time, and what is kept says so.
+// Configuration that depends on the branch is read each time, as the cached answer says.
 func TestConditionOnTheBranchIsAsked(t *testing.T) {
 	r := testrepo.New(t)
 	file := filepath.Join(t.TempDir(), "side.config")
@@ -329,7 +329,7 @@ func TestConditionOnTheBranchIsAsked(t *testing.T) {
 	}
 }
 
-// Somebody hands over a folder with an answer in it, made as well as it can be made elsewhere.
+// An attacker hands over a folder with a planted answer, as good as one made elsewhere can be.
 func TestPlantedAnswerIsNotBelieved(t *testing.T) {
 	r := testrepo.New(t)
 	keep(t, r.Dir)

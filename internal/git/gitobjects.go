@@ -84,7 +84,7 @@ func (g *gitObjects) readAll(ctx context.Context, ids []string, fn func(i int, o
 	})
 	err := g.answers(ctx, ids, fn)
 	if err != nil {
-		g.stop() // answers that nobody reads would mix with the next ones
+		g.stop() // unread answers would mix with the next ones
 	}
 	wg.Wait()
 	return err
@@ -143,9 +143,9 @@ func (g *gitObjects) answer(id string) (Object, error) {
 	return o, g.repo.check(o)
 }
 
-// damage is what git said about one object that it cannot read, or "". Standard error also holds
-// what it said before about others, and about settings and alternates: a line counts if it names
-// the object, by its id or by its path, which is the id with slashes in it.
+// damage returns git's complaint about one unreadable object, or "". Standard error also holds
+// complaints about other objects, settings and alternates. A line counts if it names the object by
+// its id or by its path, which is the id with slashes in it.
 func damage(stderr []byte, id string) string {
 	for line := range strings.Lines(string(stderr)) {
 		if !strings.Contains(strings.NewReplacer("/", "", `\`, "").Replace(line), id) {

@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// maxGrep is how many bytes of git's answer are looked at: words of which there is more tell
-// nothing.
+// maxGrep bounds the bytes read of git's answer: words with more matches tell nothing.
 const maxGrep = 4 << 20
 
 // Grep lists for each word, as a whole word and literally, the files of a commit that have it, each

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// What real git is asked about the history of the user's code. Nothing here writes, and no
-// configured program runs. Ids may be abbreviated; they must be hexadecimal or come from git.
+// Questions to real git about the history of the user's code. They write nothing and run no
+// configured program. Ids may be abbreviated; they must be hexadecimal or come from git.
 
 // Commits returns the whole id of the commit that each revision names, "" where it names none here.
 func (r *Repo) Commits(ctx context.Context, revs ...string) ([]string, error) {
@@ -50,8 +50,8 @@ func (r *Repo) Committed(ctx context.Context, commit string) (time.Time, error) 
 	return time.Unix(seconds, 0).UTC(), err
 }
 
-// Before returns the newest commit on the first parents' line of ref that is not younger than a
-// time, "" if there is none.
+// Before returns the newest commit on the first-parent line of ref that is not younger than at, or
+// "".
 func (r *Repo) Before(ctx context.Context, ref string, at time.Time) (string, error) {
 	out, err := r.Git(ctx, nil, "rev-list", "--first-parent", "--max-count=1", "--before="+strconv.FormatInt(at.Unix(), 10), ref, "--")
 	return strings.TrimSpace(string(out)), err
@@ -70,8 +70,7 @@ func (r *Repo) IsAncestor(ctx context.Context, commit, from string) (bool, error
 	return err == nil, err
 }
 
-// MergeBase returns the best commit that a commit has in common with any of others, "" if there is
-// none.
+// MergeBase returns the best common ancestor of a commit and any of others, or "".
 func (r *Repo) MergeBase(ctx context.Context, commit string, others ...string) (string, error) {
 	out, err := r.Git(ctx, nil, append([]string{"merge-base", commit}, others...)...)
 	var failed *Error
@@ -110,8 +109,7 @@ func (r *Repo) PatchID(ctx context.Context, from, to string) (string, error) {
 	return ids[0], nil
 }
 
-// PatchIDs returns the stable patch ids of commits, in no order. Those that change nothing have
-// none.
+// PatchIDs returns the stable patch ids of commits, in no order. Empty commits have no patch id.
 func (r *Repo) PatchIDs(ctx context.Context, commits []string) ([]string, error) {
 	if len(commits) == 0 {
 		return nil, nil
@@ -232,8 +230,8 @@ type Default struct {
 	Tips []string // of the local one and of origin's, where they are here
 }
 
-// Default finds the default branch: the one that is asked for, else origin's, else that of the
-// configuration, main or master, whichever is here. The zero value means that there is none.
+// Default finds the default branch: the named one, else origin's, else the configured one, main or
+// master. It returns the zero value if no such branch exists.
 func (r *Repo) Default(ctx context.Context, name string) (Default, error) {
 	if name != "" {
 		return r.defaultNamed(ctx, name)

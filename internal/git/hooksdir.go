@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// HooksDir is where git looks for the hooks of this worktree, absolute, and the scope of the
-// setting core.hooksPath that says so: "local", "worktree", "global", "system" or "command", ""
-// where git's own place is used.
+// HooksDir returns the absolute path of the hooks folder of this worktree, and the scope that sets
+// core.hooksPath: "local", "worktree", "global", "system" or "command". The scope is "" for git's
+// default folder.
 func (r *Repo) HooksDir(ctx context.Context) (dir, scope string, err error) {
 	out, err := r.fromHere(ctx, "rev-parse", "--git-path", "hooks")
 	if err != nil {

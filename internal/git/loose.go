@@ -18,7 +18,7 @@ import (
 
 func loosePath(dir, id string) string { return filepath.Join(dir, id[:2], id[2:]) }
 
-// readLoose reads a loose object. What does not parse is an error wrapping ErrCorrupt.
+// readLoose reads a loose object. The error wraps ErrCorrupt if it does not parse.
 func readLoose(path string, sizes Sizes) (kind string, data []byte, err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -70,7 +70,8 @@ func (r *Repo) saveLoose(objs []Object, s settings) error {
 	}
 }
 
-// saveTries is how often objects are saved before what removes them meanwhile is no git prune.
+// saveTries bounds the attempts to save objects that another process keeps removing: no git prune
+// lasts that long.
 const saveTries = 100
 
 func (r *Repo) tryLoose(objs []Object, share sharing) error {
@@ -198,8 +199,8 @@ func (w *looseWriter) clean() {
 	}
 }
 
-// syncObjectDirs syncs folders of objects. One that is gone held what git has moved into a pack,
-// durably.
+// syncObjectDirs syncs folders of objects. It ignores a missing folder: git has durably moved its
+// objects into a pack.
 func syncObjectDirs(dirs []string) error {
 	return each(len(dirs), func(i int) error {
 		err := file.SyncDir(dirs[i])
@@ -210,8 +211,8 @@ func syncObjectDirs(dirs []string) error {
 	})
 }
 
-// replace renames a finished object into place. Where an equal one is open or read-only (Windows),
-// the one that is there is as good.
+// replace renames a finished object into place. If an equal object is open or read-only (Windows),
+// it keeps that one.
 func replace(temp, path string) error {
 	err := os.Rename(temp, path)
 	if err != nil {

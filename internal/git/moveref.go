@@ -15,19 +15,18 @@ import (
 )
 
 const (
-	// refWait is how long MoveRef waits for another git that holds the ref's lock file.
+	// refWait bounds how long MoveRef waits for another git that holds the ref's lock file.
 	refWait = 10 * time.Second
 	// staleAfter is the age at which a ref's lock file that is not ours counts as left behind. git
 	// holds one for milliseconds.
 	staleAfter = time.Minute
 )
 
-// MoveRef moves the ref name from old to new, by git's protocol: <ref>.lock made so that only one
-// can make it, the value compared, the reflog written, the lock renamed over the ref, and file and
-// folder synced, so the move survives a power cut once MoveRef has returned. An empty old means the
-// ref must not exist. The caller holds the lock of Lock; a lock file left behind by a killed
-// process of ours is then known to be dead and is cleared away. Errors wrap ErrLost, ErrRefConflict
-// or ErrRefLocked.
+// MoveRef moves the ref name from old to new by git's protocol. It creates <ref>.lock exclusively,
+// compares the value, writes the reflog, renames the lock over the ref, and syncs file and folder.
+// The move survives a power cut once MoveRef has returned. An empty old means that the ref must not
+// exist. The caller holds the lock of Lock, so a lock file of an earlier process is stale and is
+// removed. Errors wrap ErrLost, ErrRefConflict or ErrRefLocked.
 func (r *Repo) MoveRef(ctx context.Context, name, new, old, message string) error {
 	if err := CheckRef(name); err != nil {
 		return err
@@ -114,9 +113,9 @@ type refLock struct {
 	mark string // its second name in the state folder, one for each ref: what says that the lock is ours
 }
 
-// lockRef makes <ref>.lock with its whole content at once, as a second name of a file in the state
-// folder. As long as both names are one file the lock was made by us, and whoever holds the lock of
-// Lock knows its maker to be dead. Where files cannot have two names the lock is made in place.
+// lockRef creates <ref>.lock with its whole content at once, as a hard link to a file in the state
+// folder. While both names are the same file, we made the lock, and the holder of Lock knows that
+// its maker is dead. Without hard links, lockRef creates the lock in place.
 func (r *Repo) lockRef(ctx context.Context, name, new string, share sharing) (*refLock, error) {
 	state, err := r.StateDir()
 	if err != nil {
@@ -159,8 +158,7 @@ func (r *Repo) lockRef(ctx context.Context, name, new string, share sharing) (*r
 	}
 }
 
-// clearOwn removes what a killed process of ours left: the mark, and any lock file that is the same
-// file.
+// clearOwn removes the leftovers of our killed process: the mark, and a lock file linked to it.
 func clearOwn(lock *refLock) error {
 	mark, err := os.Lstat(lock.mark)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -177,8 +175,8 @@ func clearOwn(lock *refLock) error {
 	return os.Remove(lock.mark)
 }
 
-// breakStale removes a lock file that nobody can be holding any more. The file is moved aside
-// before it is judged a second time, so a lock made in the meantime is put back and not lost.
+// breakStale removes a lock file that no process can still hold. It moves the file aside and checks
+// it again, so that a lock made in the meantime is restored, not lost.
 func breakStale(path, state string) bool {
 	seen, err := os.Lstat(path)
 	if err != nil || time.Since(seen.ModTime()) < staleAfter {
@@ -210,9 +208,8 @@ func (l *refLock) release() {
 	os.Remove(l.mark)
 }
 
-// renameRef renames the lock over the ref. A folder in its place is removed if it holds nothing but
-// empty folders, as git does; a moment's refusal by Windows, where somebody has the file open, is
-// waited out.
+// renameRef renames the lock over the ref. As git does, it removes a folder of only empty folders
+// in its place. On Windows it retries for a moment while another process has the file open.
 func renameRef(from, to string) error {
 	var err error
 	for range 20 {
@@ -290,8 +287,8 @@ func fileBelow(dir string) string {
 
 func parent(name string) string { return name[:strings.LastIndexByte(name, '/')] }
 
-// appendReflog adds a line to the ref's log, which is the way back to a tip that somebody
-// overwrote. It is written whatever core.logAllRefUpdates says.
+// appendReflog adds a line to the ref's log, the way back to an overwritten tip. It ignores
+// core.logAllRefUpdates.
 func (r *Repo) appendReflog(name, old, new string, who Identity, message string, share sharing) error {
 	path := filepath.Join(r.CommonDir, "logs", filepath.FromSlash(name))
 	line := fmt.Sprintf("%s %s %s\t%s\n", old, new, who.Stamp(time.Now()), message)

@@ -226,7 +226,8 @@ func TestMissingObject(t *testing.T) {
 	}
 }
 
-// What git says about something else, here an alternate, does not make a plain miss damage.
+// A complaint of git about another thing, here an alternate, does not turn a plain miss into
+// damage.
 func TestMissIsNoDamageBesideOtherComplaints(t *testing.T) {
 	_, repo, one, _ := fixture(t, "--object-format=sha256")
 	objects := filepath.Join(repo.CommonDir, "objects")

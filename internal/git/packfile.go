@@ -39,7 +39,7 @@ type entry struct {
 	data []byte
 }
 
-// maxHeld is how many bytes of delta bases a pack keeps in memory.
+// maxHeld bounds the delta bases that a pack keeps in memory, in bytes.
 const maxHeld = 16 << 20
 
 // maxChain is the longest chain of deltas; git itself makes none longer.

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Whatever stands in a pack at any offset, reading it ends, with an object or an error, within
-// bounded memory.
+// Reading any bytes as a pack, at any offset, ends with an object or an error, within bounded
+// memory.
 func FuzzPack(f *testing.F) {
 	repo := &Repo{ObjectFormat: "sha1"}
 	var whole bytes.Buffer
@@ -38,7 +38,7 @@ func FuzzPack(f *testing.F) {
 	})
 }
 
-// Whatever stands in an index, looking into it ends without a panic.
+// Reading any bytes as an index ends without a panic.
 func FuzzIndex(f *testing.F) {
 	head := append([]byte("\xfftOc\x00\x00\x00\x02"), make([]byte, 256*4)...)
 	for i := range 256 {

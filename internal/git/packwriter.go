@@ -78,10 +78,9 @@ func (r *Repo) sendPack(ctx context.Context, objs []Object, args ...string) (str
 	return strings.TrimSpace(string(out)), err
 }
 
-// savePack saves objects as one pack with its index. The pack has a .keep file, without which a
-// repack at this moment would drop it, because no ref reaches it yet; its path is returned and
-// removed by Release. The caller holds the lock of Lock, so .keep files of ours that are there
-// already belong to the dead.
+// savePack saves objects as one pack with its index. No ref reaches the pack yet, so a .keep file
+// protects it from a concurrent repack. savePack returns its path, and Release removes it. The
+// caller holds the lock of Lock, so existing .keep files of Reverie belong to dead processes.
 func (r *Repo) savePack(ctx context.Context, objs []Object) (kept []string, err error) {
 	dir := filepath.Join(r.CommonDir, "objects", "pack")
 	if err := dropKeeps(dir); err != nil {

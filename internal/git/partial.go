@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// prefetch gets many objects of a partial clone from its promisor remote at once: left to itself,
-// git would ask for them one by one. It runs the command that git runs for its own commands, and
-// leaves FETCH_HEAD alone. What could not be had is found missing by whoever reads it.
+// prefetch gets many objects of a partial clone from its promisor remote at once, because git would
+// fetch them one by one. It runs the command that git itself runs, and leaves FETCH_HEAD alone. It
+// ignores failures: the reader then finds the objects missing.
 func (r *Repo) prefetch(ctx context.Context, ids []string) {
 	c, err := r.remoteConfig(ctx)
 	if err != nil || r.offline || !r.mayFetch() {

@@ -16,10 +16,10 @@ func programKey(variable string) string {
 	return "core.editor"
 }
 
-// Program is what git starts for a person as GIT_EDITOR or GIT_PAGER: from the environment, the
-// user's and the system's configuration, or git's own choice. A program that only the repository's
-// own configuration names is not run, because a repository may come with one; passed is then the
-// setting that was passed over.
+// Program returns the command that git runs as GIT_EDITOR or GIT_PAGER, from the environment, the
+// user's or system's configuration, or git's default. It never returns a program that only the
+// repository's own configuration names, because the repository may come from a stranger; passed
+// then names that setting.
 func (r *Repo) Program(ctx context.Context, variable string) (command, passed string, err error) {
 	if command := os.Getenv(variable); command != "" {
 		return command, "", nil

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// ForgetReflog empties the log of a ref of ours: what its lines name would be kept for months.
+// ForgetReflog empties the log of one of our refs. Its lines would keep old commits for months.
 func (r *Repo) ForgetReflog(ctx context.Context, name string) error {
 	if err := CheckRef(name); err != nil {
 		return err

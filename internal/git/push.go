@@ -16,7 +16,7 @@ type Update struct {
 	Old string // what it is expected to name; empty: nothing. ID must descend from it
 }
 
-// Outcome is what became of one ref in a push.
+// Outcome is the result of one ref in a push.
 type Outcome string
 
 const (
@@ -35,7 +35,7 @@ type Pushed struct {
 	Commits int // that the update adds to Old
 }
 
-// Report is what a push came to.
+// Report is the result of a push.
 type Report struct {
 	Refs []Pushed // in the order of the updates
 	Said []string // the server's own lines, unchanged but for their ends: they may hold anything
@@ -131,7 +131,7 @@ func rank(o Outcome) int {
 	return 4
 }
 
-// races are the words, in a reason of git's own server, for a ref that somebody else was moving.
+// races lists words by which git's own server reports that another client was moving the ref.
 var races = []string{"cannot lock ref", "incorrect old value", "failed to update ref", "failed to lock", "reference already exists",
 	"fetch first", "non-fast-forward", "stale info"}
 

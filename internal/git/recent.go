@@ -14,11 +14,11 @@ import (
 	"time"
 )
 
-// A git prune, alone or in a git gc --prune=now, lists what refs reach and then removes all other
-// loose objects, however young. What a writer saves and a ref reaches only after that list is
-// removed too, at any time until the prune has ended: no look that the writer takes can be the
-// last. So the objects of the last writes are kept a second time, in the state folder, and written
-// again by whoever misses one of them.
+// git prune, alone or in git gc --prune=now, lists the reachable objects and then removes all other
+// loose objects, however young. It also removes objects that a writer saves and refers to after the
+// list was made, until prune has ended. A writer cannot detect this by looking again. So the
+// objects of the last writes have a second copy in the state folder, from which a reader restores
+// missing ones.
 
 // RecentDir is the folder of the state folder with the objects of the last writes, one file a
 // write.
@@ -43,9 +43,9 @@ type recentFile struct {
 	last string // id
 }
 
-// KeepRecent keeps objects that were saved and that no ref reaches yet, the one that a ref will
-// name last. They are not synced: they are needed when objects vanish, and a power cut ends whoever
-// removes them. The caller holds the lock of Lock.
+// KeepRecent keeps a copy of saved objects that no ref reaches yet; the object that a ref will name
+// comes last. It does not sync them: they matter only while a prune runs, and a power cut ends that
+// too. The caller holds the lock of Lock.
 func (r *Repo) KeepRecent(objs []Object) error {
 	if len(objs) == 0 || len(objs) > PackFrom { // a pack with its .keep is safe from every prune
 		return nil

@@ -26,8 +26,8 @@ var (
 	ErrRefLocked = errors.New("ref is locked")
 )
 
-// CheckRef says why name cannot be the name of a ref of ours. The rules are those of git
-// check-ref-format; refs that belong to one worktree are refused too.
+// CheckRef returns an error unless name is valid for one of our refs. It follows the rules of git
+// check-ref-format and also refuses refs that belong to one worktree.
 func CheckRef(name string) error {
 	bad := func(why string) error { return fmt.Errorf("ref name %q: %s", name, why) }
 	if !strings.HasPrefix(name, "refs/") {
@@ -202,7 +202,7 @@ func (r *Repo) IsID(s string) bool {
 	return len(s) == want && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// zeroID is how git writes that a ref has no value.
+// zeroID returns the id by which git writes that a ref has no value.
 func (r *Repo) zeroID() string {
 	if r.ObjectFormat == "sha256" {
 		return strings.Repeat("0", 64)

@@ -210,7 +210,7 @@ func TestLockFileOfDeadIsBroken(t *testing.T) {
 		if err := os.Link(mark, lock); err != nil {
 			t.Fatal(err)
 		}
-		moveOther(t, repo, one) // a write to another store of ours does not forget whose lock it is
+		moveOther(t, repo, one) // a write to another of our stores does not forget the lock's owner
 		if err := move(t, repo, two, one); err != nil {
 			t.Error(err)
 		}

@@ -58,12 +58,11 @@ func (m *Remote) run(ctx context.Context, options []string, args ...string) ([]b
 	return out.Bytes(), nil
 }
 
-// Fetch brings a ref of the remote, with its whole history, into a ref of ours and returns its id.
-// The ref of ours is overwritten whatever it held, so it should be one that nobody else writes.
-// Nothing else moves: no tags, no FETCH_HEAD, no remote-tracking refs of the user's, nothing is
-// pruned and no housekeeping starts. Every object that is new here is checked by git. Errors wrap
-// ErrNoRemoteRef or ErrObjects where one of them is why; others mean that the remote was not
-// reached, or that ctx ended.
+// Fetch brings a ref of the remote, with its whole history, into one of our refs and returns its
+// id. It overwrites that ref, so no other writer should use it. Nothing else changes: no tags,
+// FETCH_HEAD or remote-tracking refs, no pruning and no housekeeping. git checks every new object.
+// Errors wrap ErrNoRemoteRef or ErrObjects if one of them is the cause. Any other error means that
+// the remote was not reached or that ctx ended.
 func (m *Remote) Fetch(ctx context.Context, from, to string) (string, error) {
 	for _, name := range []string{from, to} {
 		if err := CheckRef(name); err != nil {
@@ -109,7 +108,7 @@ func (m *Remote) explain(ctx context.Context, err error) error {
 	return err
 }
 
-// RemoteRefs is what a remote has.
+// RemoteRefs holds the refs of a remote.
 type RemoteRefs struct {
 	Head string            // the branch that HEAD names, as refs/heads/main; may be empty, and not exist
 	Refs map[string]string // id by name

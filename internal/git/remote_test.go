@@ -114,7 +114,7 @@ func TestPushSaysWhatBecameOfIt(t *testing.T) {
 	two := r.Run("commit-tree", "-m", "two", "-p", one, "HEAD^{tree}")
 	apart := r.Run("commit-tree", "-m", "apart", "-p", one, "HEAD^{tree}")
 
-	// Somebody else made it, moved it, or took it away since it was fetched.
+	// Another client created, moved or deleted it after the fetch.
 	if got := push(t, m, one, ""); got.Outcome != git.Moved {
 		t.Fatalf("%+v", got)
 	}
@@ -133,7 +133,7 @@ func TestPushSaysWhatBecameOfIt(t *testing.T) {
 		t.Errorf("rewound meanwhile: %+v", got)
 	}
 
-	// Somebody moves it while the server holds our push.
+	// Another client moves it while the server holds our push.
 	hook(t, bare.Dir, "update", "git update-ref "+shared+" "+two+"\n")
 	if got := push(t, m, apart, one); got.Outcome != git.LostRace {
 		t.Errorf("moved during the push: %+v", got)
@@ -149,7 +149,7 @@ func TestPushSaysWhatBecameOfIt(t *testing.T) {
 		t.Errorf("the server's words: %q", report.Said)
 	}
 
-	// What is no fast-forward does not leave.
+	// Only a fast-forward is pushed.
 	if _, err := m.Push(t.Context(), git.Update{Ref: shared, ID: apart, Old: two}); err == nil {
 		t.Error("a history would have been replaced")
 	}
@@ -324,7 +324,7 @@ func TestDefaultRemote(t *testing.T) {
 	want("team/one")
 }
 
-// What git contacts is what git says it contacts.
+// RemoteURLs agrees with the addresses that git says it contacts.
 func TestRemoteURLsAreGitsOwn(t *testing.T) {
 	r, _, repo := pair(t, "gh:team/code")
 	r.Run("config", "url.https://github.com/.insteadOf", "gh:")
@@ -368,8 +368,7 @@ func TestAddressHoldsNoPassword(t *testing.T) {
 	}
 }
 
-// Whatever git repeats of an address, also of one that another setting made of it, is told without
-// its secrets.
+// Errors contain no secret of an address, even of one that another setting rewrote.
 func TestErrorsTellNoSecretOfAnAddress(t *testing.T) {
 	for _, address := range []string{"http://127.0.0.1:1/x.git?access_token=s3cretQ9", "http://ann:s3cretQ9@127.0.0.1:1/x.git", "http://s3cretQ9@127.0.0.1:1/x.git?a=s3cretQ9#s3cretQ9",
 		"http://ann:s3cretQ9 x@127.0.0.1:1/x.git", "rewritten:x.git"} {

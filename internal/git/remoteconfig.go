@@ -171,7 +171,7 @@ func Address(remote string) string {
 // addresses are the URLs in what git says.
 var addresses = pattern.New(`[A-Za-z][A-Za-z0-9+.-]*://[^\s'"<>]+`)
 
-// shown is what git says as it may be shown: each URL as Address gives it.
+// shown returns git's text in displayable form: each URL as Address gives it.
 func shown(text string) string {
 	if !strings.Contains(text, "://") {
 		return text
@@ -270,8 +270,8 @@ func (c remoteConfig) rewrite(address, rule string) (string, bool) {
 // plainHelper is a helper for credentials that git finds by its name; others are command lines.
 var plainHelper = pattern.New(`^[A-Za-z0-9-]*$`)
 
-// programs lists the keys of the repository itself that would run a program or write a file when we
-// talk to a remote. One that says what the user's own configuration says is not one.
+// programs lists the keys of the repository's own configuration that would run a program or write a
+// file during contact with a remote. It omits a value that the user's own configuration also has.
 func (c remoteConfig) programs(remote string, partial bool) []string {
 	var keys []string
 	for _, key := range c.order {
@@ -313,8 +313,8 @@ func runs(key, value, remote string, partial bool) bool {
 	return false
 }
 
-// strict makes git check what it fetches as if nobody had relaxed it: a folder of code may need
-// that, a store of ours does not.
+// strict makes git check fetched objects at full strength, overriding any relaxed fsck setting. A
+// code repository may need relaxed checks; our store does not.
 func (c remoteConfig) strict() []string {
 	options := []string{"-c", "fetch.fsckObjects=true", "-c", "transfer.fsckObjects=true"}
 	for _, key := range c.order {
@@ -336,8 +336,7 @@ func transports(env []string) []string {
 	return env
 }
 
-// folder is where git stands when it resolves a remote that is a relative path: where the user's
-// own git would.
+// folder returns the folder from which the user's own git resolves a remote's relative path.
 func (r *Repo) folder() string {
 	if _, err := os.Stat(r.WorkTree); r.WorkTree != "" && err == nil {
 		return r.WorkTree

@@ -171,10 +171,10 @@ func CheckVersion(ctx context.Context) error {
 
 var promisor = pattern.New(`(?i)promisor|partialclone|include|worktreeconfig`)
 
-// isPartial reports whether the repository's own configuration speaks of a promisor remote. Where
-// the file config has a word that may make it so, or leads to other files, git is asked, which
-// costs a process: a value, a section's head and a key can be written in many ways. A configuration
-// that cannot be read is one of a partial clone.
+// isPartial reports whether the repository's own configuration names a promisor remote. It asks
+// git, which costs a process, only if the file config contains a telling word or includes other
+// files. git decides because values, section heads and keys have many spellings. An unreadable
+// configuration counts as partial.
 func (r *Repo) isPartial(ctx context.Context) bool {
 	text, err := os.ReadFile(filepath.Join(r.CommonDir, "config"))
 	if err != nil || !promisor.Match(text) {

@@ -67,7 +67,7 @@ func (r *Repo) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// durable is what makes git itself write to the disk before it answers.
+// durable makes git sync its writes to disk before it answers.
 var durable = []string{"-c", "core.fsync=all", "-c", "core.fsyncMethod=fsync"}
 
 // keptVariables are the variables beginning with GIT_ that do not say which repository,

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// signWait is how long a signing program may take. One that asks a person a question has no
-// terminal and ends, or is ended.
+// signWait bounds the time of a signing program. A program that asks a person has no terminal: it
+// ends or is ended.
 const signWait = 10 * time.Second
 
 // SignedCommit makes a signed commit object by real git and returns its id, the object durable. The

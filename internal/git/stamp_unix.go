@@ -13,8 +13,8 @@ import (
 // noFile is the stamp of a file that is not there.
 const noFile = "-"
 
-// stampOf tells one state of a file from every other: the time of its last change of any kind,
-// which nobody can set, and which file it is. What is no regular file has none.
+// stampOf distinguishes one state of a file from every other by its identity and its change time
+// (ctime), which no program can set. It covers only regular files.
 func stampOf(path string) (stamp string, changed time.Time, ok bool) {
 	info, err := os.Stat(path)
 	if err != nil {

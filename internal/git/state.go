@@ -20,8 +20,8 @@ func (r *Repo) StateDir() (string, error) {
 // ctx is cancelled, the error wraps context.Canceled.
 func (r *Repo) Lock(ctx context.Context) (unlock func(), err error) { return r.lockNamed(ctx, "lock") }
 
-// LockSync takes the lock that whoever talks to a remote holds, while others go on reading and
-// writing; it is taken before that of Lock, never after. Otherwise it is like Lock.
+// LockSync takes the lock for contact with a remote; reading and writing continue meanwhile. Take
+// it before the lock of Lock, never after. Otherwise it works like Lock.
 func (r *Repo) LockSync(ctx context.Context) (unlock func(), err error) {
 	return r.lockNamed(ctx, "sync.lock")
 }

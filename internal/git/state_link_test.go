@@ -46,7 +46,7 @@ func TestLockThatIsALinkIsRefused(t *testing.T) {
 	}
 }
 
-// What is written into the state folder replaces a link of its name and does not follow it.
+// A write into the state folder replaces a link of that name and does not follow it.
 func TestStateIsNotWrittenThroughLinks(t *testing.T) {
 	r := testrepo.New(t)
 	repo, err := git.Find(t.Context(), r.Dir)

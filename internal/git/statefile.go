@@ -77,8 +77,8 @@ func cause(err error) error {
 	return err
 }
 
-// ReadState reads a file of the state folder. What is no regular file, a symbolic link too, counts
-// as not there: WriteState replaces it.
+// ReadState reads a file of the state folder. Anything but a regular file, even a symbolic link,
+// counts as missing: WriteState replaces it.
 func (r *Repo) ReadState(name string) ([]byte, error) {
 	text, err := file.Read(filepath.Join(r.CommonDir, "reverie", filepath.FromSlash(name)), file.MaxState)
 	if errors.Is(err, file.ErrNotRegular) {

@@ -38,7 +38,7 @@ func NewStorer(ctx context.Context, repo *Repo, objects Objects) *Storer {
 	return &Storer{ctx: ctx, repo: repo, objects: objects, waiting: map[plumbing.Hash]Object{}}
 }
 
-// Add takes objects. One that waits already is taken once.
+// Add adds objects, ignoring those that already wait.
 func (s *Storer) Add(objs ...Object) {
 	for _, o := range objs {
 		h := plumbing.NewHash(o.ID)

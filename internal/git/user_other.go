@@ -16,7 +16,7 @@ func homeOf(login string) (home string, known bool) {
 	return u.HomeDir, true
 }
 
-// systemUser is who the system says runs this.
+// systemUser returns the system's name and login of the current user.
 func systemUser() (name, login string) {
 	u, err := user.Current()
 	if err != nil {

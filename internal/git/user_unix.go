@@ -16,7 +16,7 @@ const (
 	passwdFields                                  = 7
 )
 
-// passwd is the line of /etc/passwd with a value in a field, nil if there is none.
+// passwd returns the line of /etc/passwd that has value in a field, or nil.
 func passwd(field int, value string) []string {
 	text, _ := os.ReadFile("/etc/passwd")
 	for line := range strings.Lines(string(text)) {
@@ -37,8 +37,8 @@ func homeOf(login string) (home string, known bool) {
 	return f[passwdHome], true
 }
 
-// systemUser is who the system says runs this. Who is not in the file has a name in the
-// environment.
+// systemUser returns the system's name and login of the current user. For a user without an entry
+// in /etc/passwd, the login comes from the environment.
 func systemUser() (name, login string) {
 	f := passwd(passwdID, strconv.Itoa(os.Getuid()))
 	if f == nil {

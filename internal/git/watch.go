@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// longest is how many times its limit watched work may take in all, however much progress it makes:
-// a remote can feign progress forever.
+// longest limits watched work to this multiple of its time limit, whatever its progress: a remote
+// can feign progress forever.
 const longest = 10
 
 // Watch ends work on repositories that makes no progress. Its methods may be called by many
