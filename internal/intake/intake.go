@@ -19,7 +19,7 @@ import (
 // Intake takes statements of files and of other tools' stores into a clone.
 type Intake struct {
 	*reader.Reader
-	Create func(context.Context) error // makes the memory branch if there is none
+	Create func(context.Context) error // creates the memory branch if it is missing
 	Report func(Note)                  // hears notes as they come
 }
 
@@ -54,7 +54,7 @@ type Options struct {
 	MaxChars int    // of one statement of a store, with its body
 }
 
-// Batch is what one import brings.
+// Batch is the content of one import.
 type Batch struct {
 	Memories []record.Memory // as Clean returns them
 	Why      string          // the reason that each operation gives
@@ -79,8 +79,8 @@ func (in *Intake) Clean(memories []record.Memory) []record.Memory {
 	return memories
 }
 
-// Take puts a batch into the inbox or, if it was reviewed, into memory. Nobody has reviewed that
-// something is gone from a store, so that waits in the inbox in any case.
+// Take puts a batch into the inbox or, if it was reviewed, into memory. Removals from a store
+// always wait in the inbox, because they have had no review.
 func (in *Intake) Take(ctx context.Context, b Batch, o Options) (transfer.Result, error) {
 	var p planned
 	plan := func(v *record.View) (err error) {
@@ -133,7 +133,7 @@ func (b Batch) subject(n int) string {
 	return s
 }
 
-// planned is what a batch comes to on one view.
+// planned is the plan of a batch for one view.
 type planned struct {
 	ops, gone []record.Operation
 	result    transfer.Result

@@ -24,7 +24,7 @@ const MaxChars = 12000
 // had; without it nothing is found to be gone.
 const folder = "imported"
 
-// StoreResult is what came of one store.
+// StoreResult reports the import of one store.
 type StoreResult struct {
 	From  string `json:"from"`
 	Place string `json:"place"`

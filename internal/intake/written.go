@@ -46,7 +46,7 @@ func FindWritten(ctx context.Context, c *clone.Clone) []Written {
 	return all
 }
 
-// Query is what tools' stores are asked about a clone. The caller adds Place and Remote.
+// Query returns the query about a clone for the stores of tools. The caller adds Place and Remote.
 func Query(ctx context.Context, c *clone.Clone) (foreign.Query, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 type Learner struct {
 	*dreams.Dreamer
 
-	// Create makes the memory if there is none.
+	// Create creates the memory branch if it is missing.
 	Create func(context.Context) error
 	// Model returns the model of a name, or of the settings without one. It returns nil where no model
 	// is wanted.

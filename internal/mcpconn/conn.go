@@ -1,9 +1,9 @@
-// Package mcpconn is the connection of a server of tools that speaks the Model Context Protocol:
-// one message a line. That of the SDK ends at the first line that is no message; this one answers
-// that it is none, and goes on. It answers what no such server has a method for, bounds how much a
-// client has at work, and when the input ends it waits for the answers that are owed.
+// Package mcpconn is the connection of a server that speaks the Model Context Protocol: one message
+// a line. The SDK's own connection ends at the first invalid line; this one answers with an error
+// and goes on. It also answers unknown methods, bounds a client's concurrent calls, and waits for
+// pending answers when the input ends.
 //
-// A Transport is given to the Run of the SDK's server.
+// Pass a Transport to the Run of the SDK's server.
 package mcpconn
 
 import (
@@ -93,9 +93,9 @@ func readMessage(r *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// Read returns the next message. What is none is answered here. The input has not ended before the
-// answers that are owed are written, or linger has passed: the SDK gives up all that is at work
-// when it hears of the end.
+// Read returns the next message, and answers invalid ones itself. It reports the end of the input
+// only after all pending answers are written or linger has passed, because the SDK then drops all
+// work.
 func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		for len(c.queue) > 0 {
@@ -200,7 +200,7 @@ func (c *conn) take(line []byte) error {
 			continue
 		}
 		req, ok := msg.(*jsonrpc.Request)
-		if ok && !req.IsCall() && hasID(one) { // taken for a notification nobody would ever answer it
+		if ok && !req.IsCall() && hasID(one) { // as a notification it would never get an answer
 			if err := c.fault(nil, jsonrpc.CodeInvalidRequest, "the id of a call is a string or a number"); err != nil {
 				return err
 			}

@@ -58,7 +58,7 @@ func newWire(t testing.TB, gate <-chan struct{}) *wire {
 	return &wire{t, toServer, bufio.NewReader(fromServer)}
 }
 
-// answer is what the tests look at in a server's line.
+// answer holds the parts of a server's line that the tests check.
 type answer struct {
 	ID     any
 	Error  *struct{ Code int }
@@ -93,7 +93,7 @@ func hello(version string) string {
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
 }
 
-// What is no message is answered at once, and what follows it too.
+// An invalid message is answered at once, and so is the message after it.
 func TestLinesThatAreNoMessages(t *testing.T) {
 	long := strings.Repeat("x", MaxMessage)
 	for _, c := range []struct {
@@ -146,7 +146,7 @@ func TestBatchIsAnswered(t *testing.T) {
 	}
 }
 
-// What takes too long once the input has ended is answered with an error, and the server ends.
+// A call that outlasts the end of the input by too long gets an error, and the server ends.
 func TestServerGivesUpAtTheEnd(t *testing.T) {
 	var out bytes.Buffer
 	err := waiting(nil).Run(t.Context(), &Transport{linger: time.Millisecond, Out: &out, In: strings.NewReader(
@@ -159,8 +159,7 @@ func TestServerGivesUpAtTheEnd(t *testing.T) {
 	}
 }
 
-// What is owed when the input ends is answered before the server ends, be it more than may be owed
-// at once.
+// The server answers all pending calls before it ends, even if they exceed maxOwed.
 func TestAnswersOutlastTheInput(t *testing.T) {
 	gate := make(chan struct{})
 	w := newWire(t, gate)

@@ -13,7 +13,7 @@ type debts struct {
 	mu    sync.Mutex
 	calls map[jsonrpc.ID]bool // of which no answer is being written either
 	owed  int
-	fewer chan struct{} // closed, and made anew, when owed falls
+	fewer chan struct{} // closed and replaced when owed falls
 }
 
 func newDebts() *debts { return &debts{calls: map[jsonrpc.ID]bool{}, fewer: make(chan struct{})} }
@@ -49,14 +49,14 @@ func (d *debts) paid() {
 	d.fewer = make(chan struct{})
 }
 
-// left is how many answers are owed, and what is closed when they are fewer.
+// left returns the number of pending answers, and a channel that is closed when it falls.
 func (d *debts) left() (fewer <-chan struct{}, n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.fewer, d.owed
 }
 
-// drop gives up the calls that nobody is answering.
+// drop removes the calls that no handler is answering.
 func (d *debts) drop() []jsonrpc.ID {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -27,8 +27,8 @@ func Prompts(c config.Config) (prompts.Set, error) {
 	return prompts.Load(cmp.Or(c.Model.Prompts, filepath.Join(filepath.Dir(config.UserFile()), "prompts")))
 }
 
-// keepAlive is how long the server keeps a model in memory after a question: until the next
-// session's.
+// keepAlive bounds how long the server keeps a model in memory after a question: until the next
+// session's question.
 const keepAlive = 5 * time.Minute
 
 // Reading asks for a model that reads sessions. name may be auto.

@@ -36,9 +36,9 @@ type Request struct {
 	Progress func(tokens int) // is called with the tokens that came so far, in the goroutine of Ask; may be nil
 }
 
-// Answer is what a model said. Tokens are what the server counts; where it counts none, or more
-// than there can be, a quarter of the question's bytes, and the replies that came. They are there
-// beside an error too, if the model was at work.
+// Answer is a model's answer. The server counts the tokens. If its count is missing or impossible,
+// Answer estimates a quarter of the question's bytes and counts the replies. The counts are also
+// set beside an error, if the model was at work.
 type Answer struct {
 	Text  json.RawMessage
 	Asked int // tokens of the question: 0 to Request.Context
@@ -124,7 +124,8 @@ func (c *Client) ask(ctx context.Context, r Request) (Answer, error) {
 	return a.judge(answer)
 }
 
-// counted is how many tokens the question and the answer are worth, whatever the server says.
+// counted returns plausible token counts of the question and the answer, even if the server's are
+// not.
 func (a *answering) counted() (asked, said int) {
 	asked, said = a.asked, a.said
 	if asked <= 0 || asked > a.Context {
@@ -204,9 +205,8 @@ func (a *answering) take(r api.GenerateResponse) error {
 
 // judge says whether what came without an error is an answer.
 func (a *answering) judge(answer Answer) (Answer, error) {
-	// A server that drops a part of the question without a word counts what is left: as many tokens as
-	// there are, or half of them. One that forgets the beginning while it answers says more than there
-	// was room for.
+	// A server that silently truncates a question counts only the rest: the whole context, or half of
+	// it. One that forgets the beginning while it answers counts more tokens than fit.
 	half := a.Context/2 <= a.asked && a.asked <= a.Context/2+2 && len(a.System)+len(a.Prompt) >= a.Context
 	cut := half || a.asked >= a.Context || a.asked+a.said > a.Context+1
 	switch {

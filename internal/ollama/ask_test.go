@@ -167,8 +167,7 @@ func TestAskSends(t *testing.T) {
 	}
 }
 
-// TestAskCounts has servers that count wrongly, or do not come to count. What a model worked counts
-// all the same.
+// TestAskCounts uses servers that count wrongly or end early. The model's work counts all the same.
 func TestAskCounts(t *testing.T) {
 	prompt := strings.Repeat("word ", 160) // 200 tokens, by the bytes
 	for name, c := range map[string]struct {

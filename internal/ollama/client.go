@@ -189,7 +189,7 @@ func (t *careful) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// look is what the server says of an installed model. It is asked once.
+// look returns the server's description of an installed model. It asks once per model.
 func (c *Client) look(ctx context.Context, name string) (Model, error) {
 	name = fullName(name)
 	c.mu.Lock()

@@ -35,7 +35,7 @@ func embedder(t *testing.T, limit, refusal int, calls *[][]string) fake {
 	}}
 }
 
-// vector is what embedder's vector of n bytes is at length 1.
+// vector returns embedder's vector of n bytes, scaled to length 1.
 func vector(n int) []float32 {
 	norm := math.Hypot(float64(n), 1)
 	return []float32{float32(float64(n) / norm), float32(1 / norm), 0}
@@ -76,8 +76,8 @@ func TestEmbed(t *testing.T) {
 	}
 }
 
-// TestEmbedHalves has a server that finds long texts too long. What is beside a text in a call
-// makes no difference to its vector.
+// TestEmbedHalves uses a server that rejects long texts. The other texts of a call do not change a
+// text's vector.
 func TestEmbedHalves(t *testing.T) {
 	for _, refusal := range []int{400, 500} {
 		var calls [][]string

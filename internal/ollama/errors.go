@@ -55,7 +55,7 @@ var (
 	errEnough = errors.New("the server goes on beyond the limit")
 )
 
-// maxQuote is how much of what a server said an error repeats, in bytes.
+// maxQuote bounds the bytes that an error repeats of a server's text.
 const maxQuote = 200
 
 // failure is an error whose text is its own: the causes' may hold what must not be repeated.
@@ -161,8 +161,8 @@ func tooLong(refusal string) bool {
 	return false
 }
 
-// quote is what may be repeated of said: one line of at most maxQuote bytes, or nothing if some of
-// the question is in it.
+// quote returns a quotable form of said: one line of at most maxQuote bytes, or nothing if it
+// contains a part of the question.
 func quote(said, question string) string {
 	const run = 16 // bytes in common that are no chance
 	said = cut.Marked(said, maxQuote)

@@ -21,7 +21,7 @@ import (
 	"github.com/ollama/ollama/api"
 )
 
-// Capability is what a model can do.
+// Capability names an ability of a model.
 type Capability string
 
 const (
@@ -45,10 +45,10 @@ type Model struct {
 // Has reports whether the model can do what c says.
 func (m Model) Has(c Capability) bool { return slices.Contains(m.Can, c) }
 
-// Server is what a server says of itself.
+// Server describes a server, by its own account.
 type Server struct {
 	Host      string // its URL
-	Version   string // empty: unknown, as with a server that somebody built from source
+	Version   string // empty: unknown, as with a server built from source
 	MinimumOK bool   // it can keep answers to a schema: 0.5.0 or newer, or unknown
 	Models    []Model
 	More      bool // it has more models than were looked at
@@ -71,12 +71,11 @@ const (
 	atOnce    = 4       // looks
 )
 
-// Models asks the server for its version and its models, 1000 at most, and looks at those more
-// closely that may be what is wanted: the one of the name, or the 40 that promise most. It takes 2
-// s at most. What a model can do is judged by its name and family where the server was not asked,
-// does not say in time, or is too old to know. Models with names that cannot be printed, or of more
-// than 200 bytes, are passed over. The error wraps ErrUnavailable, and ErrStranger when something
-// else has the port.
+// Models asks the server for its version and for at most 1000 models. It inspects the models that
+// may match: the named one, or the 40 most promising. It takes at most 2 s. It infers the
+// capabilities of other models from name and family, as it does for a slow or old server. It skips
+// names that are unprintable or longer than 200 bytes. The error wraps ErrUnavailable, and also
+// ErrStranger when another program has the port.
 func (c *Client) Models(ctx context.Context, wanted ...Want) (Server, error) {
 	did := "look for models at " + c.base.Host
 	limited, cancel := context.WithTimeoutCause(ctx, modelsLimit, errSilent)
@@ -175,8 +174,8 @@ func complaint(resp *http.Response) error {
 	return said
 }
 
-// listed reads an object with a list "models", entry by entry; beside an error, those before it. An
-// entry that is none of a model's is passed over.
+// listed reads an object with a list "models". It skips malformed entries, and returns the entries
+// before an error beside it.
 func listed(in *json.Decoder) (models []Model, more bool, err error) {
 	strange := &json.UnmarshalTypeError{Value: "something else", Type: reflect.TypeFor[api.ListResponse]()}
 	if t, err := in.Token(); err != nil || t != json.Delim('{') {
@@ -296,8 +295,8 @@ func atLeast(version string, major, minor int) bool {
 	return x > major || x == major && y >= minor
 }
 
-// textOrder are the models that answer by a schema well, the best first, by the beginnings of their
-// names. Those that never think aloud come first: servers have lost the schema of those that do.
+// textOrder ranks models by how well they answer by a schema, best first, by prefixes of their
+// names. Models that never think aloud come first: servers have lost the schema of the others.
 var textOrder = []string{
 	"qwen3 instruct", "gemma3", "llama3.2", "granite4", "granite3", "qwen2.5", "ministral", "mistral", "llama3", "phi4",
 	"gemma", "qwen3", "qwen",
@@ -426,8 +425,8 @@ func compare(a, b Model, need Capability) int {
 	)
 }
 
-// place is where in an order a model stands. An entry is the beginning of a name and what else has
-// to be in it.
+// place returns the rank of a model in an order. An entry is a prefix of a name, and optionally
+// another part that the name must contain.
 func place(m Model, order []string) int {
 	name := strings.ToLower(m.Name[strings.LastIndexByte(m.Name, '/')+1:])
 	for i, entry := range order {
@@ -439,8 +438,8 @@ func place(m Model, order []string) int {
 	return len(order)
 }
 
-// TotalMemory is how many bytes of memory this machine has; 0 if unknown, as on systems other than
-// Linux. What of it is free changes from minute to minute, and with it would the model.
+// TotalMemory returns the memory of this machine in bytes, or 0 if unknown, as on systems other
+// than Linux. Free memory would not do: it changes every minute, and so would the chosen model.
 func TotalMemory() int64 {
 	f, err := os.Open("/proc/meminfo")
 	if err != nil {

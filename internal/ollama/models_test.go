@@ -309,7 +309,7 @@ func TestManyModels(t *testing.T) {
 	}
 }
 
-// What Models saw of a model is not asked again by who uses it.
+// A later call does not ask again about a model that Models has inspected.
 func TestOneLook(t *testing.T) {
 	var shows atomic.Int32
 	c := fake{"/api/show": func(w http.ResponseWriter, r *http.Request) { shows.Add(1); show(w, r) },

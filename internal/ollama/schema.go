@@ -16,17 +16,17 @@ const (
 	maxProperty = 64 // properties of one object
 )
 
-// CheckSchema returns an error that wraps ErrSchema unless every server keeps to s: an object, of
-// objects, arrays, strings, integers and booleans, each with nothing but
+// CheckSchema returns an error wrapping ErrSchema unless every server enforces s. The schema is an
+// object of objects, arrays, strings, integers and booleans, each with only these keys:
 //
 //	object:  properties, required (all of them), additionalProperties (false)
 //	array:   items, maxItems (at most 50), minItems
 //	string:  maxLength (at most 1000), minLength; or enum, of strings
 //	integer: minimum, maximum (a million at most, either way)
 //
-// Names and values of an enum are printable ASCII, without quotation marks and backslashes: a
-// server has its own idea of others. Servers ignore much of what else a schema can say without a
-// word, and crash over some of it. What is unbounded they may go on with until the tokens end.
+// Names and enum values are printable ASCII without quotation marks and backslashes, because
+// servers differ on others. Servers silently ignore many other parts of a schema, and some parts
+// crash them. Without bounds, they may write until the tokens run out.
 func CheckSchema(s json.RawMessage) error {
 	if len(s) > maxSchema {
 		return fmt.Errorf("%w: more than %d bytes", ErrSchema, maxSchema)

@@ -16,7 +16,7 @@ type Pattern struct {
 	re   *regexp.Regexp
 }
 
-// New names an expression. One that does not compile panics at its first use.
+// New returns a pattern of an expression. An invalid expression panics at its first use.
 func New(expr string) *Pattern { return &Pattern{expr: expr} }
 
 func (p *Pattern) get() *regexp.Regexp {

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// space is what parts words.
+// space holds the separators of words.
 const space = " \t\n\r"
 
 // Words is a set of words.
@@ -17,8 +17,7 @@ type Words struct {
 	set   map[string]struct{}
 }
 
-// fewWords is how many are looked for in the text itself, which for that many takes less than
-// making the set.
+// fewWords is the number of words up to which searching the text beats building a set.
 const fewWords = 64
 
 // NewWords names the words of a text, which white space parts.

@@ -1,12 +1,10 @@
-// Package process tells whether a process that was noted once is still that process: the system
-// gives the numbers of processes anew. What it returns are words to keep and compare, in no other
-// form than as the system tells them, and "" where it does not. It ends nothing, keeps nothing, and
-// may be used by several goroutines at once.
+// Package process tells whether a process noted earlier still runs, because the system reuses
+// process numbers. Its results are opaque strings to keep and compare, or "" if the system gives no
+// answer. It ends no process, keeps no state, and is safe for concurrent use.
 package process
 
-// Start tells apart the processes that had one number between two starts of the system: with Boot
-// it names one of them. It is that of a process that ended and waits for its parent, too; "" where
-// there is none.
+// Start distinguishes the processes that had one number between two boots; with Boot it identifies
+// one process. It also covers a zombie, and returns "" for a missing process.
 func Start(pid int) string {
 	start, _ := look(pid)
 	return start
@@ -19,14 +17,13 @@ func Stamp(pid int) string {
 	return stamp(start)
 }
 
-// Alive reports whether the process that had this Stamp runs. One that ended and waits for its
-// parent does not.
+// Alive reports whether the process with this Stamp runs. A zombie does not count.
 func Alive(pid int, stamped string) bool {
 	start, ended := look(pid)
 	return stamped != "" && !ended && stamp(start) == stamped
 }
 
-// Stat is where a process belongs.
+// Stat holds the group and session of a process.
 type Stat struct {
 	Group   int
 	Session int

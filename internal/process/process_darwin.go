@@ -19,7 +19,7 @@ func Boot() string {
 // Space is "": there is one space of process numbers.
 func Space() string { return "" }
 
-// All are none: the system does not show them as simply.
+// All returns nil: macOS does not list this as simply.
 func All() map[int]Stat { return nil }
 
 // look is a process's Start, in seconds and microseconds of the day's time, and whether it has

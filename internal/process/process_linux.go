@@ -80,8 +80,7 @@ const (
 	statStart   = 19 // clock ticks since the machine started
 )
 
-// statOf is what /proc says of a process, from the third field of its file stat on; nil if it says
-// nothing.
+// statOf returns the fields of /proc/<pid>/stat from the third on, or nil.
 func statOf(pid int) []string {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {

@@ -15,7 +15,7 @@ func Boot() string { return "" }
 // Space is "": it is not known here.
 func Space() string { return "" }
 
-// All are none: it is not known here.
+// All returns nil on this system.
 func All() map[int]Stat { return nil }
 
 // look is a process's Start, to the second, where there is a ps that tells it. Whether it has ended

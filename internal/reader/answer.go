@@ -73,8 +73,8 @@ type lookup struct {
 	caveats func(record.Memory) Caveats
 }
 
-// answer asks the index, and the vectors where there are some. It reads no more memories than the
-// answer needs, and some fifty at most to count how many more there are, or why there are none.
+// answer asks the index, and the vectors if available. It reads only the memories of the answer,
+// plus at most some fifty to count further matches or to explain an empty answer.
 func (l lookup) answer(ctx context.Context) (Answer, error) {
 	a, err := l.find(ctx)
 	if err != nil {

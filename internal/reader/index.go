@@ -34,9 +34,9 @@ func (r *Reader) OpenIndex() (done func()) {
 	}
 }
 
-// search runs fn on the index of a view. What it indexes is kept where OpenIndex was called before
-// the view was opened, but never for a view of the past. Where limit is exceeded, the error wraps
-// recall.ErrBehind. fn may run twice, since results from a spoilt index are worthless.
+// search runs fn on the index of a view. It keeps the index on disk if OpenIndex ran before the
+// view was opened, but never for a view of the past. Beyond limit, the error wraps
+// recall.ErrBehind. fn may run twice, since results from a damaged index are discarded.
 func (r *Reader) search(ctx context.Context, v *record.View, past bool, limit recall.Limits, fn func(*recall.Index) error) error {
 	given, err := r.ForAgents(ctx, v)
 	if err != nil {

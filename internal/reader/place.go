@@ -31,8 +31,7 @@ func Below(top, dir string) string {
 	return filepath.ToSlash(rel)
 }
 
-// Where returns a folder as a place to ask from. A work tree that was reached through a link has
-// two names.
+// Where returns a folder as a place to ask from. A work tree reached through a link has two names.
 func Where(top, dir string) recall.Where {
 	if top == "" {
 		return recall.Where{}

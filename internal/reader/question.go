@@ -76,7 +76,7 @@ type parser struct {
 	plain    []string // those of them that were filters by their form
 }
 
-// parse sets At and Files besides. In a longer text it takes filters that are none for words.
+// parse also sets At and Files. In a longer text it treats invalid filters as words.
 func (p *parser) parse(ctx context.Context) (q recall.Query, err error) {
 	if strings.TrimSpace(p.Text) == "" && p.Kind == "" {
 		return q, exit.Usage(`say what to look for: reverie recall "flaky tests"; 'reverie list' lists everything`, "the query is empty")

@@ -142,8 +142,8 @@ func VersionOf(c trust.Changed) string {
 	return "the version of " + c.When.Format("2006-01-02")
 }
 
-// olderLabel returns the words that agents read behind an older version. It names nobody: the
-// author of the change chose the name.
+// olderLabel returns the note for agents behind an older version. It omits the name of the change's
+// author, who chose that name.
 func olderLabel(c trust.Changed, now record.Memory) string {
 	return " (" + changeOf(c, now) + " by somebody not trusted here: this is " + VersionOf(c) + ")"
 }

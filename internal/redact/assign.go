@@ -34,8 +34,7 @@ func lookName(s *scan, at int) {
 	s.lookBeside(n)
 }
 
-// minDrawn is how much of a run of base64 must stand around a name, in bytes, for the name to be
-// chance.
+// minDrawn is the length of a surrounding base64 run, in bytes, from which a name in it is chance.
 const minDrawn = 24
 
 // chance reports whether a name is letters of base64 that happen to spell it. Between slashes it
@@ -73,7 +72,7 @@ func (s *scan) lookAround(n name) {
 	}
 }
 
-// value is what a name is given: text[start:end].
+// value locates the value of a name: text[start:end].
 type value struct {
 	start, end int
 	strength   strength // of the name, or more where the place leaves no doubt

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// The tests here are what docs/secrets.md claims, on values drawn anew for each cell. § stands for
-// the secret.
+// These tests check the claims of docs/secrets.md on fresh random values per cell. § marks the
+// secret's place.
 
 // valueKinds draws values: a name that announces a secret only softly is believed for the random
 // ones.
@@ -361,7 +361,7 @@ func TestKindsByCarriers(t *testing.T) {
 	for _, k := range kindsOfSecrets {
 		for _, a := range aroundThem {
 			if a.name == "JSON string as text" && strings.Contains(k.text, "\n") {
-				continue // not claimed: lines are none there
+				continue // not claimed: the format has no lines
 			}
 			for range 8 {
 				text, secrets := fill(r, k.text)

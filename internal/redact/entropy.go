@@ -2,8 +2,8 @@ package redact
 
 import "strings"
 
-// beside is how far, in bytes, a random string may stand from the word that announces it, on the
-// same line.
+// beside is the maximum distance, in bytes, between a random string and the word that announces it
+// on the same line.
 const beside = 90
 
 // lookBeside looks for random strings before and after a name that announces a secret.

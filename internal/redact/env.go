@@ -13,16 +13,19 @@ import (
 	"unicode/utf16"
 )
 
-// maxEnvFile is how much of a .env file is read, in bytes.
+// maxEnvFile bounds the bytes read of a .env file.
 const maxEnvFile = 1 << 20
 
-// EnvValues returns the values of a .env file that are to be given to New. In a private file, which
-// no commit holds, these are all of eight or more bytes with letters and digits that are not in
-// public use: paths, hosts, URLs, numbers, dates, versions, names of regions, charsets, algorithms
-// and models. In any file they are the values whose name announces a secret and that are not plain
-// words, those in a provider's format, those that look random, and the passwords of URLs. The
-// file's path tells templates (.env.example), which hold no secrets. There are at most most of
-// them. What cannot be read or parsed is passed over: this list only adds to what patterns find.
+// EnvValues returns the values of a .env file for New; most bounds their number. A private file,
+// which no commit holds, gives every value of eight or more bytes with letters and digits. It omits
+// values in public use: paths, hosts, URLs, numbers, dates, versions, and names of regions,
+// charsets, algorithms and models.
+//
+// Any file gives values whose name announces a secret, unless they are plain words. It also gives
+// values in a provider's format, random-looking values, and passwords in URLs.
+//
+// The path marks templates (.env.example), which hold no secrets. EnvValues skips unreadable and
+// malformed lines, because the list only adds to the patterns.
 func EnvValues(path string, r io.Reader, most int, private bool) []string {
 	if template(path) {
 		return nil
@@ -133,11 +136,10 @@ func (e *envValues) json(key, text string) bool {
 	return true
 }
 
-// envWords are what may stand before an entry: of shells, of Dockerfiles, of PowerShell.
+// envWords lists words before an entry in shells, Dockerfiles and PowerShell.
 var envWords = []string{"export ", "declare -x ", "typeset -x ", "readonly ", "set -gx ", "set -x ", "setenv ", "set ", "ENV ", "$env:", "- "}
 
-// envEntry takes the first entry, or a line that is none, off text. A quoted value may go over
-// several lines.
+// envEntry splits the first entry, or an invalid line, off text. A quoted value may span lines.
 func envEntry(text string) (key, value, rest string) {
 	line, rest, _ := strings.Cut(text, "\n")
 	entry := strings.TrimSpace(line)
@@ -181,7 +183,7 @@ func envEntry(text string) (key, value, rest string) {
 	return key, unquoted(whole, quote), rest
 }
 
-// unquotedEntry is an entry without quotes, up to a comment. Where a shell reads it, other entries
+// unquotedEntry parses an entry without quotes, up to a comment. In a shell's file, more entries
 // may follow on the line.
 func unquotedEntry(key, value, rest string) (string, string, string) {
 	for i := 1; i < len(value); i++ {
@@ -266,7 +268,7 @@ func userinfo(v string) (name, password string) {
 	return name, password
 }
 
-// chunk is how much of a value that is too long to be looked for is looked for at once, in bytes.
+// chunk is the size, in bytes, of the pieces by which an overlong value is searched.
 const chunk = 1 << 10
 
 // privateValues returns what of a value of a private file is secret, whatever its name.
@@ -379,7 +381,7 @@ var publicForms = []struct{ name, pattern string }{
 // revisions are words of names whose hexadecimal value is git's, or a digest's, and no secret.
 var revisions = []string{"commit", "sha", "rev", "release", "version", "revision", "digest", "build", "checksum", "hash", "ref"}
 
-// jumble reports whether a part of a path is none that a person would choose.
+// jumble reports whether a part of a path looks random rather than chosen by a person.
 func jumble(part string) bool { return len(part) >= 20 && shapeOf(part).random() }
 
 // public reports whether a value is in public use. A list with commas is so where each part with

@@ -112,7 +112,7 @@ func TestPrivateFileGivesEveryValue(t *testing.T) {
 	}
 }
 
-// What is in public use, or is no value, stays in a private file too; a shared file has fewer.
+// Public words and malformed values stay even in a private file. A shared file yields fewer values.
 func TestPrivateFileKeepsWhatIsPublic(t *testing.T) {
 	for _, v := range []string{"true", "production", "localhost", "8080", "1234567890", "1_000_000", "86400seconds", "512megabytes", "2026-11-23", "2026-11-23T10:00:00Z",
 		"/var/log/app-2026.log", "./data/store1", "../conf/app2.yml", "~/.ssh/id_ed25519", `C:\Users\ann2\x`, "src/v2/handlers", "app-2026.log", "server1.pem",

@@ -19,10 +19,9 @@ import (
 // passage is a piece of innocent text.
 type passage struct{ name, text string }
 
-// goSources returns code nobody wrote for us: half of the standard library's text files, chosen by
-// a hash of the path. The rules were made looking at the other half. What is about secrets is left
-// out, as it holds real ones: crypto (private keys, test vectors under names like shared_secret)
-// and cmd/go/internal/auth (passwords, Basic headers).
+// goSources returns third-party code: half of the standard library's text files, chosen by a hash
+// of the path. The rules were developed on the other half. It omits code about secrets, which holds
+// real ones: crypto (private keys, test vectors) and cmd/go/internal/auth (passwords, headers).
 var goSources = sync.OnceValues(func() ([]passage, error) {
 	out, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {

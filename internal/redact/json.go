@@ -10,11 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// JSON scans a JSON document: every string, keys too, is decoded and scanned, and a string under a
-// name that announces a secret is taken as its value. A marker is put into the string's own bytes:
-// all else, other strings, numbers and blanks, stays byte for byte, and the result is valid JSON of
-// the same structure. A secret found in one string is taken out of the others. What is not JSON
-// gets an error that says at which byte.
+// JSON scans a JSON document. It decodes and scans every string, including keys, and treats a
+// string under a telling name as its value. Markers replace bytes within strings; all other bytes
+// stay, and the result is valid JSON of the same structure. A secret found in one string is removed
+// from all. Invalid JSON gives an error with the byte offset.
 func (s *Scanner) JSON(doc []byte) (Redacted, Report, error) { return s.json(doc, 0) }
 
 // json is JSON for a document that follows others: see findKeys.

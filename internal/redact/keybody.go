@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// headLen is how many characters of base64 tell how a key begins.
+// headLen is the number of base64 characters that identify the start of a key.
 const headLen = 96
 
 // secretHead reports whether base64 begins like a private key: the DER of PKCS #1, PKCS #8, SEC 1,
@@ -171,7 +171,7 @@ func body(text string, runs []keyRun, most int) string {
 	return b.String()
 }
 
-// decode returns what there is of base64 up to a character that is none.
+// decode decodes base64 up to the first invalid character.
 func decode(v string) []byte {
 	coding := base64.RawStdEncoding
 	if strings.ContainsAny(v, "-_") {

@@ -18,8 +18,8 @@ const (
 	keyValue  // no label, but what a name in front of it says is a key: WireGuard's
 )
 
-// maxLabel is how far, in bytes, a label is followed to either side: it may be broken over two
-// lines with something before the second.
+// maxLabel bounds how far, in bytes, a label is followed to either side. A label may be broken over
+// two lines, with a prefix on the second.
 const maxLabel = 120
 
 // findLabels returns the labels of private keys, in order. Every one has a V: PRIVATE KEY,

@@ -24,8 +24,8 @@ type literal struct {
 
 var escaper = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
-// newLiteralSet returns a set of the values and of how they look JSON-escaped, URL-encoded and in
-// base64, or nil if there are none. Values shorter than 4 bytes are left out.
+// newLiteralSet returns a set of the values and their JSON-escaped, URL-encoded and base64 forms,
+// or nil if it is empty. It omits values shorter than 4 bytes.
 func newLiteralSet(values []string) *literalSet {
 	set := &literalSet{buckets: make(map[uint32][]literal)}
 	seen := make(map[string]bool)

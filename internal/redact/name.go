@@ -15,7 +15,7 @@ type name struct {
 	pin        bool // its value is a number of four to eight digits
 }
 
-// maxName is how far, in bytes, a name is followed to either side of the word that triggered.
+// maxName bounds how far, in bytes, a name is followed to either side of the trigger word.
 const maxName = 48
 
 // nameAt returns the name around the word of a trigger.
@@ -25,7 +25,7 @@ func nameAt(text string, at int) name {
 	if at-start == maxName {
 		return name{start: start, end: end} // no name is that long
 	}
-	// What looks like letters before the name may be the end of an escape.
+	// Apparent letters before the name may be the end of an escape.
 	for i := start + 1; i <= at && i <= start+16; i++ {
 		if escapeEnd(text, i) {
 			start = i

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Private keys are found by their labels and by their shape. From a label that begins one to the
-// label that ends it, or for maxPrivateKey bytes where there is none, every cluster of base64 is
-// taken out, whatever stands before and behind it on its lines; so it is backwards from an end
-// without a beginning. Without labels a column is: lines that hold a run of one width each.
+// Private keys are found by their labels and by their shape. Every cluster of base64 between a
+// begin label and its end label is removed, regardless of other text on its lines. Without an end
+// label, the search covers maxPrivateKey bytes; without a begin label, it runs backwards from the
+// end. Without labels, a column counts: consecutive lines, each with a run of the same width.
 
 const (
 	maxPrivateKey = 64 << 10 // bytes in which a key is looked for that has one label alone

@@ -83,7 +83,7 @@ func openSSH(kind string, public, private []byte) []byte {
 	return slices.Concat([]byte("openssh-key-v1\x00"), none, none, str(nil), []byte{0, 0, 0, 1}, str(slices.Concat(name, public)), str(secret))
 }
 
-// privateKeys makes a key of each kind, anew in each run.
+// privateKeys generates a key of each kind in each run.
 var privateKeys = sync.OnceValue(func() []testKey {
 	var all []testKey
 	add := func(kind, label, headers string, body []byte, width int) {
@@ -126,7 +126,7 @@ var privateKeys = sync.OnceValue(func() []testKey {
 	return all
 })
 
-// lineCarriers are what may stand before and behind each line of a file.
+// lineCarriers wrap each line of a file in other text.
 var lineCarriers = []struct {
 	name  string
 	write func(n int, line string) string
@@ -199,7 +199,7 @@ func jsonArray(text string) string {
 	return asJSON(map[string]any{"structuredPatch": []any{map[string]any{"oldStart": 1, "lines": strings.Split(strings.TrimSuffix(text, "\n"), "\n")}}})
 }
 
-// textCarriers are what a whole file may be written into.
+// textCarriers embed a whole file in another format.
 var textCarriers = []struct {
 	name  string
 	json  bool // it makes a JSON document
@@ -237,7 +237,7 @@ var textCarriers = []struct {
 	{"CDATA", false, func(t string) string { return "<key><![CDATA[" + t + "]]></key>" }},
 }
 
-// cuts are what of a file is seen.
+// cuts reduce a file to the part that the scanner sees.
 var cuts = []struct {
 	name string
 	cut  func(lines []string) []string
@@ -360,7 +360,7 @@ func TestPrivateKeysInEveryCarrier(t *testing.T) {
 	}
 }
 
-// publicTexts are what stands in the lines that keys stand in, and is none.
+// publicTexts imitate the lines of keys without being secret.
 var publicTexts = sync.OnceValue(func() map[string]string {
 	r := must(rsa.GenerateKey(rand.Reader, 2048))
 	c := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "example.com"}, NotAfter: time.Unix(2e9, 0)}

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// recall is how many pairs of a secret and a carrier there are, and in how many nothing of the
-// secret was left.
+// recall counts all pairs of a secret and a carrier, and those in which nothing of the secret was
+// left.
 type recall struct{ hidden, all int }
 
 func (r recall) rate() float64 { return float64(r.hidden) / float64(r.all) }

@@ -1,23 +1,24 @@
-// Package redact takes secrets out of text before it reaches a disk or a git object.
+// Package redact removes secrets from text before it reaches a disk or a git object.
 //
 // Call New with the values of the project's ignored .env files (see EnvValues), then Text for plain
-// text or JSON for a JSON document. Both give a Redacted, the only text that storage accepts, in
-// which a marker `[redacted:<rule>]` stands where a secret stood, and a Report of what was found.
+// text or JSON for a JSON document. Both return a Redacted, the only text that storage accepts,
+// with a marker `[redacted:<rule>]` in place of each secret, and a Report of the findings.
 //
-// What it promises: text without a finding comes back unchanged, and Text allocates nothing for it
-// (but to decode base64 of text); scanning redacted text again with the same Scanner changes
-// nothing; once found, a secret is taken out wherever else it stands in the same text; object ids,
-// UUIDs, digests of lock files and image data are left alone; the work per byte is bounded, there
-// is no backtracking, and memory beyond the text is that of its findings.
+// Promises:
 //
-// What it cannot promise: it is a net, not a proof. It knows the formats of rules.go, names that
-// announce a secret (password = …), credentials in URLs and headers, private keys, and literals. A
-// password in plain words, one that nothing near it announces, a UUID used as a key, a number in
-// JSON, and what stands in an image, is split over two texts, or is encoded twice goes through; a
-// private key in several texts is for a Stream. Where it errs the other way, a marker stands where
-// none was needed.
+// - Text without a finding is unchanged. Text then allocates only to decode base64 of text.
+// - A second scan of redacted text with the same Scanner changes nothing.
+// - A secret, once found, is removed everywhere in the same text.
+// - Object ids, UUIDs, digests of lock files and image data stay.
+// - The work per byte is bounded, without backtracking. Extra memory is that of the findings.
 //
-// A Scanner never changes after New: any number of goroutines may use one.
+// Limits: redact is a net, not a proof. It knows the formats of rules.go, names that announce a
+// secret (password = …), credentials in URLs and headers, private keys, and literals. It misses a
+// password in plain words, an unannounced password, a UUID used as a key, and a number in JSON. It
+// also misses secrets in images, split over two texts, or encoded twice; use a Stream for a private
+// key in several texts. It may also redact harmless text.
+//
+// A Scanner never changes after New and is safe for concurrent use.
 package redact
 
 import (

@@ -5,7 +5,7 @@ type scan struct {
 	text  string
 	found []span // may overlap, not sorted
 	from  int    // nothing before it is looked at again
-	// Memory of what was looked at, so that no byte is looked at anew for each trigger around it.
+	// Positions already examined, so that each byte is examined once, not once per nearby trigger.
 	named  int    // end of the last name
 	beside int    // end of what was searched for random strings
 	head   header // of the last table

@@ -14,7 +14,7 @@ const (
 	sepBlank         // nothing, or a parenthesis: the password hunter2
 )
 
-// joint is what may stand between a name and its value.
+// joint describes the text between a name and its value.
 type joint struct {
 	text string
 	sep  sepKind

@@ -1,6 +1,6 @@
 package redact
 
-// shape is what one pass over a string tells about how it is made.
+// shape holds the counts of one pass over a string.
 type shape struct {
 	n                           int // bytes
 	lower, upper, digit, symbol int // ASCII; symbol is every other printable byte

@@ -8,7 +8,7 @@ type Stream struct {
 	carry   int // bytes of what comes that may belong to a key that has begun
 }
 
-// Reach is how far behind its beginning a private key without an end is looked for, in bytes.
+// Reach bounds the search for an unterminated private key, in bytes from its beginning.
 const Reach = maxPrivateKey
 
 // Stream begins a stream. A nil Scanner's works too.

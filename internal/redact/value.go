@@ -33,7 +33,7 @@ const maxJudged = 128
 // maxWeak is the longest value of a weak name: 64 bytes in hexadecimal.
 const maxWeak = 128
 
-// trait is what one look at a value tells about how it is made. Traits add up.
+// trait is a set of properties found in one pass over a value. Traits combine by or.
 type trait uint32
 
 const (
@@ -54,9 +54,9 @@ const (
 // class is a kind of value.
 type class struct {
 	has, not trait
-	// least is the least length of a secret of the class, by the strength of the name (weak, soft,
-	// hard) and the setting (loose, attached, variableLine, quoted, exported). 0 means that it is
-	// none.
+	// least holds the minimum length of a secret of the class, by the strength of the name (weak,
+	// soft, hard) and the setting (loose, attached, variableLine, quoted, exported). 0 means never a
+	// secret.
 	least [3][5]uint8
 }
 
@@ -203,13 +203,13 @@ func trivial(v string) bool {
 	return placeholder(v) && !sh.random()
 }
 
-// placeholders are words of values that stand for a secret and are none. The long ones come first:
-// chance puts none of these into a random value.
+// placeholders lists words of values that only stand for a secret. The long ones come first: chance
+// puts none of them into a random value.
 var placeholders = [...]string{"placeholder", "example", "changeme", "change-me", "change_me", "change_this", "replace", "redacted",
 	"undefined", "not-set", "not_set", "omitted", "insert", "hidden", "masked", "sample", "dummy", "xxx", "...", "…", "***", "your",
 	"todo", "fake"}
 
-// longPlaceholders is how many of the placeholders are long.
+// longPlaceholders counts the long placeholders.
 const longPlaceholders = 12
 
 func placeholder(v string) bool     { return hasAny(v, made(&lexicons.placeholder)) }
@@ -478,7 +478,7 @@ func isDate(v string) bool {
 	return len(v) >= 10 && v[4] == '-' && v[7] == '-' && digitSet.run(v, 0, 4) == 4 && digitSet.run(v, 5, 2) == 7 && digitSet.run(v, 8, 2) == 10
 }
 
-// wellKnown are words that stand where a password could and are none, or are one that everybody
+// wellKnown lists words in the place of a password that are harmless, or passwords that everyone
 // knows.
 var wellKnown = []string{"always", "required", "optional", "enabled", "disabled", "production", "development", "staging", "default", "random", "prompt", "string",
 	"password", "passwd", "pass", "pwd", "secret", "user", "username", "postgres", "mysql", "root", "admin", "guest",

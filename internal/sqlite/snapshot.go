@@ -11,14 +11,13 @@ import (
 	"time"
 )
 
-// Snapshot is one state of a database: its file, overlaid with the pages of the transactions that
-// the log holds.
+// Snapshot is one state of a database: its file, overlaid with the pages of the transactions in the
+// log.
 //
-// It is read without locks. That is right as long as neither of two things happened, which stands
-// looks for: the log was begun anew, which changes its header before it changes a frame; or a
-// checkpoint copied frames that are younger than the snapshot into the file. A checkpoint says in
-// the -shm file how far it means to go before it writes. Frames of the snapshot's own that it
-// copies do no harm: these pages are read from the log.
+// It is read without locks. Two events invalidate it, and stands checks for both. If the log
+// restarts, its header changes before any frame. If a checkpoint copies frames younger than the
+// snapshot into the file, it first records its target in the -shm file. Copying the snapshot's own
+// frames is harmless: their pages are read from the log.
 type Snapshot struct {
 	path string
 	file *os.File
@@ -29,12 +28,12 @@ type Snapshot struct {
 	count  int // no tree has more pages
 	visits int // of pages, in one walk
 
-	log    *os.File // the -wal; nil if there is none with frames
+	log    *os.File // the -wal; nil without frames
 	head   [logHead]byte
 	frames map[uint32]int64 // page → where its newest content lies in log
 	last   uint32           // number of the last frame of a finished transaction
 
-	index   *os.File // the -shm; nil if nobody keeps one for this log
+	index   *os.File // the -shm; nil if no process keeps one for this log
 	pages   map[uint32][]byte
 	objects []object
 }
@@ -145,15 +144,14 @@ func optional(path string) (*os.File, error) {
 	return f, err
 }
 
-// Where the -shm has what is of interest here; the rest of it is the library's own.
+// Offsets in the -shm of the fields that we read; the library owns the rest.
 const (
 	indexSalts     = 32  // of the log that it is about, eight bytes
 	indexAttempted = 128 // the last frame that a checkpoint of this log set out to copy
 	indexHead      = 136
 )
 
-// stale says that the -shm is about another log than the one that is there: nobody has used it
-// since.
+// stale reports whether the -shm is about an earlier log, and thus unused since.
 func (s *Snapshot) stale() bool {
 	var b [indexHead]byte
 	n, _ := s.index.ReadAt(b[:], 0)
@@ -241,7 +239,7 @@ func (s *Snapshot) stands() bool {
 	return bytes.Equal(b[indexSalts:indexSalts+8], s.head[16:24]) && binary.NativeEndian.Uint32(b[indexAttempted:]) <= s.last
 }
 
-// untouched says that nobody has written the file.
+// untouched reports whether the file is unchanged.
 func (s *Snapshot) untouched() bool {
 	info, err := os.Stat(s.path)
 	return err == nil && os.SameFile(info, s.was) && info.Size() == s.was.Size() && info.ModTime().Equal(s.was.ModTime())

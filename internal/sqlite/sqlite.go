@@ -1,11 +1,10 @@
-// Package sqlite reads tables of an SQLite database that another program owns, and may be writing
-// to. It opens files for reading only, takes no lock and makes no file beside the database, where
-// the library would leave a -shm and a -wal; and it costs a process that never uses it nothing at
-// its start.
+// Package sqlite reads tables of an SQLite database that another program owns and may be writing.
+// It opens files read-only, takes no lock and creates no file beside the database, unlike the
+// library, which would leave a -shm and a -wal. A process that never uses it pays nothing at
+// startup.
 //
-// It knows what rows need: rowid tables, indexes on plain columns, overflow pages, and the
-// write-ahead log. What it does not know it refuses. Begin with Open; everything is read inside
-// DB.Read.
+// It reads what rows need: rowid tables, indexes on plain columns, overflow pages, and the
+// write-ahead log. It refuses all other features. Begin with Open; all reads happen inside DB.Read.
 package sqlite
 
 import (
@@ -18,7 +17,7 @@ import (
 var (
 	// ErrNotDatabase is returned for a file that is not an SQLite database in UTF-8.
 	ErrNotDatabase = errors.New("not an SQLite database in UTF-8")
-	// ErrDamaged is returned when pages contradict each other although nobody wrote meanwhile.
+	// ErrDamaged is returned when pages contradict each other although no process wrote meanwhile.
 	ErrDamaged = errors.New("damaged SQLite database")
 	// ErrBusy is returned when the database changed each time before a read of it was done.
 	ErrBusy = errors.New("the database is being written all the time")
@@ -51,7 +50,7 @@ func (db *DB) Close() {
 	}
 }
 
-// tries is how often Read begins again; between two it waits a little longer each time.
+// tries bounds the attempts of Read; the wait between two grows each time.
 const tries = 12
 
 // Read calls fn on one state of the database, and again on a newer one if the database changed so

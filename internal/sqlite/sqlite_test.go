@@ -152,8 +152,8 @@ func TestReadsWhatTheLibraryWrote(t *testing.T) {
 	}
 }
 
-// A writer moves a unit of value from row to row, in a log that is copied and begun anew all the
-// time. Whoever reads a mixture of states sees another sum.
+// A writer moves a unit of value from row to row, in a log that is constantly copied and restarted.
+// A reader that mixes states sees another sum.
 func TestSeesOneStateWhileAnotherWrites(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
 	lib := library(t, path, "PRAGMA page_size=512; PRAGMA journal_mode=wal; PRAGMA synchronous=off; PRAGMA wal_autocheckpoint=20")
@@ -368,8 +368,8 @@ func TestBearsDamage(t *testing.T) {
 	}
 }
 
-// What happens to the files between two reads of one state, and whether the state can still be read
-// to its end.
+// Each case changes the files between two reads of one state, and says whether the state is still
+// readable to its end.
 func TestNoticesThatAStateIsGone(t *testing.T) {
 	write := "UPDATE part SET n = n + 1"
 	for _, c := range []struct {

@@ -35,7 +35,7 @@ type Row struct {
 	values []Value
 }
 
-// Get returns the value of a column; null if there is none of that name.
+// Get returns the value of a column, or null if the column does not exist.
 func (r Row) Get(column string) Value {
 	for i, name := range r.t.Columns {
 		if name != column {
@@ -126,7 +126,7 @@ func (t *Table) Scan(fn func(Row) error) error {
 	})
 }
 
-// Where calls fn for every row in which a column is that text: by an index where there is one.
+// Where calls fn for every row with that text in a column, by an index if one exists.
 func (t *Table) Where(column, text string, fn func(Row) error) error {
 	for _, i := range t.indexes {
 		if i.column != column {

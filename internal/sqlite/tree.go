@@ -114,8 +114,8 @@ func (s *Snapshot) payload(b []byte, size int64, most int) ([]byte, error) {
 	return out, nil
 }
 
-// walk calls fn for every row of the table tree at page n, in order of rowid. Whoever begins a walk
-// sets visits to 0.
+// walk calls fn for every row of the table tree at page n, in order of rowid. The caller sets
+// visits to 0 first.
 func (s *Snapshot) walk(n uint32, depth int, fn func(rowid int64, payload []byte) error) error {
 	x, err := s.node(n, tableLeaf, tableInterior)
 	if err != nil {
@@ -161,7 +161,7 @@ func (x node) row(cell []byte, wanted bool) (id int64, payload []byte, err error
 	return id, payload, err
 }
 
-// find returns the row with that rowid; nil if there is none.
+// find returns the row with that rowid, or nil.
 func (s *Snapshot) find(n uint32, rowid int64) ([]byte, error) {
 	for range maxDepth {
 		x, err := s.node(n, tableLeaf, tableInterior)
@@ -259,7 +259,7 @@ func (s *Snapshot) equal(n uint32, key string, depth int, fn func(rowid int64) e
 	return nil
 }
 
-// Value is what stands in a column.
+// Value is the value of a column.
 type Value struct {
 	kind byte // n, i, f, t or b: null, integer, float, text, blob
 	num  int64

@@ -12,8 +12,7 @@ import (
 )
 
 // Text is fitted to a terminal by cells: a Chinese character or an emoji takes two, a combining
-// mark none, and what a reader takes for one character is never cut. Where the answer is no
-// terminal, lines are as long as their text.
+// mark zero. A grapheme is never cut. If the output is not a terminal, lines keep their length.
 
 // Styled is a piece of text that looks alike. style is one of the colours of say.go, or empty.
 type Styled struct{ Style, Text string }
@@ -88,7 +87,7 @@ func (t *Terminal) LayIn(width, hang int, rest string, spans []Styled) {
 	_, _ = io.WriteString(t.Out, t.Fitted(width, hang, rest, spans))
 }
 
-// Fitted is what layIn writes.
+// Fitted returns the text that LayIn writes.
 func (t *Terminal) Fitted(width, hang int, rest string, spans []Styled) string {
 	lines := [][]Styled{spans}
 	if last := len(spans) - 1; !t.Screen && last >= 0 {
@@ -159,7 +158,7 @@ func (t *Terminal) Indent(prefix, text string) {
 	}
 }
 
-// listMark is how many bytes the mark of an item of a list takes with the spaces behind it, or 0.
+// listMark returns the bytes of a list item's mark with the spaces behind it, or 0.
 func listMark(line string) int {
 	digits := len(line) - len(strings.TrimLeft(line, "0123456789"))
 	var end int
@@ -177,7 +176,7 @@ func listMark(line string) int {
 	return 0
 }
 
-// glyph is what a reader takes for one character.
+// glyph is one grapheme: a character as the reader sees it.
 type glyph struct {
 	style, text string
 	width       int

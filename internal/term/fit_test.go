@@ -100,8 +100,7 @@ func lineText(line []Styled) string {
 	return b.String()
 }
 
-// Whatever the text: no line is too long, no text is lost, each character keeps its look, and none
-// is cut.
+// For any text, every line fits, no text is lost, and each character is whole and keeps its style.
 func TestFlowProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		piece := rapid.OneOf(rapid.SampledFrom([]string{" ", "  ", "/", "word", "。", "「", "中文", "데이터", "👨‍👩‍👧‍👦", "🇯🇵", "e\u0301", "ＡＢ", "a/b/c", "verylongwordindeed"}), rapid.StringN(0, 4, -1))

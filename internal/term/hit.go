@@ -8,7 +8,7 @@ import (
 	analysis "github.com/reverie-memory/reverie/gitstore/recall/terms"
 )
 
-// hitline is what is drawn of one memory in a list.
+// Hit holds the parts of one memory drawn in a list.
 type Hit struct {
 	Mark, Colour string // one character, and how it looks
 	ID, Kind     string
@@ -101,11 +101,11 @@ func beginsWord(before, r rune) bool {
 
 func inWord(r rune) bool { return unicode.In(r, unicode.L, unicode.N, unicode.M) }
 
-// maxEnding is how many letters a word may have more than its stem.
+// maxEnding bounds the letters that a word may have beyond its stem.
 const maxEnding = 5
 
-// wordLength is how many bytes at the beginning of text are the word, in small or capital letters,
-// with an ending; 0 if they are not.
+// wordLength returns the bytes at the beginning of text that match the word, in any case and with
+// an ending, or 0.
 func wordLength(text, word string) int {
 	n := 0
 	var last rune

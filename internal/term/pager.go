@@ -95,8 +95,7 @@ func (p *pages) count(text []byte) {
 	}
 }
 
-// begin starts the pager, and gives it the answer until here. Where there is none, all goes to the
-// screen.
+// begin starts the pager and sends it the answer so far. Without a pager, all goes to the screen.
 func (p *pages) begin() error {
 	p.pager = p.term.pager(p.ctx)
 	if p.pager != nil {
@@ -172,9 +171,8 @@ func (p *pages) end() error {
 	return p.release()
 }
 
-// pager is the user's choice or git's own, not started yet, or nil where there is none. What is no
-// plain command is for a shell, as it is for git: it comes from the user's own configuration and
-// environment alone.
+// pager returns the user's choice or git's own, not yet started, or nil. As in git, a shell runs
+// anything but a plain command: it comes only from the user's own configuration and environment.
 func (t *Terminal) pager(ctx context.Context) *exec.Cmd {
 	if t.Program == nil {
 		return nil

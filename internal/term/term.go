@@ -21,9 +21,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/unseen"
 )
 
-// Terminal is where a command reads and writes. Out gets the answer, Err the talk: say falls silent
-// under Quiet, warn never does. Text from outside passes visible before a terminal sees it. The
-// zero value of everything but In, Out and Err suits pipes. A Terminal serves one goroutine.
+// Terminal is the input and output of a command. Out gets the answer; Err gets the messages. Quiet
+// silences say, but never warn. Text from outside passes visible before a terminal sees it. The
+// zero value of all fields except In, Out and Err suits pipes. A Terminal serves one goroutine.
 type Terminal struct {
 	In          io.Reader
 	Out, Err    io.Writer
@@ -43,7 +43,8 @@ type Terminal struct {
 	lines *bufio.Reader // of In, for answers to questions
 }
 
-// Process returns the terminal of this process. Where a person sits at it, it has a Height.
+// Process returns the terminal of this process. Only an interactive one that is not dumb has a
+// Height.
 func Process() Terminal {
 	t := Terminal{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Width: 80}
 	t.Screen = term.IsTerminal(int(os.Stdout.Fd()))
@@ -118,7 +119,7 @@ func (t *Terminal) Object(v any) error {
 	return enc.Encode(v)
 }
 
-// Colours of the answer; empty when there are none.
+// Styles of the answer, as escape sequences.
 const (
 	Bold  = "\x1b[1m"
 	Dim   = "\x1b[2m"

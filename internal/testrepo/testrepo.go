@@ -19,8 +19,8 @@ type Repo struct {
 	Dir string // top of the work tree, or the bare repository
 }
 
-// Isolate gives the test an empty home and a git configuration with a name and nothing else. What
-// tests start in turn inherits it. A test that calls it cannot be parallel.
+// Isolate gives the test an empty home and a git configuration with only a name. Child processes
+// inherit both. A test that calls it cannot be parallel.
 func Isolate(t testing.TB) (home string) {
 	t.Helper()
 	home = t.TempDir()
@@ -103,8 +103,8 @@ func (r *Repo) Commit(message string) string {
 	return r.Run("rev-parse", "HEAD")
 }
 
-// Lose moves a loose object away, and removes what Reverie keeps a second time. What it returns
-// brings the object back.
+// Lose moves a loose object away, and removes Reverie's second copies. The returned function
+// restores the object.
 func (r *Repo) Lose(id string) (back func()) {
 	r.t.Helper()
 	object := filepath.Join(r.Dir, ".git", "objects", id[:2], id[2:])

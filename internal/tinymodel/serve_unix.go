@@ -26,9 +26,9 @@ type Server struct {
 	stderr strings.Builder
 }
 
-// Serve starts the binary of Ollama as a server on a port of its own, with a home and models of its
-// own: "tiny" is Text, "tiny-random" RandomText, "tiny-vectors" Vectors. It and all that it started
-// end with the test. What it said is logged if the test failed.
+// Serve starts the Ollama binary on its own port, with its own home and models: "tiny" is Text,
+// "tiny-random" RandomText, "tiny-vectors" Vectors. The test's end stops it and its children, and
+// logs its output if the test failed.
 func Serve(t testing.TB, binary string) *Server {
 	t.Helper()
 	home := t.TempDir()

@@ -57,9 +57,9 @@ func moves(r rune) bool {
 	return Control(r) || r == unicode.ReplacementChar
 }
 
-// Always reports whether a character shows nothing wherever it stands, or changes how others show:
-// controls, what turns the direction of text, what has no width, tags, and the variation selectors
-// that carry data. White space is none of them.
+// Always reports whether a character is invisible everywhere or changes how others appear:
+// controls, direction marks, characters without width, tags, and the variation selectors that carry
+// data. White space does not count.
 func Always(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t' || r == '\r':
@@ -79,7 +79,7 @@ func arabicSign(r rune) bool {
 	return r >= 0x600 && r <= 0x605 || r == 0x6dd || r == 0x70f || r == 0x8e2 || r == 0x890 || r == 0x891 || r == 0x110bd || r == 0x110cd
 }
 
-// maxNames is how many characters of one line are named.
+// maxNames bounds the characters of one line that are named.
 const maxNames = 5
 
 // Names names the characters in a line that a reader does not see, each once, as in "U+200B

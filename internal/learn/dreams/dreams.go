@@ -171,9 +171,9 @@ func (d *Dreamer) input(ctx context.Context, v *record.View, t clone.Team, count
 	return in, err
 }
 
-// newReflections collects the memories, and the selected reflections that no dream for which counts
-// is true considered. It takes only this clone's own reflections and dreams. Those that came with
-// the branch, or that a stranger put into a synced journal, are evidence for readers only.
+// newReflections collects the memories, and the selected reflections that no dream accepted by
+// counts has considered. It uses only this clone's own reflections and dreams. Others, which came
+// with the branch or a synced journal, are evidence for readers only.
 func (d *Dreamer) newReflections(ctx context.Context, v *record.View, t clone.Team, counts func(record.Dream) bool, which SessionFilter) (dream.Input, error) {
 	in := dream.Input{Now: d.Now(), Memories: v.Memories(), Private: clone.Private(t.Config), Written: d.Documents(),
 		Blobs: map[string]string{}, Weighed: map[string]bool{}, Withheld: map[string]bool{}}

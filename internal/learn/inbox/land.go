@@ -20,7 +20,7 @@ func (b *Inbox) Land(ctx context.Context) {
 	}
 }
 
-// land leaves alone what is withheld for its author: a commit of ours would make it trusted.
+// land skips memories withheld for their author: our commit would make them trusted.
 func (b *Inbox) land(ctx context.Context) error {
 	var landed []record.Memory
 	var asked []record.Operation

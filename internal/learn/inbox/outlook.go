@@ -246,7 +246,7 @@ type Quote struct {
 	Event   int    `json:"event"`
 	Quote   string `json:"quote"`
 	How     string `json:"how"`
-	By      string `json:"by"`              // whose words they are: person, agent or tool; empty: nobody knows any more
+	By      string `json:"by"`              // the speaker: person, agent or tool; empty: no longer known
 	Model   string `json:"model,omitempty"` // that found them
 	Says    string `json:"says,omitempty"`  // the session's own statement, where the operation's is another
 

@@ -23,8 +23,8 @@ func TestWordDiff(t *testing.T) {
 	}
 }
 
-// Each event is quoted once, whoever read it, and says whose words it has; a quote that does not
-// stand there is nobody's.
+// Each event is quoted once, however many models read it, with its speaker. A quote that its event
+// does not contain has no speaker.
 func TestQuotes(t *testing.T) {
 	l := &Viewer{c: &clone.Clone{}, sessions: map[string][]transcript.Event{"demo/s": {
 		{N: 0, Kind: transcript.User, Origin: transcript.Typed, Text: "The port\nis 9090."},

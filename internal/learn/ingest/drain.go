@@ -23,8 +23,8 @@ import (
 // that a session ends, and a killed one cannot.
 const IdleAfter = 10 * time.Minute
 
-// keepSpool is how long the events of a left session are kept, in case the agent resumes it. What
-// they told is in the session by then.
+// keepSpool bounds how long the events of an ended session are kept, in case the agent resumes it.
+// The session already holds their content.
 const keepSpool = 24 * time.Hour
 
 // SessionOf names the session of an event.
@@ -211,7 +211,7 @@ func (in *Ingester) fromOpenCode(ctx context.Context, sessions reflect.Sessions,
 	return got.Sessions, err
 }
 
-// formats holds the formats of agents' transcripts. Those of other agents are detected.
+// formats maps agents to their transcript formats. The formats of other agents are detected.
 var formats = map[string]transcript.Format{"claude": transcript.Claude, "codex": transcript.Codex, "gemini": transcript.Gemini}
 
 // fromCopy reads the copy of a transcript.

@@ -166,9 +166,9 @@ func Homes() (past.Homes, error) {
 		OpenCode: filepath.Join(data, "opencode")}, nil
 }
 
-// CountStarted counts the sessions in a repository that an agent's own store says started after a
-// time. Sub-agents count with their parents. It fails if there are none and some files cannot be
-// read.
+// CountStarted counts the sessions in a repository that started after a time, by the agent's own
+// store. Sub-agents count with their parents. It returns an error if it finds no session and some
+// files are unreadable.
 func CountStarted(ctx context.Context, repo *git.Repo, agent string, after time.Time) (n int, err error) {
 	homes, err := Homes()
 	if err != nil {

@@ -73,7 +73,7 @@ func keyOf(s past.Session) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// settles is how long OpenCode may write to a session without updating its time.
+// settles bounds how long OpenCode may write to a session without updating its time.
 const settles = time.Hour
 
 // has reports whether a session was taken in its present state.

@@ -39,8 +39,8 @@ type Past struct {
 	ledger *ledger
 }
 
-// LookBack finds the sessions of this repository in the agents' stores. limit bounds the new ones,
-// unless it is 0. Of the query it takes Since and Agents.
+// LookBack finds the sessions of this repository in the agents' stores. It uses Since and Agents of
+// the query. A limit other than 0 bounds the new sessions.
 func (in *Ingester) LookBack(ctx context.Context, q past.Query, limit int) (*Past, error) {
 	homes, err := Homes()
 	if err != nil {
