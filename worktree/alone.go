@@ -8,8 +8,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// placesLock is in the state folder. Who holds it begins, or resumes, a loop in a user's own work
-// tree.
+// placesLock is the lock file, in the state folder, for starting or resuming a loop in a user's own
+// work tree.
 const placesLock = "loops.lock"
 
 // LockPlaces keeps others from beginning a loop in a user's own work tree until unlock is called:
@@ -22,9 +22,8 @@ func LockPlaces(ctx context.Context, repo *git.Repo) (unlock func(), err error) 
 	return file.LockPath(ctx, filepath.Join(dir, placesLock))
 }
 
-// Beside is the name of another loop that has not ended and works in the same work tree, or on the
-// same branch; "" if there is none. One whose record cannot be read, or was not written here, is
-// passed over: nobody carries it on.
+// Beside returns the name of another unfinished loop in the same work tree or on the same branch,
+// or "". It skips unreadable and foreign records, because no process carries them on.
 func Beside(ctx context.Context, repo *git.Repo, s State) (string, error) {
 	names, err := List(ctx, repo)
 	if err != nil {

@@ -9,23 +9,22 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// near is how many lines around a finding's are its code: a change of one of them is a change of
-// it.
+// near is the number of lines around a finding that belong to its code: changing one changes the
+// code.
 const near = 1
 
 // hunk is a place where two versions of a file differ: lines from..from+old-1 became to..to+new-1.
-// Where a side has no line, its place is after the line that it names.
+// A side without lines gives the line before its place.
 type hunk struct{ from, old, to, new int }
 
-// fileDiff is what became of one file.
+// fileDiff describes the change of one file.
 type fileDiff struct {
 	name  string // now; "" if it is gone
 	whole bool   // nothing is known of its lines, as of a binary file
 	hunks []hunk
 }
 
-// lineDiff is what became of files between two commits, by their old names. Files that are not in
-// it are as they were.
+// lineDiff maps old names to the changes of files between two commits. Unchanged files are missing.
 type lineDiff map[string]fileDiff
 
 // diffLines asks git what lines differ between two commits. Renamed files are followed.

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Command is what is to be run for a phase.
+// Command describes a phase's command.
 type Command struct {
 	Args  []string
 	Dir   string
@@ -24,7 +24,7 @@ type Command struct {
 	Began func(pid int) // is called with the process that leads the group of those it starts; may be nil
 }
 
-// Result is what became of a command that ran.
+// Result is the result of a command that ran.
 type Result struct {
 	Code     int    // exit status; -1 if a signal ended it
 	Output   string // what it printed on both streams; of a long text the beginning and the end

@@ -18,27 +18,27 @@ type LeftOut struct {
 	Rule    string // of the finding about it; "": the usual one
 }
 
-// Message is what a commit of a loop's says.
+// Message is the message of a loop's commit.
 type Message struct {
 	Subject  string
 	Trailers []gitstore.Trailer
 }
 
-// Commit is what became of the work.
+// Commit is the result of committing the work.
 type Commit struct {
 	Tip  string // the newest commit, made or found
 	Tree string
 	Left []LeftOut // in git's order
 }
 
-// Commit commits what the work tree holds on top of tip, or of what an agent has committed itself
-// on top of it, and moves the branch. What git ignores, files of more than the loop's limit, with
-// secrets that were not in the commit before, of other repositories and our own stay out: they stay
-// where they are. Commits of an agent's that have such files, or a secret in what they say, or that
-// do not build on tip, are replaced by one without; the latter are kept by a ref below Kept. By
-// hand the commits alone are taken, and one is made only to replace them. No hook and nothing that
-// the tree brings runs; a filter that the user has configured does. The error wraps ErrPerson where
-// there is so much that it takes too long.
+// Commit commits the content of the work tree on top of tip, or of the agent's own commits since
+// tip, and moves the branch. These files stay out of the commit, where they are: ignored files,
+// files over the loop's limit, files with new secrets, files of nested repositories, and our own.
+//
+// It replaces an agent's commits that contain such files, have a secret in their message, or do not
+// build on tip; a ref below Kept keeps the last kind. By hand it takes only existing commits, and
+// makes one only to replace them. No hook and no program of the tree runs, only filters that the
+// user has configured. The error wraps ErrPerson if the work is too large to read in time.
 func (p *Place) Commit(ctx context.Context, tip string, m Message, now time.Time) (Commit, error) {
 	if err := p.Check(); err != nil {
 		return Commit{}, err

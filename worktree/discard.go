@@ -13,8 +13,8 @@ func KeptBy(ctx context.Context, repo *git.Repo, name string) ([]git.Ref, error)
 	return repo.Refs(ctx, Kept+name)
 }
 
-// Discard removes all that is kept of a loop but its branch: the record, the refs of KeptBy, and
-// its folder. Whoever calls it holds the lease, and has removed the work tree.
+// Discard removes everything of a loop except its branch: the record, the refs of KeptBy, and its
+// folder. The caller holds the lease and has removed the work tree.
 func Discard(ctx context.Context, repo *git.Repo, name string) error {
 	kept, err := KeptBy(ctx, repo, name)
 	if err != nil {

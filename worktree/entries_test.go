@@ -11,7 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// What git says of each path is what the entries say, in names that sort around a folder's, too.
+// The entries agree with git for each path, even for names that sort around a folder's.
 func TestEntriesAsGitHasThem(t *testing.T) {
 	r := testrepo.New(t)
 	for _, name := range []string{"a.b", "a/b", "a0", "deep/er/file", "with blank", "tab\there", "é"} {

@@ -16,11 +16,11 @@ import (
 	"github.com/reverie-memory/reverie/internal/file"
 )
 
-// Files of a sealed place for which .gitattributes names a filter, as Git LFS does. When the place
-// is made the filter has run: there is content in it where git has a pointer. No filter runs
-// afterwards, so git takes such a file for a changed one as soon as it has to read it. What the
-// filter made is noted by its hash: a file with that hash is as it was. Any other content stays out
-// until a person has said so.
+// In a sealed place, .gitattributes names a filter for some files, as Git LFS does. The filter runs
+// when the place is made, so the file has content where git stores a pointer. No filter runs
+// afterwards, so git reports the file as changed as soon as it reads it. We record the hash of the
+// filter's result: a file with that hash is unchanged. Any other content stays out until a person
+// approves it.
 
 // filteredFile is in the git directory of a sealed place: a JSON object, path → SHA-256 of the file
 // as it was made, in hex.
@@ -57,8 +57,8 @@ func (p *Place) noteFiltered(ctx context.Context, gitDir string) error {
 	return file.Replace(filepath.Join(gitDir, filteredFile), text, 0o600, true)
 }
 
-// filters are the filters of files, by their paths, as the attributes say that an index has; names
-// are ended by NUL each. What lies in the work tree is not asked.
+// filters maps the paths of files to their filters, by the attributes in an index. names are
+// NUL-terminated. It ignores the attributes in the work tree.
 func (p *Place) filters(ctx context.Context, index string, names []byte) (map[string]string, error) {
 	if len(names) == 0 {
 		return nil, nil

@@ -10,7 +10,7 @@ import (
 	"unicode"
 )
 
-// Severity is how bad a finding is.
+// Severity grades a finding.
 type Severity string
 
 const (
@@ -19,7 +19,7 @@ const (
 	Suggestion Severity = "suggestion"
 )
 
-// Standing is what became of a finding.
+// Standing is the state of a finding.
 type Standing string
 
 const (
@@ -43,14 +43,14 @@ type Finding struct {
 	By       string   `json:"by"`                // audit, or host: work that could not be committed
 
 	State       Standing `json:"state"`
-	Touched     bool     `json:"touched,omitempty"` // its code changed since whoever found it looked last
+	Touched     bool     `json:"touched,omitempty"` // its code changed since its finder last looked
 	Reason      string   `json:"reason,omitempty"`  // of a waiver
 	First       int      `json:"first"`             // iteration
 	Last        int      `json:"last"`              // iteration in which it was named last
 	Recurrences int      `json:"recurrences"`       // how often it was named again
 }
 
-// Who found it.
+// Finders.
 const (
 	ByAudit = "audit"
 	ByHost  = "host"
@@ -72,7 +72,7 @@ type Reported struct {
 	Scenario string   `json:"scenario"`
 }
 
-// maxFindings is how many findings an answer may have.
+// maxFindings bounds the findings of an answer.
 const maxFindings = 50
 
 // Lengths of what is kept of a finding, in bytes. Record.writeFinding shortens to them: nothing is
@@ -83,7 +83,7 @@ const (
 	maxContext = 200
 )
 
-// severityOf is what an auditor's word for a severity means; false if it is none that auditors use.
+// severityOf returns the severity for an auditor's word, and false if the word is unknown.
 func severityOf(word Severity) (Severity, bool) {
 	switch strings.ToLower(string(word)) {
 	case "bug", "blocking", "major", "error":
@@ -190,9 +190,8 @@ func bounded(text string, most int) string {
 // joined is text with each run of white space as one blank.
 func joined(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// findingID names a finding. Neither its severity nor the number of its line is part of it. One of
-// the host's has an id of its own, which is long enough that nobody makes two contents with the
-// same: what a person waives is the content.
+// findingID returns the id of a finding, independent of its severity and line number. A host
+// finding's id is long enough to prevent collisions, because a person waives exactly that content.
 func findingID(by, file, rule, text, context string) string {
 	if by == ByHost {
 		sum := sha256.Sum256([]byte(by + "\x00" + file + "\x00" + rule))
@@ -206,10 +205,10 @@ func findingID(by, file, rule, text, context string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// newest is what a merge of findings asks about the newest commit of the loop.
+// newest gives a merge of findings access to the newest commit of the loop.
 type newest struct {
 	commit string
-	line   func(file string, line int) string                    // the text of a line; "" if there is none
+	line   func(file string, line int) string                    // the text of a line, or ""
 	moves  func(f Finding) (file string, line int, changed bool) // where a known finding's line is here, and whether its code changed since it was seen
 }
 

@@ -45,7 +45,7 @@ func TestParseAudit(t *testing.T) {
 			t.Errorf("%q: %+v, %v", text, a, err)
 		}
 	}
-	// What a program prints that the auditor runs does not take the place of the verdict.
+	// The output of a program that the auditor runs does not replace the verdict.
 	verdict := `{"findings":[{"severity":"bug","text":"x"}]}`
 	for _, text := range []string{
 		"{\"findings\":[]}\n" + verdict + "\n", verdict + "\n{\"findings\":[]}\n", "{\"findings\":[]}\nok " + verdict, "{\"findings\":[],\"x\":\n" + verdict + "\n}", `{"findings":[],"findings":[]}`,

@@ -36,9 +36,9 @@ func gapped(text string, most int) string {
 	return strings.ToValidUTF8(head, "") + gapOf(len(text)-len(head)-len(tail)) + strings.ToValidUTF8(tail, "")
 }
 
-// torn is gapped for a text in which nobody has looked for secrets yet: its beginning and its end,
-// with so many bytes between them that are gone already. No part of a line is kept, and none of the
-// lines beside the gap that may belong to a secret in it.
+// torn is gapped for a text not yet searched for secrets: its head and tail, with gone bytes lost
+// between them. It keeps no partial line, and no line next to the gap that may belong to a secret
+// in it.
 func torn(head, tail string, gone, most int) string {
 	head, tail = strings.ToValidUTF8(head, "\ufffd"), strings.ToValidUTF8(tail, "\ufffd")
 	size := len(head) + len(tail) + gone
@@ -75,7 +75,7 @@ func goesOn(line string) bool {
 	return word == "" || wrapped(line) || len(word) >= 5 && strings.EqualFold(word[:5], "value")
 }
 
-// around is what may stand around a line of a key.
+// around lists the characters that may surround a line of a key.
 const around = " \t\r\n\"'`\\|>#*;,"
 
 // wrapped reports whether a line may be one of several that make one word: of a key, or of base64.

@@ -9,7 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-// secretTexts are texts with a secret, each with the words of it that nobody may see.
+// secretTexts returns texts with a secret, each with the words that must stay hidden.
 func secretTexts() map[string][2]string {
 	token := "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
 	var key strings.Builder

@@ -15,15 +15,14 @@ import (
 // ByHand reports whether the loop waits for commits where another has an agent code.
 func (s State) ByHand() bool { return s.Settings.Agent == Hand }
 
-// waits reports whether nothing follows until somebody commits: the branch has nothing that was not
-// looked at.
+// waits reports whether the loop waits for a person's commit: the branch has nothing unexamined.
 func (s State) waits(branch string) bool {
 	return s.Phase == Coding && s.ByHand() && s.Given == "" && branch == s.Tip
 }
 
-// Carry is Run, and gives the lease back. The hook of a commit that is made while we hold the lease
-// leaves it to us. So a loop that waits is looked at once more after that: if such a commit is
-// there, it is carried on, unless somebody else does by then.
+// Carry calls Run and then releases the lease. While we hold the lease, the hook of a new commit
+// leaves that commit to us. So Carry checks a waiting loop once more after the release, and carries
+// it on unless another process does.
 func Carry(ctx context.Context, record *Record, place *Place, lease *Lease, do Doers) (State, error) {
 	for {
 		s, err := Run(ctx, record, place, lease, do)
@@ -49,9 +48,9 @@ func Carry(ctx context.Context, record *Record, place *Place, lease *Lease, do D
 	}
 }
 
-// Wake notes that a commit has ended the coding of a loop that nobody carries on, where that is so,
-// and reports whether there is anything to do for Carry now. Whoever calls it holds the lease, and
-// whatever a supervisor that was killed had left at work has ended.
+// Wake notes that a commit has ended the coding of an idle loop, if one has. It reports whether
+// Carry has work now. The caller holds the lease, and all processes of a killed supervisor have
+// ended.
 func Wake(ctx context.Context, record *Record, place *Place, now time.Time) (State, bool, error) {
 	l, err := record.LoadOwn(ctx)
 	if err != nil {

@@ -62,7 +62,7 @@ func byHand(t *testing.T) *bench {
 	return b
 }
 
-// What was committed after a supervisor was killed is the iteration's work: nobody codes it again.
+// Commits made after a supervisor was killed are the iteration's work; no agent codes it again.
 func TestWakeEndsTheCodingOfAnInterruptedLoop(t *testing.T) {
 	b := newBench(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -213,7 +213,7 @@ func TestFreeIsNotMistaken(t *testing.T) {
 	}
 }
 
-// What was verified is what the record says: commits that came meanwhile are another iteration's.
+// The verified work is that of the record: later commits belong to the next iteration.
 func TestHandDoesNotCountWhatMovedOn(t *testing.T) {
 	b := byHand(t)
 	b.committed("a", "1\n")

@@ -13,11 +13,10 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-// hookScripts are git's hooks in a loop, for any POSIX shell. A commit is written down, and a
-// process looks whether it is one of an agent whose supervisor was killed. Where 'reverie init
-// --git-hooks' was run its part is played too: the folder that git is told of here takes the place
-// of the one with the sections. The user's own hooks do not run: they may ask, wait or change
-// files, and the host commits without them too.
+// hookScripts returns git's hooks in a loop, for any POSIX shell. They record a commit, and check
+// whether it is one of an agent whose supervisor was killed. They also do the work of 'reverie init
+// --git-hooks', because their folder replaces the one with those sections. The user's own hooks do
+// not run: they may ask, wait or change files, and the host's commits skip them too.
 func hookScripts() map[string]string {
 	return map[string]string{
 		"pre-commit": `[ ! -x @program@ ] || exec @program@ loop hook pre-commit
@@ -88,9 +87,9 @@ func (p *Place) Commits() []string {
 	return all
 }
 
-// CheckStaged says what of an index must not be committed on top of HEAD, where both are those of
-// the work tree that repo was found from: large files, new secrets, unfinished files of ours and
-// repositories in the repository. index is git's file, "" for the usual one.
+// CheckStaged returns the parts of an index that must not be committed on top of HEAD, both those
+// of repo's work tree: large files, new secrets, our unfinished files and nested repositories.
+// index is git's index file, "" for the usual one.
 func CheckStaged(ctx context.Context, repo *git.Repo, index string, maxFile int64, scanner *redact.Scanner) ([]LeftOut, error) {
 	p := &Place{repo: repo, scanner: scanner, Dir: repo.WorkTree, InPlace: true, maxFile: maxFile}
 	base := "HEAD"

@@ -10,9 +10,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/file"
 )
 
-// ownIndex is a copy of the index of a work tree, to be changed and then to take its place, or to
-// be given up. Where a person works, git's lock of the index is ours for as long, so that no git of
-// the person's changes the index meanwhile.
+// ownIndex is a copy of a work tree's index, which later replaces the original or is dropped. In a
+// person's work tree we hold git's index lock meanwhile, so that the person's git cannot change it.
 type ownIndex struct {
 	path   string // of the copy; it is not there where the work tree has no index
 	place  *Place
@@ -90,8 +89,8 @@ func (i *ownIndex) giveUp() {
 // is.
 const indexLock = "index.lock"
 
-// lockMark is what a lock of the loop's holds. Only the holder of the loop's lease takes one, so
-// whoever has the lease may remove it.
+// lockMark returns the content of the loop's lock. Only the holder of the loop's lease takes one,
+// so the holder may also remove it.
 func (p *Place) lockMark() string { return "reverie loop " + p.name + "\n" }
 
 // lockIndex takes git's lock of the index.
@@ -118,7 +117,7 @@ func (p *Place) unlockIndex(gitDir string) error {
 	}
 	name, mark := filepath.Join(gitDir, indexLock), p.lockMark()
 	if text, err := file.Read(name, int64(len(mark))); err != nil || string(text) != mark {
-		return nil // it is not there, or somebody else's
+		return nil // missing, or another owner's
 	}
 	return os.Remove(name)
 }

@@ -24,8 +24,8 @@ func indexed(t *testing.T) (b *bench, gitDir, lock string) {
 	return b, gitDir, filepath.Join(gitDir, indexLock)
 }
 
-// Whoever was killed while it had git's lock of the index leaves it. What a person's git, or
-// another loop, has locked stays.
+// A killed holder leaves git's lock of the index behind, and settle removes it. Locks of a person's
+// git or of another loop stay.
 func TestSettleRemovesNoLockButItsOwn(t *testing.T) {
 	b, _, lock := indexed(t)
 	for _, c := range []struct {
@@ -151,8 +151,8 @@ func TestCommitLeavesNoLock(t *testing.T) {
 	}
 }
 
-// What was changed within the second in which the index was written, and is as long as before, git
-// sees only because it doubts what is as new as the index: the copy is as old as that is.
+// Git detects a same-size change made in the second of the index write only because it distrusts
+// files as new as the index. So the copy has the same time as the original.
 func TestIndexIsCopiedWithItsTime(t *testing.T) {
 	b, gitDir, _ := indexed(t)
 	name, second := filepath.Join(b.place.Dir, "same.txt"), time.Now().Add(-time.Hour).Truncate(time.Second)

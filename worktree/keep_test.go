@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What an iteration that is stopped leaves is told like what one leaves that comes to its end:
-// files that are on the branch now and that the host would run, and files that are not.
+// A stopped iteration reports its leftovers like a finished one: files on the branch that the host
+// would run, and files left out.
 func TestStoppedIterationHasFindings(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -87,8 +87,7 @@ func TestStoppedIterationHasFindings(t *testing.T) {
 	}
 }
 
-// What was verified is not what a stopped iteration leaves: a person is asked about it when the
-// iteration has come to its end.
+// A stopped iteration leaves unverified work; a person is asked about it at the iteration's end.
 func TestSavedWorkIsNotVerified(t *testing.T) {
 	s := midway(Coding)
 	s.Verified = true

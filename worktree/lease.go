@@ -18,15 +18,15 @@ import (
 const (
 	leaseLock = "lease.lock"
 	leaseFile = "lease.json"
-	// beat is how often the holder says that it is alive, and dead the age from which on the word of
-	// another machine does not count: there the lock may not be seen.
+	// beat is the interval of the holder's signs of life. dead is the age from which the word of
+	// another machine does not count, because its lock may be invisible there.
 	beat = 5 * time.Second
 	dead = time.Minute
-	// glance is how long a lease is waited for that somebody may only look at.
+	// glance bounds the wait for a lease that another process may only be probing.
 	glance = 500 * time.Millisecond
 )
 
-// Holder is who carries a loop on, as its lease tells.
+// Holder identifies the process that carries a loop on, as recorded in its lease.
 type Holder struct {
 	Host  string    `json:"host"`
 	PID   int       `json:"pid"`
@@ -84,9 +84,9 @@ func folder(repo *git.Repo, name string) (string, error) {
 	return dir, nil
 }
 
-// TakeLease takes a loop's lease. The error wraps ErrHeld if somebody who is alive has it. What a
-// dead holder had left at work, by its group or by mark in its environment, is ended, and what was
-// seen of it forgotten.
+// TakeLease takes a loop's lease. The error wraps ErrHeld if a live process has it. TakeLease ends
+// the processes of a dead holder, by their group or by mark in their environment, and deletes its
+// live view.
 func TakeLease(ctx context.Context, repo *git.Repo, name, mark string) (*Lease, error) {
 	dir, err := folder(repo, name)
 	if err != nil {
@@ -148,8 +148,8 @@ func (l *Lease) write() error {
 	return file.Replace(filepath.Join(l.dir, leaseFile), text, 0o600, false)
 }
 
-// Began notes the group that works for the loop now, so that whoever comes after a holder that was
-// killed can end it; 0: there is none.
+// Began records the group now at work for the loop, so that a successor of a killed holder can end
+// it; 0 means no group.
 func (l *Lease) Began(pid int) {
 	l.mu.Lock()
 	l.holder.Group, l.holder.GroupStart = pid, process.Start(pid)
@@ -165,8 +165,8 @@ func (l *Lease) Release() {
 	l.unlock()
 }
 
-// Free reports whether nobody carries a loop on now. It waits for whoever only looks, so that false
-// means one who took the lease to carry the loop on, or to begin with that.
+// Free reports whether no process carries a loop on. It waits out mere probes, so false means that
+// a holder carries the loop on or is about to.
 func Free(ctx context.Context, repo *git.Repo, name string) bool {
 	dir, err := folderOf(repo, name)
 	if err != nil {
@@ -181,13 +181,13 @@ func Free(ctx context.Context, repo *git.Repo, name string) bool {
 	defer cancel()
 	unlock, err := file.LockPath(soon, filepath.Join(dir, leaseLock))
 	if err != nil {
-		return errors.Is(err, os.ErrNotExist) // nobody has had its lease here
+		return errors.Is(err, os.ErrNotExist) // the lease was never taken here
 	}
 	unlock()
 	return true
 }
 
-// Held is who carries a loop on now; nil if nobody does. It changes nothing.
+// Held returns the process that carries a loop on, or nil. It changes nothing.
 func Held(ctx context.Context, repo *git.Repo, name string) *Holder {
 	dir, err := folderOf(repo, name)
 	if err != nil {

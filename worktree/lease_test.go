@@ -52,8 +52,8 @@ func TestLeaseOfAnotherMachine(t *testing.T) {
 	}
 }
 
-// A name that leads out of the folder of the loops, or into another's, is nobody's to look at, to
-// hold or to take.
+// A name that leads out of the loops' folder, or into another loop's, cannot be viewed, held or
+// taken.
 func TestNamesThatLeadElsewhere(t *testing.T) {
 	b := newBench(t, nil)
 	loops := filepath.Join(b.repo.CommonDir, "reverie", "loops")

@@ -16,8 +16,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-// Live is what is seen of a phase while it runs. It is in the loop's folder as long as that, and
-// nothing rests on it.
+// Live is the view of a running phase. It exists in the loop's folder only while the phase runs,
+// and no decision depends on it.
 type Live struct {
 	Phase     Phase     `json:"phase"`
 	Iteration int       `json:"iteration"`
@@ -29,22 +29,21 @@ type Live struct {
 }
 
 const (
-	// MaxLive is how much of what a running command printed can be seen, in bytes.
+	// MaxLive bounds the visible output of a running command, in bytes.
 	MaxLive = 64 << 10
-	// maxLine is the longest line that is shown, in bytes. Of a longer one its beginning is.
+	// maxLine bounds a visible line, in bytes. A longer line is truncated.
 	maxLine = 2 << 10
 
 	liveFile = "live.json"
 	liveTemp = "live.new"
 	liveLook = 3 // it is written at most once in so many looks
-	// scanned is how much is looked through for secrets, in bytes: of a key that begins before what is
-	// shown, the beginning is known.
+	// scanned bounds the bytes searched for secrets, so that a key that begins before the visible part
+	// is recognised by its beginning.
 	scanned = 2 * MaxLive
 	maxOpen = 64 << 10 // bytes that are kept of a line until it ends
 )
 
-// LiveOf is what is seen of a phase that runs in a loop; nil if nothing is. Whether the loop goes
-// on, Held tells.
+// LiveOf returns the view of a loop's running phase, or nil. Held tells whether the loop goes on.
 func LiveOf(repo *git.Repo, name string) *Live {
 	dir, err := folderOf(repo, name)
 	if err != nil {
@@ -102,8 +101,8 @@ func (t *tail) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// add appends to the line at hand, or begins it anew behind a carriage return. What it has no room
-// for is counted.
+// add appends to the current line, or restarts it after a carriage return. It counts bytes without
+// room.
 func (t *tail) add(p []byte) {
 	if len(p) == 0 {
 		return

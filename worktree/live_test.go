@@ -30,7 +30,7 @@ func newOnlooker(t *testing.T) onlooker {
 	return onlooker{newTail(dir, redact.New(), State{Phase: Coding, Iteration: 2}, noon), t, repo}
 }
 
-// sees is what others see now.
+// sees returns the view as others see it now.
 func (o onlooker) sees() *Live {
 	o.t.Helper()
 	o.keep(noon)
@@ -75,8 +75,7 @@ func TestLiveShowsWholeLinesAndWords(t *testing.T) {
 	}
 }
 
-// Whatever the pieces are in which a secret comes, and whenever somebody looks, no part of it is
-// seen.
+// However the output is split, and whenever it is viewed, no part of a secret is visible.
 func TestLiveShowsNoSecretInPieces(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -139,8 +138,8 @@ func TestLiveIsBounded(t *testing.T) {
 	}
 }
 
-// What is seen of a phase is there as long as it runs, is nobody else's to read, and is gone with
-// it.
+// The view of a phase exists while the phase runs, is readable by its user only, and is then
+// removed.
 func TestLiveLastsAsLongAsThePhase(t *testing.T) {
 	b := newBench(t, nil)
 	var phases []Phase

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Kind is what happened to a loop.
+// Kind names an event of a loop.
 type Kind string
 
 const (
@@ -177,7 +177,7 @@ func Next(s State, e Event) (State, error) {
 // Sandboxed reports whether the commands of the loop run in containers.
 func (o Settings) Sandboxed() bool { return o.Sandbox != "" && o.Sandbox != "off" }
 
-// Audited reports whether somebody looks for defects.
+// Audited reports whether the loop has an auditor.
 func (o Settings) Audited() bool { return o.Audit != "" || o.AuditAgent != "" || o.AuditModel != "" }
 
 func (s State) atLimit() bool {

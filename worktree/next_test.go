@@ -185,8 +185,8 @@ func TestNextResumesOnlyWithinLimits(t *testing.T) {
 	}
 }
 
-// What stopped at the end of an iteration is done as soon as a person has waived what was in the
-// way, and only if nothing else was.
+// A loop that stopped at the end of an iteration is done once a person has waived the only
+// obstacles.
 func TestNextResumesToTheEnd(t *testing.T) {
 	limit, repeats := midway(Auditing), midway(Auditing)
 	limit.Iteration, repeats.Repeats = 5, 2
@@ -232,7 +232,7 @@ func TestNextResumesToTheEnd(t *testing.T) {
 	}
 }
 
-// A commit for which nobody waited ends the coding, once, and for its own iteration alone.
+// An unexpected commit ends the coding, once, and for its own iteration alone.
 func TestNextTakesACommitForTheCoding(t *testing.T) {
 	before := midway(Coding)
 	s := must(Next(before, Event{Kind: Committed, Tip: "t2"}))

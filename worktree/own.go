@@ -19,9 +19,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-// A record is a ref, and a fetch can bring one, or put another in the place of ours: what it says
-// to run would be somebody else's word. So each step signs the files by a key that only the loop's
-// folder in the state folder has.
+// A record is a ref, and a fetch can bring or replace one. Its commands could then come from a
+// stranger. So each step signs the files with a key that exists only in the loop's folder in the
+// state folder.
 const (
 	// keyFile is in the folder of a loop: 32 random bytes in hex, for its user alone to read.
 	keyFile = "key"
@@ -102,8 +102,7 @@ func deciding(t *gitstore.Tree) (map[string]gitstore.ID, error) {
 	return files, err
 }
 
-// sign signs a record as it is to be kept from now on. Whoever calls it has seen that it was ours
-// before.
+// sign signs the record's present content. The caller has checked that the record was ours before.
 func (r *Record) sign(tx *gitstore.Tx) error {
 	key := r.key()
 	if key == nil {
@@ -120,8 +119,8 @@ func (r *Record) sign(tx *gitstore.Tx) error {
 	return tx.Write(signatures, text)
 }
 
-// own reports whether each file by which is decided was written by a step that was taken here. A
-// finding that was purged is missed by nobody.
+// own reports whether a step taken here wrote each file that decisions depend on. A purged finding
+// may be missing.
 func (r *Record) own(t *gitstore.Tree) (bool, error) {
 	key := r.key()
 	if key == nil {
@@ -157,8 +156,8 @@ func (r *Record) mustOwn(t *gitstore.Tree) error {
 	return err
 }
 
-// LoadOwn is Load for whoever is to do what the record says. The error wraps ErrForeign unless it
-// was begun here, and each step since taken here.
+// LoadOwn is Load for a caller that acts on the record. The error wraps ErrForeign unless the loop
+// began here and every step since was taken here.
 func (r *Record) LoadOwn(ctx context.Context) (Loop, error) {
 	l, err := r.Load(ctx)
 	if err == nil && !l.Own {

@@ -13,8 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// forge puts a commit at a record's ref that is its newest one with other files, as whoever can
-// push to a remote that is mirrored here could.
+// forge puts a commit with changed files at a record's ref, as a pusher to a mirrored remote could.
 func forge(r *testrepo.Repo, name string, files map[string]func(text string) string) {
 	ref := Refs + name
 	r.Run("read-tree", ref)
@@ -26,8 +25,7 @@ func forge(r *testrepo.Repo, name string, files map[string]func(text string) str
 	r.Run("update-ref", ref, r.Run("commit-tree", "-m", "forged", "-p", ref, r.Run("write-tree")))
 }
 
-// Whatever a record says that was not written here, nothing is done for it, and no step makes it
-// ours.
+// A foreign record is never acted upon, whatever its content, and no step makes it ours.
 func TestForeignRecordIsOnlyShown(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

@@ -15,21 +15,20 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-// Place is where a loop works: a linked work tree in the state folder, or the user's own. Only the
+// Place is the work tree of a loop: a linked one in the state folder, or the user's own. Only the
 // holder of the lease uses one.
 type Place struct {
 	Dir     string // top of the work tree
 	InPlace bool   // it is the user's own: nothing in it is ever set back
 
-	// Refused are the paths in the work tree that must not be committed for a reason of the caller's,
-	// each with it; nil: there are none. It is asked whenever something is about to be committed, with
-	// the paths that are different, and the answer rests on nothing but the tree.
+	// Refused maps paths that must not be committed to the caller's reasons; it may be nil. It is
+	// called with the changed paths before each commit, and its answer depends only on the tree.
 	Refused func(ctx context.Context, changed []string) (map[string]string, error)
 
-	// Of a place for a sandbox; each may be nil. Ready is called before git looks into the work tree,
-	// and takes out what git must not meet there. Runs says why something on the host would run a file
-	// of a path, or what it says; "": nothing would. What Holds reports is not committed before a
-	// person has waived the finding about it, which Waived reports.
+	// For a place in a sandbox; each may be nil. Ready runs before git reads the work tree, and
+	// removes content that git must not meet. Runs returns why the host would run a file, or "". A
+	// file that Holds reports stays out of commits until a person has waived its finding, which Waived
+	// reports.
 	Ready  func(ctx context.Context) error
 	Runs   func(path string) string
 	Holds  func(path string) bool
@@ -65,11 +64,10 @@ func PlaceOf(repo *git.Repo, s State, scanner *redact.Scanner) (*Place, error) {
 	return p, nil
 }
 
-// makeTime is how long git may take to make or bring back a work tree.
+// makeTime bounds the time that git takes to create or restore a work tree.
 const makeTime = 10 * time.Minute
 
-// stageTime is how long it may take to read what is to be committed, and to look through it: enough
-// for some gigabytes.
+// stageTime bounds reading and scanning the work to be committed: enough for some gigabytes.
 const stageTime = 10 * time.Minute
 
 // Make makes branch and work tree at a commit, as far as they are not there. The error wraps
@@ -118,8 +116,8 @@ func (p *Place) made(gitDir string) bool {
 	return err == nil && err2 == nil && info.IsDir()
 }
 
-// Rollback takes away what a start has made that went wrong: the work tree, in which nobody has
-// worked, and the branch if it is where it began.
+// Rollback undoes a failed start. It removes the unused work tree, and the branch if that is still
+// where it began.
 func (p *Place) Rollback(ctx context.Context, base string) error {
 	if p.InPlace {
 		return nil
@@ -133,7 +131,7 @@ func (p *Place) Rollback(ctx context.Context, base string) error {
 	return nil
 }
 
-// clear removes a work tree in which nobody has worked, and git's record of it.
+// clear removes an unused work tree, and git's record of it.
 func (p *Place) clear(context.Context) error {
 	if gitDir, err := p.gitDir(); err == nil {
 		if err := os.RemoveAll(gitDir); err != nil {
@@ -143,7 +141,7 @@ func (p *Place) clear(context.Context) error {
 	return os.RemoveAll(p.Dir)
 }
 
-// gitDir is the git directory of the work tree. The error wraps ErrGone if there is none.
+// gitDir returns the git directory of the work tree. The error wraps ErrGone if it is missing.
 func (p *Place) gitDir() (string, error) {
 	if p.InPlace {
 		if p.repo.WorkTree != p.Dir {
@@ -245,16 +243,16 @@ func (p *Place) attach(ctx context.Context) error {
 	return err
 }
 
-// settle clears away the remains of an agent's killed git: locks in the loop's own git directory
-// and on its branch, and an unfinished merge or rebase. Where a person works it removes only our
-// own lock.
+// settle removes the remains of an agent's killed git: locks in the loop's own git directory and on
+// its branch, and an unfinished merge or rebase. In a person's work tree it removes only our own
+// lock.
 func (p *Place) settle() error {
 	gitDir, err := p.gitDir()
 	if err != nil {
 		return err
 	}
 	if p.theirs {
-		return p.unlockIndex(gitDir) // whoever had the lease before us was killed
+		return p.unlockIndex(gitDir) // the previous holder of the lease was killed
 	}
 	for _, name := range []string{"index.lock", "HEAD.lock", "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "AUTO_MERGE", "rebase-merge", "rebase-apply", "sequencer"} {
 		if err := os.RemoveAll(filepath.Join(gitDir, name)); err != nil {
@@ -292,8 +290,8 @@ func (p *Place) Clean(ctx context.Context) error {
 	return nil
 }
 
-// Remove removes the work tree, if it is clean, submodules too, and the branch holds tip, or what
-// git knows of it where it is not there any more. What git ignores goes with it; the branch stays.
+// Remove removes the work tree if it and its submodules are clean and the branch holds tip. If the
+// folder is already gone, it removes git's record. Ignored files go too; the branch stays.
 func (p *Place) Remove(ctx context.Context, tip string) error {
 	if p.InPlace {
 		return nil
@@ -312,7 +310,7 @@ func (p *Place) Remove(ctx context.Context, tip string) error {
 	if holds, err := p.repo.IsAncestor(ctx, tip, now); err != nil || !holds {
 		return fmt.Errorf("the branch does not hold %.12s: %w", tip, errors.Join(ErrDirty, err))
 	}
-	if _, err := os.Lstat(p.Dir); errors.Is(err, os.ErrNotExist) { // somebody has removed it without git
+	if _, err := os.Lstat(p.Dir); errors.Is(err, os.ErrNotExist) { // removed without git
 		return p.clear(ctx)
 	}
 	if err := p.Clean(ctx); err != nil {
@@ -337,7 +335,6 @@ func (p *Place) Remove(ctx context.Context, tip string) error {
 	return err
 }
 
-// Hand is the agent of a loop in which nobody is started to code: an iteration's coding ends with a
-// commit on the branch that somebody makes in the work tree, and that git's hooks tell of. What is
-// not committed there is left alone.
+// Hand is the agent of a loop in which a person codes. A commit on the branch, made in the work
+// tree and reported by git's hooks, ends an iteration's coding. Uncommitted changes are left alone.
 const Hand = "hand"

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Who only looks at a loop makes nothing; its folder is there from the first lease on.
+// A mere look at a loop creates nothing; the first lease creates its folder.
 func TestOnlyALeaseMakesTheFolderOfALoop(t *testing.T) {
 	b := newBench(t, nil)
 	const name = "looked-at"

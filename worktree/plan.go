@@ -11,8 +11,8 @@ import (
 // MaxPlan is the largest text of a plan, in bytes.
 const MaxPlan = 128 << 10
 
-// Plan is what a loop is to do: Markdown. Its first heading is the title; in fenced blocks marked
-// verify stand the commands that show that it is done, one a line:
+// Plan is the task of a loop, in Markdown. Its first heading is the title. Fenced blocks marked
+// verify hold the commands that check the result, one per line:
 //
 //	# Parse empty lists
 //
@@ -60,7 +60,7 @@ type planReading struct {
 	Plan
 	wrong    []*PlanError // it cannot be carried out as it is
 	doubtful []*PlanError // it may not mean what it says
-	shell    int          // the line of the first block that is marked as a shell's, from 1; 0 if there is none
+	shell    int          // the line of the first block marked as a shell's, from 1, or 0
 	mark     string       // of that block
 }
 

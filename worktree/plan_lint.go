@@ -9,9 +9,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-// LintPlan reads a plan, and returns all that keeps a loop from beginning with it, and all that may
-// not mean what it says, each in the order of its lines. audited says that somebody looks for
-// defects: without that a plan has to have commands. It looks at the text alone.
+// LintPlan reads a plan. It returns the faults that prevent a loop and the passages that may not
+// mean what they say, each in line order. A plan needs commands unless audited says that the loop
+// has an auditor. LintPlan looks at the text alone.
 func LintPlan(text string, audited bool, scanner *redact.Scanner) (p Plan, wrong, doubtful []*PlanError) {
 	r := readPlan(text)
 	readable := !slices.ContainsFunc(r.wrong, func(e *PlanError) bool { return e.Rule == "size" || e.Rule == "empty" })

@@ -12,7 +12,7 @@ func TestLintPlan(t *testing.T) {
 	type said struct{ Wrong, Doubtful []string }
 	for name, c := range map[string]struct {
 		text  string
-		alone bool // nobody audits
+		alone bool // without an auditor
 		want  said
 	}{
 		"nothing":            {"# T\n```verify\ntrue\n```\n", true, said{}},

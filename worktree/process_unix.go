@@ -48,9 +48,9 @@ func runs(group int) bool {
 	return len(all) == 0 // a system that does not tell
 }
 
-// endMarked ends every process of this user that has an entry in its environment, where the system
-// shows that, but for ourselves, and reports how many there were. Who has left group and session of
-// what started it is found like this alone.
+// endMarked ends every other process of this user that has mark in its environment, if the system
+// shows environments, and returns their number. Only this finds a process that has left the group
+// and session of its parent.
 func endMarked(mark string) int {
 	ended := map[int]bool{}
 	for began := time.Now(); time.Since(began) < 2*time.Second; time.Sleep(5 * time.Millisecond) {
@@ -86,10 +86,10 @@ func marked(mark string) []int {
 	return found
 }
 
-// endGroupOf ends what is left of a group that ownGroup made, if the system has not been started
-// anew since, and the process that led it is the one that it was, or gone. Where it is gone,
-// another may have had its number since: then it is the session of that number that is ended, not a
-// group that somebody's shell has made.
+// endGroupOf ends the rest of a group that ownGroup made, unless the system has rebooted or another
+// process now has the leader's number. If the leader is gone, its number may have been reused
+// meanwhile. So endGroupOf then ends the session of that number, not a group made by a person's
+// shell.
 func endGroupOf(pid int, start, boot string) {
 	if pid <= 1 || boot != process.Boot() {
 		return
@@ -102,8 +102,8 @@ func endGroupOf(pid int, start, boot string) {
 	}
 }
 
-// endSession ends all processes of a session, and returns when none of them runs. Where the system
-// does not tell them, it is the group of that number, if the start of the system is known.
+// endSession ends all processes of a session, and returns when none runs. If the system does not
+// list them, it ends the group of that number, provided that the boot is known.
 func endSession(sid int, boot string) {
 	if len(process.All()) == 0 {
 		if boot != "" {

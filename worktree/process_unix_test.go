@@ -26,8 +26,8 @@ func started(t *testing.T, cmd *exec.Cmd) int {
 	return cmd.Process.Pid
 }
 
-// A mark is a whole entry of an environment: not its beginning, nor a part of what another variable
-// says, and "" is nobody's.
+// A mark must equal a whole entry of an environment, not its beginning or a part of another value;
+// "" matches no process.
 func TestMarkedProcesses(t *testing.T) {
 	if _, err := os.Stat("/proc/self/environ"); err != nil {
 		t.Skip("this system does not show the environment of processes")
@@ -55,9 +55,8 @@ func TestMarkedProcesses(t *testing.T) {
 	}
 }
 
-// A lease that a killed holder left names the group that worked. It is ended if it can be no other:
-// not after the system was started anew, not if its number is another process's by now, and not if
-// it is of somebody's session.
+// The lease of a killed holder names its process group. The group is ended only if it must be the
+// same: not after a reboot, not if its number was reused, and not if it belongs to another session.
 func TestGroupOfADeadLease(t *testing.T) {
 	if len(process.All()) == 0 {
 		t.Skip("this system does not tell groups")

@@ -12,7 +12,7 @@ func ownGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
 }
 
-// signalGroup ends a process. Those that it started are not reached.
+// signalGroup ends a process, but not its children.
 func signalGroup(p *os.Process, _ bool) { p.Kill() }
 
 func endGroup(int) {}

@@ -57,8 +57,8 @@ func List(ctx context.Context, repo *git.Repo) ([]string, error) {
 	return names, nil
 }
 
-// Create makes the record of a loop that is to begin. A loop of the name that stopped before it had
-// a work tree is begun anew; for any other the error wraps ErrTaken. Whoever calls it holds the
+// Create creates the record of a new loop. It restarts a loop of that name that stopped before it
+// had a work tree. For any other existing loop the error wraps ErrTaken. The caller holds the
 // lease.
 func (r *Record) Create(ctx context.Context, s State, plan Plan) error {
 	s.Format = stateFormat
@@ -111,8 +111,8 @@ func (r *Record) Create(ctx context.Context, s State, plan Plan) error {
 	return err
 }
 
-// encode is a state as it is stored. What is stored must be able to be read again as it was: a
-// state with a secret is refused.
+// encode returns a state in stored form. It refuses a state with a secret, because the stored state
+// must read back unchanged.
 func (r *Record) encode(s State) (redact.Redacted, error) {
 	s.Detail = r.cut(s.Detail, bounded, maxSaid).String()
 	if s.Failing != nil {
@@ -167,7 +167,7 @@ func (r *Record) read(t *gitstore.Tree) (State, error) {
 	if err := json.Unmarshal(text, &s); err != nil {
 		return s, fmt.Errorf("loop %s: state.json: %w", r.Name, err)
 	}
-	s.Name = r.Name // whatever a record of somebody else's says
+	s.Name = r.Name // whatever a foreign record says
 	return s, nil
 }
 
@@ -179,7 +179,7 @@ type Loop struct {
 	Own      bool      // all of it was written here, see LoadOwn
 }
 
-// Load reads the record. The error wraps ErrNoLoop if there is none.
+// Load reads the record. The error wraps ErrNoLoop if it does not exist.
 func (r *Record) Load(ctx context.Context) (Loop, error) {
 	var l Loop
 	err := r.store.View(ctx, func(t *gitstore.Tree) error {
@@ -229,8 +229,8 @@ func (r *Record) findings(t *gitstore.Tree) ([]Finding, error) {
 	return all, err
 }
 
-// Output is what a phase of an iteration printed, in its last try; "" if there is nothing. phase is
-// agent, verify or audit.
+// Output returns the output of an iteration's phase in its last try, or "". phase is agent, verify
+// or audit.
 func (r *Record) Output(ctx context.Context, iteration int, phase string) (string, error) {
 	var text []byte
 	err := r.store.View(ctx, func(t *gitstore.Tree) (err error) {
@@ -378,5 +378,5 @@ func (r *Record) Waive(ctx context.Context, id, reason string) (Finding, error) 
 	return found, err
 }
 
-// maxOutput is how much of what a phase printed is kept, in bytes.
+// maxOutput bounds the stored output of a phase, in bytes.
 const maxOutput = 64 << 10

@@ -13,10 +13,10 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// Resume has a loop that stopped go on from where it was, with other settings if they are; of one
-// that did not stop only these change. What was changed in its work tree by hand since is committed
-// first, unless it goes on by hand. One that stopped at the end of an iteration to which nothing is
-// wanting any more, and to which nothing was added, is done. Whoever calls it holds the lease.
+// Resume makes a stopped loop go on, with new settings if given; for a running loop it only changes
+// the settings. It first commits manual changes in the work tree, unless the loop goes on by hand.
+// A loop that stopped at the end of an iteration is done if nothing was missing or added. The
+// caller holds the lease.
 func Resume(ctx context.Context, record *Record, place *Place, set Settings, now time.Time) (State, error) {
 	l, err := record.LoadOwn(ctx)
 	if err != nil {
@@ -42,7 +42,7 @@ func Resume(ctx context.Context, record *Record, place *Place, set Settings, now
 			return s, err
 		}
 		if s.At != Starting && place.Check() != nil && !place.InPlace {
-			if err := place.Make(ctx, s.Tip); err != nil { // somebody removed it: the branch has the work
+			if err := place.Make(ctx, s.Tip); err != nil { // removed by a user: the branch has the work
 				return s, err
 			}
 		}
@@ -51,7 +51,7 @@ func Resume(ctx context.Context, record *Record, place *Place, set Settings, now
 	switch {
 	case s.At == Starting:
 	case next.ByHand() && (next.Phase == Coding || next.Phase == Done): // Run takes what was committed for the work
-	case s.Phase.Over(), s.Phase == Coding && s.ByHand(): // else what lies there is what an agent left
+	case s.Phase.Over(), s.Phase == Coding && s.ByHand(): // otherwise the files are an agent's leftovers
 		r := &loop{state: s}
 		m := r.message(false, true)
 		m.Subject = fmt.Sprintf("loop: %s (before iteration %d goes on)", s.Title, s.Iteration)
@@ -80,9 +80,8 @@ func same(a, b Settings) bool {
 	return err1 == nil && err2 == nil && bytes.Equal(x, y)
 }
 
-// Cancel ends a loop. Where a process carries it on, that one is asked to end it, and Cancel waits
-// until it has and has given the lease back, or ctx ends. The reason is another one where the work
-// tree is gone.
+// Cancel ends a loop. If a process carries it on, Cancel asks that process to end it, and waits
+// until it has released the lease or ctx ends. The reason differs if the work tree is gone.
 func Cancel(ctx context.Context, repo *git.Repo, record *Record, place *Place, now func() time.Time) (State, error) {
 	ask := filepath.Join(place.folder, cancelFile)
 	asked := false
@@ -130,7 +129,7 @@ func Cancel(ctx context.Context, repo *git.Repo, record *Record, place *Place, n
 // releaseTime limits the wait for the lease of a loop that has ended.
 const releaseTime = 5 * time.Second
 
-// awaitRelease waits until nobody has a loop's lease, so that a resume right after a cancel is not
+// awaitRelease waits until a loop's lease is free, so that a resume right after a cancel is not
 // refused.
 func awaitRelease(ctx context.Context, repo *git.Repo, name string) {
 	soon, stop := context.WithTimeout(ctx, releaseTime)

@@ -15,7 +15,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 )
 
-// Turn is what a phase is done from. It belongs to the function that it is given to.
+// Turn is the input of a phase. It belongs to the function that receives it.
 type Turn struct {
 	Loop  Loop
 	Dir   string        // top of the work tree
@@ -25,7 +25,7 @@ type Turn struct {
 	Env   []string      // what marks a process as the loop's; it has to be in the environment of all that is started
 }
 
-// Outcome is what a phase came to.
+// Outcome is the result of a phase.
 type Outcome struct {
 	Output   string
 	Promised bool     // of coding: the completion promise was given
@@ -39,12 +39,12 @@ type Outcome struct {
 // returns, nothing that it started goes on.
 type Doer func(ctx context.Context, t Turn) (Outcome, error)
 
-// Doers are what Run does the phases with.
+// Doers are the functions by which Run does the phases.
 type Doers struct {
 	Code, Verify Doer
 	Audit        Doer // nil where the settings want no audit
 	Told         func(before, after State, e Event)
-	Waits        func(State) // is told that nothing follows until somebody commits; may be nil
+	Waits        func(State) // called when the loop waits for a person's commit; may be nil
 	Stays        func(error) // is told why the work tree of a loop that is done stays, which it should not; nil: Run returns that
 	Ended        func(State) // is told of the end by Carry, before another can have the loop go on; may be nil
 	Now          func() time.Time
@@ -58,18 +58,18 @@ type loop struct {
 	do     Doers
 	state  State
 	fresh  bool // nothing was done in this Run yet
-	given  bool // the iteration is what somebody committed: what else lies in the work tree may be a person's
+	given  bool // the iteration is a person's commit: other files in the work tree may be the person's
 }
 
-// cancelFile is in the folder of a loop while somebody wants it to end.
+// cancelFile exists in the folder of a loop while its end is requested.
 const cancelFile = "cancel"
 
-// look is how often Run looks whether somebody wants the loop to end.
+// look is the interval at which Run checks for such a request.
 const look = 100 * time.Millisecond
 
-// Run carries a loop on until it ends, or waits for a commit by hand. Whoever calls it holds the
-// lease. The error says that ctx ended, or that a step could not be kept; then the loop is where it
-// was, and can be carried on by another Run.
+// Run carries a loop on until it ends or waits for a commit by hand. The caller holds the lease. An
+// error means that ctx ended or that a step could not be stored. The loop is then unchanged, and
+// another Run can carry it on.
 func Run(ctx context.Context, record *Record, place *Place, lease *Lease, do Doers) (State, error) {
 	l, err := record.LoadOwn(ctx)
 	if err != nil {
@@ -175,18 +175,18 @@ func (r *loop) phase(ctx context.Context) error {
 	return r.audited(ctx, out, took)
 }
 
-// restore takes out of the work tree what a verification or an audit has left in it. What may be a
-// person's is kept.
+// restore removes the leftovers of a verification or an audit from the work tree. It keeps files
+// that may be a person's.
 func (r *loop) restore(ctx context.Context) error {
 	_, err := r.place.Restore(ctx, r.state.Tip, r.given, r.do.Now())
 	return err
 }
 
-// mark is what the environment of every process of the loop has.
+// mark returns the environment entry of every process of the loop.
 func (r *loop) mark() string { return Mark(r.state) }
 
-// Mark is what the environment of every process of a loop has; "" where State.Run is not 16 hex
-// digits, for then others could have it too.
+// Mark returns the environment entry of every process of a loop. It returns "" unless State.Run is
+// 16 hex digits, because other processes could otherwise match.
 func Mark(s State) string {
 	if len(s.Run) != 16 || strings.Trim(s.Run, "0123456789abcdef") != "" {
 		return ""
@@ -208,8 +208,8 @@ func (r *loop) start(ctx context.Context) error {
 	return r.take(ctx, Step{Event: Event{Kind: Failed, Why: err.Error()}})
 }
 
-// goOn brings the work tree in line with a record at which somebody was killed: an iteration whose
-// work is committed is at its end, another begins anew.
+// goOn brings the work tree in line with the record after a supervisor was killed. An iteration
+// with committed work is at its end; any other restarts.
 func (r *loop) goOn(ctx context.Context) error {
 	s := r.state
 	if r.state.Phase != Coding {
@@ -296,7 +296,7 @@ func (r *loop) block(e *Event, known []Finding) {
 	e.Blocking = len(known) - len(slices.DeleteFunc(slices.Clone(known), r.state.Settings.Blocks))
 }
 
-// tip is what a merge of findings asks.
+// tip returns the newest commit for a merge of findings.
 func (r *loop) tip(ctx context.Context, commit string) newest {
 	diffs := map[string]lineDiff{}
 	return newest{
@@ -398,8 +398,8 @@ func (r *loop) notKept(ctx context.Context, err error, output string, took float
 	return r.failed(ctx, fmt.Errorf("commit: %w", err), output, took)
 }
 
-// notRestored stops the loop where its work tree cannot be as it was before the phase for a reason
-// that stops it; else the phase is done again by whoever carries it on.
+// notRestored handles a work tree that cannot be restored to its state before the phase. It stops
+// the loop if the error is a halting one; otherwise the next supervisor repeats the phase.
 func (r *loop) notRestored(ctx context.Context, err error, output string, took float64) error {
 	if ctx.Err() != nil || halting(err) == "" {
 		return err

@@ -283,8 +283,8 @@ func TestCommitTakesAgentsCommits(t *testing.T) {
 	}
 }
 
-// Whatever a killed agent has left, the iteration begins anew from the commit before it, and what
-// was there is kept.
+// After an agent is killed, the iteration restarts from the commit before it, and its leftovers are
+// kept.
 func TestInterruptedIterationBeginsAnew(t *testing.T) {
 	b := newBench(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -456,7 +456,7 @@ func TestRunWaitsAsItWasStarted(t *testing.T) {
 	}
 }
 
-// What takes too long to be read stops the loop, and says so; nothing of it is on the branch.
+// Work that takes too long to read stops the loop, with that reason; none of it is on the branch.
 func TestRunStopsAtTooMuchToRead(t *testing.T) {
 	b := newBench(t, nil)
 	b.place.within = time.Nanosecond

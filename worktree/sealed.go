@@ -16,13 +16,12 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// What a container has written in a sealed place is read without anything that it can choose: no
-// filter of git's runs, neither those of .gitattributes nor those that it could have a file name,
-// and contents are committed as they are.
+// Files that a container wrote in a sealed place are read without any of its influence. No git
+// filter runs, neither one of .gitattributes nor one that a file name could select. Contents are
+// committed unchanged.
 
-// seal takes the file .git, which says where the repository is, out of a place for a sandbox. Above
-// it stands one that leads nowhere: whoever calls git in there by hand is told that there is no
-// repository, and git does not look further up.
+// seal removes the file .git, which points to the repository, from a place for a sandbox. A .git
+// above it leads nowhere: git called there by hand finds no repository and searches no further up.
 func (p *Place) seal() error {
 	if !p.sealed {
 		return nil
@@ -33,14 +32,14 @@ func (p *Place) seal() error {
 	return os.WriteFile(filepath.Join(p.folder, ".git"), []byte("gitdir: "+nowhere+"\n"), 0o600)
 }
 
-// nowhere is what git says of the folder of a place for a sandbox: it is never there.
+// nowhere is the repository path that git reports in a place for a sandbox; it never exists.
 const nowhere = "made-in-a-sandbox--run-nothing-here"
 
 // noFilters are variables that turn the filters off that any configuration has, by name.
 func (p *Place) noFilters(ctx context.Context, gitDir string) ([]string, error) {
 	out, err := p.repo.Git(ctx, nil, "--git-dir="+gitDir, "config", "-z", "--name-only", "--get-regexp", `^filter\.`)
 	var failed *git.Error
-	if errors.As(err, &failed) && failed.Code == 1 { // there are none
+	if errors.As(err, &failed) && failed.Code == 1 { // not found
 		return nil, nil
 	}
 	if err != nil {
@@ -64,12 +63,12 @@ func (p *Place) noFilters(ctx context.Context, gitDir string) ([]string, error) 
 	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n)), nil
 }
 
-// saveBytes is how much of what is new is held in memory at a time, in bytes.
+// saveBytes bounds the new content held in memory at a time, in bytes.
 const saveBytes = 32 << 20
 
-// plain writes files of the work tree as they are into the object database, and returns their
-// entries for git update-index --index-info. Those that hold is told of, with the id of their
-// content, are left out where it gives a reason.
+// plain writes files of the work tree unchanged into the object database, and returns their entries
+// for git update-index --index-info. It calls hold with the name and id of each content, and omits
+// those that hold rejects.
 func (p *Place) plain(ctx context.Context, names []string, hold func(name, blob string) (bool, error)) ([]byte, error) {
 	root, err := os.OpenRoot(p.Dir)
 	if err != nil {
@@ -134,9 +133,8 @@ func readPlain(root *os.Root, path string) (mode string, data []byte, err error)
 // about this content: another one is another finding.
 func ruleOfContent(blob string) string { return "runs-" + blob }
 
-// holds reports whether a file must not be committed before a person has said so, and why: git
-// obeys it as soon as somebody checks it out, or a filter of that name would make something else of
-// it.
+// holds reports whether a file must wait for a person's approval, and why: git would obey it after
+// a checkout, or a filter for that name would change it.
 func (p *Place) holds(ctx context.Context, parent entries, name, blob, filter string) (held bool, why string, err error) {
 	switch {
 	case p.Holds != nil && p.Holds(name):
@@ -205,11 +203,11 @@ func (p *Place) cleanSealed(ctx context.Context) error {
 	return nil
 }
 
-// maxHost is how many findings the host makes of one iteration.
+// maxHost bounds the host's findings for one iteration.
 const maxHost = 100
 
-// ruleOfMore begins the rule of a finding about files that are not listed. What follows is a hash
-// of their paths and contents: other files are another finding.
+// ruleOfMore begins the rule of a finding about unlisted files. A hash of their paths and contents
+// follows, so that other files give another finding.
 const ruleOfMore = "more-"
 
 // Place returns the file and line of a finding.
@@ -229,8 +227,8 @@ func (f Finding) OfContent() bool {
 	return f.By == ByHost && (strings.HasPrefix(f.Rule, "runs-") || strings.HasPrefix(f.Rule, ruleOfMore))
 }
 
-// few are the first of many findings that nobody has waived, with one that says how many more there
-// are. Those that were waived by such a one are not among them.
+// few returns the first unwaived findings, plus one that counts the rest. It omits findings that
+// such a summary has waived.
 func few(all []Reported, known []Finding) []Reported {
 	waived := map[[2]string]bool{} // by file and rule
 	for _, f := range known {

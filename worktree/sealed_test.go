@@ -93,8 +93,7 @@ func TestFolderBecomesALink(t *testing.T) {
 	}
 }
 
-// Git that somebody calls in a place for a sandbox finds no repository, and none of the folders
-// above.
+// Git called in a place for a sandbox finds no repository, not even in the folders above.
 func TestSealedPlaceIsNoRepository(t *testing.T) {
 	b := newBench(t, func(s *State) { s.Settings.Sandbox = "docker" })
 	if err := b.place.Make(t.Context(), b.Run("rev-parse", "HEAD")); err != nil {
@@ -108,8 +107,8 @@ func TestSealedPlaceIsNoRepository(t *testing.T) {
 	}
 }
 
-// What is waived is what was there: of files that are too many to list, too, and those that were
-// looked at one by one make room for others.
+// A waiver covers the files present then, even unlisted ones. Individually examined files make room
+// for others.
 func TestWaivedRestIsOfItsFiles(t *testing.T) {
 	list := func(n int, last string) (all []Reported) {
 		for i := range n {
@@ -152,8 +151,7 @@ func TestWaivedRestIsOfItsFiles(t *testing.T) {
 	}
 }
 
-// Contents whose ids begin alike are two findings, and one that an auditor made up is none of the
-// host's.
+// Contents with similar ids give two findings, and an auditor cannot fake a host finding.
 func TestHostFindingsAreOfWholeContents(t *testing.T) {
 	a, b := strings.Repeat("0", 39)+"a", strings.Repeat("0", 39)+"b"
 	tip := newest{line: func(string, int) string { return "" }, moves: func(f Finding) (string, int, bool) { return f.File, f.Line, false }}
@@ -171,8 +169,8 @@ func TestHostFindingsAreOfWholeContents(t *testing.T) {
 	}
 }
 
-// However many paths are refused or held, git is asked once what the commit before has there. One
-// that has become a link is no folder of it any more.
+// For any number of refused or held paths, git is asked once about the previous commit. A folder
+// that became a link no longer counts as one.
 func TestManyRefusedAreOneLook(t *testing.T) {
 	b := newBench(t, func(s *State) { s.Settings.Sandbox = "docker" })
 	b.Write("folder/file", "x\n")

@@ -190,10 +190,10 @@ func (p *Place) ignored(ctx context.Context, index string, before entries, names
 	return all, nil
 }
 
-// gone is what refuse says of a file that is not there.
+// gone is refuse's reason for a missing file.
 const gone = "gone"
 
-// unlisted is what refuse says of a submodule that is as the commit has it, but not in the index.
+// unlisted is refuse's reason for a submodule that matches the commit but not the index.
 const unlisted = "git's index has another commit of the submodule, or none"
 
 // refuse says why a file must not be committed; "" if it may, and gone if it is not there.
@@ -256,8 +256,8 @@ func beyond(root *os.Root, path string) bool {
 	return false
 }
 
-// newSecrets says which secrets a file, or a link, has in its text or its path that it has not in a
-// commit; "" if there are none. As many as there were may be others: each counts for itself.
+// newSecrets names the secrets in a file's or link's text or path that are not in a commit, or
+// returns "". An equal number does not prove that they are the same, so each counts for itself.
 func (p *Place) newSecrets(ctx context.Context, base, name string, text []byte) (string, error) {
 	if why, err := p.secretPath(ctx, base, name); why != "" || err != nil {
 		return why, err
@@ -289,8 +289,8 @@ func (p *Place) newSecrets(ctx context.Context, base, name string, text []byte) 
 	return "", nil
 }
 
-// secretPath says which secret the path of a file has that no path of a commit begins with; "" if
-// there is none.
+// secretPath names the secret in the path of a file, or returns "". It ignores a secret that is
+// already at the start of a path in the commit.
 func (p *Place) secretPath(ctx context.Context, base, name string) (string, error) {
 	_, found := p.scanner.Text(name)
 	if found.Found == 0 {

@@ -8,14 +8,14 @@ import (
 // stateFormat is the newest format of state.json that this version reads and writes.
 const stateFormat = 1
 
-// Phase is where a loop stands.
+// Phase is the current phase of a loop.
 type Phase string
 
 const (
 	Starting  Phase = "starting"  // the work tree is being made
 	Coding    Phase = "coding"    // an agent works
 	Verifying Phase = "verifying" // the plan's commands run on what was committed
-	Auditing  Phase = "auditing"  // somebody looks for defects in it
+	Auditing  Phase = "auditing"  // an auditor looks for defects
 	Done      Phase = "done"
 	Stopped   Phase = "stopped" // for a Reason
 )
@@ -33,9 +33,9 @@ const (
 	Stalled       Reason = "stalled"       // no output for too long
 	NoProgress    Reason = "no-progress"   // iterations that bring no tree that was not there before
 	TimeOver      Reason = "time"          // the time of the whole loop
-	WorktreeGone  Reason = "worktree-gone" // somebody removed the work tree, or it cannot be read
+	WorktreeGone  Reason = "worktree-gone" // the work tree was removed or is unreadable
 	SandboxFailed Reason = "sandbox"
-	Refusal       Reason = "refused" // by a rule of ours
+	Refusal       Reason = "refused" // by one of our rules
 	Other         Reason = "other"   // State.Detail says what
 )
 
@@ -57,7 +57,7 @@ type State struct {
 	Base    string `json:"base"`               // the commit that the loop began from
 	Tip     string `json:"tip"`                // the newest commit of the loop's that it knows of
 	InPlace string `json:"in_place,omitempty"` // the user's own work tree, where the loop has none of its own
-	Given   string `json:"given,omitempty"`    // of Coding: the commit that ended it; nobody has to work any more
+	Given   string `json:"given,omitempty"`    // of Coding: the commit that ended it; no one has to work any more
 
 	Iteration int       `json:"iteration"`         // the current one, from 1; 0 while starting
 	Audits    int       `json:"audits"`            // that came to an end
@@ -78,7 +78,7 @@ type State struct {
 	Settings Settings `json:"settings"`
 }
 
-// Settings are what a loop was started with. Times are in seconds; 0 is no limit.
+// Settings are the settings of a loop. Times are in seconds; 0 means no limit.
 type Settings struct {
 	Agent      string   `json:"agent"`             // by the name of the caller's table, Hand, or "" for Command
 	Model      string   `json:"model,omitempty"`   // of the agent
@@ -113,7 +113,7 @@ func DefaultSettings() Settings {
 	}
 }
 
-// keptTrees is how many trees of iterations are looked at for one that comes back.
+// keptTrees bounds the iterations whose trees are compared to detect a repetition.
 const keptTrees = 8
 
 // Failing is a command of the plan that did not pass.

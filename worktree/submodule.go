@@ -91,8 +91,8 @@ func (p *Place) changedSubmodule(ctx context.Context, s submodule) (why string, 
 	return why, err
 }
 
-// strange says why git must not be at work in a submodule: its .git names a repository elsewhere,
-// which is somebody's.
+// strange returns why git must not work in a submodule: its .git names a repository elsewhere,
+// which belongs to another owner.
 func (p *Place) strange(ctx context.Context, s submodule) (string, error) {
 	out, err := p.inSubmodule(ctx, s, "rev-parse", "--absolute-git-dir")
 	if err != nil {
@@ -122,9 +122,9 @@ func (p *Place) inSubmodule(ctx context.Context, s submodule, args ...string) ([
 	return git.Run(cmd)
 }
 
-// resetSubmodules has the submodules be as a commit has them. What was there otherwise is moved
-// into the folder left of the loop, commits as a bundle. It reports whether anything was. Where a
-// person works nothing is done.
+// resetSubmodules resets the submodules to their state in a commit. It moves other content into the
+// folder left of the loop, commits as a bundle, and reports whether there was any. It does nothing
+// in a person's work tree.
 func (p *Place) resetSubmodules(ctx context.Context, tip string, now time.Time) (bool, error) {
 	if p.theirs {
 		return false, nil
@@ -200,8 +200,7 @@ func (p *Place) resetSubmodule(ctx context.Context, s submodule, now time.Time) 
 	return err
 }
 
-// leftAt is where a path is moved to that is taken out of the work tree at a time. Nothing is there
-// yet.
+// leftAt returns an unused path to which a removed path of the work tree is moved.
 func (p *Place) leftAt(now time.Time, name string) string {
 	at := filepath.Join(p.folder, "left", now.UTC().Format("20060102T150405"))
 	for n := 1; ; n++ {

@@ -46,8 +46,8 @@ func (b *bench) checkout() *testrepo.Repo {
 	return testrepo.At(b.t, filepath.Join(b.place.Dir, "lib"))
 }
 
-// What is changed in a submodule is not on the branch: it is told, and the plan's commands do not
-// see it.
+// Changes in a submodule do not reach the branch: they are reported, and the plan's commands do not
+// see them.
 func TestSubmoduleIsSetBack(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -111,7 +111,7 @@ func (b *bench) at(name string) *testrepo.Repo {
 	return testrepo.At(b.t, filepath.Join(b.place.Dir, filepath.FromSlash(name)))
 }
 
-// A submodule whose repository is somebody's own is not touched there.
+// A submodule whose repository is elsewhere is not touched there.
 func TestSubmoduleElsewhereIsLeftAlone(t *testing.T) {
 	b := withSubmodule(t, func(s *State) { s.Settings.MaxIterations = 1 })
 	own := filepath.Join(b.Dir, "lib")
@@ -153,7 +153,7 @@ func TestRemoveWithSubmodule(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer lease.Release()
-	commits := func(context.Context, Turn) (Outcome, error) { // the branch names a commit that nobody else has
+	commits := func(context.Context, Turn) (Outcome, error) { // the branch names a commit that no one else has
 		lib := b.checkout()
 		lib.Run("commit", "-q", "--allow-empty", "-m", "two")
 		b.at("").Commit("agent: use two")
@@ -172,7 +172,7 @@ func TestRemoveWithSubmodule(t *testing.T) {
 	}
 }
 
-// What somebody has deleted without git's knowing is removed all the same.
+// Files deleted without git's knowledge do not prevent removal.
 func TestRemoveWhatIsDeleted(t *testing.T) {
 	for _, what := range []string{"", ".git"} {
 		b := newBench(t, nil)

@@ -34,7 +34,7 @@ func TestStallsEndWhenSomethingIsHeard(t *testing.T) {
 	}
 }
 
-// What a phase is seen to have said is never older than the phase.
+// The visible output of a phase is never older than the phase.
 func TestLiveBeginsWithTheWatch(t *testing.T) {
 	o := newOnlooker(t)
 	if l := LiveOf(o.repo, "one"); l == nil || cmp.Diff([]time.Time{noon, noon}, []time.Time{l.Began, l.Heard}) != "" {

@@ -1,16 +1,16 @@
-// Package worktree carries a plan through iterations of coding, verifying and auditing in a work
-// tree of its own.
+// Package worktree carries a plan through iterations of coding, verifying and auditing in its own
+// work tree.
 //
-// LintPlan reads a plan, Open names the record of a loop, Record.Create begins it, and Carry does
-// what is next until the loop ends, or waits for a person's commit; Wake is for whoever comes with
-// one. What is to be done in a phase is given to Run as functions: this package knows no agent, no
-// model and no container.
+// LintPlan reads a plan, Open names the record of a loop, and Record.Create begins it. Carry
+// performs the steps until the loop ends or waits for a person's commit; Wake handles such a
+// commit. Run receives the phases as functions: this package knows no agent, no model and no
+// container.
 //
-// A loop is its record: a tree of files on a ref of its own (see Record), in which every step is
-// one commit. Whoever holds the Lease takes the steps; everybody may read. A supervisor that is
-// killed leaves a record from which the next one goes on: an iteration that was interrupted begins
-// anew from the commit before it, and what it had done by then is kept by a ref below Kept. The
-// state machine itself is the function Next, which does no I/O.
+// A loop is its record: a tree of files on its own ref (see Record), in which every step is one
+// commit. The holder of the Lease takes the steps; everyone may read. After a supervisor is killed,
+// the next one continues from the record. It restarts an interrupted iteration from the commit
+// before it, and keeps the unfinished work by a ref below Kept. The function Next is the state
+// machine and does no I/O.
 package worktree
 
 import "errors"

@@ -206,7 +206,7 @@ func (a *answering) take(r api.GenerateResponse) error {
 // judge says whether what came without an error is an answer.
 func (a *answering) judge(answer Answer) (Answer, error) {
 	// A server that silently truncates a question counts only the rest: the whole context, or half of
-	// it. One that forgets the beginning while it answers counts more tokens than fit.
+	// it. If it forgets the beginning while it answers, it counts more tokens than fit.
 	half := a.Context/2 <= a.asked && a.asked <= a.Context/2+2 && len(a.System)+len(a.Prompt) >= a.Context
 	cut := half || a.asked >= a.Context || a.asked+a.said > a.Context+1
 	switch {

@@ -16,7 +16,7 @@ import (
 // ones as small spend their time waiting for one another.
 func Create(ctx context.Context, base, name string, file []byte, more map[string]any) error {
 	digest := fmt.Sprintf("sha256:%x", sha256.Sum256(file))
-	if call(ctx, http.MethodHead, base+"/api/blobs/"+digest, nil) != nil { // a server that has the blob hangs up on a second upload
+	if call(ctx, http.MethodHead, base+"/api/blobs/"+digest, nil) != nil { // a server with the blob hangs up on an upload
 		if err := call(ctx, http.MethodPost, base+"/api/blobs/"+digest, file); err != nil {
 			return fmt.Errorf("create model %s: %w", name, err)
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/reverie-memory/reverie/worktree"
 )
 
-// agent is how an agent is called once, without a terminal, to work in the folder that it is
-// started in. It gets its prompt on standard input.
+// agent describes the one-shot call of an agent: without a terminal, in the folder that it is to
+// work in, with its prompt on standard input.
 type agent struct {
 	name  string
 	code  []string // argv that lets it change files and run commands
@@ -26,8 +26,8 @@ type agent struct {
 	insideEnv []string                     // with env there
 }
 
-// known are the agents whose calls are known. What they print while they work is what says that
-// they are alive, so they are asked for a stream of events.
+// known returns the supported agents. They are asked for a stream of events, because their output
+// is the only sign that they are alive.
 func known() []agent {
 	return []agent{
 		{
@@ -47,7 +47,7 @@ func known() []agent {
 			audit: []string{"claude", "-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "dontAsk",
 				"--allowedTools=Read,Grep,Glob,Bash(git diff:*),Bash(git show:*),Bash(git log:*)"},
 			model:     "--model",
-			insideEnv: []string{"IS_SANDBOX=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"}, // whoever owns the work tree may be root, without its capabilities
+			insideEnv: []string{"IS_SANDBOX=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"}, // the owner of the work tree may be root, without its capabilities
 		},
 		{
 			name:  "codex",
@@ -85,7 +85,7 @@ func Names() []string {
 	return names
 }
 
-// UnknownError is the error for an agent of that name, which there is none of.
+// UnknownError is the error for an unknown agent name.
 type UnknownError struct{ Name string }
 
 func (e *UnknownError) Error() string { return fmt.Sprintf("there is no agent %q", e.Name) }
@@ -117,7 +117,7 @@ func Call(name, model string, phase worktree.Phase, inside bool) (argv, env []st
 	return argv, env, nil
 }
 
-// trailing is how many words at the end of an argv have to stay there.
+// trailing counts the words that must stay at the end of an argv.
 func trailing(argv []string) int {
 	if argv[len(argv)-1] == "-" {
 		return 1

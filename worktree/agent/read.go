@@ -68,7 +68,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Readable is what an agent printed as people read it. Long lines are cut.
+// Readable returns an agent's output in readable form. It cuts long lines.
 func Readable(output string, short Short) string {
 	var b strings.Builder
 	r := reader{short: short}
@@ -92,7 +92,7 @@ type reader struct {
 	said   string // last
 }
 
-// read is what a line comes to, with its line feeds; "" for an event that has nothing to read.
+// read returns the readable form of a line, with its line feeds; "" for an event without text.
 func (r *reader) read(line string) string {
 	e, is := parse(line)
 	if !is {

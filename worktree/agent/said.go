@@ -2,9 +2,9 @@ package agent
 
 import "strings"
 
-// Said is what the model said to the user, of the output of an agent with events: what its tools
-// printed, and what it wrote into files, is not. Only that agent's own events say something; those
-// of any where a command has no name, "". An output without events is that text itself.
+// Said returns the model's words to the user from an agent's event output, without the output of
+// tools and the content of files. It considers only the named agent's events, or those of any agent
+// if agent is "". Output without events is returned unchanged.
 func Said(agent, output string) string {
 	switch agent {
 	case "", "claude", "codex", "gemini", "opencode":

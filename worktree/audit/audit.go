@@ -16,14 +16,13 @@ import (
 	"github.com/reverie-memory/reverie/worktree/diff"
 )
 
-// maxQuestions is how many questions about one change a model is asked.
+// maxQuestions bounds the questions to a model about one change.
 const maxQuestions = 24
 
-// Ask has a model look for defects in a diff, in as many questions as it needs: it is the audit of
-// a turn, and its Output the answers with what was left out of them. in is what each question tells
-// besides. A change that is too large for the model is an error: no part of it is passed over. What
-// a finding says of a place is held against the change. On an error Output has what was answered
-// before.
+// Ask has a model look for defects in a diff, in as many questions as needed. It is the audit of a
+// turn; Output holds the answers and their omissions. in is common to all questions. Ask fails if
+// the change is too large for the model, and never skips a part. It checks the places of findings
+// against the change. On an error, Output holds the answers so far.
 func Ask(ctx context.Context, m *prompts.Model, set prompts.Set, in prompts.Audit, change string, t worktree.Turn) (out worktree.Outcome, err error) {
 	parts, asked, err := questions(m, set, in, diff.Parse(change))
 	if err != nil {

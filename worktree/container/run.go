@@ -13,7 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/worktree"
 )
 
-// longest is how long a command without a limit may take.
+// longest bounds a command without a limit.
 const longest = 7 * 24 * time.Hour
 
 // exitEnded is the exit code of a command that a limit other than that of time ended.
@@ -26,9 +26,9 @@ type Runner struct {
 	Spec   sandbox.Spec // but for what the work tree and the command say
 }
 
-// Run is a worktree.Runner. Of the environment of the command it takes what is given with it, and
-// what Spec has. When it returns, the work tree is scrubbed. What the sandbox could not do is an
-// error that wraps worktree.ErrSandbox.
+// Run is a worktree.Runner. The command gets the environment given with it and that of Spec. On
+// return the work tree is scrubbed. A failure of the sandbox gives an error that wraps
+// worktree.ErrSandbox.
 func (r *Runner) Run(ctx context.Context, c worktree.Command) (worktree.Result, error) {
 	var res worktree.Result
 	spec := r.Spec

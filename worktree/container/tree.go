@@ -1,7 +1,7 @@
-// Package container has the commands of a loop run in containers (Runner), and lets out of the work
-// tree that they write into only what the host can take (Guard).
+// Package container runs the commands of a loop in containers (Runner). From the work tree that
+// they write, it passes on only content that is safe for the host (Guard).
 //
-// A Tree is for one loop at a time: whoever uses it carries that loop on.
+// A Tree serves one loop at a time, and only the process that carries the loop on may use it.
 package container
 
 import (

@@ -24,9 +24,8 @@ type Line struct {
 	first    bool // of a hunk
 }
 
-// Parse takes a diff of git's apart, made with the prefixes a/ and b/. What is none of such a diff
-// is passed over, and there is no error: where secrets were taken out, a hunk may have fewer lines
-// than its head says.
+// Parse parses a git diff with the prefixes a/ and b/. It skips other lines and never fails: after
+// redaction, a hunk may have fewer lines than its head says.
 func Parse(diff string) []File {
 	var all []File
 	var f *File
@@ -72,8 +71,8 @@ func Parse(diff string) []File {
 	return all
 }
 
-// begins reports whether a line of a diff is none of a hunk's that is being read, but the first of
-// the next hunk or file.
+// begins reports whether a line does not belong to the current hunk but starts the next hunk or
+// file.
 func begins(line string) bool {
 	return strings.HasPrefix(line, "diff --git ") || strings.HasPrefix(line, "@@ -")
 }

@@ -84,7 +84,7 @@ func TestParseDiffKnowsEveryName(t *testing.T) {
 	}
 }
 
-// Where a secret of several lines is taken out, a hunk has fewer lines than its head says.
+// After a multi-line secret is redacted, a hunk has fewer lines than its head says.
 func TestParseDiffFindsTheNextFile(t *testing.T) {
 	files := Parse("diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1,9 @@\n one\n+[redacted:private-key]\n" + twoFiles)
 	if len(files) != 4 || len(files[0].Lines) != 2 || len(files[1].Lines) != 7 {

@@ -9,8 +9,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-// Between is what differs between two commits, without secrets. At its end stand the files that git
-// takes for binary and that can be read all the same.
+// Between returns the redacted diff between two commits. Readable files that git takes for binary
+// follow at its end.
 func Between(ctx context.Context, repo *git.Repo, scanner *redact.Scanner, base, tip string) (string, error) {
 	c := change{repo, base, tip}
 	hidden, err := c.readable(ctx)
@@ -37,7 +37,7 @@ func Between(ctx context.Context, repo *git.Repo, scanner *redact.Scanner, base,
 	return clean.String(), nil
 }
 
-// change is what lies between two commits.
+// change is the difference between two commits.
 type change struct {
 	repo      *git.Repo
 	base, tip string
@@ -48,8 +48,8 @@ func (c change) diff(ctx context.Context, option string, more ...string) ([]byte
 		"--src-prefix=a/", "--dst-prefix=b/", c.base, c.tip, option}, more...)...)
 }
 
-// readable are the files of a change of which git shows no lines, for a NUL or an attribute, and
-// that somebody could read: one byte must not keep an auditor from a script.
+// readable returns the changed files whose lines git hides because of a NUL or an attribute
+// although they are readable. A single byte must not hide a script from an auditor.
 func (c change) readable(ctx context.Context) ([]string, error) {
 	counts, err := c.diff(ctx, "--numstat", "-z", "--")
 	if err != nil {

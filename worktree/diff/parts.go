@@ -12,8 +12,7 @@ type Part struct {
 	Files map[string][]Line // what it shows of each; of a long line each piece
 }
 
-// MaxLine is how much of one line is shown at a time, in bytes: a longer one is shown in pieces,
-// each on a line.
+// MaxLine bounds the bytes shown on one line: a longer line is split over several.
 const MaxLine = 500
 
 // pieces are the parts of a line that are shown each on its own. Characters stay whole.

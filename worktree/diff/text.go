@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// scriptHead is how much of a file is looked at for text, in bytes.
+// scriptHead bounds the bytes of a file that are checked for text.
 const scriptHead = 1 << 10
 
 // isScript reports whether a content can be read as text, whatever git says: it names its

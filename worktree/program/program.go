@@ -17,7 +17,7 @@ import (
 	"github.com/reverie-memory/reverie/worktree/agent"
 )
 
-// Place is where a loop's programs are called.
+// Place is the place from which a loop calls its programs.
 type Place struct {
 	Repo   *git.Repo
 	Inside bool   // in a container, whose image was asked for what is called by name
@@ -25,9 +25,9 @@ type Place struct {
 	Dir    string // the work tree where it is there already, else ""
 }
 
-// Of is what a loop calls in a phase; "" if nothing is, or nothing that is known. Of a shell's
-// command it is the first word, as far as that is known without a shell; shell reports whether it
-// is one's. The error is an agent.UnknownError.
+// Of returns the program that a loop calls in a phase, or "" if it calls none or it is unknown. For
+// a shell command, which shell reports, it is the first word as far as that is certain without a
+// shell. The error is an agent.UnknownError.
 func Of(set worktree.Settings, phase worktree.Phase, inside bool) (word string, shell bool, err error) {
 	name := set.Agent
 	switch {
@@ -80,7 +80,7 @@ func (p Place) Missing(ctx context.Context, word string, shell bool) (why, hint 
 	return "", ""
 }
 
-// notIn says why a path is none of a program in the commit; "" if it is, or lies in a submodule.
+// notIn returns why a path is not a program in the commit, or "" if it is one or is in a submodule.
 func (p Place) notIn(ctx context.Context, name string) string {
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
 		return "lies outside of the loop's work tree"

@@ -1,6 +1,6 @@
-// Package try makes folders in which something is tried before a loop begins, beside those of the
-// loops, and removes what is left of them (Make, Clear). Processes may do both at a time: whoever
-// tries holds the folder's lock.
+// Package try makes folders for trial runs before a loop begins, beside those of the loops (Make),
+// and removes leftovers (Clear). Several processes may do both at a time: each user holds its
+// folder's lock.
 package try
 
 import (
@@ -15,12 +15,12 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// prefix begins the name of such a folder. It has a lock, held as long as somebody tries, and the
-// folder tree. The name of a loop is part of a ref's, so none begins like this.
+// prefix begins the name of such a folder. It contains a lock, held during the trial, and the
+// folder tree. A loop's name is part of a ref's, so it cannot begin like this.
 const prefix = ".try-"
 
-// Make makes such a folder in the repository's state folder, and returns an empty one in it and
-// what removes all of it. What others have left that were killed goes first.
+// Make creates such a folder in the repository's state folder. It returns an empty folder in it and
+// a function that removes both. It first removes the leftovers of killed processes.
 func Make(ctx context.Context, repo *git.Repo) (tree string, done func(), err error) {
 	loops, err := repo.StateSub("loops")
 	if err == nil {
@@ -51,9 +51,9 @@ func Make(ctx context.Context, repo *git.Repo) (tree string, done func(), err er
 
 func lockOf(dir string) string { return filepath.Join(dir, "lock") }
 
-// remove removes such a folder while its lock is held: the lock behind all else, so that a folder
-// without one is empty, and the folder itself unless whoever is about to try in it has made a lock
-// anew.
+// remove removes such a folder while its lock is held. It removes the lock last, so that a folder
+// without a lock is empty. The folder itself stays if another process has already made a new lock
+// in it.
 func remove(dir string, unlock func()) error {
 	err := os.RemoveAll(filepath.Join(dir, "tree"))
 	if err != nil {
@@ -77,8 +77,8 @@ func removeEmpty(dir string) error {
 	return err
 }
 
-// Clear removes such folders of processes that were killed from the folder of the loops, which need
-// not be there: nobody holds their locks.
+// Clear removes the trial folders of killed processes, whose locks are free, from the folder of the
+// loops. That folder may be missing.
 func Clear(loops string) error {
 	entries, err := os.ReadDir(loops)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -92,7 +92,7 @@ func Clear(loops string) error {
 		dir := filepath.Join(loops, e.Name())
 		f, err := file.Open(lockOf(dir), os.O_RDWR|file.NoFollow, 0o600)
 		if errors.Is(err, fs.ErrNotExist) {
-			bad = append(bad, removeEmpty(dir)) // whoever is about to lock it makes another
+			bad = append(bad, removeEmpty(dir)) // the next locker makes another
 			continue
 		}
 		if err != nil {

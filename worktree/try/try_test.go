@@ -20,8 +20,8 @@ func here(t *testing.T) (repo *git.Repo, loops string) {
 	return repo, filepath.Join(repo.CommonDir, "reverie", "loops")
 }
 
-// What a start that was killed has left goes with the next one; a folder in which somebody looks
-// stays, and so does a loop's, whatever its name.
+// The next start removes the leftovers of a killed one. A folder in use stays, and so does a loop's
+// folder, whatever its name.
 func TestStartRemovesWhatKilledStartsLeft(t *testing.T) {
 	repo, loops := here(t)
 	alive, done, err := Make(t.Context(), repo)

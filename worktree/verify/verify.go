@@ -44,17 +44,16 @@ func Run(lines []string, limit float64, live io.Writer, run func(argv []string) 
 	return out, nil
 }
 
-// Ran is one command of a plan as it was run. Where Exit is nil and Ended false, the text does not
-// hold how it ended.
+// Ran is one command of a plan as it ran. If Exit is nil and Ended false, its end is unknown.
 type Ran struct {
 	Line, Output string
 	Exit         *int // its exit code
 	Ended        bool // it took too long, and was ended
 }
 
-// Read reads what Run has written: each command behind a dollar sign, what it printed, and how it
-// ended. No line of an output looks like one of these, see printedBy. Of a command at whose end the
-// text was cut it is not known how it ended.
+// Read parses the text of Run: each command after a dollar sign, its output, and its end. No output
+// line looks like one of these, see printedBy. If the text was cut before a command's end, that end
+// is unknown.
 func Read(text string) []Ran {
 	var all []Ran
 	for line := range strings.Lines(text) {
@@ -82,8 +81,8 @@ func Read(text string) []Ran {
 	return all
 }
 
-// printedBy is what a command printed, so that no line of it looks like one that says which command
-// ran or how it ended.
+// printedBy returns a command's output, changed so that no line of it looks like a command or its
+// end.
 func printedBy(output string) string {
 	if output == "" {
 		return ""

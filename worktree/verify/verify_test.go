@@ -30,7 +30,7 @@ func TestReadReadsWhatRunWrites(t *testing.T) {
 	}
 }
 
-// What was printed before a command that could not be run is not lost.
+// The output before a failed start of a command is kept.
 func TestRunKeepsWhatWasPrinted(t *testing.T) {
 	broken := errors.New("no shell")
 	var live strings.Builder
