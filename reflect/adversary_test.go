@@ -18,9 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "write "+adversaryFile+" again")
 
-// adversaryFile has one attack a line: a session in which somebody planted a text for whatever
-// model reads it, and the answer of a model that does as the text says. Tests of other packages may
-// read it.
+// adversaryFile has one attack per line: a session with a text planted for a model that reads it,
+// and the answer of a model that obeys. Tests of other packages may read it.
 const adversaryFile = "testdata/adversary.jsonl"
 
 // An attack is one line of adversaryFile.
@@ -77,7 +76,7 @@ var carriers = []carrier{
 	{"thoughts of the agent", false, inEvent(transcript.Event{Kind: transcript.Reasoning, Text: "PLANT"})},
 }
 
-// asked is what the person of these sessions really said, in event 0.
+// askedFor is the person's only real request in these sessions, in event 0.
 const askedFor = "please fix the retry test of the gateway"
 
 // A plot is what a planted text wants of a model. at is the number of the event in which it stands.

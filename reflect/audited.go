@@ -24,7 +24,7 @@ const LoopClient = "loop"
 // how it shows. Its outcome is OK for one that was fixed.
 const AuditTool = "audit"
 
-// AuditCall is what a finding's Call tells.
+// AuditCall holds the Call of a finding.
 type AuditCall struct {
 	Severity    string `json:"severity"` // bug, warning or suggestion
 	Rule        string `json:"rule,omitempty"`
@@ -35,7 +35,7 @@ type AuditCall struct {
 // maxAudited bounds what one loop may propose of what its audits found.
 const maxAudited = 5
 
-// ofTheChange is what speaks of a change under review and not of the code that came of it.
+// ofTheChange matches text about a change under review rather than the resulting code.
 var ofTheChange = lazy(`(?i)\blines? \d+|\bL\d+\b|\biteration \d+|\b(?:this|the) (?:diff|patch|change|commit|hunk|iteration|branch|plan|pull request|PR|MR)\b`)
 
 // findAudited looks at the findings of a loop that were fixed. A bug is offered; a warning is where

@@ -63,7 +63,7 @@ func TestWhatAnAuditFoundAndALoopFixedIsOffered(t *testing.T) {
 	}
 }
 
-// Of many findings those stay that came back, then the bugs.
+// With many findings, recurring ones are kept first, then bugs.
 func TestALoopProposesFewFindings(t *testing.T) {
 	var events []transcript.Event
 	for i := range 6 {

@@ -199,8 +199,8 @@ func trimmedLines(text string) []string {
 // A dependency is a line of a manifest that asks for a package in a version.
 var dependency = lazy("^[\"']?(@?[A-Za-z][\\w./@-]*)[\"']?\\s*(?:=|:|==|~=|>=)\\s*(?:\\{.*\\bversion\\s*[=:]\\s*)?[\"']?([\\^~<>=v ]*\\d[\\w.+-]*)[\"']?")
 
-// asDependency names the package and the version a line of a manifest asks for, empty if it
-// is none.
+// asDependency returns the package and version that a line of a manifest requires, or "" if it
+// names no dependency.
 func asDependency(file, line string) (pack, version string) {
 	if !manifests.Has(path.Base(file)) {
 		return "", ""

@@ -13,7 +13,7 @@ import (
 // maxDiagnoses bounds what one session may propose of its agent's words.
 const maxDiagnoses = 1
 
-// besideEvents is how many events may lie between a failure and what is said about it.
+// besideEvents bounds the events between a failure and a remark about it.
 const besideEvents = 200
 
 // cause announces what an agent takes for the reason of a failure.

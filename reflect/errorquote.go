@@ -8,10 +8,10 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// What a command prints is written by whoever wrote the test, the tool or the page it fetched. Only
-// errorQuote takes words of an output into a statement, and it takes what can be nothing but an
-// error: names of things, and words in which programs complain. With a sentence that orders,
-// addresses or invites nobody, the statement names the exit code instead.
+// A command's output comes from the author of the test, tool or fetched page. Only errorQuote
+// copies words of an output into a statement. It accepts only error text: names of things, and
+// words in which programs complain. If a sentence orders, addresses or invites the reader, the
+// statement names the exit code instead.
 
 // maxErrorQuote is the longest error told in a statement, in bytes.
 const maxErrorQuote = 80
@@ -68,7 +68,7 @@ func isName(raw string) bool {
 	return len(raw) > 2 && (raw[0] == '\'' || raw[0] == '"') && raw[len(raw)-1] == raw[0]
 }
 
-// addresses tells whether a token names somebody who may read it.
+// addresses reports whether a token names a possible reader.
 func addresses(token string) bool {
 	for part := range strings.FieldsFuncSeq(strings.ToLower(token), func(r rune) bool { return !unicode.IsLetter(r) }) {
 		if addressWords.Has(part) {
@@ -120,7 +120,7 @@ var (
 	hostPath  = lazy(`^(?:[\w-]+\.)+(?:[a-z]{2,})/\S*`)
 )
 
-// addressWords name whoever may read an error.
+// addressWords name possible readers of an error.
 var addressWords = pattern.NewWords(`
 	you your yours yourself agent agents assistant assistants ai llm model models claude codex gemini gpt chatgpt copilot
 	opencode human humans developer developers maintainer maintainers contributor contributors`)

@@ -10,7 +10,7 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// maxEvidence is how many quotes one candidate keeps.
+// maxEvidence bounds the quotes of one candidate.
 const maxEvidence = 6
 
 // index returns where in the view's events the event at position n of the session is.
@@ -81,7 +81,7 @@ func (v *view) quoteError(a act, sig signature) record.Evidence {
 	return v.quoteCommand(a)
 }
 
-// excerpt is what is quoted of a text: its first record.MaxQuote bytes.
+// excerpt returns the quotable part of a text: its first record.MaxQuote bytes.
 func excerpt(text string) string {
 	if len(text) <= record.MaxQuote {
 		return text

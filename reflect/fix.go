@@ -8,8 +8,8 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// Failure and repair: the same command fails and later succeeds. What lay between decides.
-// One command that prepares the ground is knowledge; edits of code are everyday work.
+// Failure and repair: the same command fails and later succeeds, and the acts between decide. One
+// command that prepares the ground is knowledge; edits of code are everyday work.
 
 // maxOpen bounds how many commands with an open failure are followed at once.
 const maxOpen = 256
@@ -59,8 +59,8 @@ func (v *view) partial(from, to int) bool {
 	return a.text != "" && b.text != "" && a.text != b.text && a.env
 }
 
-// repairs makes the candidates of a command that succeeded at act ok in the end. Of several
-// values a variable was given, the one that stood then counts, against the first failure.
+// repairs makes the candidates of a command that finally succeeded at act ok. If a variable had
+// several values, the final one counts, against the first failure.
 func (v *view) repairs(f failure, ok int) []finding {
 	if newEnv(v.acts[f.first].step, v.acts[ok].step) != "" && ok-f.first < maxActs {
 		if out := v.repaired(f.first, ok); len(out) > 0 {
@@ -163,8 +163,8 @@ func (v *view) prescribed(f act, s step) bool {
 	return len(s.words) > 1 && !changes(s) && !looks(s) && !oneTime.Has(s.words[0]) && s.words[0] != "git" && mentions(v.events[f.result].Text, s.key)
 }
 
-// appendHelper adds a helper that is not there yet. One that only sets up its own shell
-// takes the place of an earlier one of the same program: that shell has ended.
+// appendHelper adds a helper unless the list has it. A helper that only sets up its own shell
+// replaces an earlier one of the same program, whose shell has ended.
 func appendHelper(list []act, a act) []act {
 	for i, b := range list {
 		if b.step.key == a.step.key {
@@ -346,7 +346,7 @@ func show(s step, dir string) string {
 // selects are flags that choose some of the tests; the next word says which.
 var selects = set("-run --run -k -t -g --grep --testNamePattern --tests --only")
 
-// fTopic is what a command is about, in a word or two.
+// fTopic returns the topic of a command, in a word or two.
 func fTopic(s step) string {
 	return strings.TrimSpace(path.Base(s.words[0]) + " " + s.tool())
 }

@@ -189,7 +189,7 @@ func (g *gate) settle() {
 	}
 }
 
-// mergeEvidence adds quotes that say the same. Where only one side is in doubt, the other is all.
+// mergeEvidence joins quotes that say the same. If only one side is in doubt, it returns the other.
 func mergeEvidence(a, b []record.Evidence) []record.Evidence {
 	switch doubtA, doubtB := record.Doubtful(a), record.Doubtful(b); {
 	case doubtA && !doubtB:

@@ -185,10 +185,9 @@ func visibleText(text string) bool {
 // quotable are the fields of an event that may be quoted.
 func quotable(e *transcript.Event) []string { return []string{e.Text, e.Command, e.Old, e.New} }
 
-// quoted returns the words of an event that a quote gives, as they stand there. A run of white
-// space counts as one space; all else must be the same. What is shorter than minQuote must be a
-// whole field, and a quote has a word in it. Words that clients put into the event are not among
-// those that may be quoted.
+// quoted returns the words of an event that match a quote. A run of white space counts as one
+// space; everything else must be equal. A quote contains a word, and if shorter than minQuote it
+// must be a whole field. Words that clients put into the event cannot be quoted.
 func (r *reader) quoted(e *transcript.Event, quote string) (string, bool) {
 	quote = strings.TrimSpace(quote)
 	if len(quote) > 4*maxQuoted || !strings.ContainsFunc(quote, isWordRune) {
@@ -209,7 +208,7 @@ func (r *reader) quoted(e *transcript.Event, quote string) (string, bool) {
 		if !ok {
 			continue
 		}
-		// What is shown is without what clients put in: its pieces meet where the event's do not.
+		// The shown text omits the clients' words, so its pieces adjoin where the event's do not.
 		if words = excerpt(words); strings.Contains(quotable(&r.gate.view.events[i])[at], words) {
 			return words, true
 		}

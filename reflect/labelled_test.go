@@ -14,7 +14,7 @@ import (
 // The labelled sessions and the meaning of their labels: testdata/labelled/README.md.
 const labelledDir = "testdata/labelled"
 
-// What the detectors must reach over the whole set.
+// Minimum scores of the detectors over the whole set.
 const (
 	minPrecision = 0.87
 	minRecall    = 0.72

@@ -7,7 +7,7 @@ import (
 )
 
 // An order asks for one thing in a few words: "open a draft PR". One order states nothing. The same
-// order in session after session is a rule that nobody stated; dream counts them.
+// order in session after session is an unstated rule; dream counts them.
 
 // Bounds of orders.
 const (

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// What commands do to the ground others stand on: bring in what the project declares, start
-// a service, generate, migrate, build; or change something else.
+// Effects of commands on the ground for others: install declared dependencies, start a service,
+// generate, migrate, build; or change something else.
 
 var (
 	serviceError = lazy(`(?i)econnrefused|connection refused|could not connect|can't connect|cannot connect|failed to connect|no such host|enotfound|daemon|connect: `)

@@ -9,7 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// Progress is where a session stands: what it was asked for, and what it came to.
+// Progress describes the present state of a session: its requests and results.
 type Progress struct {
 	Asked   []string // what the user typed, the oldest first
 	Changed []string // files that were edited, relative to the session's directory, sorted
@@ -18,7 +18,7 @@ type Progress struct {
 	Said    []string // what the user said that is meant to last
 }
 
-// maxStood is how many events are looked at, the last: a session is asked while its agent waits.
+// maxStood bounds the events examined, from the end: the agent waits for the answer.
 const maxStood = 10_000
 
 // Stand returns where a session stands after some events. It is a function of them alone. The
@@ -74,8 +74,8 @@ func Stand(s transcript.Session, events []transcript.Event) Progress {
 	return p
 }
 
-// edited is a file as the session's directory has it; outside of that by its base name alone, for
-// where a machine keeps its files is nobody's business.
+// edited returns a file relative to the session's directory, or its base name outside of it,
+// because a machine's folders are private.
 func edited(file, dir string) string {
 	rel := strings.TrimPrefix(path.Clean(strings.ReplaceAll(relative(file, dir), "\\", "/")), "./")
 	switch {

@@ -24,7 +24,7 @@ var (
 	ErrNoRoom = errors.New("no room for a session in the model's context")
 )
 
-// Reading is what a model made of a session.
+// Reading is a model's reading of a session.
 type Reading struct {
 	Reflection record.Reflection // the detectors' findings, and behind them the model's
 	Parts      int               // in which the session was asked about
@@ -36,15 +36,14 @@ type Reading struct {
 	Faults     []string          // what was wrong with answers, and with items of answers, that could not be used
 }
 
-// Read asks a model what a session taught, and joins what stands up to the session's events with
-// what the detectors found: base, which stays as it is. known are statements that need not be found
-// again. Without a model it is base alone.
+// Read asks a model about the lessons of a session, and joins those that the events support with
+// the detectors' findings: base, which stays unchanged. known lists statements that need not be
+// found again. Without a model it returns base alone.
 //
-// A session that has no room in one question is asked about in parts, at most maxParts. An answer
-// that cannot be used is asked for once more, with what was wrong. A part without a usable answer
-// is counted in Refused. Where no part has one the error wraps ErrUnusable. An error of the model,
-// or of the context, ends the reading at once, unless it wraps ErrUnusable: then there was an
-// answer, and it was bad. With an error the caller keeps base. Equal answers give an equal Reading.
+// A session too large for one question is asked in parts, at most maxParts. An unusable answer is
+// requested once more, with the fault. Refused counts the parts without a usable answer. If all
+// parts fail, the error wraps ErrUnusable. Any other error of the model, or of the context, ends
+// the reading at once. On an error the caller keeps base. Equal answers give an equal Reading.
 func Read(ctx context.Context, m *prompts.Model, set prompts.Set, s transcript.Session, events []transcript.Event, base record.Reflection, known []string) (Reading, error) {
 	if m == nil {
 		return Reading{Reflection: base}, nil
@@ -85,7 +84,7 @@ func Read(ctx context.Context, m *prompts.Model, set prompts.Set, s transcript.S
 }
 
 const (
-	// hopeless is how many parts without a usable answer, and none with one, end a reading.
+	// hopeless is the number of unusable parts that ends a reading without a usable one.
 	hopeless = 2
 
 	unusable = "unusable answer"
@@ -148,7 +147,7 @@ func Import(set prompts.Set, s transcript.Session, events []transcript.Event, ba
 	return r.finish(model, "", hash), nil
 }
 
-// asking is what is asked about a session.
+// asking holds the questions about a session.
 type asking struct {
 	parts    [][]line
 	rendered []prompts.Rendered // by part
@@ -156,13 +155,14 @@ type asking struct {
 	left     int                // events that no part had room for
 }
 
-// maxTitle is what of a session's title is shown, in bytes.
+// maxTitle bounds the shown part of a session's title, in bytes.
 const maxTitle = 200
 
 // noLines stand for those of a session where only the frame of a question is wanted.
 var noLines = []prompts.Line{{Who: fromUser}}
 
-// askAbout makes the questions about a session. What is known takes a quarter of the room at most.
+// askAbout makes the questions about a session. Known statements take at most a quarter of the
+// room.
 func askAbout(m *prompts.Model, set prompts.Set, s transcript.Session, events []transcript.Event, known []string) (asking, error) {
 	t := traced(s, events)
 	in := prompts.Reflect{Title: cut.Marked(s.Title, maxTitle), Outcome: outcome(events), Part: maxParts, Parts: maxParts, Lines: noLines}
@@ -278,7 +278,7 @@ func (r *reader) put(ctx context.Context, m *prompts.Model, q prompts.Rendered, 
 	}
 }
 
-// take keeps what passed. Those that say the same meet.
+// take keeps the accepted candidates and merges those that say the same.
 func (r *reader) take(v judgement) {
 	for why, n := range v.refused {
 		r.refuse(why, n)
@@ -299,8 +299,7 @@ func (r *reader) take(v judgement) {
 	}
 }
 
-// maxReflection is what the text of a reflection may have for a model's candidates to be added, in
-// bytes.
+// maxReflection bounds the text of a reflection to which a model's candidates are added, in bytes.
 const maxReflection = record.MaxRecord * 3 / 4
 
 // finish joins what the model found with what the detectors did: theirs first, then what the model

@@ -135,7 +135,7 @@ func TestSplit(t *testing.T) {
 	})
 }
 
-// What stretch returns stands in the text, and differs from the quote in white space alone.
+// stretch returns a part of the text that differs from the quote only in white space.
 func TestStretch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.SampledFrom([]string{"a", "ab", "aa", "b", " ", "\n", "\t ", "é", "字", "\u00a0"})

@@ -17,7 +17,7 @@ import (
 // in the colleague's words, with a quote of the line that has most of them.
 const minPassed = 0.9
 
-// What refuses bad answers must not refuse good ones.
+// The checks against bad answers must not refuse good ones.
 func TestGoodAnswersPass(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

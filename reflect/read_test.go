@@ -292,7 +292,7 @@ func TestPathsAreThoseOfTheSession(t *testing.T) {
 	}
 }
 
-// What a detector found stays as it found it, quotes included, and is counted.
+// A detector's finding stays unchanged, quotes included, and is counted.
 func TestAModelConfirmsTheDetectors(t *testing.T) {
 	s := script{user("from now on always run `make lint` before you commit"), run("make lint", 0, "ok lint passed")}
 	got, err := read(t, says(replyOf(item("Always run `make lint` before you commit.", 2, "ok lint passed"))), s)

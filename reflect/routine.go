@@ -193,7 +193,7 @@ func narrow(s step) bool {
 	return false
 }
 
-// taskRunner is what passes the words after a task on to its command.
+// taskRunner lists programs that pass the words after a task on to its command.
 var taskRunner = set("npm yarn pnpm bun just task mise")
 
 // givesTarget tells whether a word that is no flag follows the task or the script that runs

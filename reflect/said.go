@@ -24,7 +24,7 @@ type sentence struct {
 	event  int    // index of the User event
 	raw    string // verbatim, without preface and politeness
 	lang   string // en, zh, ja or ko, by its script
-	theirs bool   // somebody else's, as its paragraph says
+	theirs bool   // someone else's words, as its paragraph says
 }
 
 // Bounds of statements, in bytes.
@@ -46,9 +46,9 @@ func (v *view) typed(event int) {
 // kept as weak, if another statement may be about the same thing: it may change what is known.
 const minWeak = 0.2
 
-// findSaid makes candidates of the sentences that are worth keeping. One that does not say that it
-// lasts, or of which the model is not certain, is in doubt: a person decides. A sentence that needs
-// the one before takes it along.
+// findSaid makes candidates of the sentences worth keeping. It marks a sentence as doubtful, for a
+// person to decide, if it does not claim to last or the model is uncertain. A sentence that depends
+// on the one before includes it.
 func findSaid(v *view) []finding {
 	var out []finding
 	for i := range v.sentences {

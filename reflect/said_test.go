@@ -9,8 +9,8 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// A person's rule that says it lasts is accepted unasked. What else is worth keeping waits, in the
-// person's own words.
+// A person's rule that claims to last is accepted without review. Other statements worth keeping
+// wait, in the person's own words.
 func TestSaidWaitsUnlessItLasts(t *testing.T) {
 	for said, doubt := range map[string]record.Doubt{
 		"Always run the tests with `make check`, never with go test alone.":             "",
@@ -41,7 +41,7 @@ func TestSaidTakesItsNeighbourAlong(t *testing.T) {
 	}
 }
 
-// Reviews, logs and plans that a person pastes are nobody's words.
+// Pasted reviews, logs and plans are not the person's words.
 func TestPastedTextMakesNoStatement(t *testing.T) {
 	for _, said := range []string{
 		"`readAll` ignores the error of Close, so a full disk goes unnoticed. Consider returning it.",
@@ -118,7 +118,7 @@ func TestTopicsThatContradict(t *testing.T) {
 	}
 }
 
-// What a person shows is not what a person says.
+// Text that a person shows is not a statement by that person.
 func TestWordsOfOthersInAMessage(t *testing.T) {
 	const rule = "Always use pnpm in web/, never npm: npm writes a package-lock.json and CI rejects it."
 	wants(t, script{user("fix the build please.\n\n" + rule)}, rule)

@@ -56,7 +56,7 @@ const (
 	Unchanged Change = "unchanged" // the same events, or the beginning of those kept
 )
 
-// Ingested is what one transcript came to.
+// Ingested is the result of reading one transcript.
 type Ingested struct {
 	transcript.Stats
 	Sessions []Kept
@@ -113,8 +113,8 @@ func (s Sessions) Ingest(ctx context.Context, r io.Reader, format transcript.For
 	return in, err
 }
 
-// touches reports whether an agent's call names the transcript of a session, by a name that agents
-// give it. What stands there afterwards as typed may be the agent's.
+// touches reports whether an agent's call names the transcript of a session, by an agent's name for
+// it. Later typed text in that transcript may then be the agent's.
 func touches(e transcript.Event, id string) bool {
 	if e.Kind != transcript.Call || len(id) < 8 {
 		return false
@@ -237,7 +237,7 @@ func (s Sessions) Load(name string) (Kept, []transcript.Event, error) {
 	return Kept{}, nil, fmt.Errorf("%s: several sessions begin like that: %s, %s, …", name, found[0].Name(), found[1].Name())
 }
 
-// abandoned is the age from which an unfinished file is taken for one that nobody writes any more.
+// abandoned is the age from which an unfinished file counts as abandoned.
 const abandoned = 24 * time.Hour
 
 // Expire removes sessions taken in before a time, and says how many. It also removes what an ingest

@@ -120,8 +120,8 @@ func TestIDsStayInTheFolder(t *testing.T) {
 	}
 }
 
-// A secret in an id would become a file's name, also one that is none any more once its punctuation
-// is gone or its end is cut.
+// A secret in an id would become a file's name, even one that no longer looks like a secret without
+// its punctuation or its end.
 func TestSecretInAnIDIsTakenOut(t *testing.T) {
 	long := strings.Repeat("s", 92) + "-blue-7-whale-frobnicator"
 	for name, text := range map[string]string{

@@ -100,7 +100,7 @@ func (w *sessionWriter) id(id string) string {
 	return id
 }
 
-// finish puts the session in its place, unless what lies there is the same or goes on further.
+// finish puts the session in its place, unless the stored one is equal or longer.
 func (w *sessionWriter) finish(head transcript.Session) (Kept, error) {
 	defer w.abandon()
 	head.Client, head.ID, head.Parent = w.name(head.Client), w.id(head.ID), w.id(head.Parent)

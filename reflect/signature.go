@@ -22,7 +22,7 @@ var (
 	shellName   = lazy(`^(?:bash|zsh|sh|dash|fish|/(?:usr/)?bin/\w+):(?:\d+:)?\s+(?:line )?(?:\d+:\s+)?`)
 	zshNotFound = lazy(`^command not found: (\S+)$`)
 
-	// core is where the part of a wrapped error begins that is the same for all callers.
+	// core matches the beginning of the part of a wrapped error that all callers share.
 	core = lazy(`dial tcp |connect ECONNREFUSED|No module named |Cannot find module |relation "[^"]+" does not exist|` +
 		`no such table|pattern \S+: no matching files|Unsupported class file|Executable doesn't exist`)
 
@@ -81,8 +81,8 @@ func (v *view) sign(i int) signature {
 	return s
 }
 
-// passed holds the masked lines, as hashes, that look like errors and that runs that passed
-// printed: tests that expect errors, warnings nobody minds.
+// passed returns the hashes of masked lines that look like errors but that successful runs printed:
+// tests that expect errors, and ignored warnings.
 func (v *view) passed() map[uint64]bool {
 	if v.harmless != nil {
 		return v.harmless

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// A step is one simple command an agent ran, brought to a form in which the same work is
-// the same text, whoever typed it.
+// A step is one simple command of an agent, normalised so that the same work has the same text.
 type step struct {
 	key    string   // `npm test`: wrappers, verbosity, output filters and the working directory off
 	words  []string // of the key

@@ -27,7 +27,7 @@ type detector struct {
 	find func(*view) []finding
 }
 
-// detectors run in this order. Of two that say the same, the first keeps its name.
+// detectors run in this order. If two say the same, the first keeps its name.
 var detectors = []detector{
 	{"correction", findCorrections},
 	{"said", findSaid},

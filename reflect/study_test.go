@@ -28,7 +28,7 @@ func user(text string) func(*[]transcript.Event) {
 	return add(transcript.Event{Kind: transcript.User, Origin: transcript.Typed, Text: text})
 }
 
-// given is text in the user's role that nobody typed.
+// given adds text in the user's role that no person typed.
 func given(o transcript.Origin, text string) func(*[]transcript.Event) {
 	return add(transcript.Event{Kind: transcript.User, Origin: o, Text: text})
 }

@@ -10,18 +10,18 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// maxParts is how many parts of one session a model is asked about. A session that has more is read
-// in part: see weighed.
+// maxParts bounds the parts of one session that a model is asked about. A longer session is read in
+// part: see weighed.
 const maxParts = 8
 
 // minRoom is the least that lines of a session may have, in bytes: with less there is nothing to be
 // read from.
 const minRoom = 2000
 
-// lineCost is what a line takes beside its text, in bytes: its number, who, and what sets it apart.
+// lineCost is the overhead of a line, in bytes: its number, speaker and separators.
 const lineCost = 32
 
-// failureWeight is how many bytes of a person's words one failure is worth where parts are chosen.
+// failureWeight is the worth of one failure, in bytes of a person's words, when parts are chosen.
 const failureWeight = 200
 
 // A line is one event as a model is shown it.
@@ -31,13 +31,12 @@ type line struct {
 	failed bool
 }
 
-// size is what a line takes in a question, where further lines of a text stand back from the
-// margin.
+// size returns the bytes of a line in a question, which indents the further lines of a text.
 func (l line) size() int { return len(l.Text) + 4*strings.Count(l.Text, "\n") + len(l.Who) + lineCost }
 
-// A trace is what of a session a model is shown: copies of its events without what clients put into
-// them. What was injected, what summaries and slash commands say, what the agent's model thought,
-// and what Reverie itself gave are not in it.
+// A trace is the part of a session that a model sees: copies of its events without the clients'
+// text. It omits injected text, summaries, slash commands, the model's reasoning, and Reverie's own
+// output.
 type trace struct {
 	session transcript.Session
 	events  []transcript.Event
@@ -84,13 +83,13 @@ func (t trace) lines(room int) []line {
 	return out
 }
 
-// What Reverie tells an agent is no news.
+// Reverie's own output to an agent is not news.
 var (
 	ownCommand = lazy(`(?:^|[\s;&|(/])reverie(?:\.exe)?["']?(?:\s|$)`)
 	ownTool    = lazy(`(?i)(?:^|[_.:/-])reverie(?:$|[_.:/-])`)
 )
 
-// fromUser is what a person typed.
+// fromUser marks a person's typed words.
 const fromUser = "user"
 
 // who says whose an event is, empty for one that is not shown. Only a person's own words in a
@@ -139,7 +138,7 @@ func who(s transcript.Session, e *transcript.Event) string {
 // lineEnds makes lines of what a progress bar wrote over.
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// told is what an event says, without colours.
+// told returns the text of an event without colours.
 func told(e *transcript.Event) string {
 	if e.Kind != transcript.Call {
 		return strings.TrimSpace(lineEnds.Replace(ansi.ReplaceAllString(e.Text, "")))
@@ -156,9 +155,9 @@ func told(e *transcript.Event) string {
 	return strings.Join(parts, "\n")
 }
 
-// split cuts lines into parts of at most room bytes, at the turns of the user where that is
-// possible. A turn that has no room by itself is cut between its events, and each further piece
-// begins with the message that opened it. What is left out of long lines is marked in them.
+// split divides lines into parts of at most room bytes, at the user's turns if possible. An
+// oversized turn is split between its events, and each further piece repeats the message that
+// opened it. Gaps in long lines are marked.
 func split(lines []line, room int) (parts [][]line) {
 	var now []line
 	size := 0
@@ -204,9 +203,8 @@ func turnsOf(lines []line, limit int) [][]line {
 	return out
 }
 
-// weighed bounds the parts. Of more than maxParts the first and the last are kept, then those with
-// the greatest weight, the earlier of two that weigh the same. left is how many lines are in no
-// part that was kept.
+// weighed reduces the parts to maxParts. It keeps the first and the last, then the heaviest; on a
+// tie, the earlier. left counts the lines in dropped parts.
 func weighed(parts [][]line) (kept [][]line, left int) {
 	if len(parts) <= maxParts {
 		return parts, 0
@@ -237,7 +235,7 @@ func weighed(parts [][]line) (kept [][]line, left int) {
 	return kept, len(gone)
 }
 
-// weight is how much a part can teach: the bytes of the user's words, and failures.
+// weight measures the worth of a part: the bytes of the user's words, plus failures.
 func weight(part []line) int {
 	n := 0
 	for _, l := range part {

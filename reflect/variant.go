@@ -14,8 +14,7 @@ import (
 // after, with nothing edited between. That alone proves little. The lesson is what differs,
 // and only where the error speaks of that, or the first spelling failed the same way again.
 
-// window is how many acts may lie between a command that failed and the one that took its
-// place.
+// window bounds the acts between a failed command and its replacement.
 const window = 12
 
 // findVariants looks for a command that never passed and another spelling of it that did soon
@@ -265,7 +264,7 @@ func (v *view) blames(f act, sig signature) string {
 	return ""
 }
 
-// shortOutput is how many lines an output may have to be about nothing but its error.
+// shortOutput is the maximum number of lines of an output that consists of nothing but its error.
 const shortOutput = 5
 
 // isValue tells whether a word of a command is what it works on: a flag, a path, a number, a

@@ -137,7 +137,7 @@ func (v *view) addActs(call, result int) {
 	}
 }
 
-// notRun is what Claude Code answers for a call beside one that failed.
+// notRun is Claude Code's answer to a call that was skipped because a parallel one failed.
 const notRun = "Sibling tool call errored"
 
 // blamed is the step of a chain that failed: the last one that the output speaks of, as

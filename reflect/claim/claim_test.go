@@ -38,7 +38,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// What is cut out of a message lies in it, whatever the message is, and each byte at most once.
+// For any message, each extracted piece occurs in it, and each byte at most once.
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{"ok. Always use tabs, never spaces.", "\x80`“«", "必须用制表符。\r\n- x:", strings.Repeat("a ", 300) + "\"b"} {
 		f.Add(text)

@@ -7,10 +7,10 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// A message may hold words of others: quoted, pasted, told of, or handed over to be translated.
-// What is plainly theirs makes no statement; where a message may hold any, a person decides about
-// all of it. So unreserved acceptance is for short, plain, direct messages, and these tables need
-// not know every way to quote.
+// A message may hold other people's words: quoted, pasted, reported, or given for translation.
+// Words that are plainly theirs make no statement. If a message may hold any, a person decides
+// about all of it. So only short, plain, direct messages are accepted without review, and these
+// tables need not know every way to quote.
 
 // Bounds of a message that a person typed as it came to mind.
 const (
@@ -18,7 +18,7 @@ const (
 	maxParagraphs = 4
 )
 
-// signs are what messages show that hold words of others, by what that is.
+// signs detect messages with other people's words, by kind.
 var signs = []struct {
 	what  string
 	looks *pattern.Pattern
@@ -41,8 +41,8 @@ var signs = []struct {
 	{"in Korean", pattern.New(`(?:라고|다고|냐고|자고)\s?(?:말|했|하|써|쓰|적|합|해|물|나와|돼|되)|에 따르면|번역|요약|설명해|검토해|교정|인용|다음 (?:문장|글|내용)|이 (?:문장|글|문서)|무슨 뜻|맞나요|맞습니까|맞아요\?`)},
 }
 
-// plainLead is what may stand before a colon in direct speech: what kind of statement follows, when
-// it holds, or the statement that a reason follows.
+// plainLead matches a harmless text before a colon: the kind of statement that follows, its
+// condition, or the statement that a reason follows.
 var plainLead = pattern.New(`(?i)^(?:\W*(?:and|so|ok|okay|oh|but|also|please|pls|btw|fyi|yes|no|right|then|well|again|hey)\b[\s,]*)*(?:` +
 	`(?:one|two|three|a few|some|another|a couple(?: of)?|last|first|second|finally|more)\b(?: more| other| last)?(?: small| quick)?(?: things?| points?| notes?| remarks?| rules?)?|` +
 	`(?:(?:a|an|the|our|my|house|team|new|general|standing|project|repo|hard|golden|important|coding|one|another|basic|simple|strict|key|naming|code|style|commit|test(?:ing)?)\s+)*(?:rules?|notes?|conventions?|polic(?:y|ies)|constraints?|preferences?|decisions?|reminders?|guidelines?|requirements?|principles?|standards?|reasons?|point|thing|problem|correction|clarification|exception|update|style)(?: of thumb)?(?: (?:here|to remember|(?:for|in|on|about) (?:the |our |this |all )?[\w./-]+(?: [\w./-]+)?))?|` +
@@ -101,7 +101,7 @@ func Hearsay(text string) string {
 	return ""
 }
 
-// reporting is somebody who said something; with one of speakers as the first word, it is a person
+// reporting matches a reported speaker. With one of speakers as the first word, it is a person
 // here.
 var (
 	reporting = pattern.New(`(?i)(?:\b(?:he|she|they|who|someone|somebody|(?:the|our|my|a|an|this|that|his|her|their|your|some|one of \w+)\s+(?:[\w'./-]+\s+){1,4}?)|\b(?-i:[A-Z])[\w.-]*\s+)` +
@@ -123,7 +123,7 @@ var foreignReports = pattern.NewWords(`
 
 var inTicks = pattern.New("`[^`\n]+`")
 
-// othersFollow tells whether somebody else's words may follow a colon in a sentence.
+// othersFollow reports whether another person's words may follow a colon in a sentence.
 func othersFollow(sentence string) bool {
 	for from := 0; ; {
 		at := colonBefore.FindStringIndex(sentence[from:])
@@ -142,8 +142,8 @@ func othersFollow(sentence string) bool {
 	}
 }
 
-// Theirs tells whether a sentence is plainly somebody else's: it follows, in its own sentence or an
-// earlier one of its paragraph, a colon behind which others speak, or it stands in data.
+// Theirs reports whether a sentence is plainly someone else's: it is data, or follows a colon that
+// introduces others' words, in its own or an earlier sentence of its paragraph.
 func Theirs(sentence string) bool {
 	if inData.MatchString(sentence) {
 		return true

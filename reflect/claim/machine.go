@@ -2,8 +2,8 @@ package claim
 
 import "github.com/reverie-memory/reverie/internal/pattern"
 
-// machineSigns are marks of sentences that programs and agents write and nobody types to an agent:
-// places in files, sections, severities, arrows, status emoji, and dashes between names of code.
+// machineSigns match sentences that programs and agents write but people do not type: places in
+// files, sections, severities, arrows, status emoji, and dashes between names of code.
 var (
 	machineSigns = pattern.New(`[\w/-]+\.[a-zA-Z]{1,4}:\d+|§|[→⇒≥≤↳└├│✓✔✗✘•]|^\W*(?:(?i:minor|major|critical|nit|nitpick|blocker|severity|high|medium|low|info|warning)\b\W{0,3}:\s+\p{Lu}|\p{So}|[0-9a-f]{7,12} \p{Lu})|` +
 		`\b(?:At|On|Line|Lines|line|lines) L?\d{2,}\b`)

@@ -150,7 +150,7 @@ func (m *Model) judge(s *Sentence, list []uint32) (Claim, []uint32) {
 	}
 	c.Keep = logistic(m.keepBias + m.keepScale*float64(sum)*norm(len(list)))
 	if s.open || s.machine() {
-		c.Keep = 0 // it heads what follows, or nobody typed it
+		c.Keep = 0 // it is a heading, or was not typed
 	}
 	c.Lasts = s.lasts()
 	if writtenDown.MatchString(s.text) {
@@ -182,7 +182,7 @@ func (m *Model) judge(s *Sentence, list []uint32) (Claim, []uint32) {
 	return c, list
 }
 
-// bindingWeight is what a binding word adds to the log-odds of a constraint. The voices label
+// bindingWeight is the log-odds that a binding word adds to a constraint. The voices label
 // constraints and conventions unevenly; the word decides between the two.
 const bindingWeight = 1.0
 

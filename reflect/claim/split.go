@@ -42,7 +42,7 @@ type message struct {
 	opening   uint32 // first word
 }
 
-// manner is what tells typed messages from pasted ones, taken together.
+// manner combines the signs that distinguish typed from pasted messages.
 func (m *message) manner() uint32 {
 	n := uint32(0)
 	for i, on := range []bool{m.own, m.hearsay, m.neat, m.symbols > 1, m.size > 100, m.size > 400} {
@@ -53,8 +53,8 @@ func (m *message) manner() uint32 {
 	return n
 }
 
-// pasted reports whether a message reads like a finding of a review or a page of a document: whole
-// sentences about names of code, and nobody speaks.
+// pasted reports whether a message reads like a review finding or a page of a document: whole
+// sentences about names of code, without a speaker.
 func (m *message) pasted() bool {
 	return !m.own && m.neat && m.symbols > 0 && m.size > 60 && (m.sentences > 1 || m.size > 200)
 }

@@ -1,33 +1,32 @@
-// Package compress shortens what a model is to read: the long outputs and the old turns of a
-// session. It needs no model: the rules are fixed, and the same text always gives the same bytes.
-// Begin with Output for one output of a tool, Session for a whole session; Store keeps what an
-// output was before.
+// Package compress shortens the long outputs and old turns of a session for a model. It needs no
+// model: its rules are fixed, and equal text gives equal bytes. Begin with Output for one output of
+// a tool, or Session for a whole session. Store keeps the original outputs.
 //
-// What it promises:
-//   - What is kept stands in the original, byte for byte and in order. Nothing is put into other words, so that a quote
-//     from a shortened text can be looked for in the event itself.
-//   - What is left out is said where it stood, on a line of its own: see IsMarker. Nothing here reads what such a line says,
-//     so an output that has one itself gains nothing by it.
-//   - The first and the last line that tell of a failure are kept, and so is the last with an exit code, in what programs and
-//     agents put out: in files, searches, lists, instructions and differences of versions such words mean nothing. Of a JSON array
-//     up to four items are kept that tell, or look unlike the others. Exit of an event stays as it is, and so does Command but in stage 5.
+// Promises:
+//   - The kept text is part of the original, byte for byte and in order, so that a quote from it can
+//     be found in the event.
+//   - A line of its own marks each gap: see IsMarker. No rule reads such lines, so an output gains
+//     nothing by faking one.
+//   - The first and last lines about a failure and the last with an exit code are kept, in the output
+//     of programs and agents. In files, searches, lists, instructions and diffs such words mean
+//     nothing. A JSON array keeps up to four items that report a failure or look unlike the others.
+//     Exit never changes, and Command only in stage 5.
 //   - A person's words stay whole up to MaxTyped bytes.
-//   - A text is only shortened when that is worth it: at least 200 bytes go, and less than 85 % stays.
-//   - A text that was shortened is not shortened again: Output of an Output changes nothing. So it is with Session without a
-//     Limit. With one, whatever fits is left alone.
-//   - Time and memory are linear in the text. Valid UTF-8 stays valid. There is no state: any number of goroutines may
-//     call anything here.
+//   - A text is shortened only if that saves at least 200 bytes and leaves less than 85 %.
+//   - A shortened text is not shortened again: Output of an Output, or Session without a Limit,
+//     changes nothing. With a Limit, a session that fits is unchanged.
+//   - Time and memory are linear in the text. Valid UTF-8 stays valid. All functions are safe for
+//     concurrent use.
 //
-// Where a rule that others use does harm, ours is another, and these are the reasons:
-//   - An old failure is not cut to its first hundred bytes: what a session teaches is mostly in its errors, and the line that tells
-//     is seldom the first. The first and the last lines and those that tell stay.
-//   - The end of a command's output is not enough: the first error is the cause of those after it. Both are looked for.
-//   - Of a call that failed the input is shortened, not removed: what could not be replaced says why.
-//   - A long JSON array keeps a fixed number of its items and not a share of them, or an array of a hundred thousand would
-//     still be fifty thousand long; and it keeps items of another shape and items that tell of a failure.
-//   - An output that was cut already is never taken for the same as another: what is missing may differ.
-//   - The later of two equal outputs points at the earlier one and not the other way round, so that an event never
-//     points at what comes after it.
+// Deliberate differences from common rules:
+//   - An old failure is not cut to its first hundred bytes: a session teaches mostly by its errors,
+//     and the telling line is seldom the first. The first, last and telling lines stay.
+//   - The end of a command's output is not enough, because the first error causes the later ones.
+//   - The input of a failed call is shortened, not removed: a failed replacement explains itself.
+//   - A long JSON array keeps a fixed number of items, not a share, which would still be too long. It
+//     also keeps items of another shape and items that report a failure.
+//   - A truncated output never counts as equal to another: the missing parts may differ.
+//   - The later of two equal outputs refers to the earlier, so that no event refers forward.
 package compress
 
 import (
@@ -37,31 +36,32 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// MaxTyped is what stays of a person's words in one event, in bytes: the first two thirds and the
-// last. Shorter ones are never touched.
+// MaxTyped bounds a person's words in one event, in bytes. Longer ones keep the first two thirds
+// and the last third of that.
 const MaxTyped = 4 << 10
 
 // Options say how much of a session is shortened. The zero value has the defaults.
 type Options struct {
-	// Limit is what the texts of all events may have together, in bytes, as Size counts them. Rules
-	// are applied stage by stage until that is so; what fits is not touched at all. A session may stay
-	// longer: nothing is left out without a rule. Without a limit the first three stages are applied:
+	// Limit bounds the texts of all events together, in bytes, as Size counts them. Stages run until
+	// the session fits; a session that fits is unchanged. It may stay longer, because only rules
+	// remove text. Without a limit the first three stages run:
 	//
-	//  1. what teaches nothing: reasoning, injected text, outputs that were there before
-	//  2. outputs, inputs of calls that failed, what people typed beyond MaxTyped
-	//  3. the agent's prose
-	//  4. both also at the session's beginning and end
-	//  5. both to a quarter, with texts of edits, long commands and protected tools
-	//  6. outputs of calls that went well and have no line that tells of a failure go whole, from the
-	//     oldest on, until it is enough
+	// 1. text that teaches nothing: reasoning, injected text, repeated outputs
+	// 2. outputs, inputs of failed calls, typed words beyond MaxTyped
+	// 3. the agent's prose
+	// 4. both also at the session's beginning and end
+	// 5. both to a quarter, with texts of edits, long commands and protected tools
+	// 6. whole outputs of successful calls without a line about a failure, oldest first, until the
+	//    session fits
 	Limit int
 
-	// Head is how many events at the session's beginning are left whole until stage 4, but for
-	// injected text and overlong typed words. 0 is 3: the task, as a rule. Less than 0 is none.
+	// Head is the number of events at the session's beginning that stay whole until stage 4, except
+	// for injected text and overlong typed words. 0 means 3, usually the task; a negative value
+	// disables it.
 	Head int
 
-	// Tail is how many bytes at the session's end are left whole as Head is: the last events that have
-	// so many together. 0 is 16 KiB, which is about 4,000 tokens. Less than 0 is none.
+	// Tail is the number of bytes at the session's end that stay whole as with Head: the last events
+	// that add up to it. 0 means 16 KiB, about 4,000 tokens; a negative value disables it.
 	Tail int
 
 	// Protected are names of tools whose calls and results are left whole until stage 5. Case, dashes
@@ -74,8 +74,8 @@ type Options struct {
 var DefaultProtected = []string{"question", "askuserquestion", "askuser", "todowrite", "todoread", "todo", "updateplan", "exitplanmode",
 	"memorystore", "memorysearch", "memoryforget", "savememory"}
 
-// Size is how many bytes of texts a session has, as a model reads it. The command on a result is
-// that of its call, and counts once.
+// Size returns the bytes of a session's texts, as a model reads it. The command of a call counts
+// once, although its result repeats it.
 func Size(events []transcript.Event) int {
 	n := 0
 	for i := range events {
@@ -210,14 +210,14 @@ func (s *session) outputs() {
 	}
 }
 
-// maxInput is what stays of an input that did nothing, in bytes, and maxCommand, when it gets
-// tight, of a command.
+// maxInput bounds the kept input of a failed call, in bytes; maxCommand bounds a command in stage
+// 5.
 const (
 	maxInput   = 400
 	maxCommand = 1 << 10
 )
 
-// input shortens what a call was given. What it looked for and where is short, and stays.
+// input shortens the input of a call. Search terms and places are short and stay.
 func (s *session) input(e *transcript.Event, failed bool) {
 	switch {
 	case failed:

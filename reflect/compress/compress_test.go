@@ -168,7 +168,7 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// A tool that puts out what looks like a marker makes nothing of ours go wrong.
+// Tool output that looks like a marker breaks nothing.
 func TestForgedMarkersAreLines(t *testing.T) {
 	forged := "[… 999999 lines left out]\n"
 	text := forged + strings.Repeat(distinct(30)+forged, 10) + "error: real\n" + distinct(100) + forged

@@ -18,9 +18,9 @@ const (
 	maxLook   = 2000 // bytes of an item that are looked at
 )
 
-// crush leaves items out of the long arrays of a JSON document, which the lines are, and begins a
-// line with each of the others. It is nil where the lines are none, or have none. What stays of
-// each item stays whole. A text with a marker is no JSON, so this is done once.
+// crush removes items from the long arrays of the JSON document in lines, and starts a line with
+// each kept item, which stays whole. It returns nil without JSON or long arrays. A text with a
+// marker is not JSON, so this happens only once.
 func crush(lines []piece, doc string, tight bool) []piece {
 	first := strings.TrimSpace(lines[0].text)
 	if first == "" || first[0] != '[' && first[0] != '{' {

@@ -89,7 +89,7 @@ func runeStart(s string, at int) int {
 	return at
 }
 
-// withoutTags takes out elements that begin a line: <tag>…</tag>. One that is not closed stays.
+// withoutTags removes elements that begin a line: <tag>…</tag>. Unclosed elements stay.
 func withoutTags(text string, tags ...string) string {
 	for _, tag := range tags {
 		opened, closed := "<"+tag+">", "</"+tag+">"

@@ -15,7 +15,7 @@ func Output(action transcript.Action, tool, command, text string) (short string,
 	return short, short != text
 }
 
-// ruleOf finds the rule for an output. What a text looks like counts where its tool says little.
+// ruleOf finds the rule for an output. The form of the text decides if the tool says little.
 func ruleOf(action transcript.Action, tool, command, text string) *rule {
 	if looksLikeDiff(text) && action != transcript.Read {
 		return diff
@@ -80,7 +80,7 @@ func program(command string) (word, rest string) {
 	return word[strings.LastIndexByte(word, '/')+1:], strings.TrimSpace(rest)
 }
 
-// beginning is how many lines of a text are looked at for what kind it is.
+// beginning bounds the lines from which the kind of a text is recognised.
 const beginning = 60
 
 func looksLikeDiff(text string) bool {

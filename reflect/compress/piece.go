@@ -2,14 +2,14 @@ package compress
 
 import "strings"
 
-// minSaved is how many bytes a shortened text has to save, and mostLeft how much of it may stay, in
-// percent: else what a reader loses is not worth what it costs.
+// minSaved is the minimum saving of a shortened text, in bytes, and mostLeft its maximum remainder,
+// in percent. Otherwise the loss to the reader is not worth it.
 const (
 	minSaved = 200
 	mostLeft = 85
 )
 
-// markerRoom is what a marker is reckoned at, in bytes, whatever it says.
+// markerRoom is the assumed size of a marker, in bytes.
 const markerRoom = 40
 
 // piece is a part of a text that stays or goes as a whole: mostly a line.
@@ -17,7 +17,7 @@ type piece struct {
 	text string
 	cont bool // the next piece goes on in the same line
 	goes gone // what is gone when it is left out
-	made bool // a marker of ours, for what it goes for
+	made bool // one of our markers, with the size of its gap
 	new  bool // it was made in this pass
 }
 
@@ -86,8 +86,7 @@ func left(p piece) piece { return piece{cont: true, goes: p.goes, made: true} }
 
 func (p piece) isLeft() bool { return p.made && p.cont }
 
-// choose is pieces of which those go that are not to be kept. Where a few go that are no longer
-// than a marker, they stay.
+// choose returns pieces without those not in keep. Gaps no longer than a marker are kept.
 func choose(pieces []piece, keep []bool) []piece {
 	out := make([]piece, 0, len(pieces))
 	for i := 0; i < len(pieces); {
@@ -150,7 +149,7 @@ var (
 	anyLong  = cutting{250, 120, 50, 80}     // where it is tight
 )
 
-// fewLines is how many long lines are few.
+// fewLines bounds the number of long lines that count as few.
 const fewLines = 3
 
 func cuttingOf(lines []piece) cutting {

@@ -15,8 +15,8 @@ const (
 	longLine  = 160 // bytes from which a line is taken apart into sentences
 )
 
-// said shortens what an agent said. What has code in it is left as it is: what belongs to the code
-// stands around it.
+// said shortens an agent's words. It leaves text with code unchanged, because the words around the
+// code belong to it.
 func said(text string, tight bool) string {
 	if len(text) < minProse || strings.Contains(text, "```") {
 		return text

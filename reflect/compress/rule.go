@@ -16,7 +16,7 @@ type rule struct {
 	key        func(line string) bool  // tells those
 	mark       func(*rule, *selection) // instead of head, tail and keys
 	free       bool                    // words that tell of failures mean nothing in it
-	terminal   bool                    // it is what programs print to be looked at
+	terminal   bool                    // it is terminal output of programs
 	tight      bool                    // it is a quarter of another
 }
 

@@ -114,7 +114,7 @@ func isOriginal(name string) bool {
 	return len(name) == HashLen && strings.Trim(name, "0123456789abcdef") == ""
 }
 
-// entries are the files of the folder, none where there is no folder of ours: a link to another is
+// entries lists the files of the folder, or nothing if the folder is missing or is a link, which is
 // not followed.
 func (s Store) entries() ([]fs.DirEntry, error) {
 	info, err := os.Lstat(s.Dir)
@@ -131,11 +131,11 @@ func (s Store) entries() ([]fs.DirEntry, error) {
 	return all, nil
 }
 
-// abandoned is the age from which an unfinished file is taken for one that nobody writes any more.
+// abandoned is the age from which an unfinished file counts as abandoned.
 const abandoned = 24 * time.Hour
 
-// Expire removes texts kept before a time, and then the oldest while all have more than most bytes.
-// It says how many. What a process left that was killed goes too.
+// Expire removes texts kept before a time, and then the oldest while the rest exceeds most bytes.
+// It also removes leftovers of killed processes, and returns the number of removed texts.
 func (s Store) Expire(before time.Time, most int64) (int, error) {
 	entries, err := s.entries()
 	if err != nil {

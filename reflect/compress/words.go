@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// lexicon is words that are looked for in a line, in any case, in one pass. Its tables are built
-// when it is first used: every hook starts the program anew.
+// lexicon finds a set of words in a line, in any case, in one pass. It builds its tables at first
+// use, because every hook starts a new process.
 type lexicon struct {
 	words string // with | between them
 	once  sync.Once
@@ -138,7 +138,7 @@ func tells(s string) int {
 	return 0
 }
 
-// tellsAt is where a line tells, or -1.
+// tellsAt returns the position of a line's telling word, or -1.
 func tellsAt(s string) int {
 	if at := failures.find(s); at >= 0 {
 		return at

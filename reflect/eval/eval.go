@@ -57,7 +57,7 @@ func ByModel(m *prompts.Model, set prompts.Set) Study {
 	}
 }
 
-// Row is how a subject did. Found counts its candidates: right, wrong, and allowed ones.
+// Row holds the result of a subject. Found counts its candidates: right, wrong, and allowed ones.
 type Row struct {
 	Name      string    `json:"name"`
 	Sessions  int       `json:"sessions"`

@@ -1,10 +1,9 @@
-// Package labelled reads sessions that somebody has labelled with what is worth keeping of them,
-// and judges what was found in them: by precision, how much of it is right, and recall, how much of
-// what is wanted it has.
+// Package labelled reads sessions labelled with the knowledge worth keeping from them. It judges
+// findings by precision, the share that is right, and recall, the share of the wanted that was
+// found.
 //
-// Read is the entry; the form of a folder, and what its labels mean, stands in
-// reflect/testdata/labelled/README.md. Nothing here writes, and everything may be used by several
-// goroutines.
+// Begin with Read. reflect/testdata/labelled/README.md describes the form of a folder and the
+// meaning of its labels. The package writes nothing and is safe for concurrent use.
 package labelled
 
 import (
@@ -230,8 +229,8 @@ func (s Share) and(hit bool) Share {
 	return s
 }
 
-// Interval is the share's 95 % confidence interval by Wilson's score (JASA 22, 1927), from 0 to 1.
-// Of nothing it is 0 to 1.
+// Interval returns the share's 95 % confidence interval by Wilson's score (JASA 22, 1927), from 0
+// to 1. An empty share gives 0 to 1.
 func (s Share) Interval() (low, high float64) {
 	if s.Of == 0 {
 		return 0, 1
@@ -273,11 +272,12 @@ func (s *Score) Add(v Verdict) {
 	count(v.Wrong, false)
 }
 
-// Precision is the share of right candidates among those that are right or wrong, from 0 to 1. Of
-// nothing it is 1.
+// Precision returns the share of right candidates among the right and wrong ones, from 0 to 1. It
+// is 1 without candidates.
 func (s Score) Precision() float64 { return ratio(s.Right, s.Right+s.Wrong) }
 
-// Recall is the share of what is wanted that was found, from 0 to 1. Of nothing it is 1.
+// Recall returns the share of wanted statements that were found, from 0 to 1. It is 1 if none was
+// wanted.
 func (s Score) Recall() float64 { return ratio(s.Found, s.Found+s.Missed) }
 
 func ratio(n, of int) float64 {

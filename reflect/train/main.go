@@ -1,10 +1,9 @@
-// Command train makes the weights of package claim from the labelled text in corpus/, the same
+// Command train makes the weights of package claim from the labelled text in corpus/, with the same
 // bytes each time:
 //
 //	go run ./reflect/train
 //
-// It prints how well sentences of voices are judged that were held out. Those figures are about our
-// own text.
+// It prints the scores on sentences of held-out voices. Those figures describe our own text only.
 package main
 
 import (

@@ -136,12 +136,12 @@ func (p *aider) end() error {
 	return p.run.end()
 }
 
-// maxPassage is how much is held of one speaker's lines, in bytes, and one line more: an event
-// keeps MaxText, head and tail.
+// maxPassage bounds one speaker's buffered lines, in bytes, plus one line: an event keeps MaxText,
+// head and tail.
 const maxPassage = 4 * MaxText
 
-// passage is lines of one speaker. Of more than maxPassage the middle is left out; how much is said
-// of what was still held.
+// passage holds the lines of one speaker. Beyond maxPassage it drops the middle, and the marker
+// counts only the part that was still buffered.
 type passage struct {
 	cutter
 	lines []string

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// aiderHistory is how Aider writes: its own lines and a person's end with two spaces.
+// aiderHistory imitates Aider's format: its own lines and a person's end with two spaces.
 const aiderHistory = `
 # aider chat started at 2026-01-31 15:04:05
 

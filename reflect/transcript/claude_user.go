@@ -159,9 +159,9 @@ func (p *claude) toolResult(rec *claudeRecord, base Event, block claudeBlock) er
 	return p.words(base, chosen)
 }
 
-// clientAnswers tells whether the error of a call can only be the client's own text. What a
-// command printed follows its exit code; a server of tools, or a sub-agent, may write whatever it
-// likes, also that a user said something.
+// clientAnswers reports whether a call's error can only be the client's own text. A command's
+// output follows its exit code; an MCP server or sub-agent may write anything, even fake user
+// words.
 func (p *claude) clientAnswers(id string) bool {
 	call, known := p.calls[id]
 	return known && call.Action != Task && !strings.HasPrefix(call.Tool, mcpTool)

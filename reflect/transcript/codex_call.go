@@ -23,8 +23,8 @@ type codexCall struct {
 	script  *program
 }
 
-// codexOutput is what a tool gave back to the model: a string, a list of parts, or an object with
-// its content and success.
+// codexOutput is a tool's output to the model: a string, a list of parts, or an object with its
+// content and success.
 type codexOutput struct {
 	text    string
 	parts   []string // texts of a list
@@ -272,7 +272,7 @@ func (p *codex) exited(process string, last Event, exit *int) error {
 	return nil
 }
 
-// toolOutput is what stands in the text a tool's output was wrapped in for the model.
+// toolOutput holds the parts of the text in which a tool's output was wrapped for the model.
 type toolOutput struct {
 	text    string
 	exit    *int

@@ -12,12 +12,12 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// In Codex's code mode the model has one tool, "exec", and gives it a JavaScript program that calls
+// In Codex's code mode the model has one tool, "exec". It passes a JavaScript program that calls
 // the others: `const r = await tools.exec_command({cmd: "make"}); text(r.output)`. A rollout holds
-// the program and what it printed; some versions tell its calls too.
+// the program and its output; some versions also record its calls.
 //
-// We take calls with literal arguments out of the program, and only those that must have run: none
-// in a function, a loop or a branch. Whatever else it holds, the program stays a call of its own.
+// We extract calls with literal arguments from the program, but only those that must have run: none
+// in a function, a loop or a branch. The program always stays a call of its own.
 
 // program is a JavaScript program of the model and what it has printed so far.
 type program struct {

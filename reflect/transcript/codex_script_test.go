@@ -13,7 +13,7 @@ func codexScript(id, code string) string {
 	return codexItemLine(fmt.Sprintf(`{"type":"custom_tool_call","name":"exec","call_id":%q,"status":"completed","input":%s}`, id, input))
 }
 
-// codexPrinted is what a program printed, by text() for text().
+// codexPrinted returns the output of a program, one text per text().
 func codexPrinted(id, header string, printed ...string) string {
 	parts := []map[string]string{{"type": "input_text", "text": header + "\nWall time 0.2 seconds\nOutput:\n"}}
 	for _, text := range printed {

@@ -13,7 +13,7 @@ var markdownStarts = map[Format]string{Aider: aiderStart, SpecStory: specStorySt
 
 // parser reads the records of one format.
 type parser interface {
-	// line reads one record. What is wrong with it goes to run.bad; an error ends the run.
+	// line reads one record. It reports faults to run.bad; an error ends the run.
 	line(b []byte) error
 	// end hands over what is still held, at the end of input.
 	end() error

@@ -49,7 +49,7 @@ const (
 	Delegated Origin = "delegated" // the prompt one agent gave another
 )
 
-// Action is what a tool does, whatever its agent calls it.
+// Action is the action of a tool, under any agent's name for it.
 type Action string
 
 const (

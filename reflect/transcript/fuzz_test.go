@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// fuzzFormat feeds Decode with mutations of the samples of a format and of the records given. What
-// decodeAll checks must hold for all; and no input may be blown up.
+// fuzzFormat feeds Decode with mutations of a format's samples and of the given records. The checks
+// of decodeAll must hold for all, and no input may be inflated.
 func fuzzFormat(f *testing.F, format Format, pattern string, records ...string) {
 	names, err := filepath.Glob(filepath.Join("testdata", pattern))
 	if err != nil || len(names) == 0 {

@@ -261,8 +261,8 @@ func (p *gemini) events(m *geminiMessage) []Event {
 // and nothing that was typed comes after them.
 const fileContents = "--- Content from referenced files ---"
 
-// userEvents parts a user's message. What the client showed as the user's input, if told, is what
-// was typed; the rest of the content is what the client added.
+// userEvents splits a user's message. If the record holds the input as the client showed it, that
+// is the typed text; the client added the rest of the content.
 func (p *gemini) userEvents(m *geminiMessage, base Event) []Event {
 	var texts, injected []string
 	mixed := false

@@ -56,7 +56,7 @@ type genericMessage struct {
 	Timestamp field[string]
 }
 
-// maxProblems is how many problems of one line are named.
+// maxProblems bounds the problems named for one line.
 const maxProblems = 5
 
 func (p *generic) line(b []byte) error {

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// session is what Decode told of one session.
+// session collects Decode's results for one session.
 type session struct {
 	begin, done Session
 	events      []Event

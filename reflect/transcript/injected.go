@@ -35,19 +35,20 @@ var injectedStarts = []string{
 // back.
 func outputTag(name string) bool { return name == "system-reminder" || name == "hook_context" }
 
-// wrote is what the texts of one message in the user's role come to.
+// wrote holds the parts of one message in the user's role.
 type wrote struct {
 	own      []string // left when injected elements are cut out, none blank
 	injected []string
 	mixed    bool // text that is not ours was injected, so the borders of own are the client's
 }
 
-// partMessage parts the texts of one message in the user's role. Whatever a client quotes, a file
-// or another agent's answer, may hold tags of its own. So an element ends at the last tag that
-// closes it, and a text in which its tag shows again, in any spelling, is injected as a whole. So
-// is one with a tag that closes nothing, and each text up to the one that closes an earlier one's
-// element. An element that is not closed reaches the end if it is ours or begins the text.
-// The cost is linear in the texts.
+// partMessage splits the texts of one message in the user's role. Quoted content, such as a file or
+// another agent's answer, may hold tags itself. So an element ends at the last tag that closes it.
+// A text in which its tag appears again, in any spelling, is injected as a whole.
+//
+// The same goes for a text with an unmatched closing tag, and for every text up to the one that
+// closes an earlier text's element. An unclosed element extends to the end if it is ours or begins
+// the text. The cost is linear in the texts.
 func partMessage(texts ...string) (w wrote) {
 	parts := make([]parted, len(texts))
 	for i, t := range texts {
@@ -245,7 +246,7 @@ func isNameByte(c byte) bool {
 	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '_' || c == '.' || c == ':'
 }
 
-// onlyOurs reports whether an injected text is one element of ours, whole, and nothing else.
+// onlyOurs reports whether an injected text is exactly one whole element of Reverie's.
 func onlyOurs(text string) bool {
 	p := part(text)
 	return !p.whole && !p.mixed && len(p.injected) > 0 && len(p.own) == 0
@@ -263,8 +264,8 @@ func knownTag(name string) bool {
 	return injectedTags.Has(name) || name == "permissions instructions"
 }
 
-// Own is what a person wrote of a text of the user's role: without what clients, hooks and we put
-// into it.
+// Own returns the person's words in a text of the user's role, without the additions of clients,
+// hooks and Reverie.
 func Own(text string) string {
 	own, _ := Prompt(text)
 	return own

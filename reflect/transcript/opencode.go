@@ -269,8 +269,8 @@ func (m *ocMessage) assistant(base Event, child bool) []Event {
 	return events
 }
 
-// user returns what stands in the user's role. Parts of a message whose role the transcript does
-// not tell are nobody's words.
+// user returns the events in the user's role. Parts of a message with an unknown role have no
+// speaker.
 func (m *ocMessage) user(base Event, child bool) []Event {
 	var texts, injected []string
 	command, mixed := false, false

@@ -127,7 +127,7 @@ func TestOpenCodePromptsLoseTheirQuotes(t *testing.T) {
 	}
 }
 
-// What a slash command stands for was written by who wrote the command's file; our plugin marks it.
+// The text behind a slash command comes from the author of the command's file; our plugin marks it.
 func TestOpenCodeCommandsAreNotTyped(t *testing.T) {
 	for _, test := range []struct{ metadata, want string }{
 		{`{"reverie":"command","x":1}`, "user/command: Always push."},

@@ -15,7 +15,7 @@ const (
 	maxPaths = 1000
 )
 
-// What a cutter looks at of a text that is far too long, in bytes.
+// Parts of a far too long text that a cutter examines, in bytes.
 const (
 	maxLooked = 1 << 20  // at most so much of it, half from each end
 	maxTorn   = 64 << 10 // of that, next to the middle: where no line ends there, so much goes too

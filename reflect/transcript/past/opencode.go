@@ -35,7 +35,7 @@ func (e *SchemaError) Error() string {
 	return fmt.Sprintf("%s: OpenCode %s keeps sessions in a way that this version cannot read (%s)", e.File, cmp.Or(e.Version, "of an unknown version"), e.Missing)
 }
 
-// openCodeColumns are what is read of a table.
+// openCodeColumns lists the columns read from a table.
 func openCodeColumns(table string) []string {
 	switch table {
 	case "session":
@@ -257,7 +257,7 @@ func (e *export) head() (head []byte, err error) {
 	return append(append([]byte(`{"info":`), head...), `,"messages":[`...), err
 }
 
-// message is where a message lies.
+// message locates a message.
 type message struct {
 	id   string
 	row  int64
@@ -327,8 +327,8 @@ func (e *export) message(m message) (text []byte, err error) {
 	return text, err
 }
 
-// with puts names and values, which stand in columns, into the JSON object of a row. What is no
-// object becomes an empty one, so that one bad row spoils no other.
+// with adds names and column values to the JSON object of a row. It replaces anything but an object
+// with an empty one, so that one bad row spoils no other.
 func with(object string, pairs ...string) string {
 	var b strings.Builder
 	sep := byte('{')

@@ -118,8 +118,8 @@ func newCommandText(text string) commandText {
 
 func plainText(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")) }
 
-// gives reports whether a text is what the command stands for. Where it has no place for what the
-// user adds, that follows it.
+// gives reports whether a text is an expansion of the command. Without a placeholder, the user's
+// addition follows the command's text.
 func (c commandText) gives(text string) bool {
 	text = plainText(text)
 	if strings.TrimSpace(strings.Join(c, "")) == "" {

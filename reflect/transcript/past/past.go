@@ -75,7 +75,7 @@ func (h Homes) Stores() []Store {
 	return out
 }
 
-// agent is how one agent's store is read.
+// agent describes how to read one agent's store.
 type agent struct {
 	client string
 	places func(Homes) []string
@@ -106,8 +106,8 @@ type Query struct {
 	Agents []string  // nil for all
 }
 
-// Find lists the sessions that began in one of some directories, or below one and in no other
-// repository, the oldest first. What cannot be read is passed over and told in the errors.
+// Find lists the sessions that began in one of the directories, or below one and in no other
+// repository, oldest first. It skips unreadable sessions and returns their errors.
 func Find(ctx context.Context, h Homes, q Query) ([]Session, []error) {
 	f := &finder{ctx: ctx, since: q.Since, trees: newTrees(q.Dirs)}
 	for _, a := range agents {

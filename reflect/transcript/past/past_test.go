@@ -149,7 +149,7 @@ func without(m map[string]json.RawMessage) string {
 	return string(b)
 }
 
-// found is what Find gives, one "client id parent" each, and its errors.
+// found returns the result of Find, one "client id parent" each, and its errors.
 func found(t testing.TB, h Homes, q Query) (out []string, errs []error) {
 	t.Helper()
 	all, errs := Find(t.Context(), h, q)
