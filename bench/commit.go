@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// commit measures a commit that an agent makes in a repository of 1,000 files with git's hooks of
-// ours, beside the same commit in one without, by turns.
+// commit measures an agent's commit in a repository of 1,000 files with our git hooks, alternating
+// with the same commit in one without.
 func (b *bench) commit() error {
 	var dirs [2]string
 	for i, name := range []string{"commit-without", "commit-with"} {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// What a hook may take of a processor.
+// Processor time that a hook may take.
 const (
 	endBudget   = 5 * time.Millisecond  // at the end of a turn
 	startBudget = 10 * time.Millisecond // at the start of a session

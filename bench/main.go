@@ -136,9 +136,8 @@ func (b *bench) run(n int) error {
 	return nil
 }
 
-// build makes a program and copies it in one go: what the linker has just written lies in the page
-// cache in single pages, and takes half as much again, or more, to start, until it is read from the
-// disk anew.
+// build builds a program and copies it. The linker leaves it in the page cache in single pages, and
+// it then takes at least half as long again to start until it is next read from the disk.
 func build(dir, out string, args ...string) error {
 	linked := out + "-linked"
 	if err := sh(dir, "go", append([]string{"build", "-o", linked}, args...)...); err != nil {
@@ -206,8 +205,8 @@ func (b *bench) measureAfter(dir string, fresh func() []string) figure {
 	return figure{median(walls), median(cpus)}
 }
 
-// plainCommit is what plain git takes for one durable commit of a tree that is there already:
-// two processes, commit-tree and update-ref.
+// plainCommit measures plain git's durable commit of an existing tree: two processes, commit-tree
+// and update-ref.
 func (b *bench) plainCommit(dir string) figure {
 	durable := []string{"-c", "core.fsync=all"}
 	tip := output(dir, "git", "rev-parse", "reverie/memory")
@@ -297,13 +296,12 @@ func (b *bench) ratio(what string, ours, beside time.Duration, budget float64) {
 	b.line(what, ms(ours), ms(beside), r, fmt.Sprintf("%.3g×", budget), r <= budget)
 }
 
-// helloTakes is what hello takes of a processor on the machine that budgets in milliseconds are
-// for.
+// helloTakes is hello's processor time on the reference machine of the millisecond budgets.
 const helloTakes = 900 * time.Microsecond
 
-// within prints a figure that has a budget in milliseconds, beside what hello took in the same run.
-// Where that takes longer than on the machine that the budget is for, so may ours; whether the
-// budget is kept literally is said, too.
+// within prints a figure that has a budget in milliseconds, beside hello's time in the same run. If
+// hello is slower than on the budget's machine, the budget grows in proportion. It also prints
+// whether the literal budget is met.
 func (b *bench) within(what string, ours, hello, budget time.Duration) {
 	slower := max(1, float64(hello)/float64(helloTakes))
 	text := ms(budget)

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// many is how many times the memories of the large store the largest has.
+// many is the size ratio of the largest store to the large one.
 const many = 10
 
-// search measures what finding takes: by recall and by a prompt's hook, in a process that starts
-// anew, and what the index costs.
+// search measures a search by recall and by a prompt's hook, each in a new process, and the cost of
+// the index.
 func (b *bench) search(large string, n int, before, after, hello figure) error {
 	version := b.measure(large, nil, "git", "--version")
 	b.within(fmt.Sprintf("recall at %d, cold process, cpu, beside hello", n), before.cpu, hello.cpu, 10*time.Millisecond)

@@ -15,7 +15,7 @@ import (
 // ErrAnswer is returned when a model answered a question twice, and neither answer could be read.
 var ErrAnswer = errors.New("the model's answer cannot be read")
 
-// Considered is what a model adds to a plan.
+// Considered is a model's addition to a plan.
 type Considered struct {
 	Operations []record.Operation // each with How record.Model, so that no policy lets it through
 	Read       []string           // ids of the new reflections of which everything was put to the model, sorted
@@ -30,20 +30,20 @@ type Considered struct {
 // wrongForm is why an item of an answer is left out that cannot be read.
 const wrongForm = "has a wrong form"
 
-// maxQuestions is how many questions one dream puts about candidates.
+// maxQuestions bounds the questions of one dream about candidates.
 const maxQuestions = 8
 
-// Consider asks a model what follows from the new reflections beside what Plan made of them, and
-// which of the statements that do not agree hold. In.New are here the reflections that no model was
-// asked about; Plan may have considered them before.
+// Consider asks a model what follows from the new reflections beyond Plan's result, and which of
+// the contradictory statements hold. In.New holds the reflections that no model has considered;
+// Plan may have considered them before.
 //
-// What a model says is data. It names what it was shown by short names that hold for one question,
-// and whatever it asks for has to pass the guards of this package, or is counted in Refused. What
-// passes waits for a person.
+// A model's answer is data. It refers to its input by short names that are valid for one question.
+// Each request must pass the guards of this package; Refused counts the others. Accepted requests
+// wait for a person.
 //
-// The result depends on the arguments and the answers alone. A nil model adds nothing. An error
-// says that there was no usable answer, and wraps ErrAnswer when that was the model's fault; what
-// was found before it is returned too, and the plan is as good as it was.
+// The result depends only on the arguments and the answers. A nil model adds nothing. An error
+// means that there was no usable answer, and wraps ErrAnswer if that was the model's fault. Earlier
+// findings are returned too, and the plan stays valid.
 func Consider(ctx context.Context, m *prompts.Model, set prompts.Set, in Input, plan Result) (Considered, error) {
 	c := newConsidering(in, plan)
 	if m == nil {
@@ -61,8 +61,8 @@ func (c *considering) consider(ctx context.Context, m *prompts.Model, set prompt
 	return c.result(), err
 }
 
-// Standing is what of a Considered still holds on a newer input, whose new reflections do not
-// count: operations for what was changed, decided or proposed meanwhile are left out.
+// Standing returns the part of a Considered that still holds on a newer input, ignoring that
+// input's new reflections. It drops operations on anything changed, decided or proposed meanwhile.
 func (d Considered) Standing(in Input, plan Result) Considered {
 	c := newConsidering(in, plan)
 	kept := d
@@ -92,7 +92,7 @@ type considering struct {
 	unread   map[string]bool // ids of new reflections that were not put to the model whole
 	out      Considered
 
-	elsewhere bool // the model is none of this machine's: what stays in this clone is not put to it
+	elsewhere bool // the model is on another machine: private text is not sent to it
 }
 
 func newConsidering(in Input, plan Result) *considering {
@@ -135,8 +135,7 @@ func (c *considering) await(o record.Operation) {
 	c.retiring += retires(o)
 }
 
-// retires is how many statements fewer there are after an operation: of those that a merge joins,
-// one stays.
+// retires returns by how many an operation reduces the statements; a merge leaves one.
 func retires(o record.Operation) int {
 	switch o.Op {
 	case record.Retire:
@@ -149,7 +148,7 @@ func retires(o record.Operation) int {
 	return len(o.Memory.Supersedes)
 }
 
-// result is what was found, and which reflections are done with.
+// result returns the findings and the ids of the reflections that are done.
 func (c *considering) result() Considered {
 	for _, r := range c.in.New {
 		if !c.unread[r.ID()] {

@@ -319,8 +319,8 @@ func TestConsiderAsksTwice(t *testing.T) {
 	}
 }
 
-// What is too much for one question comes in several, each of which fits; ids are never shown; what
-// there is no room for in this dream is not read.
+// Input too large for one question is split over several that fit. Ids are never shown. Reflections
+// beyond this dream's budget are not marked as read.
 func TestConsiderAsksInParts(t *testing.T) {
 	var memories []record.Memory
 	for i := range 60 {
@@ -360,7 +360,7 @@ func TestConsiderAsksInParts(t *testing.T) {
 	}
 }
 
-// What was changed, decided or proposed while the model thought is left out.
+// Operations on anything changed, decided or proposed while the model thought are dropped.
 func TestConsideredStanding(t *testing.T) {
 	in := world(memory(lintA), memory(deploys))
 	in.New = newLint("s1", "s22")
@@ -386,8 +386,8 @@ func TestConsideredStanding(t *testing.T) {
 	}
 }
 
-// What a model worded is never let through because a session says it too: the session's words are
-// proposed instead, and rest on what that session says and no other.
+// A session that repeats a model's wording does not get it accepted. The session's own words are
+// proposed instead, with that session as the only evidence.
 func TestModelsWordsAreOvertaken(t *testing.T) {
 	in := world(memory(lintA))
 	in.New = []record.Reflection{reflection("claude", "s1", said("Always lint the web client by make lint-all before you push."), seen("Start the lint server by make up."))}
@@ -423,8 +423,8 @@ func TestModelsWordsAreOvertaken(t *testing.T) {
 	}
 }
 
-// What a model would make of a memory does not take up what a person says, and rejecting it rejects
-// nothing else. What was rejected before such records said how it came about stays rejected.
+// A model's proposal about a memory does not absorb a person's words, and rejecting it rejects
+// nothing else. Rejections from before records named their origin stay valid.
 func TestAModelSwallowsNothing(t *testing.T) {
 	const rule = "Lint the web client by make lint before a push, or by `just lint`."
 	for _, op := range []record.Op{record.Add, record.Edit, record.Merge} {
@@ -459,8 +459,8 @@ func TestAModelSwallowsNothing(t *testing.T) {
 	}
 }
 
-// Whatever a model reads and answers, and whatever of it a person rejects: a policy accepts what it
-// accepts without it, at the same time.
+// For any answers of a model, and any rejections of them, a policy accepts the same operations at
+// the same time as without the model.
 func TestAModelMovesNoPolicy(t *testing.T) {
 	set := loaded(t)
 	statements := []string{"Run make lint on the web client.", lintA, lintB, deploys, "Lint the web client by make lint before any push.", "Never lint the web client by make lint.", "Deploys of the billing service run on Mondays at noon."}
@@ -643,8 +643,8 @@ func TestOverturns(t *testing.T) {
 	}
 }
 
-// Whatever a model answers: what comes of it waits for a person, is about memories that it named
-// and was shown, and changes nothing else.
+// For any answer, the resulting operations wait for a person, concern only memories that the model
+// saw and named, and change nothing else.
 func TestConsiderTouchesNothingElse(t *testing.T) {
 	set := loaded(t)
 	words := []string{"lint", "the", "web", "client", "by", "make", "before", "every", "push", "never", "deploys", "noon"}

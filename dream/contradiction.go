@@ -13,11 +13,10 @@ import (
 	"github.com/reverie-memory/reverie/prompts"
 )
 
-// maxContradictions is how many questions one dream puts about statements that do not agree, the
-// oldest first.
+// maxContradictions bounds the questions of one dream about contradictory statements, oldest first.
 const maxContradictions = 6
 
-// maxStatements is how many statements one of them is about.
+// maxStatements bounds the statements of one such question.
 const maxStatements = 6
 
 // dispute is statements that do not agree: an operation that waits and the memories that it
@@ -29,7 +28,7 @@ type dispute struct {
 	memories []record.Memory   // one if it is contested
 }
 
-// contradictions asks about statements that do not agree. Whatever comes of it waits for a person.
+// contradictions asks about contradictory statements. All results wait for a person.
 func (c *considering) contradictions(ctx context.Context, m *prompts.Model, set prompts.Set) error {
 	for _, d := range c.disputes() {
 		var in prompts.Contradiction
@@ -73,7 +72,7 @@ func (c *considering) contradictions(ctx context.Context, m *prompts.Model, set 
 	return nil
 }
 
-// disputes are what no model was asked about yet, the oldest first.
+// disputes lists the contradictions that no model was asked about yet, oldest first.
 func (c *considering) disputes() []dispute {
 	var all []dispute
 	open := func(m record.Memory) bool {
@@ -152,7 +151,7 @@ func (c *considering) weighOperation(d dispute, a prompts.ContradictionAnswer, k
 	return ""
 }
 
-// voices are what an operation rests on.
+// voices returns the evidence of an operation.
 func voices(o record.Operation) []*voice {
 	var out []*voice
 	for _, s := range o.Sightings {

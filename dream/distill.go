@@ -29,27 +29,26 @@ type Step struct {
 	Path    string // of a file that was edited, from the top of the repository, or ""
 }
 
-// Account is what is known of one session: what it did, in order, and the words of its person and
-// its agent.
+// Account describes one session: its steps in order, and the words of its person and its agent.
 type Account struct {
 	Steps []Step
 	Said  []string
 }
 
-// Ripeness is what Ripe looks at.
+// Ripeness is the input of Ripe.
 type Ripeness struct {
 	Input
 	Skills    []record.SkillFile
 	Distilled map[string]bool // ids of workflows that a model was asked about before
 }
 
-// ripeSessions is how many distinct sessions have to go a way before it is worth a skill.
+// ripeSessions is the number of distinct sessions that make a workflow worth a skill.
 const ripeSessions = 3
 
-// Ripe returns the workflows that may become skills: memories of that kind, and what the detectors
-// saw, done in three distinct sessions, without a skill, one that waits or one that was rejected.
-// Those that most sessions went come first. Skills are for everybody, so what is private, or holds
-// on a side branch, has none.
+// Ripe returns the workflows that may become skills, most frequent first. They are workflow
+// memories and detected workflows, done in three distinct sessions. None has an existing, pending
+// or rejected skill. Skills are for everyone, so Ripe omits workflows that are private or belong to
+// a side branch.
 func Ripe(in Ripeness) []Workflow {
 	if slices.Contains(in.Private, record.Workflow) {
 		return nil
@@ -115,7 +114,7 @@ func Ripe(in Ripeness) []Workflow {
 	return out
 }
 
-// Distilled is what a model made of ripe workflows.
+// Distilled is a model's result for ripe workflows.
 type Distilled struct {
 	Operations []record.Operation // op skill, How record.Model
 	Asked      []string           // ids of the workflows that it was asked about, sorted
@@ -240,7 +239,8 @@ const (
 	maxStepLen = 400
 )
 
-// skill is what an answer says as a skill, without what did does not bear out. dropped counts that.
+// skill turns an answer into a skill, without the parts that did does not support; dropped counts
+// those.
 func skill(w Workflow, a prompts.DistillAnswer, did doings, dropped map[string]int) (s record.SkillFile, why string) {
 	line := func(text string) (string, bool) {
 		text = strings.Join(strings.Fields(text), " ")

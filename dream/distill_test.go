@@ -14,7 +14,7 @@ import (
 
 const migrate = "Run `make migration` to add a migration."
 
-// ran is what a session did that added a migration.
+// ran returns the steps of a session that added a migration.
 func ran(name string) []Step {
 	return []Step{
 		{N: 1, Command: "make migration name=" + name},
@@ -75,7 +75,7 @@ func TestRipe(t *testing.T) {
 	}
 }
 
-// distilled is what one answer comes to.
+// distilled returns the result of one answer.
 func distilled(t *testing.T, a prompts.DistillAnswer) (Distilled, *scripted) {
 	t.Helper()
 	in := Ripeness{Input: Input{Now: now, New: migrations("s1", "s22", "s333")}}

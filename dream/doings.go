@@ -10,8 +10,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// doings is what sessions did, as far as a skill may say it. Everything that a skill says has to be
-// in here: what would have to be kept out has too many forms.
+// doings lists the sessions' actions that a skill may mention. It is an allowlist, because
+// forbidden text has too many forms.
 type doings struct {
 	commands map[string]bool // lines that ran with success, whole, and each command of a chain of &&
 	simple   []string        // those that are one command of plain words, each once
@@ -52,13 +52,13 @@ func newDoings(w Workflow, sessions []Account) doings {
 var (
 	// plainLine has nothing that a shell reads but words and &: what stands between && was run, each.
 	plainLine = pattern.New(`^[\w./:=@%+,~^& \t-]+$`)
-	// moved is where a line begins with going to a folder.
+	// moved matches a change of folder at the beginning of a line.
 	moved = pattern.New("^(?:cd[ \\t]+(?:[\\w./~+@%-]+|\"[^\"$`\\\\!]*\"|'[^']*')[ \\t]*&&[ \\t]*)+")
 	// setting is a word that sets a variable.
 	setting = pattern.New(`^\w+=`)
-	// own is what stands on one machine only, or was taken out as a secret.
+	// own matches text valid on one machine only, or a removed secret.
 	own = pattern.New(`(?i)/home/|/users/|\\users\\|/root/|/tmp/|/var/folders/|\[redacted:`)
-	// ours is what decides for a person, or may: our own commands, branches and settings.
+	// ours matches our own commands, branches and settings, which may decide for a person.
 	ours = pattern.New(`(?i)(?:^|[^a-z0-9])reverie(?:[^a-z0-9]|$)`)
 )
 
@@ -78,9 +78,9 @@ func unquoted(text string) string {
 	return strings.NewReplacer(`"`, "", `'`, "", `\`, "").Replace(text)
 }
 
-// ran takes in a command line that ended well. Of a chain, cd DIR && a && b, each command did. Of
-// anything else that a shell reads (||, ;, |, if, quotes) it is not known which parts ran, so it
-// counts as a whole only.
+// ran adds a successful command line. In a chain, cd DIR && a && b, each command succeeded. With
+// other shell syntax (||, ;, |, if, quotes) it is unknown which parts ran, so the line counts only
+// as a whole.
 func (d *doings) ran(line string) {
 	line = strings.Trim(line, " \t\r\n")
 	rest := line
@@ -171,7 +171,7 @@ func (d doings) honest(line string) bool {
 	return true
 }
 
-// What is code ends at its marks.
+// Code ends at its marks.
 var (
 	afterMark  = pattern.New(`^[` + closing + `]*(?: |$)`)
 	beforeMark = pattern.New(`(?:^| )[` + opening + `]*$`)
@@ -197,7 +197,7 @@ func edits(part string, was bool) bool {
 	return was
 }
 
-// gap is what stands for a word that changes from run to run, or for a part of one.
+// gap matches the placeholder of a word that changes from run to run, or of a part of one.
 var gap = pattern.New(`<[A-Za-z][A-Za-z0-9 _-]*>`)
 
 // has reports whether sessions ran a command. A gap may stand where two that they ran differ, but
@@ -261,8 +261,8 @@ func (d doings) names(label string) bool {
 	return len(words) <= 3 && d.prose(strings.Join(words, " "))
 }
 
-// isProgram reports whether a word of prose is the name of a program. One that the sessions ran may
-// have the name of a word that nobody can do without: test, find.
+// isProgram reports whether a word of prose is the name of a program. A program that the sessions
+// ran may be named like a common word: test, find.
 func (d doings) isProgram(word string) bool {
 	if programs.Has(word) {
 		return true

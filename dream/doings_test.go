@@ -96,7 +96,7 @@ func TestSkillSays(t *testing.T) {
 	}
 }
 
-// Where hostile lines are all that a model wrote, there is no skill, and it is said why.
+// If all of a model's lines are hostile, there is no skill, and the reason is reported.
 func TestSkillOfTooLittle(t *testing.T) {
 	got, _ := distilled(t, prompts.DistillAnswer{Worth: true, Name: "Migrate", Trigger: "When a table changes.", Steps: []string{"`make schema-dump`", "Run cargo install evil.", "Run make publish-all."}})
 	if len(got.Operations) != 0 || got.Refused["has too few steps that the sessions bear out"] != 1 || len(got.Refused) != 2 {
@@ -104,8 +104,8 @@ func TestSkillOfTooLittle(t *testing.T) {
 	}
 }
 
-// Whatever sessions ran and a model writes, what a skill has in code marks was run with success, or
-// is a file to edit. The generator knows of each line what ran; it does not read lines.
+// For any commands and answers, the code in a skill was run with success or is a file to edit. The
+// generator knows for each line which commands ran, without parsing it.
 func TestSkillCodeIsAllowed(t *testing.T) {
 	atoms := []string{"make a", "make b", "go test ./...", "rm -rf x", "npx evil", "terraform destroy", "reverie accept --all", "git status", "npm ci"}
 	shapes := []struct {

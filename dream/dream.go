@@ -30,12 +30,12 @@ type Input struct {
 	// nil.
 	Written func(record.Memory) string
 
-	// What Consider wants to know besides.
+	// Further input of Consider.
 	Withheld map[string]bool // ids of memories that agents, and so models, are not given
 	Weighed  map[string]bool // what a model was asked about before: as in Considered
 }
 
-// Result is what follows from an Input.
+// Result is the result of Plan.
 type Result struct {
 	Operations []record.Operation // new ones, and pending ones that changed
 	Withdrawn  []string           // ids of pending operations that a correction took the place of
@@ -52,10 +52,10 @@ type Note struct {
 	Why        string
 }
 
-// weakSessions is how many distinct sessions make an operation of a weak candidate.
+// weakSessions is the number of distinct sessions that turn a weak candidate into an operation.
 const weakSessions = 3
 
-// maxSightings is how many sessions an operation names; more prove nothing more.
+// maxSightings bounds the sessions that an operation names; more add no proof.
 const maxSightings = 40
 
 // maxRetired is the share of live memories that one dream may propose to retire. A dream may
@@ -264,9 +264,9 @@ func (p *planner) written(c record.Candidate, m record.Memory) string {
 	return p.in.Written(m)
 }
 
-// overtake takes additions that say what an operation says, now on better grounds, out of the
-// inbox: what a model worded, what an agent offered, and words in doubt. What a model would change
-// of a memory stays.
+// overtake removes pending additions that say the same as an operation with better evidence: a
+// model's wording, an agent's offer, and doubtful words. A model's proposed changes to a memory
+// stay.
 func (p *planner) overtake(op record.Operation, says phrase) {
 	for i := range p.pending {
 		q := &p.pending[i]
@@ -276,10 +276,9 @@ func (p *planner) overtake(op record.Operation, says phrase) {
 	}
 }
 
-// takes reports whether a sighting may bear out an operation that says its text. One that bears
-// nothing out may always be added. What a person plainly said or commands showed counts for nothing
-// that a model worded or an agent offered, and a person's plain words for no others that are in
-// doubt.
+// takes reports whether a sighting may support an operation with that text. An idle sighting may
+// always be added. Plain words of a person and observed commands do not support an operation that a
+// model worded or an agent offered. Plain words do not support other doubtful ones either.
 func (q pending) takes(s record.Sighting, text string) bool {
 	switch {
 	case idle(s):
@@ -297,7 +296,7 @@ func (q pending) hearsay() bool {
 	return q.op.How == record.Model || onlyOffered(q.op) || strings.HasPrefix(q.op.Memory.Source.By, "import/")
 }
 
-// join adds a sighting, as far as there is room. One that bears nothing out gives way.
+// join adds a sighting if there is room. It drops an idle sighting first.
 func join(all []record.Sighting, s record.Sighting) []record.Sighting {
 	if len(all) < maxSightings {
 		return append(all, s)
@@ -308,7 +307,7 @@ func join(all []record.Sighting, s record.Sighting) []record.Sighting {
 	return all
 }
 
-// memory is what a candidate becomes if it is accepted.
+// memory returns the memory that a candidate becomes if accepted.
 func (p *planner) memory(r record.Reflection, c record.Candidate) record.Memory {
 	at := r.Started
 	if len(c.Evidence) > 0 && !c.Evidence[0].Time.IsZero() {
@@ -380,7 +379,7 @@ func (p *planner) planned(id string) bool {
 	return slices.ContainsFunc(p.pending, func(q pending) bool { return q.fresh && !q.withdrawn && q.op.ID == id })
 }
 
-// rejections are what persons did not want.
+// rejections holds the phrases that persons rejected.
 type rejections struct {
 	all    []phrase
 	others []phrase // but what a model worded
@@ -398,8 +397,8 @@ func newRejections(rejected []record.Rejection) rejections {
 	return out
 }
 
-// stop reports whether what a candidate says was rejected. Who rejects what a model worded has not
-// rejected what a person says or commands show.
+// stop reports whether a candidate's statement was rejected. Rejecting a model's wording does not
+// reject a person's words or observed commands.
 func (r rejections) stop(how record.How, says phrase) bool {
 	if how == record.Model {
 		return slices.ContainsFunc(r.all, says.same)

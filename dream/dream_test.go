@@ -51,7 +51,7 @@ func says(text string) func(record.Memory) string {
 	}
 }
 
-// summary is what a plan comes to, in words.
+// summary describes a plan in words.
 func summary(r Result) []string {
 	var out []string
 	for _, o := range r.Operations {
@@ -116,8 +116,8 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// What an agent offered stays in the inbox, in its own words, until a person or a session of this
-// clone's own says it.
+// An agent's offer stays in the inbox, in its own words, until a person or one of this clone's
+// sessions says the same.
 func TestOfferedSessionBearsNothingOut(t *testing.T) {
 	offer := func(session string, candidates ...record.Candidate) record.Reflection {
 		return reflection("claude", record.Offer(session), candidates...)
@@ -169,7 +169,7 @@ func TestOfferedSessionBearsNothingOut(t *testing.T) {
 	}
 }
 
-// What a person edited is not overwritten by what it was made of, pending or accepted.
+// A person's edit is not overwritten by its sources, pending or accepted.
 func TestPersonsEditIsKept(t *testing.T) {
 	first := Plan(Input{Now: now, New: []record.Reflection{reflection("claude", "s1", seen("Run make lint to lint."))}}).Operations[0]
 	edited := first

@@ -13,8 +13,8 @@ import (
 	"github.com/reverie-memory/reverie/prompts"
 )
 
-// Elsewhere is what Consider would ask of a model that is out of reach, with a context of that many
-// tokens. What stays in this clone is not put to it: reflections that have some of that stay new.
+// Elsewhere holds the questions of Consider for a model that is out of reach, with a context of
+// that many tokens. It omits text that stays in this clone, so reflections with such text stay new.
 type Elsewhere struct {
 	Set     prompts.Set
 	Context int
@@ -49,9 +49,9 @@ func NameOf(questions []prompts.Rendered) string {
 	return hex.EncodeToString(h.Sum(nil))[:12]
 }
 
-// Import is Consider with the answers that a model of that name gave to all of Questions, JSON
-// objects in their order. One that cannot be read is an error that wraps ErrAnswer; so is another
-// number of them. Then nothing follows from any.
+// Import is Consider with the named model's answers to all of Questions: JSON objects in their
+// order. An unreadable answer or a wrong number of answers gives an error that wraps ErrAnswer, and
+// no result.
 func (e Elsewhere) Import(model string, answers []byte) (Considered, error) {
 	questions, err := e.Questions()
 	if err != nil {

@@ -27,8 +27,8 @@ const (
 	nobody    = `{"operations": []}`
 )
 
-// What is asked elsewhere is what Consider asks, whatever it is answered, and the same follows from
-// the same answers.
+// The exported questions equal those of Consider, for any answers, and equal answers have equal
+// results.
 func TestImportIsConsider(t *testing.T) {
 	e := disputed(t)
 	edit := asks(prompts.DreamOperation{Op: "edit", Targets: []string{"m1"}, Evidence: []string{"c1"}, Text: "Lint the whole web client by just lint before every push."})
@@ -81,7 +81,7 @@ func TestImportRefusesWhatDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// What stays in this clone is not in the questions, and what has some of it stays new.
+// Private text is not in the questions, and reflections with such text stay new.
 func TestQuestionsElsewhereAreWithoutWhatIsPrivate(t *testing.T) {
 	taste := kind(memory("Lint the web client with loud colours before every push."), record.Preference)
 	taste.Private, taste.Status = true, record.Contested

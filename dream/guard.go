@@ -75,7 +75,7 @@ func (c *considering) apply(q question, o prompts.DreamOperation) (why string) {
 	return c.retire(w, targets)
 }
 
-// wish is what a model would have, and what that rests on.
+// wish is a change that a model requests, with its evidence.
 type wish struct {
 	text, body string
 	kind       record.Kind
@@ -85,8 +85,8 @@ type wish struct {
 	groups     []*group // of an answer about candidates
 }
 
-// sightings are what a model's operation rests on, for whoever reviews it: each as it stood, with
-// what its session says.
+// sightings returns the evidence of a model's operation for its reviewer: each sighting unchanged,
+// with its session's statement.
 func (w wish) sightings(o record.Operation) []record.Sighting {
 	var out []record.Sighting
 	for _, v := range w.voices {
@@ -103,9 +103,8 @@ func (w wish) sightings(o record.Operation) []record.Sighting {
 // onlyPrivate is why nothing that others read may follow from what they must not.
 const onlyPrivate = "rests on what stays in this clone"
 
-// weak says why a wish may not change some memories, or "". What may has, for each of them,
-// something to do with it, and was seen in two sessions or is a person's own words; a model's
-// readings count for nothing.
+// weak returns why a wish may not change some memories, or "". The evidence must relate to each of
+// them and come from two sessions or be a person's own words. A model's readings do not count.
 func (w wish) weak(targets ...record.Memory) (why string) {
 	var all []record.Sighting
 	for _, v := range w.voices {
@@ -279,7 +278,7 @@ func (c *considering) retire(w wish, targets []record.Memory) (why string) {
 	return ""
 }
 
-// mayRetire is how many memories may be about to go out of force.
+// mayRetire bounds the memories that operations may be about to retire.
 func (c *considering) mayRetire() int { return max(1, int(maxRetired*float64(c.live))) }
 
 // complete fills in what follows from the rest: the state of what an operation changes, and what

@@ -11,7 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// orderSessions is how many distinct sessions make a proposal of what a person ordered in each.
+// orderSessions is the number of distinct sessions that turn a repeated order into a proposal.
 const orderSessions = 4
 
 // orderKey returns what an order is about, whatever its wording: the stems of its words, sorted,

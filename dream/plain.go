@@ -9,7 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// What may stand before and after a word of prose.
+// Punctuation before and after a word of prose.
 const (
 	opening = `("'“‘`
 	closing = `,.;:!?)"'”’…`
@@ -102,9 +102,8 @@ func (s *stems) has(stemmed string) bool {
 	return s.set[stemmed]
 }
 
-// general words are those of any procedure: none names what could be fetched, no person and
-// nobody's decision. What has effects beyond the working copy (delete, publish, deploy) is said
-// only where the sessions did.
+// general lists words of any procedure: none names a download, a person or a decision. Words with
+// effects beyond the working copy (delete, publish, deploy) need a session that used them.
 var general = stems{text: `
 	a an the this that these those it its they them their there here one two three four five each every both either
 	neither another other others all any some few more most less least much many enough same such own only just even
@@ -152,7 +151,7 @@ var general = stems{text: `
 	type unit unknown unused up-to-date useful usual valid value variable variant version violation visible whole
 	wide word workflow workspace worktree zero`}
 
-// secrets are what no skill may ask for or hand on.
+// secrets lists things that no skill may request or pass on.
 var secrets = stems{text: `password passwords passwd passphrase passcode secret token credential credentials bearer otp cookie cookies apikey api-key
 	passwort kennwort contraseña senha wachtwoord lösenord heslo parola пароль 密码 パスワード reverie`}
 

@@ -26,8 +26,8 @@ func (p Policy) Accepts(o record.Operation) (ok bool, why string) {
 	return ok, why
 }
 
-// suspicious says what looks like an attack in an operation's words, or in a quote that it rests
-// on. Whoever writes a file or an error text chooses words that a person or a command repeats.
+// suspicious describes an apparent attack in an operation's words, or in a quote that supports it.
+// The author of a file or an error text chooses words that a person or a command repeats.
 func suspicious(o record.Operation) string {
 	trigger := o.Memory.Trigger()
 	texts := append([]string{o.Memory.Text, o.Memory.Body, o.Memory.Topic, trigger.Command}, trigger.Errors...)

@@ -33,8 +33,8 @@ const beside = 0.25
 // related is the share of words from which what a session taught may change a memory.
 const related = 0.2
 
-// group is the candidates of several sessions that say the same. Those that stay in this clone are
-// groups of their own.
+// group holds the candidates of several sessions that say the same. Private ones form separate
+// groups.
 type group struct {
 	voice
 	source  record.Source
@@ -142,8 +142,7 @@ func (c *considering) settled(cand record.Candidate, print record.Fingerprint) b
 // private reports whether memories of a kind stay in this clone.
 func (c *considering) private(k record.Kind) bool { return slices.Contains(c.in.Private, k) }
 
-// add counts a session's candidate. What several reflections of a session have in common counts
-// once.
+// add counts a session's candidate. A candidate in several reflections of a session counts once.
 func (v *voice) add(s record.Sighting) {
 	i := slices.IndexFunc(v.sightings, func(t record.Sighting) bool {
 		return t.Client == s.Client && t.Session == s.Session && t.How == s.How && t.Model == s.Model
@@ -161,7 +160,7 @@ func (v *voice) add(s record.Sighting) {
 	}
 }
 
-// maxEvidence is how many quotes an operation has of one session.
+// maxEvidence bounds the quotes of an operation from one session.
 const maxEvidence = 6
 
 // joinSightings adds sightings to others, those of one reflection and of one kind as one.
@@ -184,7 +183,7 @@ func joinSightings(all []record.Sighting, more ...record.Sighting) []record.Sigh
 	return all
 }
 
-// question is what a model is shown at once, and what its short names stand for.
+// question is the input of one call to a model, with the meaning of its short names.
 type question struct {
 	rendered prompts.Rendered
 	groups   []*group
@@ -266,8 +265,8 @@ func clip(s string, n int) string {
 	return strings.TrimSpace(cut.Bytes(s, n)) + " …"
 }
 
-// nearest are the memories in force, private or not, that are most like some groups, the nearest
-// first, and a few contested ones. What is withheld from agents is withheld from a model.
+// nearest returns the memories in force, private or not, that resemble the groups most, nearest
+// first, and a few contested ones. It omits memories withheld from agents.
 func (c *considering) nearest(groups []*group, private bool) []record.Memory {
 	type scored struct {
 		record.Memory

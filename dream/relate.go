@@ -9,8 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// Alike is the share of words in common from which two statements are shown beside each other
-// to whoever reviews them.
+// Alike is the share of common words from which a reviewer sees two statements side by side.
 const Alike = 0.5
 
 // relate finds what else is known about an operation's subject: statements it corrects, which

@@ -19,7 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A session is learned from though nobody asks for it, and the next one is told what was learned.
+// Reverie learns from a session unasked, and tells the next one.
 func TestClientsTeachAndAreTaught(t *testing.T) {
 	inClients(t, nil, func(l *lab) {
 		t := l.t
@@ -100,7 +100,7 @@ func (l *lab) wantStory(want ...string) {
 
 var block = regexp.MustCompile(`(?s)<reverie-memory\b.*?</reverie-memory>`)
 
-// given is what Reverie put into a request. Gemini CLI writes its angle brackets as HTML does.
+// given returns Reverie's text in a request. Gemini CLI escapes its angle brackets as in HTML.
 func given(r request) string { return block.FindString(html.UnescapeString(r.text())) }
 
 // steps are the requests that took a step of a turn.
@@ -110,8 +110,7 @@ func steps(all []request) []request {
 
 func newest(all []request) request { return all[len(all)-1] }
 
-// What was said before the agent summed it up is kept, and what is known reaches it again
-// afterwards.
+// Words from before a compaction are kept, and known memories reach the agent again afterwards.
 func TestClientsGoOnAfterCompaction(t *testing.T) {
 	inClients(t, []string{"claude", "codex", "opencode"}, func(l *lab) {
 		t := l.t
@@ -147,8 +146,7 @@ func TestClientsGoOnAfterCompaction(t *testing.T) {
 	})
 }
 
-// An agent that is killed tells nobody that its session is over. What it delivered is there all the
-// same.
+// A killed agent reports no end of its session. Its delivered events are kept all the same.
 func TestKilledClientsLoseNothing(t *testing.T) {
 	inClients(t, nil, func(l *lab) {
 		t := l.t
@@ -375,7 +373,7 @@ func (l *lab) settle() {
 	l.eventually("nothing works in the background", func() bool { return len(l.left()) == 0 })
 }
 
-// What a slash command of the repository stands for is no word of the user's.
+// The text behind a repository's slash command is not the user's words.
 func TestOpenCodeCommandsAreNoWordsOfTheUsers(t *testing.T) {
 	inClients(t, []string{"opencode"}, func(l *lab) {
 		write(l.t, filepath.Join(l.repo, ".opencode/command/review.md"), "---\ndescription: Look at it\n---\n\n"+rule+" Now look at $ARGUMENTS.\n")

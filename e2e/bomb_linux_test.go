@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// mostMemory is what a command may need beside a bomb, in bytes.
+// mostMemory bounds the extra memory of a command beside a bomb, in bytes.
 const mostMemory = 300 << 20
 
 // An object is written straight into a repository: git itself would refuse some, or take its time.
@@ -194,7 +194,7 @@ func TestBombs(t *testing.T) {
 					t.Errorf("below %q: sync takes it: %s", place, sync)
 				}
 				git(t, bare, "update-ref", "refs/heads/reverie/memory", before)
-				// As somebody has it who fetched the pull request.
+				// In a clone that fetched the pull request.
 				bring(t, bare, dir)
 				for _, args := range [][]string{{"check", "--diff", before + "..." + head}, {"check", "--diff", before + ".." + head}, {"merge", head}} {
 					if a := within(t, dir, args...); a.code == 0 {
@@ -202,7 +202,7 @@ func TestBombs(t *testing.T) {
 					}
 				}
 				within(t, dir, "check", "--diff", head+".."+head) // the base has it too
-				// What a later commit takes back is in history all the same.
+				// Content that a later commit removes is still in history.
 				clean := commitOf(t, dir, git(t, dir, "rev-parse", before+"^{tree}"), head)
 				for _, args := range [][]string{{"check", "--diff", before + "..." + clean}, {"merge", clean}} {
 					a := within(t, dir, args...)

@@ -33,7 +33,7 @@ type client struct {
 	shell   func(command string) call
 	create  func(path, line string) call       // a file of one line
 	edit    func(path, old, new string) []call // one after the other
-	tool    func(name string) string           // what the model calls a tool of ours
+	tool    func(name string) string           // the model's name for one of our tools
 	records string                             // where it keeps its sessions, below its home
 	extra   []string                           // arguments in front of all others
 }
@@ -182,7 +182,7 @@ trust_level = "trusted"
 // else OpenCode takes minutes.
 const clientPatience = 10 * time.Minute
 
-// lab is where one agent is tried: a home and a repository of its own, and a model.
+// lab is the test bench of one agent: its own home and repository, and a model.
 type lab struct {
 	t      *testing.T
 	c      client
@@ -285,7 +285,7 @@ func (l *lab) start(args ...string) *running {
 	return r
 }
 
-// env is what the agents and the command have in common.
+// env returns the environment of the agents and the command.
 func (l *lab) env() []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + l.home, "TERM=dumb", "LANG=C.UTF-8"}
 }
@@ -334,7 +334,7 @@ func (l *lab) fixing(on string) turn {
 	return turn{on, append(steps, step{Calls: []call{l.c.shell("sh test.sh")}}, step{Say: "Mended: add adds no one any more."})}
 }
 
-// rule is what the user tells the agents.
+// rule is the user's instruction to the agents.
 const rule = "Always use tabs in shell files, never spaces."
 
 // mending is the story of the turn that fixing makes, and thanking that of the one after it.
@@ -382,7 +382,7 @@ type toldEvent struct {
 	Exit                                               *int
 }
 
-// story is what a kept session tells of what the user said and what became of commands and edits.
+// story returns the user's words and the results of commands and edits in a stored session.
 func (l *lab) story(name string) []string {
 	l.t.Helper()
 	var told []string
@@ -405,7 +405,7 @@ func (l *lab) story(name string) []string {
 	return told
 }
 
-// binary is where the command is installed.
+// binary returns the path of the installed command.
 func (l *lab) binary() string { return filepath.Join(l.home, "bin", "reverie") }
 
 // reverie runs the command as the user would.

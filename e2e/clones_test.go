@@ -41,7 +41,7 @@ func TestTwoClonesOverABrokenNetworkLoseNothing(t *testing.T) {
 	clones := []*clone{newClone(t, net, "a"), newClone(t, net, "b")}
 	h := &history{}
 
-	// What both know from the beginning, so that both edit and forget it.
+	// Memories that both know from the beginning, so that both edit and forget them.
 	var shared []string
 	for i := range both {
 		token := fmt.Sprintf("s%d", i)
@@ -210,8 +210,8 @@ func (w *worker) step() {
 		w.clone.own = append(w.clone.own, e.id)
 		w.clone.mu.Unlock()
 	}
-	// What stays in the clone has one reason to fail: another process changed the memory between the
-	// reading and the writing of this one, and a person is asked to look again.
+	// A failure in the clone has one valid reason: another process changed the memory between this
+	// one's reading and writing, and a person is asked to look again.
 	lost := (e.op == "edit" || e.op == "forget") && a.code == 12
 	if !e.ok && e.op != "sync" && !lost && !killed && !(w.run != nil && a.starved()) {
 		w.t.Errorf("%s: %s", e.op, a)

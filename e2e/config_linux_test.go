@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// canaries are programs that leave their name in a file when somebody runs them.
+// canaries are programs that leave their name in a file when run.
 type canaries struct {
 	t    *testing.T
 	dir  string
@@ -24,8 +24,8 @@ func newCanaries(t *testing.T) *canaries {
 	return &canaries{t: t, dir: dir, mark: filepath.Join(dir, "mark")}
 }
 
-// named is the path of a program that leaves that name and fails. One that is mine does what a
-// pager does: it copies its input; what an editor does is nothing.
+// named returns the path of a program that records its name and fails. A program whose name begins
+// with "my-" copies its input like a pager; as an editor it does nothing.
 func (c *canaries) named(name string) string {
 	path := filepath.Join(c.dir, strings.NewReplacer("/", "_", ":", "_", "*", "_").Replace(name))
 	then := "exit 1"
@@ -130,9 +130,9 @@ var everyCommand = []string{
 	"trust", "trust --signatures", "trust approve --all", "purge --dry-run second", "purge --yes second", "check --deep", "uninstall --dry-run",
 }
 
-// A repository's own settings, attributes and hooks name programs in every way that there is.
-// Whatever Reverie does there, none is run, and nothing but its own refs and state is written: the
-// repository may be a folder that somebody was sent.
+// A repository's own settings, attributes and hooks name programs in every possible way. No command
+// of Reverie runs one of them, or writes anything but its own refs and state: the repository may be
+// a folder received from a stranger.
 func TestProgramsOfTheRepositoryAreNotRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

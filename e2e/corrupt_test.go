@@ -12,10 +12,10 @@ import (
 	"testing"
 )
 
-// A bit is turned, or a file cut or dropped: any object, pack, index, ref, log, cache or state file
-// of ours. Each time the damage is named by check --deep, or it does no harm: everything is listed
-// as before. What is listed is always true, what is not listed is named, and one damaged object
-// hides nothing but what is in it.
+// The test flips a bit, or truncates or removes a file: any object, pack, index, ref, log, cache or
+// state file. Each time check --deep names the damage, or it is harmless and the list is unchanged.
+// Listed memories are always true, missing ones are named, and one damaged object hides only its
+// own content.
 func TestDamageIsNamedOrHarmless(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -73,8 +73,8 @@ func TestDamageIsNamedOrHarmless(t *testing.T) {
 	}
 }
 
-// judge looks at a damaged repository with the eyes of somebody who uses it. hidden says which
-// paths the damage may hide.
+// judge examines a damaged repository as a user would. hidden reports the paths that the damage may
+// hide.
 func judge(t *testing.T, dir string, want map[string]string, hidden func(path string) bool) (verdict string) {
 	t.Helper()
 	list := reverie(t, dir, "list", "--all", "--json")
@@ -170,8 +170,8 @@ func pathOf(m string) string {
 	return memory.Path
 }
 
-// inventory is what each object of a repository's newest trees holds of memories: paths of files,
-// or of folders. An empty path is everything.
+// inventory maps each object of a repository's newest trees to its content of memories: paths of
+// files or folders. An empty path means everything.
 func inventory(t *testing.T, dir string) map[string][]string {
 	t.Helper()
 	holds := map[string][]string{}

@@ -14,7 +14,7 @@ import (
 var changing = []string{"write", "pwrite64", "fsync", "fdatasync", "rename", "renameat", "renameat2", "link", "linkat", "unlink", "unlinkat",
 	"mkdir", "mkdirat", "ftruncate", "flock", "openat"}
 
-// faults are what happens at such a call: the process is killed before it, or the disk fails.
+// faults are injected at such a call: the process is killed before it, or the disk fails.
 var faults = []string{"signal=KILL", "error=ENOSPC", "error=EIO"}
 
 // samples are the calls that are enough where not all are wanted: the ref is about to move, and an
@@ -52,7 +52,7 @@ func TestFaultAtEveryCallOfACommand(t *testing.T) {
 				fired, tries := 0, 0
 				for _, call := range changing {
 					if call == "openat" && fault != "signal=KILL" {
-						continue // the loader and git read by it too; nothing of ours is to be learned there
+						continue // the loader and git read by it too; it tells nothing about our code
 					}
 					step := 1
 					if full && !every { // a third of its calls; a different one for each kind of call and fault

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// history is what users asked for and were told.
+// history records the users' requests and the answers.
 type history struct {
 	mu     sync.Mutex
 	events []event
@@ -75,9 +75,9 @@ func (h *history) check(t *testing.T, clones []*clone) {
 	}
 }
 
-// wrong says what is not as it was acknowledged: what was remembered or accepted is there; what was
-// forgotten is retired for good, and nothing else is; a text stays, alone or as a variant, until an
-// edit is made by somebody who had it, and does not come back after.
+// wrong lists the differences from the acknowledged state. A remembered or accepted memory exists.
+// A forgotten one is retired for good, and no other is. A text stays, alone or as a variant, until
+// a user who had it edits it, and does not return afterwards.
 func (h *history) wrong(all map[string]known, g graph) []string {
 	var out []string
 	forgotten, edits := map[string]bool{}, map[string][]event{}

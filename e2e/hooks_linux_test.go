@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// payload is what Claude Code writes to a hook.
+// payload returns Claude Code's input to a hook.
 func payload(dir, session, event string, more map[string]any) string {
 	doc := map[string]any{"session_id": session, "cwd": dir, "hook_event_name": event}
 	for k, v := range more {
@@ -60,7 +60,7 @@ func atWork(t testing.TB, dir string) []int {
 	return all
 }
 
-// gone waits until no process of ours is at a repository.
+// gone waits until none of our processes works in a repository.
 func gone(t testing.TB, dir string, patience time.Duration) {
 	t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
@@ -98,8 +98,8 @@ func kept(t testing.TB, dir string) string {
 	return all.String()
 }
 
-// Hooks and workers are killed at any moment. What a hook acknowledged by its end is in the spool
-// or in a session, whatever is left is taken up by the next command at once, and no process stays.
+// Hooks and workers are killed at any moment. An event that a hook acknowledged is in the spool or
+// in a session, the next command resumes unfinished work at once, and no process stays.
 func TestKilledHooksAndWorkersLoseNothing(t *testing.T) {
 	t.Parallel()
 	kills := 24
@@ -209,7 +209,7 @@ func harmless(t testing.TB, a answer) {
 	}
 }
 
-// outcome is what became of a hook, once its worker is gone too.
+// outcome is the result of a hook, after its worker has ended.
 type outcome struct {
 	answer
 	event string
@@ -244,8 +244,8 @@ func damaged(o outcome) bool {
 	return o.acted && strings.Contains(o.err, "the store is damaged") || o.event == "SessionEnd" && whole(o)
 }
 
-// Whatever is broken, the user's prompt goes through: exit code 0, nothing but JSON, one line at
-// most, and soon.
+// Despite any breakage, the user's prompt goes through: exit code 0, only JSON, at most one line,
+// and soon.
 func TestBrokenSurroundingsHarmNoPrompt(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

@@ -59,8 +59,8 @@ func entriesOf(t *testing.T, dir, rev string) []treeEntry {
 	return all
 }
 
-// hostileTrees are what a remote may send. Each makes a root tree from the one that is there; says
-// is what the refusal must name, and empty where it is passed over.
+// hostileTrees are trees that a remote may send. Each makes a root tree from the present one. says
+// is the text that the refusal must contain, or empty if the tree is accepted.
 var hostileTrees = []struct {
 	name, says string
 	make       func(t *testing.T, dir string, root []treeEntry) []treeEntry
@@ -122,7 +122,7 @@ var hostileTrees = []struct {
 		folder := rawTree(t, dir, treeEntry{"100644", memoryName, aFolder(t, dir)})
 		return inMemories("40000", "aa", func(*testing.T, string) string { return folder })(t, dir, root)
 	}},
-	// What is only no memory comes along, and check names it.
+	// Files that are merely no memories are accepted, and check names them.
 	{"memory with a zero byte", "", memory("100644", "+++\nkind = \"fact\"\x00\n+++\nnothing\n")},
 	{"memory of garbage", "", memory("100644", "\xff\xfe\x00garbage")},
 	{"memory of another id", "", memory("100644", "+++\nkind = \"fact\"\nid = \"bbbbbbbbbbbbbbbb\"\nstatus = \"active\"\nsource = \"2026-11-20T14:03:05Z human - written\"\npaths = []\nref = \"\"\ntags = []\n+++\nAnother.\n")},

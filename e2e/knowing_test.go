@@ -27,7 +27,7 @@ func knowing(t *testing.T) string {
 	must(t, dir, "learn", example(t))
 	knowCode(t, dir)
 	must(t, dir, "stale")
-	theirs := copyDir(t, dir) // of somebody who is not trusted here
+	theirs := copyDir(t, dir) // of an author not trusted here
 	git(t, theirs, "config", "user.email", "mallory@example.com")
 	for _, text := range []string{"what a stranger says", "another thing of the stranger", "a third of that sort"} {
 		must(t, theirs, "remember", text)

@@ -64,7 +64,7 @@ func (p inLoop) begin(args ...string) *running {
 	r.cmd.Env = append(slices.DeleteFunc(p.env(), func(kv string) bool { return strings.HasPrefix(kv, "PATH=") }),
 		"PATH="+p.bin+":"+os.Getenv("PATH"))
 	r.cmd.Env = slices.Concat(r.cmd.Env, p.c.env(p.lab), p.more)
-	r.cmd.Env = append(r.cmd.Env, `OPENCODE_PERMISSION={"edit":"ask","bash":"ask"}`) // what a user may have said; nobody is there to ask
+	r.cmd.Env = append(r.cmd.Env, `OPENCODE_PERMISSION={"edit":"ask","bash":"ask"}`) // a user's possible setting; no user is there to ask
 	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.err
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	r.cmd.Cancel = r.kill
@@ -76,12 +76,12 @@ func (p inLoop) begin(args ...string) *running {
 	return r
 }
 
-// promise is what a coder says that is asked to.
+// promise matches the promise that a coder is asked to give.
 var promise = regexp.MustCompile(`<promise>[0-9a-f]+</promise>`)
 
-// carried plays the coder of a loop that ends well: it writes something wrong, has a command run,
-// and once it is shown what the plan's command said of that, mends it. What the loop tells it and
-// leaves is looked at; returned is what the model was told in the first iteration, step by step.
+// carried plays the coder of a loop that ends well. The coder writes a mistake, runs a command, and
+// corrects the mistake after seeing the output of the plan's command. carried checks the loop's
+// messages and leftovers, and returns the requests to the model in the first iteration.
 func (p inLoop) carried(command string) []request {
 	l, t := p.lab, p.t
 	t.Helper()
@@ -117,9 +117,9 @@ func (p inLoop) carried(command string) []request {
 	return asked[:len(wrong)]
 }
 
-// audited plays the auditor of a loop whose coder writes something wrong: it writes a file, calls
-// what is given, and finds the fault. What becomes of either is looked at; returned is what the
-// model was told, step by step.
+// audited plays the auditor of a loop whose coder makes a mistake. The auditor writes a file, makes
+// the given calls, and finds the mistake. audited checks the results, and returns the requests to
+// the model.
 func (p inLoop) audited(calls ...call) []request {
 	l, t := p.lab, p.t
 	t.Helper()
@@ -146,10 +146,10 @@ func (p inLoop) audited(calls ...call) []request {
 	return asked
 }
 
-// refusals are what an agent's commands print that would commit a secret and push. Codex keeps its
-// commands from writing outside of the work tree. Gemini has git pass over all hooks and the user's
-// configuration: there the loop does not take the commit. A push ends with 128, or with 141 where
-// git still writes to the helper that is not there.
+// refusals are the outputs of an agent's commands that try to commit a secret and to push. Codex
+// stops writes outside the work tree. Gemini makes git skip all hooks and the user's configuration,
+// so the loop rejects the commit. A push ends with 128, or with 141 if git still writes to the
+// missing helper.
 var refusals = map[string][]string{
 	"claude":   {"token.txt must not be committed", "commit ended with 1\n", "push ended with 1"},
 	"codex":    {"Read-only file system", "commit ended with 128", "push ended with 1"},
@@ -267,7 +267,7 @@ func TestClientsOfAKilledLoopAreEnded(t *testing.T) {
 	})
 }
 
-// checkout is what the user has checked out, and what is different in it.
+// checkout returns the user's checked-out commit and the changes in it.
 func (p inLoop) checkout() string {
 	p.t.Helper()
 	return git(p.t, p.repo, "status", "--porcelain", "--branch", "--untracked-files=all") + "\n" + git(p.t, p.repo, "rev-parse", "HEAD") +

@@ -18,9 +18,8 @@ import (
 	"time"
 )
 
-// countingAgent is an agent that does a little at a time and adds to what is there, so that an
-// iteration that is done twice shows. One that is killed itself is called again in the tree that it
-// has left, and takes back what it had counted: @again@ is how.
+// countingAgent is an agent that appends in small steps, so that a repeated iteration shows. After
+// a kill of its own it is called again in the same tree, and undoes its count by @again@.
 const countingAgent = `: @mark@; @again@
 for n in 1 2 3; do echo "$REVERIE_ITERATION.$n" >>log; echo $n >part$n; sleep 0.05; done
 rm part2; mkdir -p .git; echo "$REVERIE_ITERATION" >>after`
@@ -47,7 +46,7 @@ func newKilling(t *testing.T, again string) *killing {
 	return k
 }
 
-// ended is what a loop comes to.
+// ended returns the final result of a loop.
 func (k *killing) ended() string {
 	k.t.Helper()
 	return git(k.t, k.dir, "rev-parse", "reverie/loop/one^{tree}") + "\n" + git(k.t, k.dir, "log", "--format=%s", "main..reverie/loop/one")
@@ -106,7 +105,7 @@ func (m moment) reach(supervisor int, over <-chan struct{}) bool {
 	return wait(m.after, over)
 }
 
-// givenTo are the folders of what containers have of ours, with the process that each was made for.
+// givenTo maps the folders that we share with containers to the process that each was made for.
 func givenTo() map[string]int {
 	all := map[string]int{}
 	names, _ := filepath.Glob(filepath.Join(os.TempDir(), "reverie-*-"+strconv.Itoa(os.Getuid()), "*", "owner"))

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// loopEngine is which engine the tests use: Podman where REVERIE_PODMAN says so.
+// loopEngine returns the engine of the tests: Podman if REVERIE_PODMAN is set.
 func loopEngine() string {
 	if os.Getenv("REVERIE_PODMAN") != "" {
 		return "podman"
@@ -74,7 +74,8 @@ func processes(text string) []int {
 	return found
 }
 
-// snapshot is what a user sees of a checkout: its files, index, HEAD, configuration and hooks.
+// snapshot returns the visible state of a checkout: its files, index, HEAD, configuration and
+// hooks.
 func snapshot(t *testing.T, dir string) string {
 	t.Helper()
 	var b strings.Builder
@@ -245,7 +246,7 @@ func TestLoopDockerEscapes(t *testing.T) {
 	write(t, filepath.Join(dir, "folder", "file"), "plain\n")
 	git(t, dir, "add", ".")
 	git(t, dir, "commit", "-qm", "two")
-	// What the host has configured, and an attribute would call.
+	// Programs configured on the host that an attribute could call.
 	for key, name := range map[string]string{"filter.host.clean": "clean", "filter.host.smudge": "smudge", "diff.host.textconv": "textconv", "merge.host.driver": "merge"} {
 		git(t, dir, "config", key, "touch "+canaries+"/"+name+"; cat")
 	}
@@ -279,7 +280,7 @@ func TestLoopDockerEscapes(t *testing.T) {
 	}
 	none("status of the checkout")
 
-	// What is on the branch: plain files alone, and nothing that git obeys.
+	// The branch holds only plain files, and none that git obeys.
 	for entry := range strings.SplitSeq(git(t, dir, "ls-tree", "-r", "-z", "reverie/loop/kit"), "\x00") {
 		mode, name, _ := strings.Cut(entry, "\t")
 		if entry != "" && (!strings.HasPrefix(mode, "100") || strings.Contains("/"+strings.ToLower(name), "/.git") || strings.HasPrefix(name, "bare/HEAD") || strings.Contains(name, "\n")) {

@@ -84,7 +84,7 @@ func runTests(m *testing.M) int {
 	return m.Run()
 }
 
-// answer is what a command did.
+// answer is the result of a command.
 type answer struct {
 	args     []string
 	out, err string
@@ -211,7 +211,7 @@ func copyDir(t testing.TB, from string) string {
 	return to
 }
 
-// bareOf is where the remote of a repository lies, if it has one.
+// bareOf returns the path of a repository's remote, if it has one.
 func bareOf(dir string) string { return filepath.Join(filepath.Dir(dir), "bare.git") }
 
 // files lists the regular files below a folder, in order.

@@ -37,7 +37,7 @@ func newAsking(t *testing.T, dir string, args ...string) asking {
 	return asking{s, cmd.Process.Pid}
 }
 
-// size is what a process holds.
+// size holds the resources of a process.
 type size struct{ files, threads, kilobytes int }
 
 // size is zero where /proc does not tell.
@@ -67,9 +67,9 @@ func (a asking) size(t *testing.T) (s size) {
 	return s
 }
 
-// Two clients with a server each call all the tools, several at once, while another process keeps
-// memories and git packs what lies there. No call fails, and a server holds as much at the end as
-// it did when it was warm.
+// Two clients, each with a server, call all the tools, several at once. Meanwhile another process
+// adds memories and git repacks. No call fails, and a server's resources at the end equal those
+// after its warm-up.
 func TestServersStandBesideGitAndWriters(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -196,8 +196,7 @@ func TestServerEndsWithItsInput(t *testing.T) {
 	}
 }
 
-// What the client says is the server's answer stays on the server's output: the talk goes
-// elsewhere.
+// The server's output carries only its answers; messages go elsewhere.
 func TestOutputCarriesMessagesAlone(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

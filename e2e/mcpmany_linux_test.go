@@ -13,8 +13,8 @@ import (
 )
 
 // An agent calls our tools a thousand times in one session, several at once, while memories are
-// kept and git packs what lies there: each answer reaches the model, and the server holds as much
-// at the end as it did when it was warm.
+// added and git repacks. Each answer reaches the model, and the server's resources at the end equal
+// those after its warm-up.
 func TestClientsCallOurToolsAThousandTimes(t *testing.T) {
 	inClients(t, []string{"codex"}, func(l *lab) { // the quickest, and it keeps all answers in what it asks the model
 		const each, rounds, some = 25, 40, 12
@@ -81,8 +81,8 @@ func TestClientsCallOurToolsAThousandTimes(t *testing.T) {
 	})
 }
 
-// least is the smallest of each. What is held goes up and down with what is collected, and only its
-// lowest tells what is kept.
+// least returns the smallest of each value. Garbage collection makes the values vary, and only
+// their minimum shows a leak.
 func least(all []size) size {
 	low := all[0]
 	for _, s := range all {

@@ -15,9 +15,9 @@ import (
 	"testing"
 )
 
-// model is a model server for the real agents: it plays turns, in whatever protocol it is asked,
-// and keeps what it was asked. Where it stands in a turn depends on that turn alone, so the calls
-// that agents make beside the conversation, for titles and summaries, disturb nothing.
+// model is a model server for the real agents. It plays turns in any of their protocols and records
+// the requests. Its position in a turn depends on that turn alone, so the agents' side calls for
+// titles and summaries disturb nothing.
 type model struct {
 	URL     string
 	Stalled chan struct{} // gets one for each request that a stall step keeps waiting
@@ -28,8 +28,7 @@ type model struct {
 	requests []request
 }
 
-// turn is what the model does after the user has said a text: it takes the next step each time it
-// is asked.
+// turn is the model's reaction to a user's text: each request gets the next step.
 type turn struct {
 	On    string // a part of what the user said; of several that were said, the last counts
 	Steps []step
@@ -51,7 +50,7 @@ type call struct {
 	Args map[string]any
 }
 
-// request is what the model was asked.
+// request is a request to the model.
 type request struct {
 	Path  string
 	Body  string
@@ -60,7 +59,7 @@ type request struct {
 	Kind  string
 }
 
-// What kind of answer a request got.
+// Kinds of answers to a request.
 const (
 	stepped = "step"    // the next of a turn
 	aside   = "aside"   // a title or the like
@@ -71,7 +70,7 @@ const (
 // said is one text of a conversation; Role is system, user, assistant or tool.
 type said struct{ Role, Text string }
 
-// text is what roles said, all of it without any.
+// text returns the words of the roles, or of all without any.
 func (r request) text(roles ...string) string {
 	var b strings.Builder
 	for _, s := range r.Said {
@@ -107,10 +106,10 @@ var protocols = []protocol{
 	{regexp.MustCompile(`:(streamG|g)enerateContent$`), readContents, writeContents},
 }
 
-// summaryAsked is how the agents ask for a summary of the conversation.
+// summaryAsked matches the agents' request for a summary of the conversation.
 var summaryAsked = regexp.MustCompile(`(?i)detailed summary|CONTEXT CHECKPOINT COMPACTION|anchored summary`)
 
-// injected is what Reverie puts into a conversation; a turn does not begin with it.
+// injected matches Reverie's text in a conversation; no turn begins with it.
 var injected = regexp.MustCompile(`(?s)<reverie-[a-z]+.*?</reverie-[a-z]+>`)
 
 // newModel serves the turns on a listener until the test ends.

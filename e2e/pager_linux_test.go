@@ -80,7 +80,7 @@ func TestPagerIsGitsAndOnlyForLongAnswers(t *testing.T) {
 	}
 }
 
-// What is said beside an answer follows it, and a pager that is gone, or was closed, is no failure.
+// Messages follow their answer, and a missing or closed pager is no failure.
 func TestPagerThatEnds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

@@ -104,7 +104,7 @@ func (n *network) serve(client *net.TCPConn) {
 	copies.Wait()
 }
 
-// budget is how many bytes may pass in one direction: mostly all of them, and often only a part.
+// budget returns the bytes that may pass in one direction: mostly all, and often only a part.
 func (n *network) budget() int64 {
 	if !n.broken.Load() {
 		return 1 << 62

@@ -15,7 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// update has screens.txtar written anew.
+// update makes the tests rewrite screens.txtar.
 var update = flag.Bool("update", false, "write the screens that tests compare with")
 
 const screens = "testdata/screens.txtar"
@@ -45,15 +45,16 @@ func worldly(t *testing.T) (dir string) {
 	return dir
 }
 
-// varying is what differs between two runs: ids, commits and times. Its length does not.
+// varying matches text that differs between two runs: ids, commits and times. Its length is
+// constant.
 var varying = regexp.MustCompile(`\b[0-9a-f]{8,40}\b|\d{4}-\d\d-\d\d[T ][0-9:]+Z?`)
 
 func steady(text string) string {
 	return varying.ReplaceAllStringFunc(text, func(s string) string { return strings.Repeat("0", len(s)) })
 }
 
-// What a person sees is compared as a whole: a line that a terminal would fold, or a column that is
-// not straight, shows there.
+// Screens are compared as a whole: that shows lines that a terminal would fold, and crooked
+// columns.
 func TestScreens(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -118,7 +119,7 @@ func foldCode(shown string, columns int) string {
 	return b.String()
 }
 
-// inTmux is what a real terminal shows of a command, or "" where there is no tmux.
+// inTmux returns a command's screen in a real terminal, or "" without tmux.
 func inTmux(t *testing.T, s screen, dir string, args []string) string {
 	t.Helper()
 	s.rows = 200

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// soakTime is how long TestSoak runs: REVERIE_SOAK as Go writes a duration, else a minute in CI.
+// soakTime returns the duration of TestSoak: REVERIE_SOAK in Go's format, else a minute in CI.
 func soakTime(t *testing.T) time.Duration {
 	text := os.Getenv("REVERIE_SOAK")
 	switch {
@@ -33,7 +33,7 @@ func soakTime(t *testing.T) time.Duration {
 	return 5 * time.Second
 }
 
-// soakRound is how long a soak goes on before everything is looked at.
+// soakRound is the duration of a soak between two complete checks.
 const soakRound = 5 * time.Minute
 
 // Two clones and a bare remote, for as long as REVERIE_SOAK says. In each clone workers remember,
@@ -209,7 +209,7 @@ func (s *soak) purge(ctx context.Context, rnd *rand.Rand, c *clone, lasts time.D
 	}
 }
 
-// chores are what git is told to do in a clone, the first more often.
+// chores are git commands to run in a clone; the first is repeated to run more often.
 var chores = []string{"gc -q --prune=now", "gc -q --prune=now", "gc -q --prune=now", "gc -q", "prune --expire=now", "repack -adq", "pack-refs --all",
 	"commit-graph write --reachable", "commit-graph write --reachable --split", "maintenance run --quiet", "reflog expire --expire=now --all"}
 
@@ -306,7 +306,7 @@ func (s *soak) check() {
 	}
 }
 
-// leftovers are locks that nobody holds any more.
+// leftovers lists locks without a holder.
 func (s *soak) leftovers() []string {
 	var left []string
 	for _, c := range s.clones {

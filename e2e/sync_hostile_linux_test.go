@@ -20,8 +20,9 @@ func cloneOf(t *testing.T) (dir, bare string) {
 	return dir, bare
 }
 
-// A sync runs git's own transports and the user's programs. Whatever the repository itself names is
-// refused, with the key; what is neither asked for nor refused stays silent.
+// A sync runs git's own transports and the user's programs. It refuses any program that the
+// repository itself names, and reports the key. Programs that are neither needed nor refused stay
+// unmentioned.
 func TestSyncRunsNoProgramOfTheRepository(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

@@ -75,7 +75,7 @@ func (s screen) run(t testing.TB, dir, typed string, args ...string) answer {
 	slave.Close()
 	var shown bytes.Buffer
 	var reading sync.WaitGroup
-	reading.Go(func() { io.Copy(&shown, master) }) // until nobody has the other side open
+	reading.Go(func() { io.Copy(&shown, master) }) // until the other side is closed
 	if _, err := io.WriteString(master, typed); err != nil {
 		t.Error(err)
 	}
@@ -87,8 +87,8 @@ func (s screen) run(t testing.TB, dir, typed string, args ...string) answer {
 	return answer{args: args, out: shown.String(), code: cmd.ProcessState.ExitCode()}
 }
 
-// notAnAgents is an environment without what tells that an agent's shell runs a test of ours: a
-// person is at the terminal.
+// notAnAgents returns an environment without the marks of an agent's shell: a person is at the
+// terminal.
 func notAnAgents(environ []string) []string {
 	return append(slices.DeleteFunc(environ, func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")

@@ -84,7 +84,7 @@ func TestUI(t *testing.T) {
 	}
 }
 
-// Who has no terminal, or is an agent, is told what to do in its place.
+// An agent, or a user without a terminal, is told which command to use instead.
 func TestUIWantsAPersonsTerminal(t *testing.T) {
 	dir := undecided(t)
 	if a := reverie(t, dir, "ui"); a.code != 129 || !strings.Contains(a.err, "reverie review") {
@@ -139,8 +139,8 @@ func TestUIWatchesLoops(t *testing.T) {
 	}
 }
 
-// What an agent prints is seen while it works: the end of it is followed, through 10,000 lines, one
-// of 1 MB and a new size, and who has turned back keeps what he reads.
+// An agent's output is visible while it works. The view follows its end through 10,000 lines, a
+// line of 1 MB and a resize, and stays in place after the reader scrolls back.
 func TestUIShowsWhatRuns(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

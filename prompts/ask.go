@@ -90,7 +90,7 @@ func (s Set) Audit(in Audit) (Rendered, error) {
 	}), nil
 }
 
-// Code renders the order to carry out a plan. There must be one. What is rendered has no schema.
+// Code renders the order to carry out a plan, which is required. The result has no schema.
 func (s Set) Code(in Code) (Rendered, error) {
 	if strings.TrimSpace(in.Plan) == "" {
 		return Rendered{}, fmt.Errorf("ask code: no plan")
@@ -125,7 +125,7 @@ func (s Set) Contradiction(in Contradiction) (Rendered, error) {
 	}), nil
 }
 
-// What Again shows of what was wrong, in bytes, and how many faults.
+// Limits of the faults that Again shows, in bytes and in number.
 const (
 	maxFault  = 200
 	maxFaults = 6

@@ -95,8 +95,8 @@ func Shown(text string) string {
 	return borders().Replace(text)
 }
 
-// unseen reports whether a character has no width, turns the direction of text, or is a control or
-// a line's end that is not ours. What joins emoji and scripts, or keeps their letters apart, stays.
+// unseen reports whether a character has no width, changes the direction of text, or is a control
+// or a foreign line end. It keeps joiners of emoji and scripts.
 func unseen(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t' || r == '\u200c' || r == '\u200d':

@@ -40,7 +40,7 @@ func DecodeContradiction(answer json.RawMessage) (ContradictionAnswer, error) {
 }
 
 // decode reads an answer to a prompt. Errors are of type Faults. An answer that repeats the example
-// of the embedded prompt is none.
+// of the embedded prompt is an error.
 func decode[T any](name string, answer json.RawMessage) (T, error) {
 	var out, none T
 	if err := builtin()[name].answer.check(answer); err != nil {
@@ -55,10 +55,9 @@ func decode[T any](name string, answer json.RawMessage) (T, error) {
 	return out, nil
 }
 
-// decodeItems is decode for an answer with lists of items of which each stands by itself: those
-// that do not fit are left out, and dropped has what is wrong with each. What is left fits the
-// schema to the letter. An error is that of decode: the answer is wrong outside its items, has too
-// many of them, or has a list in which none fits.
+// decodeItems is decode for an answer with lists of independent items. It drops invalid items, and
+// returns their faults in dropped; the rest fits the schema exactly. It fails like decode if the
+// answer is wrong outside its items, has too many of them, or has a list without a valid item.
 func decodeItems[T any](name string, answer json.RawMessage) (out T, dropped Faults, err error) {
 	if out, err = decode[T](name, answer); err == nil {
 		return out, nil, nil

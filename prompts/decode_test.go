@@ -255,7 +255,7 @@ func TestItemsThatDoNotFitAreLeftOut(t *testing.T) {
 	}
 }
 
-// droppedOf is what was left out of an answer.
+// droppedOf returns the dropped parts of an answer.
 func droppedOf(answer any) Faults {
 	switch a := answer.(type) {
 	case ReflectAnswer:

@@ -34,7 +34,7 @@ type ReflectCandidate struct {
 	Evidence []ReflectAnchor `json:"evidence"`
 }
 
-// ReflectAnchor is where a candidate rests on the session.
+// ReflectAnchor is the passage of the session that supports a candidate.
 type ReflectAnchor struct {
 	Event int    `json:"event"`
 	Quote string `json:"quote"` // verbatim
@@ -102,7 +102,7 @@ type Distill struct {
 	Runs     []Run // how it went in sessions
 }
 
-// Run is how a workflow went in one session.
+// Run describes a workflow in one session.
 type Run struct {
 	Session string
 	Steps   []string
@@ -145,7 +145,7 @@ type AuditFinding struct {
 	Severity string `json:"severity"` // bug, warning, suggestion
 }
 
-// Code has an agent carry out a plan. What it answers is not read.
+// Code has an agent carry out a plan. Its answer is not read.
 type Code struct {
 	Plan       string
 	Branch     string

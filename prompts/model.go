@@ -1,9 +1,9 @@
-// Package prompts holds what a model is asked: for each question the texts, the JSON schema of the
+// Package prompts holds the questions to a model: for each the texts, the JSON schema of the
 // answer, a typed input, and the answer's type.
 //
-// Load is the entry; the methods of the Set it returns render a question. A Set is read-only and
-// safe for concurrent use. Whatever an input holds is data: it stands between delimiters that it
-// cannot close, and is never a template.
+// Begin with Load; the methods of its Set render a question. A Set is read-only and safe for
+// concurrent use. An input is data: it stands between delimiters that it cannot close, and is never
+// a template.
 package prompts
 
 import (
@@ -22,7 +22,7 @@ type Rendered struct {
 	Longest int             // length of the longest answer that the schema allows, in bytes
 }
 
-// Answer is what a model said to a question.
+// Answer is a model's answer to a question.
 type Answer struct {
 	Text   json.RawMessage // what it said; that it is JSON, and fits the schema, is for the reader to check
 	Asked  int             // tokens of the question
@@ -46,11 +46,11 @@ type Model struct {
 // of prose is two bytes or more in any script; and the question needs its half.
 func Predict(context, longest int) int { return min(longest/2+100, context/2) }
 
-// bytesPerToken is how few bytes of English or code a token stands for, so that no question is
-// thought shorter than it is.
+// bytesPerToken is a lower bound for the bytes of English or code per token, so that the length of
+// a question is not underestimated.
 const bytesPerToken = 3
 
-// Room is how many bytes of System and User together fit beside the longest answer.
+// Room returns the bytes of System and User together that fit beside the longest answer.
 func (m *Model) Room(longest int) int {
 	return (m.Context - Predict(m.Context, longest)) * bytesPerToken
 }

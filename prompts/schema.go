@@ -39,11 +39,12 @@ func parseSchema(text []byte) (*schema, error) {
 }
 
 const (
-	// bytesPerRune is what a character of a string counts in the longest answer. Letters of the Latin
-	// alphabet are one byte, with every other one escaped two. Other scripts have up to four, but say
-	// as much in so many fewer characters that they stay far below maxLength.
+	// bytesPerRune is the weight of a string's character in the longest answer. Latin letters take one
+	// byte, or two if every other one is escaped. Other scripts take up to four, but need far fewer
+	// characters than maxLength.
 	bytesPerRune = 2
-	// space is what a server may put beside a value: a blank on each side of a colon or after a comma.
+	// space is the blanks that a server may add to a value: one on each side of a colon or after a
+	// comma.
 	space = 2
 )
 
@@ -85,8 +86,8 @@ func (s *schema) frame() *schema {
 	return &f
 }
 
-// Faults is what is wrong with an answer, each with the field it is about, in words for whoever
-// gave it. Every error of the Decode functions is one.
+// Faults lists the faults of an answer, each with its field, worded for the author of the answer.
+// Every error of the Decode functions is a Faults.
 type Faults []string
 
 func (f Faults) Error() string { return strings.Join(f, "; ") }
@@ -95,7 +96,7 @@ func (f Faults) Error() string { return strings.Join(f, "; ") }
 // allows.
 const maxAnswer = 256 << 10
 
-// maxReported is how many faults of one answer are told.
+// maxReported bounds the reported faults of one answer.
 const maxReported = 20
 
 // check holds an answer against the schema. It reports every fault of it, but after one of syntax

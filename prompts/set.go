@@ -21,7 +21,7 @@ import (
 // MaxFile is the largest file of a prompt, in bytes.
 const MaxFile = 32 << 10
 
-// The lines that part a prompt's file. What stands before the first is for whoever reads the file.
+// Separators in a prompt's file. Text before the first is for readers of the file.
 const (
 	systemLine = "=== system ==="
 	userLine   = "=== user ==="

@@ -256,8 +256,8 @@ func beyond(root *os.Root, path string) bool {
 	return false
 }
 
-// newSecrets names the secrets in a file's or link's text or path that are not in a commit, or
-// returns "". An equal number does not prove that they are the same, so each counts for itself.
+// newSecrets returns why a file's or link's text or path holds a secret that is not in a commit, or
+// "". An equal number of secrets does not prove that they are the same, so each counts for itself.
 func (p *Place) newSecrets(ctx context.Context, base, name string, text []byte) (string, error) {
 	if why, err := p.secretPath(ctx, base, name); why != "" || err != nil {
 		return why, err
@@ -289,8 +289,8 @@ func (p *Place) newSecrets(ctx context.Context, base, name string, text []byte) 
 	return "", nil
 }
 
-// secretPath names the secret in the path of a file, or returns "". It ignores a secret that is
-// already at the start of a path in the commit.
+// secretPath returns why the path of a file holds a secret, or "". It accepts a secret if the
+// commit already has the folder or file with that name.
 func (p *Place) secretPath(ctx context.Context, base, name string) (string, error) {
 	_, found := p.scanner.Text(name)
 	if found.Found == 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/bench/recall/judge"
 )
 
-// batch is how many memories are indexed at once.
+// batch is the number of memories indexed at once.
 const batch = 1000
 
 // bleveEngine is bleve's default index on disk (scorch) with one text field and a match query,

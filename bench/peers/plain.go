@@ -83,8 +83,8 @@ func words(text string) []string {
 	})
 }
 
-// sayingWords are the words of a query without those of bleve's English stop list, unless it has no
-// others. One that stands there twice counts twice.
+// sayingWords returns the words of a query without bleve's English stop words, unless it has no
+// others. A repeated word counts each time.
 func sayingWords(query string) []string {
 	all := words(query)
 	if saying := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return stopWords[w] }); len(saying) > 0 {

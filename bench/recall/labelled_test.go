@@ -66,8 +66,8 @@ func TestLabelledSetIsWhole(t *testing.T) {
 	}
 }
 
-// What the set holds is what a user could have: it can be kept and read back, and no statement
-// stands in it twice.
+// A user could have the memories of the set: each can be stored and read back, and no statement
+// occurs twice.
 func TestLabelledMemoriesCanBeKept(t *testing.T) {
 	s, err := judge.Read(labelled)
 	if err != nil {

@@ -65,7 +65,7 @@ func main() {
 	}
 }
 
-// line is what is printed of a set, or of one class of it.
+// line is the printed result of a set, or of one class of it.
 type line struct {
 	Set      string                    `json:"set"`
 	Class    string                    `json:"class,omitempty"`

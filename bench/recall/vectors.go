@@ -10,8 +10,8 @@ import (
 	"github.com/reverie-memory/reverie/bench/recall/judge"
 )
 
-// vectorsLine is what one simulated model does to the answers of a set: mean nDCG@10 of each list
-// and of both fused.
+// vectorsLine is the effect of one simulated model on the answers of a set: mean nDCG@10 of each
+// list and of both fused.
 type vectorsLine struct {
 	Set     string    `json:"set"`
 	Model   string    `json:"model"`

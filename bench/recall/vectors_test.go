@@ -6,8 +6,7 @@ import (
 	"github.com/reverie-memory/reverie/bench/recall/judge"
 )
 
-// Whatever the model, both lists fused are never more than a point worse than the better of the
-// two.
+// For any model, both lists fused are never more than a point worse than the better of the two.
 func TestFusionIsNeverAPointWorse(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it only calculates")

@@ -53,7 +53,7 @@ func main() {
 	}
 }
 
-// session is what one session says.
+// session holds the findings in one session.
 type session struct {
 	started time.Time
 	failed  []reflect.Failed

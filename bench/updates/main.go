@@ -242,7 +242,7 @@ type statement struct {
 	over     []string // ids of memories that accepting it retires
 }
 
-// repository is what was learned so far.
+// repository holds the memories learned so far.
 type repository struct {
 	accept   bool
 	memories []record.Memory

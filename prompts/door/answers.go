@@ -77,11 +77,11 @@ func name(m *prompts.Model, r prompts.Rendered) string {
 	return hex.EncodeToString(h.Sum(nil))[:32] + ".json"
 }
 
-// ours is what name gives, and what file.Replace left that was killed.
+// ours matches the names that name returns, and leftovers of a killed file.Replace.
 var ours = pattern.New(`^([0-9a-f]{32}\.json|` + file.Temp + `[0-9]+)$`)
 
-// Expire removes answers that were not given since a time, and what a killed process left; nothing
-// else that lies there. No folder is no error, and what is no folder, a symbolic link too, is one.
+// Expire removes answers not used since a time, and the leftovers of a killed process, but no other
+// files. A missing folder is no error; anything but a folder, even a symbolic link, is one.
 func Expire(dir string, before time.Time) error {
 	info, err := os.Lstat(dir)
 	switch {
@@ -111,5 +111,5 @@ func Expire(dir string, before time.Time) error {
 	return errors.Join(bad...)
 }
 
-// Forget removes every answer that was kept. Of a symbolic link, the link goes.
+// Forget removes every stored answer. It removes a symbolic link, not its target.
 func Forget(dir string) error { return os.RemoveAll(dir) }

@@ -14,7 +14,7 @@ import (
 // ErrSpent is returned when the day's budget has nothing left: no question is asked until tomorrow.
 var ErrSpent = errors.New("the day's budget for the model is spent")
 
-// Budget is how much models may be asked in a day of the local calendar, counted in a file.
+// Budget bounds the use of models per local calendar day. A file holds the count.
 type Budget struct {
 	Path   string        // of the count, in a folder that exists
 	Calls  int           // of a model: a question, or some texts whose vectors are wanted
@@ -24,11 +24,11 @@ type Budget struct {
 	Wait   func() // is called when another process is at work; may be nil
 }
 
-// maxCount is where a count ends: more than a machine can do in a day, and the sum of three is an
-// int anywhere.
+// maxCount caps a count: more than a machine can do in a day, and the sum of three fits an int on
+// every system.
 const maxCount = 1 << 29
 
-// Use is what was asked of models in one day.
+// Use is the use of models in one day.
 type Use struct {
 	Day     string  `json:"day"` // 2026-01-31
 	Calls   int     `json:"calls"`
@@ -37,9 +37,8 @@ type Use struct {
 	Told    bool    `json:"told,omitempty"` // that the budget is spent was said
 }
 
-// Today is what was used today. A count that cannot be read is none: it is written anew by the next
-// question. So is one of another day, but for tomorrow's: who has travelled west has no second
-// budget.
+// Today returns today's use. An unreadable count is zero, and the next question rewrites it. So is
+// the count of another day, except tomorrow's: a journey west gives no second budget.
 func (b Budget) Today() Use {
 	now := b.Now()
 	today := Use{Day: now.Format(time.DateOnly)}
@@ -154,11 +153,11 @@ func (b Budget) Spend(ctx context.Context, work func(context.Context) (tokens in
 	return errors.Join(failed, err)
 }
 
-// unnoticed is how long one waits for another's work without a word.
+// unnoticed bounds the silent wait for another process's question.
 const unnoticed = 500 * time.Millisecond
 
-// turn waits until nobody else has a model work, and returns the function that lets the next one
-// in. It has a lock of its own: work takes minutes, a look at the count must not.
+// turn waits until no other process has a model at work, and returns the function that lets the
+// next one in. It has a separate lock: work takes minutes, but reading the count must not.
 func (b Budget) turn(ctx context.Context) (done func(), err error) {
 	short, cancel := context.WithTimeout(ctx, unnoticed)
 	defer cancel()

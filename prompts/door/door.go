@@ -15,7 +15,7 @@ import (
 	"github.com/reverie-memory/reverie/prompts"
 )
 
-// Door is what a question passes.
+// Door holds the checks that a question passes.
 type Door struct {
 	Scanner *redact.Scanner // may be nil: the built-in rules alone
 	Answers Folder          // of answers given before; nil keeps none
@@ -28,9 +28,8 @@ func (d Door) Open(m *prompts.Model) *prompts.Model {
 	return Redact(Remember(Redact(d.Budget.Limit(m), d.Scanner), d.Answers), d.Scanner)
 }
 
-// Redact takes secrets out of every question and every answer. What is asked was redacted when it
-// was kept; this is for whatever was not, and for rules that are newer. A model can put a secret
-// together of parts that were none.
+// Redact removes secrets from every question and every answer. Stored text is already redacted;
+// this covers other text and newer rules. A model can also assemble a secret from harmless parts.
 func Redact(m *prompts.Model, s *redact.Scanner) *prompts.Model {
 	return wrap(m, func(ctx context.Context, r prompts.Rendered) (prompts.Answer, error) {
 		for _, text := range []*string{&r.System, &r.User} {
@@ -43,7 +42,7 @@ func Redact(m *prompts.Model, s *redact.Scanner) *prompts.Model {
 	})
 }
 
-// redacted is what a model said, without secrets. JSON stays JSON.
+// redacted returns a model's answer without secrets. JSON stays JSON.
 func redacted(s *redact.Scanner, text json.RawMessage) json.RawMessage {
 	if len(text) == 0 {
 		return text

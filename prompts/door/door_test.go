@@ -161,8 +161,7 @@ func TestTornAnswerIsAskedAgain(t *testing.T) {
 	}
 }
 
-// What lies in the folder that is no answer stays, and a link in its place, or to it, leads
-// nowhere.
+// Other files in the folder stay, and a link in its place, or to it, is not followed.
 func TestOnlyAnswersExpire(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	answer := strings.Repeat("0a", 16) + ".json"
@@ -323,8 +322,8 @@ func TestCountsOnlyRise(t *testing.T) {
 	}
 }
 
-// TestOddCounts has files that no day of this clock wrote. Whatever they say, the next day begins
-// anew.
+// TestOddCounts uses files that no day of this clock wrote. Regardless of their content, the next
+// day starts from zero.
 func TestOddCounts(t *testing.T) {
 	for name, c := range map[string]struct {
 		text  string
@@ -364,8 +363,8 @@ func TestOddCounts(t *testing.T) {
 	}
 }
 
-// Who waits for another's question waits as long as it may, and says so once; the count can be
-// looked at meanwhile.
+// A process that waits for another's question waits as long as allowed and reports it once. The
+// count stays readable meanwhile.
 func TestWaitingIsSaidOnce(t *testing.T) {
 	b := testDoor(t).Budget
 	said := make(chan struct{}, 9)

@@ -3,7 +3,7 @@
 //
 //	go run ./reflect/train
 //
-// It prints the scores on sentences of held-out voices. Those figures describe our own text only.
+// It prints the scores on sentences of held-out voices. The figures describe our own text only.
 package main
 
 import (

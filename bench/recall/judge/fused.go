@@ -141,7 +141,7 @@ func (x *hybrid) Search(query string, n int) (ids []string, err error) {
 	return ids, err
 }
 
-// listDepth is how long the lists are that are fused, as the command recall has it.
+// listDepth is the length of the fused lists, as in the command recall.
 const listDepth = 50
 
 func (x fusing) Search(query string, n int) (ids []string, err error) {

@@ -6,7 +6,7 @@ import "slices"
 // mostly none.
 type Gate func(memories []Memory, prompt string) []string
 
-// Given is what a gate gave to the prompts of a set.
+// Given is the result of a gate for the prompts of a set.
 type Given struct {
 	Right  []float64 // of the labelled queries, in their order: 1 where something right was given, else 0
 	Wrong  []float64 // of the same: 1 where something was given and nothing of it is right

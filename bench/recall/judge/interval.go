@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// resamples is how many times queries are drawn anew. With 2000 the ends of an interval move by
-// about a twentieth of its width from seed to seed.
+// resamples is the number of times that queries are redrawn. With 2000 the ends of an interval move
+// by about a twentieth of its width from seed to seed.
 const resamples = 2000
 
 // Interval is a mean over queries and where that of other queries of the same sort would lie, with

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// Depth is how far down an answer is looked at.
+// Depth is the number of memories of an answer that count.
 const Depth = 10
 
-// Score is how good one answer is, each part from 0 to 1.
+// Score rates one answer, each part from 0 to 1.
 type Score struct {
 	Recall1, Recall5, Recall10 float64 // share of the right memories that stand among the first
 	MRR                        float64 // 1/rank of the first right one; 0 below Depth

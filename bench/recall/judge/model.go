@@ -73,7 +73,7 @@ func (m Model) embedder(memories []record.Memory, labelled map[string][]int) vec
 	}
 }
 
-// textOf is what is embedded of a memory, shortened so far that a later cut does not matter.
+// textOf returns the text of a memory to embed, shortened so far that a later cut does not matter.
 func textOf(m record.Memory) string {
 	if m.Body == "" {
 		return short(m.Text)
@@ -106,7 +106,7 @@ func knowing(w *words, labelled map[string][]int, memory func(of int) []float32)
 	}
 }
 
-// words is what the memories of a store say.
+// words indexes the words of a store's memories.
 type words struct {
 	in       map[string][]int // of which memories a word is; each once
 	contexts map[string][]float32

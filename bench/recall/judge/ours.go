@@ -57,10 +57,10 @@ func (s *ours) Close() error {
 	return nil
 }
 
-// maxGiven is how many memories one prompt is given at most, as the command context does.
+// maxGiven bounds the memories given to one prompt, as in the command context.
 const maxGiven = 5
 
-// OurGate is what the project gives to a prompt unasked.
+// OurGate returns the project's gate: the memories that it gives to a prompt unasked.
 func OurGate() Gate {
 	var s *ours
 	var of []Memory // what s was opened with: many prompts in a row are about the same

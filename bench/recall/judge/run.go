@@ -20,7 +20,7 @@ type Store interface {
 	Close() error
 }
 
-// Result is what an engine made of a set's labelled queries. Scores and Took stand in their order.
+// Result is an engine's result for a set's labelled queries. Scores and Took are in their order.
 type Result struct {
 	Scores []Score
 	Took   []time.Duration // for the answer, in process, the store being open
@@ -92,7 +92,8 @@ func runGroup(e Engine, memories []Memory, labelled []Query, queries []int, r *R
 	return nil
 }
 
-// enough is how many to ask for so that Depth are left, if what is taken out were spread evenly.
+// enough returns how many memories to request so that Depth are left, if the removed ones were
+// spread evenly.
 func enough(q Query, memories []Memory) int {
 	seen := 0
 	for _, m := range memories {

@@ -66,7 +66,7 @@ type Set struct {
 	Queries []Query
 }
 
-// Memories is how many there are in all stores.
+// Memories returns the number of memories in all stores.
 func (s Set) Memories() (n int) {
 	for _, all := range s.Stores {
 		n += len(all)
@@ -83,7 +83,7 @@ func (s Set) Foreign() []Query {
 	return slices.DeleteFunc(slices.Clone(s.Queries), func(q Query) bool { return len(q.Rel) > 0 })
 }
 
-// Choice is which sets, and which of their queries, a command asks.
+// Choice selects the sets and queries that a command asks.
 type Choice struct {
 	Dirs  []string
 	Split string // "" is all
