@@ -19,23 +19,23 @@ import (
 	"github.com/reverie-memory/reverie/internal/unseen"
 )
 
-// form is one form of an attack.
+// form describes one form of an attack.
 type form struct {
 	level    finding.Level
 	what     string // completes "this looks like …"
-	hints    string // of which every match has one, in lower case; empty: none is known
+	hints    string // lower-case words of which every match has one; empty if unknown
 	looks    *regexp.Regexp
 	warned   bool                   // a warning against it ("never run …") is worth a note only
-	passed   *regexp.Regexp         // words that are not looked at: its first group; may be nil
-	innocent func(line string) bool // whether a match is innocent, by its line from its beginning on; may be nil
+	passed   *regexp.Regexp         // its first group matches words to ignore; may be nil
+	innocent func(line string) bool // reports whether a match is innocent, from its line's remainder; may be nil
 }
 
-// look compiles a form. Upper and lower case are the same, and a space stands for any white space.
+// look compiles a form. It ignores case, and a space matches any white space.
 func look(form string) *regexp.Regexp {
 	return regexp.MustCompile("(?i)" + strings.ReplaceAll(form, " ", `[\s>*_]+`))
 }
 
-// forms are compiled when they are first needed: that costs more than most commands do.
+// forms are compiled at first use, because that costs more than most commands do.
 var forms = sync.OnceValue(func() []form {
 	return []form{
 		{level: finding.Error, what: "an order to ignore other instructions",
@@ -129,22 +129,22 @@ var forms = sync.OnceValue(func() []form {
 	}
 })
 
-// Suspicion is a place in a text that looks like an attack.
+// Suspicion locates an apparent attack in a text.
 type Suspicion struct {
 	Line  int // from 1
 	Last  int // the line on which it ends
 	Level finding.Level
 	What  string // completes "this looks like …"
-	Text  string // the words; where the same shows several times on a line, each on a line of its own
+	Text  string // the words; if one kind shows several times on a line, each on a line of its own
 }
 
 // More matches on one line only serve to hide something or to waste time.
 const (
-	maxInnocent = 2000 // bytes of a line that may be innocent
+	maxInnocent = 2000 // maximum length of an innocent line, in bytes
 	maxWarnings = 8    // warnings in one match
 )
 
-// Find returns what looks like an attack, in the order of lines, each kind once a line.
+// Find returns apparent attacks, in the order of lines, each kind once per line.
 func Find(text string) []Suspicion {
 	var out []Suspicion
 	plain := foldText(text)
@@ -198,7 +198,7 @@ func Find(text string) []Suspicion {
 				seen[k] = len(out)
 				out = append(out, Suspicion{k.line, k.last, at, p.what, words})
 			}
-			if at == finding.Note { // behind the warning another sentence may begin
+			if at == finding.Note { // another sentence may begin after the warning
 				if end := beginsAnew.FindStringIndex(read[start:to]); end != nil && start+end[1] < to {
 					rest := start + end[0] + 1
 					if again := p.looks.FindStringIndex(read[rest:to]); again != nil {
@@ -216,7 +216,7 @@ func Find(text string) []Suspicion {
 }
 
 // mayShow reports whether a text, in lower case, has a hint of the form. Looking for hints costs a
-// hundredth of the expression.
+// hundredth of running the expression.
 func (p form) mayShow(lower string) bool {
 	for hint := range strings.FieldsSeq(p.hints) {
 		if strings.Contains(lower, hint) {
@@ -226,7 +226,7 @@ func (p form) mayShow(lower string) bool {
 	return p.hints == ""
 }
 
-// read is a text as the form looks at it: with the words crossed out that it passes over.
+// read returns a text with the words crossed out that the form ignores.
 func (p form) read(text string) string {
 	if p.passed == nil {
 		return text
@@ -244,8 +244,8 @@ func (p form) read(text string) string {
 	return string(out)
 }
 
-// foldText is text as a reader takes it: look-alike forms of a letter are that letter, and
-// characters without width are gone. Lines stay where they are.
+// foldText returns a text as a reader sees it: it replaces look-alike letters and removes
+// characters without width. Lines keep their numbers.
 func foldText(text string) string {
 	text = norm.NFKC.String(strings.ReplaceAll(text, "\r\n", "\n"))
 	return strings.Map(func(r rune) rune {

@@ -10,22 +10,22 @@ import (
 // Exceptions make a match innocent. Each looks only at the words of the match itself. The rest of
 // the line proves nothing, because the attacker writes it too.
 
-// against finds what may say that the words behind it are warned of; its groups are the head of the
+// against matches words that may warn of the words after them. Its groups are the head of the
 // warning and the words between.
 var against = pattern.New("(?i)\\b(never|do not|don't|must not|avoid|not to|instead of|rather than|no more|refuse to|stop)\\s+((?:[\\w-]+\\s+){0,4})[`\"'*_(\\s]*$")
 
-// negated finds a text that turns a warning behind it round: "do not avoid".
+// negated matches a text that reverses a warning after it: "do not avoid".
 var negated = pattern.New(`(?i)(\b(never|not|cannot|no|without|forget|fail|hesitate)|n't)\b[^.;!?\n]*$`)
 
-// plainWords may stand between "never" and what must not be done. With any other the sentence may
-// say the opposite, as "do not forget to", "never hesitate to", "do not put off" do.
+// plainWords may occur between "never" and the forbidden action. With other words the sentence may
+// say the opposite: "do not forget to", "never hesitate to", "do not put off".
 var plainWords = pattern.NewWords("a an any the this that these those it its them anything something everything ever again just simply blindly directly here there " +
 	"run runs running use uses using do doing execute executing call calling invoke invoking start starting type typing paste pasting copy copying pipe piping " +
 	"install installing deploy deploying build building set setting up let allow try trying to with via by through from in on as of like and or " +
 	"command commands script scripts line lines root sudo bare plain raw such things thing recommend suggest document add commit download fetch " +
 	"ci agents agent users anyone anybody us you we be have read print send upload post disable skip bypass turn off")
 
-// warnsOf reports whether the text before a match says not to do what follows.
+// warnsOf reports whether the text before a match forbids the match.
 func warnsOf(before string) bool {
 	at := against.FindStringSubmatchIndex(before)
 	if at == nil {
@@ -39,7 +39,7 @@ func warnsOf(before string) bool {
 	return !negated.MatchString(before[:at[2]])
 }
 
-// beginsAnew finds the places in a match behind which a warning no longer holds.
+// beginsAnew matches the places after which a warning no longer holds.
 var beginsAnew = pattern.New(`(?i)[;!?]\s|[.,]\s+(but |instead |then |please |just |always )?(run|use|do|start|try|call|execute)\b|&&|\bbut\b|\binstead\b`)
 
 var (
@@ -51,7 +51,7 @@ var (
 	fileEnding = pattern.New(`(?i)\.(json|txt|env|ya?ml|xml|html?|log|toml|crt|out|tmp)$`)
 )
 
-// addresses takes every address out of a text, and returns the hosts that they name.
+// addresses removes all addresses from a text, and returns their hosts.
 func addresses(text string) (rest string, hosts []string) {
 	rest = anAddress.ReplaceAllStringFunc(text, func(a string) string {
 		_, host, _ := strings.Cut(a, ":")
@@ -65,14 +65,14 @@ func addresses(text string) (rest string, hosts []string) {
 	return rest, hosts
 }
 
-// onlyHosts reports whether a text names addresses, and all of them are on hosts of that form.
+// onlyHosts reports whether a text has addresses, and all have hosts that match form.
 func onlyHosts(text string, form *pattern.Pattern) bool {
 	rest, hosts := addresses(text)
 	return len(hosts) > 0 && !otherRoute.MatchString(rest) && !slices.ContainsFunc(hosts, func(h string) bool { return !form.MatchString(h) })
 }
 
-// staysHere reports whether a command, which runs to the end of its line, sends what it sends to
-// this machine. A remark behind it may say anything.
+// staysHere reports whether a command, which extends to the end of its line, sends data only to
+// this machine. A remark after it is ignored.
 func staysHere(line string) bool {
 	command, _, _ := strings.Cut(line, " #")
 	rest, hosts := addresses(command)

@@ -12,11 +12,12 @@ var shownRune = pattern.New(`^<U\+[0-9A-F]{4,6}>`)
 // tagged matches the start of a tag after its "<".
 var tagged = pattern.New(`(?i)^\s*(?:/|!|\?|reverie)`)
 
-// clientTag is the name of a tag such as system-reminder or hook_context: no type is called so.
+// clientTag matches the name of a tag such as system-reminder or hook_context: no type has such a
+// name.
 var clientTag = pattern.New(`^[A-Za-z0-9]+[-_]`)
 
-// Untag writes the "<" of what may be a tag as "&lt;". That of a type with parameters, as in
-// List<String>, stays: it stands behind a letter, and opens nothing that anybody closes.
+// Untag writes the "<" of a possible tag as "&lt;". It keeps that of a type with parameters, such
+// as List<String>, which follows a letter and opens no element.
 func Untag(s string) string {
 	var b strings.Builder
 	for i, r := range s {

@@ -1,6 +1,5 @@
-// Package block reads and writes the managed block: our part of a file that belongs to the user,
-// such as AGENTS.md. It lies between two marker lines; everything else keeps its bytes. Begin with
-// Find, then Put or Cut.
+// Package block reads and writes the managed block: our part of a user's file, such as AGENTS.md,
+// between two marker lines. The rest of the file keeps its bytes. Begin with Find, then Put or Cut.
 package block
 
 import (

@@ -32,8 +32,8 @@ func occasionOf(k hooks.Kind) string {
 	return ""
 }
 
-// answer returns what the agent is given at an event. Before a compaction it makes a
-// checkpoint, whether or not the agent reads an answer. Sub-agents get nothing: their parent told
+// answer returns the memories for the agent at an event. Before a compaction it makes a checkpoint,
+// whether or not the agent reads an answer. Sub-agents get nothing, because their parent has told
 // them what they need.
 func (t *target) answer(ctx context.Context, agent hooks.Agent, e hooks.Event) (in brief.Injection, err error) {
 	occasion := occasionOf(e.Kind)

@@ -1,7 +1,7 @@
-// Package checkpoint notes where sessions of agents stand: what was asked, which files changed,
-// which commands pass and fail, and what was decided. Begin with Notebook.Add, which a command and
-// the agents' tool call, or Compaction, which a hook calls. Checkpoints stay in the journal of the
-// clone until Share copies one to the memory branch. A Notebook serves one goroutine.
+// Package checkpoint records the progress of agents' sessions: requests, changed files, passing and
+// failing commands, and decisions. Begin with Notebook.Add, for a command or an agents' tool, or
+// with Compaction, for a hook. Checkpoints stay in the clone's journal until Share copies one to
+// the memory branch. A Notebook serves one goroutine.
 package checkpoint
 
 import (
@@ -36,9 +36,9 @@ const (
 	compaction = "compaction"
 )
 
-// Add notes where a session stands, with a text before that. name may be the beginning of a
-// session's name. Without a name it is the session of the agent's shell, or the one that was
-// ingested last. An agent can add to its own session only.
+// Add makes a checkpoint of a session, with a text before the rest. name may be a prefix of the
+// session's name. Without a name it takes the session of the agent's shell, or the last one
+// ingested. An agent can add to its own session only.
 func (n *Notebook) Add(ctx context.Context, name, text string) (record.Checkpoint, error) {
 	var none record.Checkpoint
 	if len(text) > MaxText {
@@ -68,15 +68,15 @@ func (n *Notebook) Add(ctx context.Context, name, text string) (record.Checkpoin
 	return n.keep(ctx, n.of(ctx, s, events, asked, text))
 }
 
-// belongs reports whether a session is the one of an agent's shell. It compares the agents alone if
-// the shell does not tell the session.
+// belongs reports whether a session is the one of an agent's shell. If the shell does not name its
+// session, it compares only the agents.
 func belongs(s transcript.Session, shell string) bool {
 	agent, id, known := strings.Cut(shell, "/")
 	return s.Client == agent && (!known || s.ID == id)
 }
 
-// session finds the session for Add. The error wraps reflect.ErrNoSession for one that is not kept;
-// its name is known if it was given in full.
+// session finds the session for Add. The error wraps reflect.ErrNoSession if it is not kept. Its
+// name is then set if name was complete.
 func (n *Notebook) session(name, shell string) (transcript.Session, []transcript.Event, error) {
 	if name == "" && strings.Contains(shell, "/") {
 		name = shell
@@ -118,8 +118,8 @@ func (n *Notebook) lastOf(agent string) (string, error) {
 	return slices.MaxFunc(all, func(a, b reflect.Kept) int { return a.Read.Compare(b.Read) }).Name(), nil
 }
 
-// spooled names the session of an agent whose hooks reported last and that did not end, or returns
-// "". Nothing of it need be kept yet.
+// spooled names the agent's unfinished session whose hooks reported last, or returns "". The
+// session may have no stored events yet.
 func (n *Notebook) spooled(agent string) string {
 	waiting, _ := n.Spool().Take() // the worker reports unreadable ones
 	var newest *hooks.Waiting
@@ -189,7 +189,7 @@ func put(tx *record.Tx, to record.Where, c record.Checkpoint) error {
 // makes the checkpoint.
 const compactionTime = time.Second
 
-// Compaction drains the spooled events of a session and notes where it stands, before an agent
+// Compaction drains the spooled events of a session and makes a checkpoint, before an agent
 // compacts it.
 func (n *Notebook) Compaction(ctx context.Context, in *ingest.Ingester, e hooks.Event) error {
 	ctx, cancel := context.WithTimeout(ctx, compactionTime)
@@ -225,7 +225,7 @@ func (n *Notebook) Owed(ctx context.Context, s *hooks.Waiting) error {
 	if err == nil {
 		_, err = n.keep(ctx, n.of(ctx, kept.Session, events, compaction, ""))
 	}
-	if err != nil && !errors.Is(err, reflect.ErrNoSession) { // no session: nothing was said in it yet
+	if err != nil && !errors.Is(err, reflect.ErrNoSession) { // no session: it has no events yet
 		return err
 	}
 	return s.Noted(e)

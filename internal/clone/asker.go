@@ -11,13 +11,13 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// A person decides what becomes memory. An agent that a file, a page or a tool's output tells to
-// "remember" something can type every command that a person can, so a command looks at who runs it.
-// It goes by variables that agents set for the shells they start. An agent that wants to deceive
-// can remove them: this keeps the honest apart, and is no wall.
+// A person decides what becomes memory. A file, page or tool output may tell an agent to "remember"
+// something, and an agent can type every command. So a command checks its caller, by variables that
+// agents set for their shells. A deceitful agent can remove them: this guides honest agents and is
+// no wall.
 
 // Shell names the session whose agent runs this process as "<agent>/<session>", or the agent alone.
-// It returns "" where a person does, as far as can be seen.
+// It returns "" for an apparent person.
 func Shell() string {
 	agent, session := hooks.InShell(os.Getenv)
 	if session == "" {
@@ -26,7 +26,7 @@ func Shell() string {
 	return agent + "/" + transcript.SafeID(session)
 }
 
-// WantPerson refuses a command that an agent runs and that a person decides. caller is the agent
+// WantPerson returns an error if an agent runs a command reserved for persons. caller is the agent
 // behind a tool's call, or "".
 func WantPerson(caller, command string) error {
 	agent := cmp.Or(caller, Shell())
@@ -36,7 +36,7 @@ func WantPerson(caller, command string) error {
 	return exit.New(exit.NeedsPerson, fmt.Errorf("%s: a person decides this, and it was called from a shell of %s", command, agent), otherwise(caller, "run it in a terminal of your own"))
 }
 
-// otherwise adds to a hint how a person goes on who was taken for an agent.
+// otherwise adds to a hint how a person mistaken for an agent can go on.
 func otherwise(caller, hint string) string {
 	if caller != "" {
 		return hint
@@ -45,16 +45,16 @@ func otherwise(caller, hint string) string {
 		"\nto let agents decide: reverie config --user agents.decide true"
 }
 
-// Agent names the session whose agent asks, whatever the environment says of a tool's call; "" for
-// a person.
+// Agent names the session whose agent asks, or "" for a person. A tool's caller takes precedence
+// over the environment.
 func (c *Clone) Agent() string { return cmp.Or(c.Caller, Shell()) }
 
-// AgentsDecide reports whether the user lets agents decide. Through a tool they only ever ask: the
-// person who allowed the call saw no memory change.
+// AgentsDecide reports whether the user lets agents decide. Through a tool they only ask: the
+// person who allowed the call saw no change of memory.
 func (c *Clone) AgentsDecide() bool { return c.Config.AgentsDecide && c.Caller == "" }
 
-// WantPerson refuses a command that decides what is known where an agent runs it, unless the user
-// lets agents decide.
+// WantPerson returns an error if an agent runs a deciding command, unless the user lets agents
+// decide.
 func (c *Clone) WantPerson(command string) error {
 	if c.AgentsDecide() {
 		return nil
@@ -62,8 +62,8 @@ func (c *Clone) WantPerson(command string) error {
 	return WantPerson(c.Caller, command)
 }
 
-// Asker names the session whose agent runs this command and may not decide; "" where a person does,
-// or agents decide. Background work has no asker: it follows the sessions that it reads.
+// Asker names the session whose agent runs this command and may not decide, or returns "".
+// Background work has no asker: it follows the sessions that it reads.
 func (c *Clone) Asker() string {
 	if c.Background || c.AgentsDecide() {
 		return ""
@@ -75,7 +75,7 @@ func (c *Clone) Asker() string {
 // changes by people not trusted here.
 func (c *Clone) Shields() bool { return c.Agent() != "" && !c.AgentsDecide() }
 
-// WantTrust refuses to show an agent what is withheld for its author.
+// WantTrust returns an error if an agent asks for memories withheld for their author.
 func (c *Clone) WantTrust(what string) error {
 	if !c.Shields() {
 		return nil

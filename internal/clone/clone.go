@@ -1,6 +1,6 @@
 // Package clone opens a repository for one question: its settings, stores, sessions and secrets,
-// and who asks. Begin with Open, then View or Update. A Clone is immutable but for the view that is
-// open.
+// and the identity of the asker. Begin with Open, then View or Update. A Clone is immutable except
+// for its open view.
 package clone
 
 import (
@@ -34,21 +34,21 @@ const (
 	InboxRef   = "refs/reverie/inbox"
 )
 
-// Options say where a clone lies and who asks.
+// Options select a clone and identify the asker.
 type Options struct {
 	Dir        string           // a folder of the repository
 	Now        func() time.Time // the clock
-	Caller     string           // agent behind a tool's call, as Shell names it; "" where a person may have typed the command
+	Caller     string           // agent behind a tool's call, as Shell names it; "" for a possible person
 	Background bool             // no user waits for an answer
-	Note       func(error)      // hears what the code of the repository could not tell; may be nil
+	Note       func(error)      // receives errors from reading the repository's code; may be nil
 }
 
 // Clone is an opened repository. Its fields never change after Open. Several goroutines may use it,
-// but for View and Update, which serve one at a time.
+// but View and Update serve one at a time.
 type Clone struct {
 	Options
 	Repo     *git.Repo
-	Local    *git.Repo     // the same, for reading code: it fetches nothing
+	Local    *git.Repo     // the same, for reading code; never fetches
 	State    string        // <common git dir>/reverie; may not exist yet
 	Config   config.Config // the user's settings
 	Memory   *gitstore.Store
@@ -58,7 +58,7 @@ type Clone struct {
 	Code     *anchor.Code
 	Judge    *trust.Judge
 
-	mark string // of the purges before the view that is open; see keepDerived
+	mark string // of the purges before the open view; see keepDerived
 }
 
 // Open finds the repository and reads the settings. It writes nothing.
@@ -104,10 +104,10 @@ func (c *Clone) Spool() hooks.Spool {
 // SpoolDir names the folder of the spool, in the state folder of a clone.
 func SpoolDir(state string) string { return filepath.Join(state, "spool") }
 
-// Journal opens the store of what is private to this clone.
+// Journal opens the store that is private to this clone.
 func (c *Clone) Journal() *gitstore.Store { return gitstore.Open(c.Repo, JournalRef) }
 
-// Team holds the settings that count for a view: the user's, narrowed by the team's.
+// Team holds the effective settings of a view: the user's, narrowed by the team's.
 type Team struct {
 	Config config.Config
 	Trust  trust.Settings
@@ -149,7 +149,7 @@ func Private(c config.Config) []record.Kind {
 	return out
 }
 
-// View runs fn on the newest state of the memory, with the settings that count there.
+// View runs fn on the newest state of the memory, with its effective settings.
 func (c *Clone) View(ctx context.Context, fn func(*record.View, Team) error) error {
 	defer c.Reading()()
 	return c.Book.View(ctx, func(v *record.View) error {
@@ -161,8 +161,7 @@ func (c *Clone) View(ctx context.Context, fn func(*record.View, Team) error) err
 	})
 }
 
-// Update is View for writers. It returns the notes of the commits that it made, such as git's on
-// signing.
+// Update is View for writers. It returns the notes of its commits, such as git's on signing.
 func (c *Clone) Update(ctx context.Context, fn func(*record.Tx, Team) error) (notes []string, err error) {
 	var tx *record.Tx
 	err = c.Book.Update(ctx, func(now *record.Tx) error {
@@ -184,17 +183,16 @@ func (c *Clone) Update(ctx context.Context, fn func(*record.Tx, Team) error) (no
 	return notes, nil
 }
 
-// Reading prepares for a view that is about to be taken: it notes the mark of purges, and ends the
-// process that reads code afterwards.
+// Reading prepares a new view: it notes the mark of purges. done ends the process that reads code.
 func (c *Clone) Reading() (done func()) {
 	before := c.mark
 	c.mark = purge.Mark(c.State)
 	return func() { c.mark = before; c.Code.Done() }
 }
 
-// keepDerived writes what follows from the view that is open, unless a purge came since: it may
-// hold what went. A purge changes the mark before it takes files, so looking at the mark after the
-// writing suffices.
+// keepDerived stores a value derived from the open view, and removes it if a purge came meanwhile,
+// because it may contain purged text. A purge changes the mark before it removes files, so checking
+// the mark after the write suffices.
 func (c *Clone) keepDerived(path string, value any) {
 	derived.Write(path, value)
 	if purge.Since(c.State, c.mark) != nil {
@@ -202,7 +200,7 @@ func (c *Clone) keepDerived(path string, value any) {
 	}
 }
 
-// NoMemory reports whether an error says that there is no memory here, and never was.
+// NoMemory reports whether an error means that there is no memory here and never was.
 func NoMemory(err error) bool {
 	return errors.Is(err, gitstore.ErrNoStore) && !errors.Is(err, gitstore.ErrDeleted)
 }

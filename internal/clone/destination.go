@@ -11,16 +11,16 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// Destination is a file to be written because a person or the repository named it.
+// Destination is a file to write, named by a person or the repository.
 type Destination struct {
 	Named  string
-	Real   string // with every link followed: the file that is written
+	Real   string // the file to write, with every link followed
 	There  bool
 	Inside bool // in this work tree
 }
 
-// FindDestination follows a path to the file that writing there would change. It refuses files in
-// any git directory, and everything but regular files.
+// FindDestination follows a path to the file that a write would change. It refuses files in any git
+// directory, and everything but regular files.
 func FindDestination(repo *git.Repo, path string) (Destination, error) {
 	d := Destination{Named: path}
 	var err error
@@ -62,7 +62,7 @@ func (d Destination) Refuse() error {
 		"to write there all the same, name it and say so: "+d.Real+" --force")
 }
 
-// Write replaces the file at once and keeps its mode.
+// Write atomically replaces the file and keeps its mode.
 func (d Destination) Write(data []byte) error { return d.named(file.Rewrite(d.Real, data)) }
 
 // WritePrivate is Write for data that only the owner may read: it sets the mode to 0600.

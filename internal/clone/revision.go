@@ -14,9 +14,10 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// PastState finds the commit, or tree, of the memory that a revision names: a commit of the memory
-// branch itself, or, for a commit, branch or tag of the code, the newest on the branch's
-// first-parent line that is not younger. From then on caveats are those at that commit of the code.
+// PastState returns the commit, or tree, of the memory that a revision names. A commit of the
+// memory branch names itself. A commit, branch or tag of the code names the newest commit on the
+// memory branch's first-parent line that is not younger. Caveats are then those at that commit of
+// the code.
 func (c *Clone) PastState(ctx context.Context, rev string) (string, error) {
 	if rest, ok := afterHead(rev); ok {
 		rev = c.Code.Here(ctx).ID + rest // this worktree's
@@ -56,8 +57,8 @@ func (c *Clone) PastState(ctx context.Context, rev string) (string, error) {
 	return state, nil
 }
 
-// CheckedCode returns the code that a check of the memory branch looks at: the commit checked out
-// or, where that is of the memory, as in the checkout of a pull request, the default branch.
+// CheckedCode returns the code for a check of the memory branch: the checked-out commit or, if that
+// belongs to the memory, as in the checkout of a pull request, the default branch.
 func (c *Clone) CheckedCode(ctx context.Context) *anchor.Commit {
 	here := c.Code.Here(ctx)
 	if here.ID == "" {
@@ -70,7 +71,7 @@ func (c *Clone) CheckedCode(ctx context.Context) *anchor.Commit {
 	if len(main.Tips) == 0 {
 		return here
 	}
-	c.Code.Stand(main.Tips[len(main.Tips)-1], main.Name) // origin's where it is here: the local one may lag behind
+	c.Code.Stand(main.Tips[len(main.Tips)-1], main.Name) // origin's if present, because the local one may lag behind
 	return c.Code.Here(ctx)
 }
 
@@ -86,8 +87,8 @@ func afterHead(rev string) (rest string, ok bool) {
 }
 
 // OfMemory reports whether a commit or tree is one of a memory: the first commit of every store, or
-// one with a reverie.toml that has a format. It says yes to what cannot be read as either, so that
-// opening it fails.
+// one with a reverie.toml that has a format. It returns true for unreadable ones, so that opening
+// them fails.
 func (c *Clone) OfMemory(ctx context.Context, id string) (bool, error) {
 	files := c.Repo.Code(id)
 	defer files.Close()

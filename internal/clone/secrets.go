@@ -11,11 +11,11 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-// The values in a project's .env files are secrets that no pattern knows. They must never get
-// into the memory.
+// The values in a project's .env files are secrets without a pattern. They must never get into the
+// memory.
 
-// envBounds bound what is read of .env files: a repository may bring as many and as long ones as it
-// likes.
+// envBounds bound the bytes and values read of .env files, because a repository may bring many long
+// ones.
 type envBounds struct {
 	perFile, all int64 // bytes
 	values       int
@@ -26,7 +26,7 @@ var (
 	patiently = envBounds{1 << 20, 16 << 20, 10_000} // what the worker can
 )
 
-// envValues are the values of .env files, whatever links lead to them.
+// envValues returns the values of .env files, following links.
 func envValues(files []dotenv.File, b envBounds) []string {
 	var values []string
 	for _, f := range files {
@@ -44,23 +44,23 @@ func envValues(files []dotenv.File, b envBounds) []string {
 		in := &io.LimitedReader{R: r, N: min(b.perFile, b.all)}
 		b.all -= in.N
 		values = append(values, redact.EnvValues(f.Path, in, b.values-len(values), !f.Tracked)...)
-		b.all += in.N // what it did not have
+		b.all += in.N // the unused part of the budget
 		r.Close()
 	}
 	return values
 }
 
-// HookSecrets are the values of the .env files as a hook can afford to know them.
+// HookSecrets returns the values of the .env files within a hook's effort.
 func HookSecrets(ctx context.Context, repo *git.Repo) []string {
 	return envValues(dotenv.Find(ctx, repo, dotenv.Quick), quickly)
 }
 
-// someSecrets are those as every command can.
+// someSecrets returns the values within a command's effort.
 func someSecrets(ctx context.Context, repo *git.Repo) []string {
 	return envValues(dotenv.Find(ctx, repo, dotenv.Usual), quickly)
 }
 
-// AllSecrets are those of every .env file, in folders of all depths.
+// AllSecrets returns the values of every .env file, in folders of all depths.
 func (c *Clone) AllSecrets(ctx context.Context) []string {
 	return envValues(dotenv.Find(ctx, c.Repo, dotenv.Patient), patiently)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// A repository may bring long .env files: no more than a little of them is read, and they do not
-// displace the user's own.
+// A repository may bring long .env files: they are read only up to a bound, and do not displace the
+// user's own.
 func TestEnvFilesOfARepositoryAreReadInBounds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

@@ -1,9 +1,8 @@
-// Package config reads Reverie's settings: the user's file, this clone's file, and the
-// restrictions that a team keeps in reverie.toml on the memory branch.
+// Package config reads Reverie's settings: the user's file, this clone's file, and the restrictions
+// that a team keeps in reverie.toml on the memory branch.
 //
-// Load is the entry. Files that come with a repository can only restrict; everything that
-// names a command, a model, a URL or a path is taken from the user's own files alone. A
-// Config is a plain value.
+// Begin with Load. Files that come with a repository can only restrict. Settings that name a
+// command, a model, a URL or a path come only from the user's own files. A Config is a plain value.
 package config
 
 import (
@@ -24,22 +23,22 @@ const Format = 1
 // ErrNewer is returned when a store's format is newer than Format.
 var ErrNewer = errors.New("the store was written by a newer Reverie")
 
-// Config is every setting with its value.
+// Config holds the value of every setting.
 type Config struct {
-	Accept       []string // what becomes memory without review: said, seen
+	Accept       []string // evidence accepted without review: said, seen
 	Sightings    int      // distinct sessions that a seen statement needs, at least 2
 	Private      []string // kinds of memory that stay in this clone
 	KeepDays     int      // days a session is kept after it was last read, at least 1
 	Ref          string   // the memory branch, whole name
-	AgentsDecide bool     // what decides may be called from agents' shells
-	Background   string   // when hooks have sessions learned from: idle or off
+	AgentsDecide bool     // agents' shells may call deciding commands
+	Background   string   // when hooks start learning: idle or off
 	Every        int      // new sessions that learning in the background waits for, at least 1
 	Agents       string   // file of the managed block, relative to the top of the work tree
 	Trust        Trust
-	Stale        string // what agents are given of stale memories: label or withhold
-	Budget       int    // of what is given when a session starts, in tokens; 0 gives nothing
-	Prompt       int    // of what is given with a prompt, likewise
-	Notice       bool   // the agent's client shows a person one line about what a session was given
+	Stale        string // treatment of stale memories for agents: label or withhold
+	Budget       int    // tokens given when a session starts; 0 gives nothing
+	Prompt       int    // tokens given with a prompt, likewise
+	Notice       bool   // the agent's client shows a person one line about the memories given to a session
 	Main         string // the code's default branch; empty: origin's, or that of git's configuration
 
 	WithPush bool // a push of the code takes the memory along
@@ -50,18 +49,18 @@ type Config struct {
 	origins map[string]string // key → where its value comes from
 }
 
-// Trust says whose memories are given to agents without a person's approval. This clone's own
-// identity always is one of them.
+// Trust names the people whose memories agents get without a person's approval. This clone's own
+// identity always belongs to them.
 type Trust struct {
 	Authors  []string // addresses of commits' authors; * stands for any letters
 	Signers  []string // keys of signatures: SHA256:…, an OpenPGP fingerprint, or a principal of the user's allowed signers
-	Signed   bool     // an author's address alone counts for nothing
+	Signed   bool     // an author's address alone does not count
 	Everyone bool     // nothing is withheld for its author
 }
 
-// Model says which local model is asked, and how much. Off is no model.
+// Model selects a local model and bounds its use. Off means no model.
 type Model struct {
-	Name      string // off, auto, or a model's name as the server has it
+	Name      string // off, auto, or a model's name on the server
 	Embed     string // likewise, for vectors
 	Host      string // of the server; empty: OLLAMA_HOST, or this machine's usual one
 	Remote    bool   // the server may be on another machine
@@ -71,16 +70,16 @@ type Model struct {
 	Tokens    int    // of questions and answers a day
 	Seconds   int    // of a model's work a day
 	Forbidden bool   // by the team: no model reads the sessions of this repository, at anyone's request
-	Prompts   string // folder of prompts that take the place of the built-in ones; empty: beside the user's settings
+	Prompts   string // folder of prompts that replace the built-in ones; empty: beside the user's settings
 }
 
-// Sandbox says what commands of a loop run in, and what they may use. Off is no sandbox.
+// Sandbox configures the sandbox of a loop's commands. Off means no sandbox.
 type Sandbox struct {
 	Mode      string   // off, docker or podman
 	Image     string   // a name, or the id that 'reverie sandbox build' set
-	Network   []string // host:port that can be reached; none: no network
-	Env       []string // names of variables of the host that are inside too
-	Caches    []string // absolute paths that can be read inside
+	Network   []string // reachable host:port; empty: no network
+	Env       []string // names of host variables that are passed in
+	Caches    []string // absolute paths readable inside
 	Runtime   string   // of the engine, such as runsc; empty: its default
 	Memory    int      // MiB
 	CPUs      int
@@ -90,7 +89,7 @@ type Sandbox struct {
 	Disk      int // MiB that the workspace may grow by
 }
 
-// Off is the value of a model's name where none is to be asked, and of a sandbox's mode.
+// Off is the model name that disables models, and the mode that disables the sandbox.
 const Off = "off"
 
 // LeastContext is the smallest context, in tokens, that holds a question and its answer.
@@ -104,7 +103,7 @@ type Setting struct {
 	Help   string
 }
 
-// Default is every setting as it is without any file.
+// Default returns the settings that apply without any file.
 func Default() Config {
 	return Config{
 		Accept: []string{"said", "seen"}, Sightings: 2, Private: []string{"preference"},
@@ -117,9 +116,9 @@ func Default() Config {
 	}
 }
 
-// Load reads the files in order; the later wins. The first is the user's own: some keys are taken
-// from that alone. A file that does not exist is passed over. An unknown key or a bad value is an
-// error that names file, line and key.
+// Load reads the files in order; later values win. Some keys count only in the first, the user's
+// own. It skips missing files. An unknown key or a bad value gives an error with file, line and
+// key.
 func Load(files ...string) (Config, error) {
 	c := Default()
 	for i, path := range files {
@@ -141,7 +140,7 @@ func Load(files ...string) (Config, error) {
 	return c, nil
 }
 
-// whose says whom a file belongs to, and with that what it may set.
+// whose is the owner of a settings file, which decides what it may set.
 type whose int
 
 const (
@@ -150,15 +149,15 @@ const (
 	theTeams
 )
 
-// Own reports whether a key is taken from the user's own file alone.
+// Own reports whether a key counts only in the user's own file.
 func Own(name string) bool {
 	return slices.ContainsFunc(keys, func(k key) bool { return k.name == name && k.own })
 }
 
-// Restrict applies a team's reverie.toml, which can only narrow what the user's settings
-// allow. Keys in which a team has no say are errors, except those a newer version may know:
-// the text is not ours alone, so unknown keys are passed over. It returns an error wrapping
-// ErrNewer if the store's format is newer than Format. Copies of the Config stay as they were.
+// Restrict applies a team's reverie.toml, which can only narrow the user's settings. A key that a
+// team may not set is an error. Unknown keys are skipped, because a newer version may know them. It
+// returns an error wrapping ErrNewer if the store's format is newer than Format. Copies of the
+// Config stay unchanged.
 func (c *Config) Restrict(name string, data []byte) error { return c.apply(name, data, theTeams) }
 
 // maxFile bounds a settings file, in bytes. A team's file comes from outside, and parsing a key

@@ -43,7 +43,7 @@ func TestLaterFileWins(t *testing.T) {
 	}
 }
 
-// A clone's state folder may have come with the clone: it does not say who reads the sessions.
+// A clone's state folder may have come with the clone, so it cannot choose who reads the sessions.
 func TestSomeSettingsAreTheUsersOwn(t *testing.T) {
 	for _, text := range []string{"[model]\nhost = \"10.0.0.1:11434\"\n", "[model]\nremote = true\n", "[model]\nprompts = \"/tmp\"\n"} {
 		if _, err := Load(written(t, text)); err != nil {
@@ -115,7 +115,7 @@ func TestMemoryRefIsForMemoryAlone(t *testing.T) {
 	}
 }
 
-// A Config is a plain value: what is done to one copy leaves the others alone.
+// A Config is a plain value: changing one copy leaves the others alone.
 func TestRestrictLeavesCopiesAlone(t *testing.T) {
 	user := written(t, "sightings = 5\n")
 	c, err := Load(user)

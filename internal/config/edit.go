@@ -12,7 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/file"
 )
 
-// SettingError is a key that no setting has, or a value that its setting cannot have.
+// SettingError reports an unknown key or an invalid value.
 type SettingError struct {
 	Key string
 	Why string // names the value
@@ -20,10 +20,10 @@ type SettingError struct {
 
 func (e *SettingError) Error() string { return e.Key + ": " + e.Why }
 
-// Set writes key = value into a settings file, which is made if it is not there, and keeps
-// every other line as it is. The value is TOML; a bare word is taken as a string. Nothing is
-// written if the result would not load; a file that does not load as it is can be mended so. The
-// error is a *SettingError where key or value is at fault.
+// Set writes key = value into a settings file, creating it if needed, and keeps every other line.
+// The value is TOML; a bare word counts as a string. Set writes nothing if the result would not
+// load, but it can repair a file that does not load. The error is a *SettingError if key or value
+// is at fault.
 func Set(path, name, value string) error {
 	at := slices.IndexFunc(keys, func(k key) bool { return k.name == name })
 	if at < 0 {
@@ -48,7 +48,7 @@ func Set(path, name, value string) error {
 	return fmt.Errorf("set %s: it takes more than one line in %s; set it there", name, path)
 }
 
-// text is the value as TOML on one line: as it was given, or as a string.
+// text returns the value as TOML on one line: as given, or as a string.
 func (k key) text(value string) (string, error) {
 	var why error
 	values := map[string]any{}
@@ -72,7 +72,7 @@ func (k key) text(value string) (string, error) {
 	return "", err
 }
 
-// edited is the text with the key set. Lines that set it once more are dropped.
+// edited returns the text with the key set, and drops further lines that set it.
 func edited(text, name, value string) string {
 	var lines []string
 	done, table := false, ""
@@ -93,7 +93,7 @@ func edited(text, name, value string) string {
 		}
 		lines = append(lines, l)
 	}
-	if !done { // before the first table: a dotted key is a whole one there
+	if !done { // before the first table, where a dotted key is complete
 		at := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(strings.TrimSpace(l), "[") })
 		if at < 0 {
 			at = len(lines)
@@ -117,7 +117,7 @@ func write(path, text string) error {
 	return nil
 }
 
-// UserFile is the user's own settings file, by the XDG rules; "" if there is no home.
+// UserFile returns the user's own settings file, by the XDG rules, or "" without a home.
 func UserFile() string {
 	dir, err := os.UserConfigDir()
 	if err != nil {

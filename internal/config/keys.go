@@ -14,8 +14,8 @@ type key struct {
 	help string
 	get  func(*Config) any
 	set  func(*Config, any) error     // from TOML
-	team func(c *Config, v any) error // from reverie.toml: restrict, or nil where a team has no say
-	own  bool                         // taken from the user's own file alone: a clone may have been handed over with its state folder
+	team func(c *Config, v any) error // from reverie.toml: restrict; nil if a team may not set it
+	own  bool                         // only from the user's own file: a clone may be handed over with its state folder
 }
 
 var keys = []key{

@@ -7,21 +7,21 @@ import (
 
 // Loop holds the defaults of a loop. A limit of 0 means unlimited.
 type Loop struct {
-	Agent         string // that codes; empty: the command line says
-	Audit         string // command of a shell that looks for defects
+	Agent         string // for coding; empty: the command line names it
+	Audit         string // shell command that looks for defects
 	AuditAgent    string // agent that does
-	AuditModel    string // local model that does, or that of the agent
+	AuditModel    string // local model that does, or the agent's model
 	MaxIterations int
 	MinAudits     int
 	MaxErrors     int      // of one phase in a row
 	Stall         int      // seconds without output
 	MaxStalls     int      // in a row
-	MaxRepeats    int      // iterations in a row that bring no new tree
-	BlockOn       []string // severities that keep a loop from being done
-	MaxFile       int      // bytes of a file that is committed
+	MaxRepeats    int      // consecutive iterations without a new tree
+	BlockOn       []string // severities that prevent the end of a loop
+	MaxFile       int      // bytes of a committed file
 }
 
-// severities are the words of loop.block-on.
+// severities lists the words of loop.block-on.
 var severities = []string{"bug", "warning", "suggestion"}
 
 // lowerLimit lets a team lower a limit, or set one that is 0 (unlimited).

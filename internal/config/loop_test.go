@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A team can have loops be checked more and do less, and says nothing about who works in them.
+// A team can require more checks of loops and allow them less, but cannot choose the workers.
 func TestTeamCanOnlyTightenLoops(t *testing.T) {
 	user := Default()
 	user.Loop = Loop{Agent: "claude", MaxIterations: 0, MinAudits: 1, MaxErrors: 3, Stall: 60, MaxStalls: 5, MaxRepeats: 3, BlockOn: []string{"bug"}, MaxFile: 1000}

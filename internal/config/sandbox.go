@@ -10,7 +10,7 @@ import (
 	"unicode"
 )
 
-// sandboxModes are the values of sandbox.mode. A team may say one of the later ones, where the user
+// sandboxModes are the values of sandbox.mode. A team may choose one of the later ones if the user
 // has none.
 var sandboxModes = []string{Off, "docker", "podman"}
 
@@ -28,7 +28,7 @@ func isVariable(s string) bool {
 	})
 }
 
-// texts is a list of texts that are all as ok wants them.
+// texts converts a list of texts that all satisfy ok.
 func texts(v any, ok func(string) bool, example string) ([]string, error) {
 	list, isList := v.([]any)
 	if !isList {
@@ -45,14 +45,14 @@ func texts(v any, ok func(string) bool, example string) ([]string, error) {
 	return out, nil
 }
 
-// onlyOf lets a team take things out of a list.
+// onlyOf lets a team remove entries from a list.
 func onlyOf(list *[]string, v any, ok func(string) bool, example string) error {
 	allowed, err := texts(v, ok, example)
 	*list = slices.DeleteFunc(slices.Clone(*list), func(s string) bool { return !slices.Contains(allowed, s) })
 	return err
 }
 
-// lower lets a team lower a limit that is never less than least.
+// lower lets a team lower a limit, but not below least.
 func lower(limit *int, v any, least int64) error {
 	n, err := number(v, least, math.MaxInt32)
 	if err == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/file"
 )
 
-// modelName accepts off, auto and what a server may call a model.
+// modelName accepts off, auto and any possible name of a model.
 func modelName(v any) (string, error) {
 	s, ok := v.(string)
 	if !ok || s == "" || len(s) > 200 || strings.HasPrefix(s, "-") || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' }) {
@@ -54,7 +54,7 @@ const maxBudget = 100_000
 // staleWords are the values of context.stale, the narrower one last.
 var staleWords = []string{"label", "withhold"}
 
-// branchName accepts what git would as a branch.
+// branchName accepts git's valid branch names.
 func branchName(v any) (string, error) {
 	s, ok := v.(string)
 	if !ok || strings.ContainsAny(s, " ~^:?*[\\") || strings.Contains(s, "..") || strings.HasPrefix(s, "-") || strings.HasPrefix(s, "refs/") || strings.HasSuffix(s, "/") {
@@ -65,8 +65,8 @@ func branchName(v any) (string, error) {
 
 var kinds = []string{"convention", "decision", "constraint", "preference", "pattern", "workflow", "failure", "fact", "note"}
 
-// ownRef reports whether a ref may be the memory branch: a branch that is no project's usual one,
-// or a ref of Reverie's that it does not use for something else.
+// ownRef reports whether a ref may be the memory branch: an unusual branch name, or one of
+// Reverie's refs without another purpose.
 func ownRef(ref string) bool {
 	if name, ok := strings.CutPrefix(ref, "refs/heads/"); ok {
 		return !slices.Contains([]string{"main", "master", "head"}, strings.ToLower(name))
@@ -107,7 +107,7 @@ func number(v any, least, most int64) (int, error) {
 	return int(n), nil
 }
 
-// people is a list of addresses or keys, each with mark in it.
+// people converts a list of addresses or keys, each containing mark.
 func people(v any, mark, example string) ([]string, error) {
 	list, ok := v.([]any)
 	if !ok {
@@ -140,7 +140,7 @@ func tomlText(v any) string {
 	return strings.TrimPrefix(strings.TrimSpace(string(out)), "v = ")
 }
 
-// inGitDir reports whether some file system takes a part of a path for .git.
+// inGitDir reports whether some file system equates a part of a path with .git.
 func inGitDir(path string) bool {
 	for part := range strings.FieldsFuncSeq(path, func(c rune) bool { return c == '/' || c == '\\' }) {
 		if file.GitName(part) {

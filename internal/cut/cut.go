@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// mark stands for what is gone.
+// mark replaces the removed text.
 const mark = "…"
 
-// Bytes is at most the first n bytes of a text.
+// Bytes returns at most the first n bytes of a text.
 func Bytes(text string, n int) string {
 	if len(text) <= n {
 		return text
@@ -20,8 +20,8 @@ func Bytes(text string, n int) string {
 	return text[:n]
 }
 
-// Marked is at most n bytes of a text; where something is gone, the last of them are an ellipsis.
-// n is at least the length of that, three.
+// Marked returns at most n bytes of a text, with an ellipsis at the end if it was cut. n is at
+// least 3, the length of the ellipsis.
 func Marked(text string, n int) string {
 	if len(text) <= n {
 		return text
@@ -29,7 +29,7 @@ func Marked(text string, n int) string {
 	return Bytes(text, n-len(mark)) + mark
 }
 
-// Tail returns the last n bytes of a text, as UTF-8, behind a mark where something is gone.
+// Tail returns the last n bytes of a text, as UTF-8, after a mark if it was cut.
 func Tail(text string, n int) string {
 	if len(text) <= n {
 		return text

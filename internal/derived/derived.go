@@ -17,15 +17,14 @@ import (
 	"github.com/reverie-memory/reverie/internal/file"
 )
 
-// Write keeps a value. It need not succeed, nor be on the disk at once. The file's folder has to be
-// there.
+// Write stores a value. It may fail silently and does not sync. The file's folder must exist.
 func Write(path string, value any) {
 	if text, err := Encode(value); err == nil {
 		_ = file.Replace(path, text, 0o600, false)
 	}
 }
 
-// Encode is the text of a file that holds a value.
+// Encode returns the text of a file that holds a value.
 func Encode(value any) ([]byte, error) {
 	data, err := json.Marshal(value)
 	if err != nil {
@@ -34,15 +33,15 @@ func Encode(value any) ([]byte, error) {
 	return fmt.Appendf(data, "\n%q\n", Sum(data)), nil
 }
 
-// Read reports whether a file is as it was written, and puts what it holds into value, a pointer. A
-// value that does not fit may be half filled.
+// Read reports whether a file is intact, and decodes its content into value, a pointer. On failure
+// value may be half filled.
 func Read(path string, value any) bool {
 	text, err := file.Read(path, file.MaxState)
 	data, sum, _ := bytes.Cut(text, []byte("\n"))
 	return err == nil && string(sum) == fmt.Sprintf("%q\n", Sum(data)) && json.Unmarshal(data, value) == nil
 }
 
-// Sum is the first 8 bytes of the SHA-256 of data, as 16 hex digits.
+// Sum returns the first 8 bytes of the SHA-256 of data, as 16 hex digits.
 func Sum(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:8])

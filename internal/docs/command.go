@@ -22,10 +22,10 @@ var (
 	span       = pattern.New("`+([^`]+)`+")
 )
 
-// verbosity are words that change what a command prints, not what it does.
+// verbosity lists words that change a command's output but not its effect.
 var verbosity = pattern.NewWords("-v --verbose -q --quiet --silent -s --no-color")
 
-// spans are the texts between backticks.
+// spans returns the texts between backticks.
 func spans(text string) []string {
 	var out []string
 	for _, m := range span.FindAllStringSubmatchIndex(text, -1) {
@@ -34,7 +34,7 @@ func spans(text string) []string {
 	return out
 }
 
-// commandsOf are the commands of a line of shell, each as its words in one spelling.
+// commandsOf returns the commands of a shell line, each as its words in canonical spelling.
 func commandsOf(line string) [][]string {
 	line = remark.ReplaceAllString(prompt.ReplaceAllString(strings.TrimSpace(line), ""), "")
 	var out [][]string
@@ -50,7 +50,7 @@ func commandsOf(line string) [][]string {
 	return out
 }
 
-// canonical gives commands that have two spellings one.
+// canonical unifies commands that have two spellings.
 func canonical(words []string) []string {
 	out := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return verbosity.Has(w) || w == `\` })
 	for i, w := range out {
@@ -83,10 +83,10 @@ func canonical(words []string) []string {
 	return out
 }
 
-// commandKey is by what equal commands are found.
+// commandKey returns the key by which equal commands are found.
 func commandKey(words []string) string { return strings.Join(words, " ") }
 
-// cd is the folder that a command changes to.
+// cd returns the folder that a command changes to.
 func cd(words []string) (dir string, ok bool) {
 	if len(words) == 2 && (words[0] == "cd" || words[0] == "pushd") {
 		return words[1], true
@@ -94,7 +94,8 @@ func cd(words []string) (dir string, ok bool) {
 	return "", false
 }
 
-// join is a folder below another; one that leads out of the work tree is a name that no other has.
+// join returns a folder below another. A path out of the work tree gives a name that no other
+// folder has.
 func join(dir, to string) string {
 	to = path.Join(dir, strings.TrimSuffix(to, "/"))
 	if to == "." {

@@ -171,7 +171,7 @@ func TestReadStaysInTheWorkTree(t *testing.T) {
 	if got := Read(top).Says(Statement{Text: rule}); len(got) > 0 {
 		t.Fatalf("said by %v", got)
 	}
-	// A link inside is followed, and the file it leads to is read once.
+	// A link inside is followed, and its target is read once.
 	if err := os.WriteFile(filepath.Join(top, "AGENTS.md"), []byte(rule), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestReadIsBounded(t *testing.T) {
 	}
 }
 
-// A heading as long as a book counts for nothing that stands below it.
+// A heading as long as a book does not count for the text below it.
 func TestLongHeadingsAreBounded(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("# ")

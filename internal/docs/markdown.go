@@ -29,15 +29,15 @@ type Unit struct {
 	Text     string   // on one line, with Markdown inside
 	Headings []string // above it, the outermost first
 	Level    int      // of the last heading
-	Under    string   // the bullet that it lies in, or the paragraph before its list, where that ends with a colon
-	In       int      // the line of the bullet that it lies in; 0 for none
-	Block    int      // numbers code blocks from 1, so that lines of one know each other
+	Under    string   // its enclosing bullet, or the paragraph before its list if that ends with a colon
+	In       int      // the line of its enclosing bullet; 0 for none
+	Block    int      // numbers code blocks from 1, to group their lines
 }
 
-// MaxText is the length in bytes from which on further lines of a unit are left out.
+// MaxText bounds a unit, in bytes; further lines are dropped.
 const MaxText = 16 << 10
 
-// Text is a Markdown text taken apart.
+// Text is a parsed Markdown text.
 type Text struct {
 	Front map[string]string // keys of the front matter, nested ones too, with their values
 	Units []Unit
@@ -55,8 +55,8 @@ var (
 	ours        = pattern.New(`^\s*<!--\s*reverie:(begin\b|end\s*-->)`)
 )
 
-// Markdown takes a text apart. Left out are front matter, comments, images, lines of tags alone,
-// and the block that Reverie itself keeps in a file.
+// Markdown parses a text. It skips front matter, comments, images, lines of only tags, and the
+// block that Reverie itself keeps in a file.
 func Markdown(text string) Text {
 	r := reader{front: map[string]string{}}
 	lines := strings.Split(strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n"), "\n")
@@ -73,9 +73,9 @@ type reader struct {
 	units    []Unit
 	open     Unit // the bullet or paragraph that may go on; without a line, no unit is open
 	headings []heading
-	bullets  []bullet // that the open one lies in, the outermost first, with itself
+	bullets  []bullet // the open bullets, outermost first, including the current one
 	fence    string
-	lead     string // the paragraph before, where it ends with a colon
+	lead     string // the paragraph before, if it ends with a colon
 	block    int
 	blank    bool // the line before was
 	comment  bool
@@ -92,7 +92,7 @@ type bullet struct {
 	text         string
 }
 
-// readFront reads front matter and returns the number of lines that it takes.
+// readFront reads front matter and returns its number of lines.
 func (r *reader) readFront(lines []string) int {
 	if len(lines) == 0 || strings.TrimRight(lines[0], " \t") != "---" {
 		return 0
@@ -160,7 +160,7 @@ func (r *reader) line(n int, line string) {
 		m := headingLine.FindStringSubmatch(line)
 		r.flush()
 		r.under(len(m[1]), m[2])
-	case m != nil && m[2] == "": // an image was all that it had
+	case m != nil && m[2] == "": // it had only an image
 		r.flush()
 	case m != nil && (inList || len(m[1]) < 4):
 		r.bullet(n, indentOf(line), m[2])
@@ -187,7 +187,7 @@ func (r *reader) line(n int, line string) {
 	}
 }
 
-// visible is a line without comments, images and lines of nothing but tags.
+// visible returns a line without comments, images and lines of only tags.
 func (r *reader) visible(line string) string {
 	if m := ours.FindStringSubmatch(line); m != nil && !r.comment {
 		r.flush()
@@ -239,11 +239,11 @@ func (r *reader) bullet(n, indent int, text string) {
 // maxFront bounds a value of the front matter that is given as a list, in bytes.
 const maxFront = 4096
 
-// maxLead is the longest text that a list goes on with, and the longest heading that counts for
-// what is below it, in bytes.
+// maxLead bounds a text that introduces a list, and a heading that counts for the text below it, in
+// bytes.
 const maxLead = 500
 
-// leadOf is a text that a list goes on with, or "".
+// leadOf returns a text that introduces a list, or "".
 func leadOf(text string) string {
 	if lead, ok := strings.CutSuffix(text, ":"); ok && len(lead) <= maxLead {
 		return lead
@@ -251,7 +251,7 @@ func leadOf(text string) string {
 	return ""
 }
 
-// under begins what stands below a heading.
+// under begins the text below a heading.
 func (r *reader) under(level int, text string) {
 	for len(r.headings) > 0 && r.headings[len(r.headings)-1].level >= level {
 		r.headings = r.headings[:len(r.headings)-1]
@@ -260,7 +260,7 @@ func (r *reader) under(level int, text string) {
 	r.bullets, r.lead = nil, ""
 }
 
-// flush ends the bullet or paragraph that is open.
+// flush ends the open bullet or paragraph.
 func (r *reader) flush() {
 	if u := r.open; u.Line > 0 && u.Text != "" {
 		switch {
@@ -281,7 +281,7 @@ func (r *reader) add(u Unit) {
 	r.units = append(r.units, u)
 }
 
-// indentOf is the width of the white space before a line; a tab counts four.
+// indentOf returns the width of the white space before a line; a tab counts as four.
 func indentOf(line string) int {
 	n := 0
 	for _, c := range line {
@@ -297,5 +297,5 @@ func indentOf(line string) int {
 	return n
 }
 
-// quoted is a line of a quotation without its mark.
+// quoted returns a line of a quotation without its mark.
 func quoted(line string) string { return strings.TrimSpace(strings.TrimLeft(line, "> ")) }

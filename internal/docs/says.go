@@ -13,18 +13,18 @@ import (
 // commands, paths and numbers, nearly all of its other words, and the same negations.
 const (
 	sameShare  = 0.8 // of a statement's words
-	fewWords   = 4   // up to so many, all of them
-	maxUnit    = 60  // terms of a bullet or paragraph that counts as a whole
-	looseWords = 6   // terms that a sentence may have beside four times those of the statement
-	maxBeside  = 6   // words beside the command of a statement that tells nothing but how a job is done
+	fewWords   = 4   // short statements need all of them
+	maxUnit    = 60  // terms of a bullet or paragraph that may count as a whole
+	looseWords = 6   // terms that a sentence may have beyond four times those of the statement
+	maxBeside  = 6   // words beside the command in a statement that only says how to do a job
 )
 
 // sentence is a sentence, bullet or paragraph of a document.
 type sentence struct {
 	Place
 	size  int             // terms
-	turns map[string]bool // words that change what it means
-	not   map[string]bool // stems of the words that are negated
+	turns map[string]bool // words that change its meaning
+	not   map[string]bool // stems of the negated words
 }
 
 var (
@@ -36,8 +36,7 @@ var (
 
 var cjkNegations = []string{"不", "别", "勿", "禁", "没", "無", "ない", "ません", "금지", "않", "마세요"}
 
-// unit takes a bullet, a paragraph or a row, with the line that it goes on with and the heading
-// that it stands under.
+// unit adds a bullet, a paragraph or a row, with its introducing line and heading.
 func (t *Tree) unit(at Place, u Unit) {
 	all := sentences.Split(u.Text, -1)
 	for _, one := range all {
@@ -48,7 +47,7 @@ func (t *Tree) unit(at Place, u Unit) {
 	}
 }
 
-// sentence takes a sentence of a unit, if it has at most so many terms.
+// sentence adds a sentence of a unit, if it has at most most terms.
 func (t *Tree) sentence(at Place, u Unit, text string, most int) {
 	words := t.terms(text)
 	if len(words) == 0 || len(words) > most {
@@ -69,8 +68,8 @@ func (t *Tree) sentence(at Place, u Unit, text string, most int) {
 	t.sentences = append(t.sentences, s)
 }
 
-// terms are the different terms of a text, those that are parts of others too, without what turnsOf
-// finds and what only adds weight.
+// terms returns the different terms of a text, including those within others, without the results
+// of turnsOf and without intensifiers.
 func (t *Tree) terms(text string) map[string]bool {
 	out := map[string]bool{}
 	for _, token := range t.analyzer.Append(nil, text, terms.Statement) {
@@ -81,7 +80,7 @@ func (t *Tree) terms(text string) map[string]bool {
 	return out
 }
 
-// turnsOf are the words of a text that change what it means, and the stems of the words behind its
+// turnsOf returns the words that change a text's meaning, and the stems of the words after its
 // negations.
 func (t *Tree) turnsOf(text string) (turns, not map[string]bool) {
 	turns, not = map[string]bool{}, map[string]bool{}
@@ -112,12 +111,11 @@ func (t *Tree) turnsOf(text string) (turns, not map[string]bool) {
 // Statement is the input of Says.
 type Statement struct {
 	Text  string
-	Paths []string // globs of files that it is about
-	Job   bool     // it tells by which command a job is done: a document that has the command says so
+	Paths []string // globs of its files
+	Job   bool     // it names the command for a job: a document that has the command says so
 }
 
-// Says returns the places that state the same as a statement, one a file, in the order in which the
-// files were read.
+// Says returns the places that state the same as a statement, one per file, in reading order.
 func (t *Tree) Says(s Statement) []Place {
 	if t == nil || t.with == nil {
 		return nil
@@ -143,8 +141,8 @@ func (t *Tree) Says(s Statement) []Place {
 // command is a command of a statement.
 type command struct{ key, dir string }
 
-// asked are the commands of a statement, in the folders in which they are run, whose documents are
-// read if they were not.
+// asked returns the commands of a statement with their folders. It reads the documents of those
+// folders first.
 func (t *Tree) asked(s Statement) []command {
 	in := ""
 	for _, glob := range s.Paths {
@@ -174,7 +172,7 @@ func (t *Tree) asked(s Statement) []command {
 	return out
 }
 
-// folderOf is the folder whose files a glob is about, "" for none or all.
+// folderOf returns the folder of a glob's files, or "" for none or all.
 func folderOf(glob string) string {
 	dir, rest, found := strings.Cut(glob, "/*")
 	if !found || strings.ContainsAny(dir, "*?[{") || rest != "" && rest != "*" {
@@ -183,7 +181,7 @@ func folderOf(glob string) string {
 	return strings.Trim(dir, "/")
 }
 
-// runs returns the places of files that have all commands of a statement which tells little else.
+// runs returns the places of files that have all commands of a statement without much other text.
 func (t *Tree) runs(text string, asked []command) []Place {
 	beside := span.ReplaceAllString(text, " ")
 	if turns, not := t.turnsOf(beside); len(asked) == 0 || len(turns) > 0 || len(not) > 0 || len(t.terms(beside)) > maxBeside {
@@ -207,7 +205,7 @@ func (t *Tree) runs(text string, asked []command) []Place {
 	return out
 }
 
-// states returns the places of sentences that have what a statement says.
+// states returns the places of sentences that have the content of a statement.
 func (t *Tree) states(text string) []Place {
 	words := t.terms(text)
 	must := t.terms(strings.Join(spans(text), " "))

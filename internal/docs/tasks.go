@@ -8,8 +8,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// tasks reads the file in which a task runner lists its tasks, by its name; nil for another file.
-// The reader calls put with a line, from 1, and the command that runs the task.
+// tasks returns the reader of a task runner's file, by its name, or nil for another file. The
+// reader calls put with a line, from 1, and the command that runs the task.
 func tasks(file string) func(text string, put func(line int, command string)) {
 	switch strings.ToLower(file) {
 	case "package.json":
@@ -26,7 +26,7 @@ func tasks(file string) func(text string, put func(line int, command string)) {
 	return nil
 }
 
-// packageScripts are those of package.json, which any of its package managers runs.
+// packageScripts reads the scripts of package.json, which any of its package managers runs.
 func packageScripts(text string, put func(int, string)) {
 	var p struct {
 		Scripts map[string]string `json:"scripts"`
@@ -42,7 +42,7 @@ func packageScripts(text string, put func(int, string)) {
 	}
 }
 
-// lineOf is the line, from 1, on which something stands first.
+// lineOf returns the line, from 1, on which what first occurs.
 func lineOf(text, what string) int {
 	before, _, found := strings.Cut(text, what)
 	if !found {
@@ -100,7 +100,7 @@ func miseTasks(text string, put func(int, string)) {
 	}
 }
 
-// taskfileTasks are the keys right below that of the tasks.
+// taskfileTasks reads the keys directly below the key of the tasks.
 func taskfileTasks(text string, put func(int, string)) {
 	inside, depth := false, ""
 	for n, line := range strings.Split(text, "\n") {

@@ -12,13 +12,13 @@ import (
 	"github.com/reverie-memory/reverie/internal/file"
 )
 
-// Bounds of what is read of one work tree.
+// Bounds for reading one work tree.
 const (
-	maxFile    = 256 << 10 // bytes of one file; the rest of a longer one is not read
+	maxFile    = 256 << 10 // bytes of one file; the rest is not read
 	maxAll     = 2 << 20   // bytes of all of them
 	maxFiles   = 200
 	maxListed  = 2000 // names looked at in one folder
-	maxFolders = 16   // folders whose own documents are read, beside the top
+	maxFolders = 16   // folders besides the top whose own documents are read
 )
 
 // Place is a line of a file that states something.
@@ -29,12 +29,12 @@ type Place struct {
 
 func (p Place) String() string { return p.File + ":" + strconv.Itoa(p.Line) }
 
-// Tree knows what the documents and task runners of a work tree state. The zero value and nil state
-// nothing.
+// Tree knows the statements of a work tree's documents and task runners. The zero value and nil
+// state nothing.
 type Tree struct {
 	dir       *os.Root
 	read      map[string]bool // folders
-	seen      []os.FileInfo   // files, so that a link to one is not a second one
+	seen      []os.FileInfo   // files read, to recognise links to them
 	left      int             // bytes
 	analyzer  terms.Analyzer
 	sentences []sentence
@@ -65,7 +65,7 @@ func Read(top string) *Tree {
 	return t
 }
 
-// Close ends reading. Says goes on to tell what was read.
+// Close ends reading. Says keeps answering from the files already read.
 func (t *Tree) Close() {
 	if t != nil && t.dir != nil {
 		t.dir.Close()
@@ -112,7 +112,7 @@ func (t *Tree) list(dir string) []string {
 	return names
 }
 
-// isDocument reports whether a file of a folder is read as a document, by its name.
+// isDocument reports whether a file is read as a document, by its name.
 func isDocument(name string) bool {
 	switch strings.ToLower(name) {
 	case "agents.md", "claude.md", "gemini.md", ".cursorrules":
@@ -125,7 +125,7 @@ func isContributing(name string) bool {
 	return hasName(name, "contributing") || hasName(name, "development")
 }
 
-// hasName reports whether a document has a name, as README, README.md or README.zh.md have.
+// hasName reports whether a document has a name, as README, README.md or README.zh.md do.
 func hasName(file, name string) bool {
 	rest, ok := strings.CutPrefix(strings.ToLower(file), name)
 	if !ok || rest != "" && rest[0] != '.' && rest[0] != '-' && rest[0] != '_' {
@@ -176,7 +176,7 @@ func (t *Tree) document(name, dir string) {
 	}
 }
 
-// line takes the commands of a line and returns the folder that it leads to.
+// line adds the commands of a line and returns the folder that it leads to.
 func (t *Tree) line(at Place, dir, line string) string {
 	for _, c := range commandsOf(line) {
 		if to, ok := cd(c); ok {
@@ -188,7 +188,7 @@ func (t *Tree) line(at Place, dir, line string) string {
 	return dir
 }
 
-// command takes one command.
+// command adds one command.
 func (t *Tree) command(at Place, dir, command string) {
 	for _, c := range commandsOf(command) {
 		t.put(at, dir, c)

@@ -1,9 +1,8 @@
-// Package dotenv finds the .env files of a repository: those of every work tree, in any folder,
-// also where a link stands in their place. Find is the entry.
+// Package dotenv finds the .env files of a repository: in every work tree and folder, including
+// links. Begin with Find.
 //
-// What was found is kept in the state folder, with the time at which each folder changed last. The
-// next Find reads only folders that changed since, so a hook can afford it. Any number of processes
-// may Find at once.
+// The state folder keeps the result, with the modification time of each folder. The next Find reads
+// only folders that changed since, so a hook can afford it. Several processes may Find at once.
 package dotenv
 
 import (
@@ -29,8 +28,8 @@ type File struct {
 
 // Effort bounds one Find.
 type Effort struct {
-	Anew    bool          // go through all folders, whatever is kept
-	Folders int           // of those that are kept, how many are looked at
+	Anew    bool          // go through all folders, ignoring the kept listing
+	Folders int           // kept folders to check
 	Time    time.Duration // that going through folders may take
 }
 
@@ -41,7 +40,7 @@ var (
 	Patient = Effort{Anew: true, Time: 5 * time.Second}
 )
 
-// Bounds of what is gone through, and of what is kept of it.
+// Bounds of the search, and of the kept listing.
 const (
 	maxFolders = 20_000
 	maxEntries = 500_000
@@ -49,8 +48,8 @@ const (
 	maxFiles   = 256
 )
 
-// Named reports whether a file of that name holds settings for the environment: .env and whatever
-// begins so, *.env, .envrc, .dev.vars, .flaskenv and .npmrc.
+// Named reports whether a file of that name holds environment settings: .env with any suffix,
+// *.env, .envrc, .dev.vars, .flaskenv and .npmrc.
 func Named(name string) bool {
 	name = strings.ToLower(name)
 	return strings.HasPrefix(name, ".env") || strings.HasSuffix(name, ".env") || strings.HasPrefix(name, ".dev.vars") || name == ".flaskenv" || name == ".npmrc"
@@ -81,7 +80,7 @@ func Find(ctx context.Context, repo *git.Repo, e Effort) []File {
 	return files
 }
 
-// rank puts first what is seldom committed: files in a repository cannot take the place of these.
+// rank puts seldom-committed files first, so that files in a repository cannot displace them.
 func rank(path string) int {
 	switch name := filepath.Base(path); {
 	case strings.HasSuffix(name, ".local"):
@@ -104,14 +103,14 @@ func order(a, b bool) int {
 	return 1
 }
 
-// walk goes through folders, those nearest to the top first.
+// walk goes through folders, nearest to the top first.
 type walk struct {
 	listing
 	ctx     context.Context
 	repo    *git.Repo
 	queue   []string
 	entries int
-	changed bool // against what was kept
+	changed bool // compared with the kept listing
 }
 
 // anew goes through all work trees.
@@ -126,8 +125,8 @@ func (w *walk) anew() {
 	w.ask()
 }
 
-// again brings what was kept up to date, by reading the folders that changed. It reports false if
-// the work trees are others.
+// again updates the kept listing by reading the folders that changed. It returns false if the work
+// trees differ.
 func (w *walk) again(kept *listing) bool {
 	if kept.trees != changeOf(treesOf(w.repo)) || w.repo.WorkTree != "" && !slices.Contains(kept.roots, w.repo.WorkTree) {
 		return false
@@ -239,8 +238,8 @@ func (w *walk) enter(d folder, do func(fs.DirEntry)) {
 	}
 }
 
-// linked reads a folder outside of the work trees that a link leads to. Folders below it are left
-// out: they may be many.
+// linked reads a folder outside of the work trees that a link leads to. It skips folders below,
+// which may be many.
 func (w *walk) linked(link string) {
 	real, err := filepath.EvalSymlinks(link)
 	if err != nil || slices.ContainsFunc(w.roots, func(root string) bool { return within(root, real) }) {
@@ -253,7 +252,7 @@ func (w *walk) linked(link string) {
 	})
 }
 
-// within reports whether a path is that of a folder, or of something in it.
+// within reports whether a path is a folder or inside it.
 func within(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)
@@ -265,7 +264,7 @@ func (w *walk) add(path string) {
 	}
 }
 
-// ask marks the files that git tracks. Without an answer none is.
+// ask marks the files that git tracks. Without an answer it marks none.
 func (w *walk) ask() {
 	tracked := map[string]bool{}
 	for _, t := range trees(w.repo) {
@@ -293,10 +292,10 @@ func (w *walk) ask() {
 	}
 }
 
-// tree is a work tree with the git directory of its own.
+// tree is a work tree with its own git directory.
 type tree struct{ top, gitDir string }
 
-// trees are the work trees of a repository, this one first.
+// trees returns the work trees of a repository, this one first.
 func trees(repo *git.Repo) []tree {
 	var all []tree
 	add := func(top, gitDir string) {
@@ -328,10 +327,10 @@ func trees(repo *git.Repo) []tree {
 	return all[:min(len(all), maxTrees)]
 }
 
-// maxTrees bounds the work trees that are gone through.
+// maxTrees bounds the visited work trees.
 const maxTrees = 64
 
-// roots are the folders that a listing begins with: the work trees and, of a submodule, the tree
+// roots returns the folders where a listing begins: the work trees and, for a submodule, the tree
 // around it.
 func roots(ctx context.Context, repo *git.Repo) []string {
 	var all []string
@@ -340,7 +339,7 @@ func roots(ctx context.Context, repo *git.Repo) []string {
 	}
 	sep := string(filepath.Separator)
 	if around, _, ok := strings.Cut(repo.CommonDir, sep+".git"+sep+"modules"+sep); ok {
-		if repo.WorkTree != "" && repo.GitDir != repo.CommonDir { // a linked one: git says where the main one is
+		if repo.WorkTree != "" && repo.GitDir != repo.CommonDir { // a linked one: git names the main one
 			if out, err := repo.Git(ctx, nil, "config", "--file", filepath.Join(repo.CommonDir, "config"), "core.worktree"); err == nil {
 				at := strings.TrimRight(string(out), "\r\n")
 				if !filepath.IsAbs(at) {
@@ -354,11 +353,11 @@ func roots(ctx context.Context, repo *git.Repo) []string {
 	return all
 }
 
-// treesOf is the folder in which git keeps the linked work trees.
+// treesOf returns the folder in which git keeps the linked work trees.
 func treesOf(repo *git.Repo) string { return filepath.Join(repo.CommonDir, "worktrees") }
 
-// changeOf is when a folder changed last, 0 for one that is not there, and -1 for one that may
-// still change unseen.
+// changeOf returns the modification time of a folder, 0 if it is missing, and -1 if it may still
+// change unnoticed.
 func changeOf(dir string) int64 {
 	info, err := os.Lstat(dir)
 	switch {

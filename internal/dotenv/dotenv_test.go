@@ -13,7 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// found are the files, relative to dir, in alphabetical order.
+// found returns the files, relative to dir, in alphabetical order.
 func found(t *testing.T, dir string, files []File) []string {
 	t.Helper()
 	var all []string
@@ -40,7 +40,7 @@ func open(t *testing.T, dir string) *git.Repo {
 	return repo
 }
 
-// started gives a repository the state folder in which a listing is kept.
+// started gives a repository the state folder that keeps a listing.
 func started(t *testing.T, repo *git.Repo) {
 	t.Helper()
 	if _, err := repo.StateDir(); err != nil {
@@ -48,7 +48,7 @@ func started(t *testing.T, repo *git.Repo) {
 	}
 }
 
-// old takes a folder and all below back in time: what changed a moment ago is read again anyway.
+// old ages a folder and all below, because recent changes are always read again.
 func old(t *testing.T, dirs ...string) {
 	t.Helper()
 	then := time.Now().Add(-time.Hour)
@@ -113,7 +113,7 @@ func TestFindSeesEveryPlace(t *testing.T) {
 	}
 }
 
-// Each work tree's files are known in every other one, wherever Find was called first.
+// Each work tree's files are known in every other one, regardless of where Find first ran.
 func TestFindSeesAllWorkTrees(t *testing.T) {
 	r := testrepo.New(t)
 	top := filepath.Dir(r.Dir)
@@ -142,7 +142,7 @@ func TestFindSeesAllWorkTrees(t *testing.T) {
 	if diff := cmp.Diff(want, found(t, top, Find(t.Context(), repo, Quick))); diff != "" {
 		t.Errorf("moved:\n%s", diff)
 	}
-	// A submodule's session may read what lies around it.
+	// A submodule's session may read the files around it.
 	r.Run("-c", "protocol.file.allow=always", "submodule", "add", "-q", r.Dir, "sub")
 	if got := found(t, top, Find(t.Context(), open(t, filepath.Join(r.Dir, "sub")), Quick)); !slices.Contains(got, "repo/.env") {
 		t.Errorf("from a submodule: %v", got)
@@ -232,8 +232,7 @@ func TestFindKeepsWhatItDoesNotLookAt(t *testing.T) {
 	}
 }
 
-// A second Find reads no folder that did not change, and one that had no time goes on the next
-// time.
+// A second Find reads no unchanged folder, and a Find that ran out of time continues the next time.
 func TestFindGoesOn(t *testing.T) {
 	r := testrepo.New(t)
 	for _, name := range []string{"a/.env", "b/c/.env"} {

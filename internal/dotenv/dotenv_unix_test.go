@@ -13,8 +13,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// Pipes, devices and folders with such names are found, and it is for the reader not to wait for
-// them; what is found has bounds.
+// Pipes, devices and folders with such names are found, and the reader must not wait for them. The
+// result is bounded.
 func TestFindHasBounds(t *testing.T) {
 	r := testrepo.New(t)
 	if err := syscall.Mkfifo(filepath.Join(r.Dir, ".env"), 0o600); err != nil {

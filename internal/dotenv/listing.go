@@ -15,11 +15,11 @@ import (
 
 // listing records where .env files are, never their content.
 type listing struct {
-	trees   int64 // when git's folder of linked work trees changed last
+	trees   int64 // modification time of git's folder of linked work trees
 	roots   []string
 	files   []File
 	folders []folder
-	rest    string // lines of further folders, as they are kept
+	rest    string // unparsed lines of further folders
 }
 
 type folder struct {
@@ -28,7 +28,7 @@ type folder struct {
 	linked  bool  // a link leads there, and out of the work trees
 }
 
-// time is when a folder changed last. It reports false for what is no folder, or not any more.
+// time returns the modification time of a folder, and false if it is no longer a folder.
 func (d folder) time() (time.Time, bool) {
 	look := os.Lstat
 	if d.linked {
@@ -41,8 +41,8 @@ func (d folder) time() (time.Time, bool) {
 	return info.ModTime(), true
 }
 
-// listFile is the listing in the state folder: one line each for the trees, the roots, the files
-// and the folders, with a letter for what it is. Last stands the number of lines.
+// listFile holds the listing in the state folder: one line each for the trees, the roots, the files
+// and the folders, with a letter for its kind. The last line has the number of lines.
 const listFile = "env-files"
 
 // read returns the kept listing with at most most folders, or nil if it is missing or incomplete.
@@ -59,7 +59,7 @@ func read(repo *git.Repo, most int) *listing {
 	return l
 }
 
-// parse takes lines off the rest, until there are so many folders.
+// parse moves lines from the rest to the folders, until there are most of them.
 func (l *listing) parse(most int) error {
 	for l.rest != "" && len(l.folders) < most {
 		line, rest, _ := strings.Cut(l.rest, "\n")

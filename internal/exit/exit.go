@@ -1,6 +1,6 @@
-// Package exit says how a command ends: its exit code, the error, and what to do next. Code
-// below the command line returns an *Error where it knows more than the error itself says;
-// only package cmd prints one.
+// Package exit describes the end of a command: its exit code, the error, and a hint. Code below the
+// command line returns an *Error if it knows more than the error itself says. Only package cmd
+// prints one.
 package exit
 
 import "fmt"
@@ -11,16 +11,16 @@ const (
 	Negative    = 1   // check found something, render --check is out of date
 	NoStore     = 10  // there is no memory here yet
 	NeedsPerson = 12  // a person must decide
-	Loop        = 20  // and up to 29: a loop ended otherwise than done, by worktree.Reasons
+	Loop        = 20  // and up to 29: a loop ended other than done, by worktree.Reasons
 	Signal      = 130 // stopped by Ctrl-C
 	Failed      = 128
 	BadUsage    = 129
 )
 
-// Start is the hint where there is no memory yet.
+// Start is the hint if there is no memory yet.
 const Start = "start it with: reverie init   (learn, remember, import and ingest do so by themselves)"
 
-// Error is an error with its exit code and a hint at what to do next, which may be empty.
+// Error is an error with its exit code and an optional hint at the next step.
 type Error struct {
 	Code int
 	Err  error
@@ -38,7 +38,8 @@ func Usage(hint, format string, args ...any) error {
 	return New(BadUsage, fmt.Errorf(format, args...), hint)
 }
 
-// Silent ends a command with code Negative and without a message: its output said it already.
+// Silent ends a command with code Negative and without a message, because its output already has
+// it.
 var Silent error = &Error{Code: Negative, Err: silence{}}
 
 type silence struct{}

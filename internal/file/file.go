@@ -1,6 +1,4 @@
-// Package file is what more than one package needs of files and that the standard library does not
-// have: locks between processes, names that survive a power cut, and writing a file at once or not
-// at all.
+// Package file adds locks between processes, durable names and atomic replacement to os.
 package file
 
 import (
@@ -20,18 +18,18 @@ const (
 	Foreign = ".reverie-new-"
 )
 
-// ErrNotRegular is returned by Open for what is no regular file: a pipe, a device, a folder, or,
-// with NoFollow, a link.
+// ErrNotRegular is returned by Open for anything but a regular file: a pipe, a device, a folder,
+// or, with NoFollow, a link.
 var ErrNotRegular = errors.New("not a regular file")
 
-// ErrTooLarge is returned by Read for a file that is longer than the reader takes.
+// ErrTooLarge is returned by Read for a file beyond the reader's limit.
 var ErrTooLarge = errors.New("the file is too large")
 
 // MaxState bounds a file of the state folder that is read whole, in bytes.
 const MaxState = 64 << 20
 
-// Bare is an error about a file without the path that it begins with, for who names the file in
-// words of their own.
+// Bare returns an error about a file without its leading path, for callers that name the file
+// themselves.
 func Bare(err error) error {
 	if p, ok := err.(*fs.PathError); ok {
 		return p.Err
@@ -64,8 +62,7 @@ func Open(path string, flag int, mode fs.FileMode) (*os.File, error) {
 // Read returns the text of one of our files, of at most max bytes, opened with NoFollow.
 func Read(path string, max int64) ([]byte, error) { return read(path, NoFollow, max) }
 
-// ReadLinked is Read where the file may be a link: the settings of a user, who may keep them
-// elsewhere.
+// ReadLinked is Read for a file that may be a link, such as the user's settings.
 func ReadLinked(path string, max int64) ([]byte, error) { return read(path, 0, max) }
 
 // ReadIn returns at most max bytes of a regular file below a folder, and whether that is all of it.
@@ -96,8 +93,8 @@ func ReadIn(dir *os.Root, name string, max int64) (text []byte, whole bool, err 
 	return text, true, err
 }
 
-// Same reports whether two paths lead to one file or folder. It need not be there where they differ
-// in spelling alone, as a//b and a/b do.
+// Same reports whether two paths lead to one file or folder. Paths that differ only in spelling, as
+// a//b and a/b do, need not exist.
 func Same(a, b string) bool {
 	if filepath.Clean(a) == filepath.Clean(b) {
 		return true
@@ -138,8 +135,7 @@ func Map(path string, max int64) (data []byte, release func(), err error) {
 	return Content(f, info.Size())
 }
 
-// mapFrom is the size from which a file is mapped, in bytes: reading one of a few pages is as
-// quick.
+// mapFrom is the size from which a file is mapped, in bytes: reading a few pages is as quick.
 const mapFrom = 64 << 10
 
 // Content returns the data of an open file of known size. It maps a large file into memory if the
@@ -158,7 +154,7 @@ func Content(f *os.File, size int64) (data []byte, release func(), err error) {
 	return whole(f, int(size))
 }
 
-// whole is Content by reading.
+// whole is Content by reading the file.
 func whole(f *os.File, size int) (data []byte, release func(), err error) {
 	data = make([]byte, size)
 	_, err = io.ReadFull(io.NewSectionReader(f, 0, int64(size)), data)
@@ -172,14 +168,14 @@ func Replace(path string, data []byte, mode fs.FileMode, durable bool) error {
 	return put(path, Temp, data, mode, durable, nil)
 }
 
-// Exchange is a durable Replace in a folder that is not ours. ready, unless it is nil, is asked
-// when nothing but the renaming is left to do; with an error of its, all stays as it is.
+// Exchange is a durable Replace in a foreign folder. ready, unless nil, runs just before the
+// rename; if it fails, nothing changes.
 func Exchange(path string, data []byte, mode fs.FileMode, ready func() error) error {
 	return put(path, Foreign, data, mode, true, ready)
 }
 
-// Rewrite is an Exchange that leaves a symbolic link where it is and writes what it points to. The
-// mode stays; a new file has 0644.
+// Rewrite is an Exchange that keeps a symbolic link and replaces its target. The mode stays; a new
+// file has 0644.
 func Rewrite(path string, data []byte) error {
 	mode := fs.FileMode(0o644)
 	if target, err := filepath.EvalSymlinks(path); err == nil {
@@ -191,7 +187,7 @@ func Rewrite(path string, data []byte) error {
 	return Exchange(path, data, mode, nil)
 }
 
-// Unfinished are the files in a folder that an Exchange left which was killed, or is about to
+// Unfinished lists the unfinished files in a folder, of an Exchange that was killed or is about to
 // rename.
 func Unfinished(dir string) []string {
 	var found []string

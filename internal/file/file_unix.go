@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// NoFollow is a flag for os.OpenFile: a symbolic link is not followed, but an error.
+// NoFollow is a flag for os.OpenFile: opening a symbolic link fails.
 const NoFollow = syscall.O_NOFOLLOW
 
-// nonBlock has opening a pipe or a device not wait. It changes nothing for a regular file.
+// nonBlock keeps opening a pipe or a device from blocking. It has no effect on a regular file.
 const nonBlock = syscall.O_NONBLOCK
 
 // mapped returns the content of a file of the given size, mapped into memory.
@@ -39,7 +39,7 @@ func Lock(f *os.File, wait bool) (bool, error) {
 	}
 }
 
-// SyncDir makes the names in a directory durable. File systems that cannot do it say EINVAL.
+// SyncDir makes the names in a directory durable. It ignores EINVAL from file systems that cannot.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -52,7 +52,7 @@ func SyncDir(dir string) error {
 	return nil
 }
 
-// keepOwner gives f to whom the file at path belongs, as far as we may.
+// keepOwner gives f the owner of the file at path, as far as permitted.
 func keepOwner(f *os.File, path string) {
 	if info, err := os.Stat(path); err == nil {
 		if st, ok := info.Sys().(*syscall.Stat_t); ok && (int(st.Uid) != os.Geteuid() || int(st.Gid) != os.Getegid()) {

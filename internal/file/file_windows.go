@@ -14,7 +14,7 @@ const NoFollow = 0
 // nonBlock does nothing here: pipes have names of their own.
 const nonBlock = 0
 
-// lockOffset lies past the text in a lock file: a locked range cannot be read by others.
+// lockOffset is beyond the text of a lock file, because others cannot read a locked range.
 const lockOffset = 1 << 30
 
 // mapped reads the content of a file of the given size: a mapped file could not be replaced.

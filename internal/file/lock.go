@@ -12,10 +12,10 @@ import (
 // LockWait bounds the wait of LockPath if its context has no earlier deadline.
 const LockWait = 30 * time.Second
 
-// LockError says who holds the lock that we did not get.
+// LockError names the holder of a lock that LockPath did not get.
 type LockError struct {
 	Path   string
-	Holder string // what the holder wrote about itself
+	Holder string // the holder's description of itself
 }
 
 func (e *LockError) Error() string {
@@ -48,7 +48,7 @@ func LockPath(ctx context.Context, path string) (unlock func(), err error) {
 	return func() { f.Close() }, nil
 }
 
-// isAt reports whether f is still the file of that name.
+// isAt reports whether f is still the file at path.
 func isAt(f *os.File, path string) bool {
 	mine, err := f.Stat()
 	now, err2 := os.Lstat(path)

@@ -12,8 +12,8 @@ import (
 // ErrLinkToNothing is returned by Real for a path on which a link leads to nothing.
 var ErrLinkToNothing = errors.New("a link to nothing")
 
-// Real returns where writing to path would put a file: path with every link followed, also of the
-// folders that lead there. The file and folders above it need not be there.
+// Real returns the place that a write to path would reach: path with every link followed, including
+// those of its folders. The file and folders above it may be missing.
 func Real(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -38,8 +38,8 @@ func Real(path string) (string, error) {
 	}
 }
 
-// GitName reports whether some file system takes a name for .git: in another case, with characters
-// that HFS+ ignores, with what NTFS drops at the end, or by its short name.
+// GitName reports whether some file system equates a name with .git: by case, by characters that
+// HFS+ ignores, by endings that NTFS drops, or by its short name.
 func GitName(name string) bool {
 	name = strings.Map(func(c rune) rune {
 		if unicode.Is(unicode.Cf, c) {
@@ -52,9 +52,9 @@ func GitName(name string) bool {
 	return name == ".git" || name == "git~1"
 }
 
-// GitDir returns the git directory that a path is in, or the file .git that it is, "" for none. The
-// path is one that Real returns. Folders from top upwards do not count: a work tree may lie in a
-// git directory. known are such directories.
+// GitDir returns the git directory that contains a path, or the file .git itself, or "". The path
+// must come from Real. Folders from top upwards do not count, because a work tree may be inside a
+// git directory. known lists further git directories.
 func GitDir(path, top string, known ...string) string {
 	for at := path; at != top; at = filepath.Dir(at) {
 		if GitName(filepath.Base(at)) || gitDirectory(at) {
@@ -72,8 +72,8 @@ func GitDir(path, top string, known ...string) string {
 	return ""
 }
 
-// gitDirectory reports whether a folder holds what the git directory of a repository, a submodule
-// or a work tree does.
+// gitDirectory reports whether a folder looks like the git directory of a repository, a submodule
+// or a work tree.
 func gitDirectory(dir string) bool {
 	is := func(name string) bool { _, err := os.Lstat(filepath.Join(dir, name)); return err == nil }
 	return is("HEAD") && (is("objects") && is("refs") || is("commondir"))

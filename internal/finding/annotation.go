@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Annotation is a finding as a command to the runner of GitHub Actions, which shows it beside the
-// line. Everything in it is escaped, so that it is one command only.
+// Annotation returns a finding as a command to the runner of GitHub Actions, which shows it beside
+// the line. Everything in it is escaped, so that it stays one command.
 func (f Finding) Annotation() string {
 	command := string(f.Level)
 	if f.Level == Note {

@@ -22,7 +22,7 @@ func TestSort(t *testing.T) {
 	}
 }
 
-// Forges tell findings apart by their fingerprints, also two that differ in nothing but their line.
+// Forges distinguish findings by their fingerprints, even two that differ only in their line.
 func TestFingerprintsInSARIF(t *testing.T) {
 	f := Finding{Rule: "entry", Level: Warning, Path: "a b#c", Line: 3, ID: "0123456789abcdef", Message: "m"}
 	lower, other := f, f

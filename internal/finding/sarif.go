@@ -2,7 +2,7 @@ package finding
 
 import "net/url"
 
-// Log is findings in SARIF 2.1.0: what encoding/json makes of it is a file of that form.
+// Log is a SARIF 2.1.0 log, to be encoded by encoding/json.
 type Log struct {
 	Schema  string     `json:"$schema"`
 	Version string     `json:"version"`
@@ -90,5 +90,5 @@ func (rs Rules) SARIF(found []Finding, version string) Log {
 	return Log{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}}
 }
 
-// fileURI is a path as a relative URI reference.
+// fileURI returns a path as a relative URI reference.
 func fileURI(path string) string { return (&url.URL{Path: path}).String() }

@@ -11,8 +11,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/sqlite"
 )
 
-// readTables calls fn on one state of the database at path, and again, after start, if that state
-// was a mixture.
+// readTables calls fn on one state of the database at path. If that state was a mixture, it calls
+// start and tries again.
 func readTables(ctx context.Context, path string, start func(), fn func(*sqlite.Snapshot) error) error {
 	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", path, ErrNone)
@@ -36,7 +36,7 @@ func readTables(ctx context.Context, path string, start func(), fn func(*sqlite.
 	return err
 }
 
-// table is a table that has these columns.
+// table returns a table, which must have these columns.
 func table(s *sqlite.Snapshot, name string, columns ...string) (*sqlite.Table, error) {
 	t, err := s.Table(name)
 	if err != nil {

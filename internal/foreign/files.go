@@ -21,12 +21,10 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// Files that agents read at every start, and those in which agents and their plug-ins keep what
-// they remember. Their items have no keys: At says where each stands, and an item that changed is
-// another one.
+// Files that agents read at every start, and memory files of agents and their plug-ins. Their items
+// have no keys: At locates each, and a changed item is a new one.
 
-// maxNotes is the largest of these files that is read whole, in bytes, and manyNotes how many of
-// one folder are.
+// maxNotes bounds such a file, in bytes, and manyNotes the files read of one folder.
 const (
 	maxNotes  = 1 << 20
 	manyNotes = 1000
@@ -35,7 +33,7 @@ const (
 // folder is a folder whose files are read.
 type folder struct {
 	dir   *os.Root
-	label string // stands before the names of its files in At
+	label string // precedes the names of its files in At
 	seen  []os.FileInfo
 	read  budget
 	any   bool // there was some file
@@ -73,7 +71,7 @@ func (d *folder) text(name string, f *Found) (string, bool) {
 	return string(text), true
 }
 
-// list names the files of a folder below, sorted.
+// list names the files of a subfolder, sorted.
 func (d *folder) list(name string) []string {
 	entries, _ := fs.ReadDir(d.dir.FS(), name)
 	var out []string
@@ -94,7 +92,7 @@ func (d *folder) take(name string, s style, f *Found) {
 	}
 }
 
-// none is the error of a folder that had no such file.
+// none returns the error of a folder without such files.
 func (d *folder) none(f *Found) error {
 	if d.any || f.Bad > 0 {
 		return nil
@@ -149,7 +147,7 @@ func readInstructions(_ context.Context, q Query, f *Found) error {
 	return d.none(f)
 }
 
-// globs are those of a Cursor rule, one for each.
+// globs returns the globs of a Cursor rule, one for each.
 func globs(text string) []string {
 	var out []string
 	for _, g := range list(strings.Trim(text, "[]")) {
@@ -160,7 +158,7 @@ func globs(text string) []string {
 	return out
 }
 
-// top is the work tree that is worked in.
+// top returns the current work tree.
 func (q Query) top() string {
 	if len(q.Dirs) == 0 {
 		return ""
@@ -168,7 +166,7 @@ func (q Query) top() string {
 	return q.Dirs[0]
 }
 
-// inTree reads files of the work tree, or of the folder that is asked for.
+// inTree reads files of the work tree, or of the requested folder.
 func inTree(dir string, styles map[string]style) func(context.Context, Query, *Found) error {
 	return func(_ context.Context, q Query, f *Found) error {
 		label := dir + "/"
@@ -193,7 +191,7 @@ func inTree(dir string, styles map[string]style) func(context.Context, Query, *F
 var slugged = pattern.New(`[^A-Za-z0-9]`)
 
 // readClaude reads Claude Code's memory of this repository: a file for each fact, and MEMORY.md,
-// which may have more than links to them.
+// which may hold more than links to them.
 func readClaude(_ context.Context, q Query, f *Found) error {
 	usual := ""
 	for _, dir := range q.roots() {
@@ -228,7 +226,7 @@ func readClaude(_ context.Context, q Query, f *Found) error {
 	return d.none(f)
 }
 
-// roots are the repository's work trees, also as they are without links.
+// roots returns the repository's work trees, also with links resolved.
 func (q Query) roots() []string {
 	var out []string
 	for _, dir := range q.Dirs {
@@ -240,8 +238,7 @@ func (q Query) roots() []string {
 	return out
 }
 
-// readGemini reads Gemini CLI's memory of this repository, and what its user told it to remember
-// everywhere.
+// readGemini reads Gemini CLI's memory of this repository, and its user's global memory.
 func readGemini(_ context.Context, q Query, f *Found) error {
 	f.Place, f.Usual = q.place(filepath.Join(q.Gemini, "tmp", q.geminiProject(), "memory"))
 	d, err := openFolder(f.Place, "gemini-memory/")
@@ -276,12 +273,12 @@ func readGemini(_ context.Context, q Query, f *Found) error {
 	return nil
 }
 
-// geminiProject is the folder that Gemini CLI has for this repository: by its list of projects, a
-// project's own mark, or, as older versions name it, the work tree's hash.
+// geminiProject returns Gemini CLI's folder for this repository. It uses the list of projects, the
+// project's mark, or the hash of the work tree that older versions use.
 func (q Query) geminiProject() string {
 	var known struct{ Projects map[string]string }
 	if data, err := file.Read(filepath.Join(q.Gemini, "projects.json"), maxNotes); err == nil {
-		_ = json.Unmarshal(data, &known) // what cannot be read names nothing
+		_ = json.Unmarshal(data, &known) // an unreadable list names nothing
 	}
 	for _, dir := range slices.Sorted(maps.Keys(known.Projects)) {
 		if name := known.Projects[dir]; q.holds(dir) && filepath.IsLocal(name) {
@@ -299,14 +296,14 @@ func (q Query) geminiProject() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// codexAbout are the sections of Codex's memories that hold statements rather than a log.
+// codexAbout matches the sections of Codex's memories that hold statements rather than a log.
 var codexAbout = pattern.New(`(?i)\b(?:user preferences|preference signals|reusable knowledge|failures and how|general tips)\b`)
 
 var cwdLine = pattern.New(`(?m)^(?:applies_to: )?cwd[:=] ?([^;\n]+?)(?:;.*)?$`)
 
-// readCodex reads Codex's memories, of both of its layouts. One folder has those of all projects:
-// what does not name this one's folder is left out, but for the user's preferences, and for notes
-// where no other project is named at all.
+// readCodex reads Codex's memories, in both of its layouts. One folder serves all projects. It
+// skips memories that do not name this project's folder, except the user's preferences, and notes
+// if no other project is named at all.
 func readCodex(_ context.Context, q Query, f *Found) error {
 	f.Place, f.Usual = q.place(q.Codex)
 	found := false
@@ -384,7 +381,7 @@ func readCodexFolder(d *folder, q Query, f *Found) {
 	}
 }
 
-// about are the bullets of those sections that hold statements. Preferences are the user's.
+// about returns the bullets of the sections with statements. Preferences are the user's.
 func about(text, at string) []Item {
 	var out []Item
 	items := map[string][]Item{}

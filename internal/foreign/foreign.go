@@ -22,14 +22,14 @@ import (
 var (
 	// ErrNone is returned when there is no store at the place.
 	ErrNone = errors.New("there is no such store")
-	// ErrFormat is returned for a store that is not as its tool writes it.
+	// ErrFormat is returned for a store whose format differs from its tool's.
 	ErrFormat = errors.New("is not as its tool writes it")
 )
 
-// Files are the names of those stores that are files in Markdown. Their items have no keys.
+// Files lists the stores that are Markdown files. Their items have no keys.
 var Files = []string{"instructions", "claude-memory", "codex-memory", "gemini-memory", "opencode-dream", "deep-memory", "opencode-memory"}
 
-// Tools are the names of those whose stores are read: first those of Files.
+// Tools lists the tools whose stores are read, first those of Files.
 var Tools = []string{"instructions", "claude-memory", "codex-memory", "gemini-memory", "opencode-dream", "deep-memory", "opencode-memory",
 	"opencode-mem", "true-mem", "simple-memory", "opencode-lcm"}
 
@@ -63,38 +63,38 @@ func readers(tool string) func(context.Context, Query, *Found) error {
 	return nil
 }
 
-// Query says what is wanted of a store.
+// Query describes the request to a store.
 type Query struct {
-	Place   string   // file, folder or address of the store; empty is where the tool has it
+	Place   string   // file, folder or address of the store; empty: the tool's usual one
 	Home    string   // the user's folder
-	Dirs    []string // the repository's work trees, absolute; the first is the one that is worked in
+	Dirs    []string // the repository's work trees, absolute; the current one first
 	Remotes []string // addresses of the repository's remotes, for a server
-	Remote  bool     // an address may be of another machine, which is not sent the token of this one
-	Token   string   // for an address: what its server wants to see instead of the token in Home
+	Remote  bool     // an address may be on another machine, which does not get this machine's token
+	Token   string   // for an address: its server's token, instead of the one in Home
 
 	Claude, Codex, Gemini string // the folders of these agents
 }
 
-// Item is one thing that a tool remembers.
+// Item is one memory of a tool.
 type Item struct {
-	Key     string    // the tool's own, stable and unique in its store; empty where it has none
+	Key     string    // the tool's own key, stable and unique in its store; empty without one
 	At      string    // file:line of a file in Markdown
-	Text    string    // without what was marked as private
+	Text    string    // without text marked as private
 	Kind    string    // the tool's name for it
 	Tags    []string  // sorted as the tool has them
 	Paths   []string  // files of the repository
 	Created time.Time // zero: not known
-	User    bool      // it is about the person rather than the repository
+	User    bool      // about the person rather than the repository
 }
 
 // Found holds the content of a store.
 type Found struct {
-	Place  string // where it was found: a path or an address
-	Store  string // the same, however it was named: what tells one store of a tool from another
+	Place  string // its path or address
+	Store  string // independent of spelling: distinguishes the stores of a tool
 	Usual  bool   // whether Place is the tool's usual one
 	Items  []Item
-	Others int // items of other projects, which are left out
-	Left   int // items that the tool no longer holds for true, that are no memories, or that have no text
+	Others int // skipped items of other projects
+	Left   int // items that the tool considers outdated, that are no memories, or that have no text
 	Bad    int // entries that cannot be read
 }
 
@@ -117,7 +117,7 @@ func Read(ctx context.Context, tool string, q Query) (Found, error) {
 	return f, nil
 }
 
-// add keeps an item that has text.
+// add adds an item that has text.
 func (f *Found) add(i Item) {
 	if i.Text = clean(i.Text); i.Text == "" || i.Text == private {
 		f.Left++
@@ -138,7 +138,7 @@ func (q Query) place(usual string) (place string, isUsual bool) {
 	return q.Place, false
 }
 
-// holds reports whether a folder is one of the repository's work trees or lies in one.
+// holds reports whether a folder is one of the repository's work trees or inside one.
 func (q Query) holds(dir string) bool {
 	if !filepath.IsAbs(dir) {
 		return false
@@ -163,7 +163,7 @@ func (q Query) holds(dir string) bool {
 	return false
 }
 
-// private stands for what was marked as private.
+// private replaces text marked as private.
 const private = "[private]"
 
 var privateTag = pattern.New(`(?i)<(/?)private\s*>`)
@@ -205,7 +205,7 @@ const maxStore = 64 << 20
 // budget counts the bytes read from a store.
 type budget int64
 
-// spend counts n more bytes. The error wraps ErrFormat where that is more than maxStore.
+// spend counts n more bytes. The error wraps ErrFormat beyond maxStore.
 func (b *budget) spend(n int) error {
 	if *b += budget(n); *b > maxStore {
 		return fmt.Errorf("has more than %d MiB: %w", maxStore>>20, ErrFormat)
@@ -213,7 +213,7 @@ func (b *budget) spend(n int) error {
 	return nil
 }
 
-// moment reads a time as tools write it: RFC 3339, or a date. Zero is what it is not.
+// moment parses a time as tools write it: RFC 3339, or a date. It returns zero for any other text.
 func moment(text string) time.Time {
 	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
 		if t, err := time.Parse(layout, text); err == nil {
@@ -223,8 +223,8 @@ func moment(text string) time.Time {
 	return time.Time{}
 }
 
-// milliseconds is the time so long after the beginning of 1970; zero where that is not known, or
-// none that RFC 3339 can write.
+// milliseconds converts milliseconds since 1970 to a time. It returns zero if n is unknown or RFC
+// 3339 cannot write the time.
 func milliseconds[T int64 | float64](n T) time.Time {
 	if !(n > 0 && n < 1e15) { // 1e15 is past the year 9999, and fits int64
 		return time.Time{}
@@ -232,8 +232,8 @@ func milliseconds[T int64 | float64](n T) time.Time {
 	return bounded(time.UnixMilli(int64(n)))
 }
 
-// bounded is a time in UTC to the second, or zero outside of the years 1 to 9999, which RFC 3339
-// cannot write.
+// bounded returns a time in UTC to the second, or zero outside of the years 1 to 9999, which RFC
+// 3339 cannot write.
 func bounded(t time.Time) time.Time {
 	if t = t.UTC().Truncate(time.Second); t.Year() < 1 || t.Year() > 9999 {
 		return time.Time{}
@@ -241,7 +241,7 @@ func bounded(t time.Time) time.Time {
 	return t
 }
 
-// list splits what is parted by commas.
+// list splits a text at commas.
 func list(text string) []string {
 	var out []string
 	for tag := range strings.SplitSeq(text, ",") {

@@ -17,7 +17,7 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// database makes one with the statements that the tools make theirs with, and closes it.
+// database creates one by the tools' own statements, and closes it.
 func database(t *testing.T, path string, statements ...string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

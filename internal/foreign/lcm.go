@@ -80,7 +80,7 @@ func readLCM(ctx context.Context, q Query, f *Found) error {
 	})
 }
 
-// rootNodes are the ids of the summaries that no other summary holds.
+// rootNodes returns the ids of the summaries that no other summary contains.
 func rootNodes(s *sqlite.Snapshot) (map[string]bool, error) {
 	state, err := table(s, "summary_state", "root_node_ids_json")
 	if err != nil {

@@ -49,9 +49,9 @@ func IsOM(text string) bool {
 	}
 }
 
-// OM reads an export of OpenCode Manager's memory: an array in JSON, or its Markdown. A file that
-// is neither is one item. Its scopes are kinds: one that it does not know itself is kept, as any
-// other tool's. The error names the element, from 1.
+// OM reads an export of OpenCode Manager's memory: an array in JSON, or its Markdown. Any other
+// file is one item. Its scopes are kinds; unknown kinds are kept. The error names the element, from
+// 1.
 func OM(text string) (Found, error) {
 	var f Found
 	text = strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\ufeff")
@@ -88,8 +88,8 @@ func (f *Found) omJSON(text string) error {
 	return errors.Join(bad...)
 }
 
-// omMarkdown takes for headings only what that tool writes as its own, so that lines of a text
-// which begin with # stay in it.
+// omMarkdown recognises only the tool's own headings, so that other lines which begin with # stay
+// in their text.
 func (f *Found) omMarkdown(text string) {
 	kind, open := "", (*Item)(nil)
 	var lines, outside []string

@@ -30,10 +30,10 @@ const (
 	serverHeader = "x-opencode-mem-token"
 )
 
-// errElsewhere is said of an address that is not of this machine.
+// errElsewhere reports an address on another machine.
 var errElsewhere = errors.New("is not this machine, and that was not allowed")
 
-// serverName is an address as it is written for each server once: loopback has several names.
+// serverName returns one spelling of a server's address: loopback has several names.
 func serverName(at *url.URL) string {
 	host := strings.ToLower(at.Hostname())
 	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
@@ -58,7 +58,7 @@ func readOpenCodeMem(ctx context.Context, q Query, f *Found) error {
 	f.Store = serverName(base)
 	f.Usual = f.Store == usualServer
 	token := q.Token
-	if token == "" && !q.Remote { // it is for this machine's server alone
+	if token == "" && !q.Remote { // it belongs to this machine's server alone
 		data, err := file.ReadLinked(filepath.Join(q.Home, ".opencode-mem", ".auth-token"), maxToken)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
@@ -95,7 +95,7 @@ func readOpenCodeMem(ctx context.Context, q Query, f *Found) error {
 	return fmt.Errorf("has more than %d pages: %w", maxPages, ErrFormat)
 }
 
-// serverItem is an item of opencode-mem's; the e-mail address of who made it is left there.
+// serverItem is an item of opencode-mem, without its author's e-mail address.
 type serverItem struct {
 	Type, ID, Content, MemoryType string
 	Tags                          []string
@@ -103,7 +103,7 @@ type serverItem struct {
 	ProjectPath, GitRepoURL       string
 }
 
-// take keeps a memory of this repository or of the user.
+// take adds a memory of this repository or of the user.
 func (q Query) take(i serverItem, f *Found) {
 	isOurs := i.ProjectPath != "" && q.holds(i.ProjectPath)
 	for _, remote := range q.Remotes {
@@ -128,7 +128,8 @@ func (q Query) take(i serverItem, f *Found) {
 	}
 }
 
-// sameAddress compares addresses of repositories by host and path, for one repository has several.
+// sameAddress compares addresses of repositories by host and path, because a repository has
+// several.
 func sameAddress(a, b string) bool {
 	short := func(s string) string {
 		s = strings.ToLower(strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(s), "/"), ".git"))
@@ -191,8 +192,8 @@ func ask(ctx context.Context, client *http.Client, address, token string, read *
 	return *answer.Data, nil
 }
 
-// newClient asks directly, without a proxy, follows no redirection, and without remote connects to
-// nothing but this machine, whatever name or answer of a name server says.
+// newClient returns a client without a proxy that follows no redirection. Without remote it
+// connects only to this machine, whatever a name resolves to.
 func newClient(remote bool) *http.Client {
 	dialer := &net.Dialer{Timeout: serverWait}
 	if !remote {

@@ -10,10 +10,10 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// A text that people or agents wrote for agents to read: each bullet is a statement, and so is a
-// paragraph that gives a rule.
+// Text written for agents to read: each bullet is a statement, and so is a paragraph that gives a
+// rule.
 
-// style says how a file is written.
+// style describes the form of a file.
 type style uint8
 
 const (
@@ -25,9 +25,9 @@ const (
 
 // Bounds of a statement and of its surroundings, in characters.
 const (
-	maxRule    = 400 // a longer paragraph is taken sentence by sentence
-	maxContext = 120 // of what is put before a bullet
-	shortRule  = 4   // words of a bullet that says little without its heading
+	maxRule    = 400 // a longer paragraph is split into sentences
+	maxContext = 120 // of the text before a bullet
+	shortRule  = 4   // words of a bullet that needs its heading
 )
 
 var (
@@ -45,14 +45,14 @@ var (
 	sentenceEnd = pattern.New(`([.!?])\s+|([。！？])`)
 )
 
-// kindOfSection is the kind that a section's name gives its bullets.
+// kindOfSection maps the name of a section to the kind of its bullets.
 type kindOfSection struct {
 	words *pattern.Pattern
 	kind  string
 }
 
-// The first match counts. A name of binding goes before the words of a bullet, and one of loose
-// only in a tool's own files.
+// The first match counts. binding overrides the words of a bullet; loose applies only in a tool's
+// own files.
 var (
 	binding = []kindOfSection{
 		{pattern.New(`(?i)\b(?:constraints?|hard rules?|forbidden)\b|约束|禁止`), "constraint"},
@@ -77,19 +77,19 @@ func kindIn(sections []kindOfSection, heading string) string {
 	return ""
 }
 
-// rules are the statements of a text; at is the file as sources name it.
+// rules returns the statements of a text; at names the file in sources.
 func rules(text, at string, s style) []Item {
 	scale := 1
 	if s == plain { // an empty line between all of them
 		text, scale = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\n\n"), 2
 	}
 	var out []Item
-	holds := map[int]int{} // line of a bullet → 1 + the item that has it
+	holds := map[int]int{} // line of a bullet → 1 + index of its item
 	for _, u := range docs.Markdown(clean(text)).Units {
 		all := statements(u, s)
 		if into := holds[u.In]; into > 0 && u.Form == docs.Bullet && u.Under == "" {
 			holds[u.Line] = into
-			for _, t := range all { // it explains the bullet that it lies in
+			for _, t := range all { // it explains its enclosing bullet
 				if len(out[into-1].Text) < docs.MaxText {
 					out[into-1].Text += "\n- " + t
 				}
@@ -112,7 +112,7 @@ func rules(text, at string, s style) []Item {
 	return out
 }
 
-// statements are those of a unit, mostly one or none.
+// statements returns the statements of a unit, mostly one or none.
 func statements(u docs.Unit, s style) []string {
 	text := strings.ReplaceAll(strings.TrimSpace(remarks.ReplaceAllString(u.Text, "")), "**", "")
 	switch {
@@ -144,8 +144,8 @@ func isWord(r rune) bool {
 	return r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r >= 0x80
 }
 
-// inContext puts before a bullet what it needs to be understood: the bullet or line that it goes on
-// with, or the heading of one that has few words.
+// inContext puts before a bullet the context that it needs: the bullet or line that introduces it,
+// or the heading if it has few words.
 func inContext(u docs.Unit, text string) string {
 	under := strings.ReplaceAll(u.Under, "**", "")
 	if under == "" && u.Level > 1 && len(strings.Fields(text)) < shortRule && utf8.RuneCountInString(text) < maxContext/2 {
@@ -159,8 +159,8 @@ func inContext(u docs.Unit, text string) string {
 	return under + ": " + text
 }
 
-// kindOf is the kind of a unit's statement: what its section or its words bind to, else what its
-// section is about.
+// kindOf returns the kind of a unit's statement: a binding section's or the words' own, else the
+// section's.
 func kindOf(u docs.Unit, s style) string {
 	heading := ""
 	if n := len(u.Headings); n > 0 {
@@ -189,7 +189,7 @@ var whenCue = pattern.New(`(?i)^(?:before|after|when|whenever|if|on (?:each|ever
 
 var commandCue = pattern.New(`(?i)\b(?:commands?|build|setup|install|tests?|testing|run|running|deploy|release|lint|develop(?:ment|ing)?)\b`)
 
-// tagsOf is the last heading as a tag, but for that of the whole text.
+// tagsOf returns the last heading as a tag, except the heading of the whole text.
 func tagsOf(u docs.Unit) []string {
 	if u.Level < 2 || isMoment.MatchString(u.Headings[len(u.Headings)-1]) {
 		return nil
@@ -201,8 +201,8 @@ func tagsOf(u docs.Unit) []string {
 	return []string{tag}
 }
 
-// fact is the statement of a file that holds one, as Claude Code keeps them: what it says, why, and
-// how to apply it.
+// fact returns the statement of a file that holds one, as Claude Code keeps them: the fact, the
+// reason, and its use.
 func fact(text, at string, modified time.Time) (Item, bool) {
 	parsed := docs.Markdown(clean(text))
 	i := Item{At: at + ":1", Created: modified, Kind: "fact"}

@@ -15,18 +15,18 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// maxDay is the largest file of a day that is read, in bytes.
+// maxDay bounds the file of a day, in bytes.
 const maxDay = 16 << 20
 
 var (
 	dayFile = pattern.New(`^\d{4}-\d{2}-\d{2}\.logfmt$`)
-	// entryStart begins an entry. All other lines go on with the one before: one version writes line
-	// feeds in its texts as they are.
+	// entryStart begins an entry. All other lines continue the previous one, because one version
+	// writes line feeds unescaped.
 	entryStart = pattern.New(`^(?:ts=|id=mem_)`)
 )
 
-// readSimpleMemory reads simple-memory's folder: a file a day, an entry a line. The file of
-// deletions says what is gone, and is not read: what was deleted is in no file of a day.
+// readSimpleMemory reads simple-memory's folder: a file per day, an entry per line. It ignores the
+// file of deletions, because deleted entries are in no file of a day.
 func readSimpleMemory(ctx context.Context, q Query, f *Found) error {
 	dir := ""
 	if len(q.Dirs) > 0 {
@@ -91,7 +91,7 @@ func entries(text string) []string {
 	return out
 }
 
-// simpleItem is the item of an entry; ok is false without a text or a time.
+// simpleItem returns the item of an entry, and false without a text or a time.
 func simpleItem(fields map[string]string) (item Item, ok bool) {
 	text, found := fields["content"]
 	at := moment(fields["ts"])

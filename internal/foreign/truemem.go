@@ -9,8 +9,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/sqlite"
 )
 
-// readTrueMem reads true-mem's database. It holds all projects: a memory of one has the project's
-// folder, one without is about the user.
+// readTrueMem reads true-mem's database of all projects. A memory with a folder belongs to that
+// project; one without is about the user.
 func readTrueMem(ctx context.Context, q Query, f *Found) error {
 	f.Place, f.Usual = q.place(filepath.Join(q.Home, ".true-mem", "memory.db"))
 	fresh := *f
@@ -38,7 +38,7 @@ func readTrueMem(ctx context.Context, q Query, f *Found) error {
 	})
 }
 
-// tags are written as an array in JSON, or parted by commas.
+// tags parses a JSON array, or a list separated by commas.
 func tags(text string) []string {
 	var out []string
 	if strings.HasPrefix(text, "[") && json.Unmarshal([]byte(text), &out) == nil {
