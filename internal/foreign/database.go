@@ -11,8 +11,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/sqlite"
 )
 
-// readTables calls fn on one state of the database at path. If that state was a mixture, it calls
-// start and tries again.
+// readTables calls start and then fn on one state of the database at path. It repeats both if that
+// state was a mixture.
 func readTables(ctx context.Context, path string, start func(), fn func(*sqlite.Snapshot) error) error {
 	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", path, ErrNone)

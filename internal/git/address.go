@@ -11,7 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// AddressError says why a remote is not contacted at its address.
+// AddressError gives the reason why a remote is not contacted at its address.
 type AddressError struct{ Remote, Address, Why string }
 
 func (e *AddressError) Error() string {
@@ -19,21 +19,22 @@ func (e *AddressError) Error() string {
 }
 
 var (
-	// helperAddress is one that git gives to the program git-remote-<name>, or to an alias of that
+	// helperAddress matches an address for the program git-remote-<name>, or for an alias of that
 	// name.
 	helperAddress = pattern.New(`^([A-Za-z][A-Za-z0-9+.-]*)?::`)
 	urlAddress    = pattern.New(`^([A-Za-z][A-Za-z0-9+.-]*)://`)
 	escaped       = pattern.New(`%[0-9A-Fa-f]{2}`)
 )
 
-// plainSchemes are those that git and its own helpers speak.
+// plainSchemes lists the protocols of git and its own helpers.
 var plainSchemes = []string{"file", "git", "ssh", "git+ssh", "ssh+git", "http", "https", "ftp", "ftps"}
 
-// vet refuses a remote with several addresses, of which git would push to all and we name one, and
-// one whose address runs a helper that the user's own configuration does not allow or lies in this
-// repository's own folder: the hooks of such a repository came with that folder. Hooks of a remote
-// that is a path elsewhere run on a push as they do with git. bases are where a relative path may
-// begin.
+// vet refuses a remote with several addresses, because git would push to all while we name one. It
+// also refuses a helper that the user's own configuration does not allow. And it refuses an address
+// in this repository's own folder, because the hooks there came with that folder.
+//
+// Hooks of a path elsewhere run on a push, as with git. bases are the possible origins of a
+// relative path.
 func (c remoteConfig) vet(r *Repo, name string, bases ...string) error {
 	for _, key := range []string{"url", "pushurl"} {
 		values := c.all["remote."+name+"."+key]
@@ -69,8 +70,8 @@ func helperOf(address string) (string, bool) {
 	return "", false
 }
 
-// allows reports whether the user, and not the repository, lets git speak a protocol. ext and fd
-// never run, whatever is said here.
+// allows reports whether the user, not the repository, permits a protocol. ext and fd never run,
+// whatever it returns.
 func (c remoteConfig) allows(protocol string) bool {
 	if protocol != "" && slices.Contains(strings.Split(os.Getenv("GIT_ALLOW_PROTOCOL"), ":"), protocol) {
 		return true
@@ -79,7 +80,7 @@ func (c remoteConfig) allows(protocol string) bool {
 	return word == "always" || word == "user"
 }
 
-// localPath is the path that an address is, by git's rules.
+// localPath returns the path that an address stands for, by git's rules.
 func localPath(address string) (string, bool) {
 	if m := urlAddress.FindStringSubmatch(address); m != nil {
 		rest := escaped.ReplaceAllStringFunc(strings.TrimPrefix(address, "file://"), func(hex string) string {
@@ -115,7 +116,7 @@ func (c remoteConfig) holds(r *Repo, path string, bases []string) bool {
 		}
 	}
 	if below(path, "/proc") || below(path, "/dev") {
-		return true // git may stand elsewhere than we, so that /proc/self/cwd is another folder
+		return true // git may run in another folder, which changes /proc/self/cwd
 	}
 	if filepath.IsAbs(path) {
 		bases = []string{""}
@@ -141,7 +142,7 @@ func below(path, root string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// resolved is a path without symbolic links, as far as it exists.
+// resolved returns a path with symbolic links resolved, as far as it exists.
 func resolved(path string) string {
 	rest := ""
 	for p := path; ; {

@@ -24,7 +24,7 @@ func canary(t *testing.T) (path string, silent func()) {
 	}
 }
 
-// use does with origin what a sync does, as far as it is let.
+// use does with origin what a sync does, as far as permitted.
 func use(t *testing.T, repo *git.Repo) error {
 	t.Helper()
 	m, err := repo.Remote(t.Context(), "origin", "")
@@ -36,7 +36,7 @@ func use(t *testing.T, repo *git.Repo) error {
 	return errors.Join(err, err2)
 }
 
-// git runs an alias where it finds no program for a credential helper or a transport.
+// git runs an alias if it finds no program for a credential helper or a transport.
 func TestAliasesForHelpersAreRefused(t *testing.T) {
 	locked := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("WWW-Authenticate", `Basic realm="x"`)
@@ -119,8 +119,8 @@ func TestSeveralAddressesAreRefused(t *testing.T) {
 	}
 }
 
-// Reading what is missing does not do what a sync refuses, however the configuration says that the
-// clone is partial.
+// Reading a missing object does nothing that a sync refuses, however the configuration marks the
+// clone as partial.
 func TestMissingObjectIsNotFetchedFromAnywhere(t *testing.T) {
 	missing := strings.Repeat("1", 40)
 	for name, config := range map[string]string{

@@ -16,8 +16,8 @@ var ErrNoPath = errors.New("no such file in the commit")
 // MaxCode bounds the entries that Code.Walk visits.
 const MaxCode = 300_000
 
-// Code is the user's code at one commit. Only what is asked for is read, and the folders above it,
-// each once. It is used by one goroutine at a time, and closed.
+// Code is the user's code at one commit. It reads only requested files and the folders above them,
+// each once. It serves one goroutine and must be closed.
 type Code struct {
 	repo    *Repo
 	commit  string
@@ -34,7 +34,7 @@ func (r *Repo) Code(commit string) *Code {
 	return &Code{repo: r, commit: commit, objects: r.Objects(), trees: map[string][]codeEntry{}}
 }
 
-// Commit is the id that Code was given.
+// Commit returns the id that was passed to Code.
 func (c *Code) Commit() string { return c.commit }
 
 // Close ends the reading.
@@ -79,7 +79,7 @@ func (c *Code) Read(ctx context.Context, blob string) ([]byte, error) {
 	return o.Data, err
 }
 
-// Walk calls fn with every plain file, in git's order, until it returns false or MaxCode entries
+// Walk calls fn with every plain file, in git's order, until fn returns false or MaxCode entries
 // were seen.
 func (c *Code) Walk(ctx context.Context, fn func(name, blob string) bool) error {
 	at, err := c.top(ctx)
@@ -114,7 +114,7 @@ func (c *Code) Walk(ctx context.Context, fn func(name, blob string) bool) error 
 	return err
 }
 
-// top is the id of the root tree.
+// top returns the id of the root tree.
 func (c *Code) top(ctx context.Context) (string, error) {
 	if c.root != "" {
 		return c.root, nil

@@ -106,7 +106,7 @@ func TestHistoryQuestions(t *testing.T) {
 	if diff := cmp.Diff([]string{whole}, got); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
-	// git itself says the same.
+	// git itself agrees.
 	if want, _, _ := strings.Cut(r.Run("-c", "alias.p=!git diff-tree -p "+base+" "+tip+" | git patch-id --stable", "p"), " "); want != whole {
 		t.Errorf("git says %s, we %s", want, whole)
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// gcFresh is the age from which on git itself no longer believes a gc.pid.
+	// gcFresh is the age from which git itself ignores a gc.pid.
 	gcFresh = 12 * time.Hour
 	// gcWait bounds how long a command waits for a git gc before it writes beside it.
 	gcWait = 5 * time.Second
@@ -36,9 +36,9 @@ func (r *Repo) Collecting() bool {
 	return err != nil || host != here || processExists(pid)
 }
 
-// AwaitCollection waits for a git gc that is at work, and reports whether none is any more. It
-// waits 5 seconds at most, and not at all for who has less than twice that, as a hook: what is
-// written beside a gc is safe, only dearer.
+// AwaitCollection waits for a running git gc, and reports whether none runs any more. It waits at
+// most 5 seconds, and not at all if ctx has less than twice that left, as in a hook. Writing beside
+// a gc is safe, only slower.
 func (r *Repo) AwaitCollection(ctx context.Context) bool {
 	wait := gcWait
 	if end, ok := ctx.Deadline(); ok && time.Until(end) < 2*gcWait {

@@ -11,19 +11,18 @@ import (
 // Identity holds the committer as git resolves it for this worktree, with includeIf.
 type Identity struct {
 	Name, Email string
-	Fallback    bool // git has no identity configured; Name and Email were made up from the system's user and host
+	Fallback    bool // git has no identity configured; Name and Email come from the system's user and host
 	Sign        bool // commit.gpgsign is on
 }
 
-// settings are values of the configuration that name no program and hold no secret, by key in lower
-// case: what may be kept from one command to the next. A key that is asked for has to be one of
-// keptSettings.
+// settings holds configuration values, by lower-case key, that name no program and hold no secret.
+// Such values may be cached between commands. A key must be one of keptSettings.
 type settings map[string]string
 
 var keptSettings = []string{"author.name", "author.email", "user.name", "user.email", "commit.gpgsign", "core.sharedrepository", "gc.auto", "init.defaultbranch"}
 
-// listing is the configuration of one repository: the last value of each key, in lower case,
-// once over all scopes and once without those that live in the repository.
+// listing is the configuration of one repository: the last value of each key, in lower case, once
+// over all scopes and once without the repository's own scopes.
 type listing struct {
 	all, trusted map[string]string
 	origins      []origin
@@ -33,7 +32,7 @@ type listing struct {
 type origin struct {
 	scope, file string // as git writes them
 	include     string // the path of an include; empty for other values
-	plain       bool   // whether that is followed depends on the configuration and the repository's path alone
+	plain       bool   // only the configuration and the repository's path decide whether that is followed
 }
 
 func (l listing) settings() settings {
@@ -46,8 +45,8 @@ func (l listing) settings() settings {
 	return s
 }
 
-// list lists the configuration where the user stands, so that includeIf applies as it
-// does to the user's own git. One process.
+// list lists the configuration in the user's folder, so that includeIf applies as in the user's own
+// git. It costs one process.
 func (r *Repo) list(ctx context.Context) (listing, error) {
 	cmd := exec.CommandContext(ctx, "git", "--git-dir="+r.GitDir, "config", "--list", "-z", "--show-scope", "--show-origin")
 	if cmd.Dir = r.WorkTree; cmd.Dir == "" {
@@ -64,7 +63,7 @@ func (r *Repo) list(ctx context.Context) (listing, error) {
 		o := origin{scope: fields[i], file: fields[i+1]}
 		key, value, found := strings.Cut(fields[i+2], "\n")
 		if !found {
-			value = "true" // a key alone is a true boolean
+			value = "true" // a key without a value is true
 		}
 		l.all[key] = value
 		if o.scope == "global" || o.scope == "system" {
@@ -105,7 +104,7 @@ func (r *Repo) Identity(ctx context.Context) (Identity, error) {
 	return id, nil
 }
 
-// crudFree removes what git does not allow in a name or an address of a commit.
+// crudFree removes characters that git forbids in a name or an address of a commit.
 func crudFree(s string) string {
 	s = strings.Map(func(c rune) rune {
 		if c < 0x20 || c == 0x7f || c == '<' || c == '>' {
@@ -124,8 +123,8 @@ func truth(v string) bool {
 	return false
 }
 
-// falsity reports whether git takes a value for false; it takes numbers, too, and what we do not
-// know we do not trust.
+// falsity reports whether git takes a value for false. git also accepts numbers, which we do not
+// recognise and therefore do not trust.
 func falsity(v string) bool {
 	switch strings.ToLower(v) {
 	case "false", "no", "off", "0", "":

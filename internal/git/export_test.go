@@ -11,7 +11,7 @@ func Watched(ctx context.Context, tell func()) context.Context {
 	return context.WithValue(ctx, watchKey{}, tell)
 }
 
-// Settled sets how old the configuration has to be before an answer is kept.
+// Settled sets the minimum age of the configuration for keeping an answer.
 func Settled(t testing.TB, d time.Duration) {
 	old := settled
 	settled = d

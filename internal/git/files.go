@@ -19,11 +19,11 @@ import (
 type fileObjects struct {
 	repo   *Repo
 	sizes  Sizes
-	dirs   []string // object folders: our own first, then the alternates
-	packs  []*pack  // of all folders, with the one last used first
+	dirs   []string // object folders: first our own, then the alternates
+	packs  []*pack  // of all folders, the last used first
 	listed bool     // packs is filled
 	git    *gitObjects
-	asked  bool     // git had an object that the files did not: no new look at them is needed
+	asked  bool     // git had an object that the files lacked: do not rescan them
 	kept   []string // .keep files that Release removes
 }
 
@@ -31,7 +31,7 @@ func (f *fileObjects) Read(ctx context.Context, id string) (Object, error) {
 	progress(ctx)
 	o, err := f.readFiles(id)
 	if errors.Is(err, ErrNoObject) && !f.asked {
-		// Another process may have packed it since the packs were listed.
+		// Another process may have packed it since we listed the packs.
 		f.closePacks()
 		o, err = f.readFiles(id)
 	}
@@ -57,7 +57,7 @@ func (f *fileObjects) Read(ctx context.Context, id string) (Object, error) {
 	return Object{}, err
 }
 
-// readFiles looks in all files once. A corrupt copy is passed over if there is a good one.
+// readFiles searches all files once. It skips a corrupt copy if there is a good one.
 func (f *fileObjects) readFiles(id string) (Object, error) {
 	if !f.repo.IsID(id) {
 		return Object{}, fmt.Errorf("%q: not an object id", id)
@@ -85,7 +85,7 @@ func (f *fileObjects) readFiles(id string) (Object, error) {
 	return o, err
 }
 
-// has reports whether a file holds the object, without reading it.
+// has reports whether the files hold the object, without reading it.
 func (f *fileObjects) has(id string) bool {
 	if f.findDirs() != nil {
 		return false
@@ -124,7 +124,7 @@ func (f *fileObjects) readPacked(id string) (Object, error) {
 			f.packs[0], f.packs[i] = f.packs[i], f.packs[0]
 			return o, nil
 		}
-		if !errors.Is(err, fs.ErrNotExist) { // else the pack was replaced while we looked
+		if !errors.Is(err, fs.ErrNotExist) { // otherwise the pack was replaced meanwhile
 			broken = err
 		}
 	}
@@ -144,7 +144,7 @@ func (f *fileObjects) readAt(p *pack, offset int64, id string) (Object, error) {
 	return o, f.repo.check(o)
 }
 
-// ReadAll reads what is packed in the order of the packs, then the rest one by one.
+// ReadAll reads packed objects in the order of the packs, then the others one by one.
 func (f *fileObjects) ReadAll(ctx context.Context, ids []string, fn func(i int, o Object) error) error {
 	if err := f.findDirs(); err != nil {
 		return err
@@ -215,7 +215,7 @@ func (f *fileObjects) ReadAll(ctx context.Context, ids []string, fn func(i int, 
 	return nil
 }
 
-// fetchMissing makes a partial clone complete for those of rest that it does not have.
+// fetchMissing fetches into a partial clone those objects of rest that it lacks.
 func (f *fileObjects) fetchMissing(ctx context.Context, ids []string, rest []int) {
 	var missing []string
 	for _, i := range rest {
@@ -276,8 +276,8 @@ func (f *fileObjects) findDirs() error {
 	return nil
 }
 
-// alternates reads objects/info/alternates: one folder a line, relative to dir, # begins a comment.
-// A quoted line is left to git.
+// alternates reads objects/info/alternates: one folder per line, relative to dir; # begins a
+// comment. It leaves a quoted line to git.
 func alternates(dir string) ([]string, error) {
 	file, err := os.Open(filepath.Join(dir, "info", "alternates"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -317,8 +317,8 @@ func (f *fileObjects) Close() error {
 	return nil
 }
 
-// Save writes the objects whether or not a pack has them already: a second copy does no harm, and
-// asking would open every pack.
+// Save writes the objects even if a pack has them already: a second copy does no harm, and a check
+// would open every pack.
 func (f *fileObjects) Save(ctx context.Context, objs []Object) error {
 	if len(objs) > PackFrom {
 		kept, err := f.repo.savePack(ctx, objs)

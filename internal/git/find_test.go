@@ -76,7 +76,8 @@ func TestFindSaysWhyNot(t *testing.T) {
 	}
 }
 
-// A git that has reftables answers so; this one may not have them, and then refuses by itself.
+// A git with reftables answers like this; the present one may lack them, and then refuses by
+// itself.
 func TestReftableIsNeverTakenForFiles(t *testing.T) {
 	r := testrepo.New(t)
 	r.Run("config", "core.repositoryFormatVersion", "1")

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Overwrite moves one ref of the remote from u.Old to u.ID, although that is no descendant: what
-// the remote had is replaced, which only a purge wants. The server compares, so nothing is
-// overwritten that was not seen: an empty Old is refused. Otherwise it is as Push.
+// Overwrite moves one ref of the remote from u.Old to u.ID, although that is no descendant. Only a
+// purge replaces the remote's history. The server compares u.Old, so nothing unseen is overwritten:
+// an empty Old is refused. Otherwise it works like Push.
 func (m *Remote) Overwrite(ctx context.Context, u Update) (Pushed, []string, error) {
 	if err := CheckRef(u.Ref); err != nil {
 		return Pushed{}, nil, err
@@ -27,7 +27,7 @@ func (m *Remote) Overwrite(ctx context.Context, u Update) (Pushed, []string, err
 	p, found := parsePorcelain(string(out))[u.Ref]
 	if found {
 		if p.Outcome == LostRace && strings.Contains(p.Reason, "non-fast-forward") {
-			p.Outcome = Refused // what was meant is what the server forbids
+			p.Outcome = Refused // the server forbids this very operation
 		}
 		return p, said, nil
 	}

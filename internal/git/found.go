@@ -97,8 +97,8 @@ func walk(dir string) (p place, plain bool) {
 	}
 }
 
-// placeAt is the repository whose top a folder is: one with a folder, or a file "gitdir: …", named
-// .git. It may also be a git directory itself.
+// placeAt returns the repository whose top is the given folder, by its .git folder or its file
+// "gitdir: …". The folder may also be a git directory itself.
 func placeAt(top string) (p place, plain bool) {
 	p, plain = place{top: top, gitDir: filepath.Join(top, ".git")}, true
 	switch dot, err := os.Lstat(p.gitDir); {
@@ -149,7 +149,7 @@ func placeAt(top string) (p place, plain bool) {
 	return p, plain && err == nil && (strings.HasPrefix(id, "ref: refs/") || len(id) >= 40 && strings.Trim(id, "0123456789abcdef") == "")
 }
 
-// follow is the folder that a file of git's names, on one line, seen from another.
+// follow returns the folder named by one line of a git file, relative to from.
 func follow(from, line string) (dir string, ok bool) {
 	to := strings.TrimRight(line, "\r\n")
 	if to == "" || strings.ContainsAny(to, "\r\n\x00") {
@@ -189,8 +189,8 @@ func plainEnviron() bool {
 // answer holds git's cached answer for a place.
 type answer struct {
 	Key   string            `json:"key"`
-	Files map[string]string `json:"files"` // of the configuration, with their stamps; some are not there
-	Ask   bool              `json:"ask"`   // git has to be asked each time: the configuration depends on more than that
+	Files map[string]string `json:"files"` // of the configuration, with their stamps; some may be missing
+	Ask   bool              `json:"ask"`   // always ask git: the configuration depends on more than that
 
 	ObjectFormat string   `json:"objects"`
 	RefFormat    string   `json:"refs"`
@@ -203,7 +203,7 @@ const foundDir = "found"
 // maxFound bounds the cached answers: one per worktree.
 const maxFound = 64
 
-// name is that of the file in the state folder.
+// name returns the name of the answer's file in the state folder.
 func (p place) name() string {
 	sum := sha256.Sum256([]byte(p.gitDir))
 	return foundDir + "/" + hex.EncodeToString(sum[:8])
@@ -230,7 +230,7 @@ func (p place) key() (string, bool) {
 	return sumOf([]byte(strings.Join(parts, "\x00"))), true
 }
 
-// known is the repository by what was kept, or nil.
+// known returns the repository from the cached answer, or nil.
 func (p place) known() *Repo {
 	a, ok := p.read()
 	if !ok || a.Ask {
@@ -247,7 +247,7 @@ func (p place) known() *Repo {
 	return r
 }
 
-// read is the answer that was kept, if it holds.
+// read returns the cached answer, if it holds.
 func (p place) read() (a answer, ok bool) {
 	file := filepath.Join(p.common, "reverie", filepath.FromSlash(p.name()))
 	for _, path := range []string{filepath.Dir(filepath.Dir(file)), filepath.Dir(file), file} {
@@ -283,8 +283,8 @@ func (p place) read() (a answer, ok bool) {
 // the same tick of its file system's clock and keep its stamp.
 var settled = 2 * time.Second
 
-// keep writes down what git said, if it said it of this place and the files cannot have changed
-// since. It need not succeed.
+// keep caches git's answer, if it is about this place and the files cannot have changed since. It
+// may fail silently.
 func (p place) keep(ctx context.Context, r *Repo, began time.Time) {
 	if r.Bare || r.CommonDir != p.common || r.GitDir != p.gitDir || r.WorkTree != p.top {
 		return
@@ -334,8 +334,8 @@ func sumOf(data []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// configFiles are the files that git reads its configuration from here, and those that would be
-// read if they were there. known is false where more than their text decides about it.
+// configFiles returns the configuration files that git reads here, including missing ones. known is
+// false if more than their text decides.
 func (p place) configFiles(ctx context.Context, l listing) (files []string, known bool) {
 	files = append(files, filepath.Join(p.common, "config"), filepath.Join(p.gitDir, "config.worktree"))
 	home := os.Getenv("HOME")
@@ -395,7 +395,7 @@ func systemFiles(ctx context.Context) (files []string, known bool) {
 	if out, err := ask("var", "GIT_CONFIG_SYSTEM"); err == nil && out != "" {
 		return strings.Split(strings.TrimSuffix(out, "\n"), "\n"), true
 	}
-	out, err := ask("config", "--system", "--list") // a git that does not know the variable names the file that it misses
+	out, err := ask("config", "--system", "--list") // a git that does not know the variable names the missing file
 	if err == nil {
 		return nil, false
 	}

@@ -18,8 +18,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// countGits puts a git into PATH that notes each start, and returns how to count those of a
-// function.
+// countGits puts a git into PATH that records each start, and returns a function that counts the
+// starts during another.
 func countGits(t *testing.T) func(fn func()) int {
 	t.Helper()
 	real, err := exec.LookPath("git")
@@ -45,7 +45,7 @@ func countGits(t *testing.T) func(fn func()) int {
 	}
 }
 
-// sees is all that a Repo says, with who commits.
+// sees returns all fields of a Repo, and the committer.
 func sees(t *testing.T, repo *git.Repo, err error) (git.Repo, git.Identity, error) {
 	t.Helper()
 	if err != nil {
@@ -55,7 +55,7 @@ func sees(t *testing.T, repo *git.Repo, err error) (git.Repo, git.Identity, erro
 	return *repo, who, err
 }
 
-// agree fails unless FindCached says of dir what Find says.
+// agree fails unless FindCached and Find agree about dir.
 func agree(t *testing.T, dir string) {
 	t.Helper()
 	asked, err := git.Find(t.Context(), dir)
@@ -73,7 +73,7 @@ func agree(t *testing.T, dir string) {
 	}
 }
 
-// keep makes the state folder of a repository, and an answer in it.
+// keep makes the state folder of a repository, with an answer in it.
 func keep(t *testing.T, dir string) {
 	t.Helper()
 	git.Settled(t, -time.Hour)
@@ -262,7 +262,7 @@ func TestKeptAnswerIsNotBelieved(t *testing.T) {
 		},
 		"another git": func(t *testing.T, r *testrepo.Repo) string {
 			dir := t.TempDir()
-			write(t, filepath.Join(dir, "git"), "#!/bin/sh\necho --path-format=absolute\n") // as one that is too old answers
+			write(t, filepath.Join(dir, "git"), "#!/bin/sh\necho --path-format=absolute\n") // like one that is too old
 			if err := os.Chmod(filepath.Join(dir, "git"), 0o755); err != nil {
 				t.Fatal(err)
 			}
@@ -296,10 +296,10 @@ func TestKeptAnswerIsNotBelieved(t *testing.T) {
 	}
 }
 
-// The configuration may lead to files that are not there yet.
+// The configuration may include files that do not exist yet.
 func TestFilesThatComeIntoBeingAreNoticed(t *testing.T) {
 	r := testrepo.New(t)
-	os.Unsetenv("GIT_CONFIG_GLOBAL") // which testrepo sets, and will set back
+	os.Unsetenv("GIT_CONFIG_GLOBAL") // testrepo sets it and restores it later
 	home := os.Getenv("HOME")
 	r.Run("config", "--global", "include.path", "more.config")
 	keep(t, r.Dir)
@@ -413,8 +413,8 @@ func TestNothingIsKeptBeforeThereIsAStateFolder(t *testing.T) {
 	}
 }
 
-// Wherever git finds a repository that has a state folder, it is found as started; elsewhere no git
-// need be asked.
+// If git finds a repository with a state folder, FindStarted finds it too; otherwise git need not
+// be asked.
 func TestFindStartedWhereverGitFindsIt(t *testing.T) {
 	r := testrepo.New(t)
 	r.Write("a/b/file", "x\n")
@@ -464,7 +464,7 @@ func TestFindStartedWhereverGitFindsIt(t *testing.T) {
 	if started(outside) {
 		t.Error("outside of any repository")
 	}
-	t.Setenv("GIT_CEILING_DIRECTORIES", "/nowhere") // git might stop on its way; there is nothing to find either way
+	t.Setenv("GIT_CEILING_DIRECTORIES", "/nowhere") // git may stop searching early; there is nothing to find either way
 	if started(outside) || !started(r.Dir) {
 		t.Error("with a variable that git heeds")
 	}

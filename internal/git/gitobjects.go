@@ -13,14 +13,14 @@ import (
 	"sync"
 )
 
-// gitObjects reads and writes objects by real git: one process of cat-file for all reads of an
-// operation, and one that takes a pack for each Save.
+// gitObjects reads and writes objects by real git: one cat-file process for all reads of an
+// operation, and one process per Save that receives a pack.
 type gitObjects struct {
 	repo  *Repo
 	sizes Sizes
 	kept  []string // .keep files that Release removes
 
-	cmd    *exec.Cmd // git cat-file --batch, once something was read
+	cmd    *exec.Cmd // git cat-file --batch, after the first read
 	cancel context.CancelFunc
 	in     io.WriteCloser
 	out    *bufio.Reader
@@ -117,7 +117,7 @@ func (g *gitObjects) answer(id string) (Object, error) {
 	}
 	fields := strings.Fields(line)
 	if len(fields) == 2 && fields[1] == "missing" {
-		// A loose object that git cannot read is missing to it, with a word about why: all of it is here
+		// git reports an unreadable loose object as missing, with a reason. The whole reason is available
 		// once the process has ended, as it does after any error.
 		g.stop()
 		if why := damage(g.stderr.bytes(), id); why != "" {
@@ -227,7 +227,7 @@ func (g *gitObjects) Release() error {
 	return removeAll(kept)
 }
 
-// limitedBuffer keeps the last of what a process says on standard error.
+// limitedBuffer keeps the end of a process's standard error.
 type limitedBuffer struct {
 	most  int    // bytes
 	wrote func() // called at each write, may be nil

@@ -12,9 +12,9 @@ import (
 // maxGrep bounds the bytes read of git's answer: words with more matches tell nothing.
 const maxGrep = 4 << 20
 
-// Grep lists for each word, as a whole word and literally, the files of a commit that have it, each
-// with its path from the top: at most n, and one more where there are more. Prose is passed over:
-// files of Markdown and plain text. It is one process, however many words there are.
+// Grep lists for each word, matched whole and literally, the files of a commit that contain it: at
+// most n, or n + 1 if there are more. Paths start at the top. It skips prose, that is Markdown and
+// plain text. It costs one process for any number of words.
 func (r *Repo) Grep(ctx context.Context, commit string, words []string, n int) (map[string][]string, error) {
 	args := []string{"grep", "-I", "-o", "-z", "-F", "-w", "--no-textconv", "--no-recurse-submodules", "--no-color", "--no-column", "--no-line-number", "--full-name"}
 	for _, word := range words {
@@ -47,7 +47,7 @@ func (r *Repo) Grep(ctx context.Context, commit string, words []string, n int) (
 	return found, nil
 }
 
-// limited is a buffer that takes no more than max bytes.
+// limited is a buffer that keeps at most max bytes.
 type limited struct {
 	bytes.Buffer
 	max int

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Head returns the commit that this worktree is at, and the branch, "" when it is detached. The
-// error wraps ErrNoRef before the first commit; the branch is returned all the same.
+// Head returns this worktree's commit and branch; the branch is "" when detached. Before the first
+// commit the error wraps ErrNoRef, and the branch is still returned.
 func (r *Repo) Head(ctx context.Context) (id, branch string, err error) {
 	if r.RefFormat != "files" {
 		out, err := r.Git(ctx, nil, "--git-dir="+r.GitDir, "rev-parse", "--verify", "--quiet", "HEAD")

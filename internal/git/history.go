@@ -15,7 +15,7 @@ import (
 // Questions to real git about the history of the user's code. They write nothing and run no
 // configured program. Ids may be abbreviated; they must be hexadecimal or come from git.
 
-// Commits returns the whole id of the commit that each revision names, "" where it names none here.
+// Commits returns the whole id of the commit that each revision names, or "" for an unknown one.
 func (r *Repo) Commits(ctx context.Context, revs ...string) ([]string, error) {
 	var in strings.Builder
 	for _, rev := range revs {
@@ -40,7 +40,7 @@ func (r *Repo) Commits(ctx context.Context, revs ...string) ([]string, error) {
 	return ids, nil
 }
 
-// Committed is the committer's date of a commit.
+// Committed returns the committer's date of a commit.
 func (r *Repo) Committed(ctx context.Context, commit string) (time.Time, error) {
 	out, err := r.Git(ctx, nil, "show", "--no-patch", "--no-show-signature", "--format=%ct", commit)
 	if err != nil {
@@ -57,7 +57,7 @@ func (r *Repo) Before(ctx context.Context, ref string, at time.Time) (string, er
 	return strings.TrimSpace(string(out)), err
 }
 
-// IsAncestor reports whether a commit is reachable from another, or is the same.
+// IsAncestor reports whether a commit is reachable from another, or equal to it.
 func (r *Repo) IsAncestor(ctx context.Context, commit, from string) (bool, error) {
 	if commit == from {
 		return true, nil
@@ -80,8 +80,8 @@ func (r *Repo) MergeBase(ctx context.Context, commit string, others ...string) (
 	return strings.TrimSpace(string(out)), err
 }
 
-// Between lists the commits that are reachable from tip and not from base, without merges, the
-// newest first, at most n, and of these only such that touch one of paths where there are any.
+// Between lists the non-merge commits reachable from tip and not from base, newest first, at most
+// n. With paths, it lists only commits that touch one of them.
 func (r *Repo) Between(ctx context.Context, base, tip string, n int, paths ...string) ([]string, error) {
 	args := []string{"--literal-pathspecs", "rev-list", "--no-merges", "--max-count=" + strconv.Itoa(n), tip, "^" + base, "--"}
 	out, err := r.Git(ctx, nil, append(args, paths...)...)
@@ -97,10 +97,10 @@ func (r *Repo) ChangedPaths(ctx context.Context, from, to string) ([]string, err
 	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"), err
 }
 
-// plainDiff makes a diff the same whatever the configuration.
+// plainDiff makes a diff independent of the configuration.
 var plainDiff = []string{"-p", "-r", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-color", "--full-index", "--unified=3", "--diff-algorithm=myers", "--src-prefix=a/", "--dst-prefix=b/"}
 
-// PatchID is git's stable patch id of all that changed between two commits, "" if nothing did.
+// PatchID returns git's stable patch id of all changes between two commits, or "" without changes.
 func (r *Repo) PatchID(ctx context.Context, from, to string) (string, error) {
 	ids, err := r.patchIDs(ctx, "", append(append([]string{"diff-tree"}, plainDiff...), from, to)...)
 	if err != nil || len(ids) == 0 {
@@ -117,7 +117,7 @@ func (r *Repo) PatchIDs(ctx context.Context, commits []string) ([]string, error)
 	return r.patchIDs(ctx, strings.Join(commits, "\n")+"\n", append([]string{"diff-tree", "--stdin", "--root"}, plainDiff...)...)
 }
 
-// patchIDs lets git patch-id read what another git writes.
+// patchIDs pipes the output of a git command into git patch-id.
 func (r *Repo) patchIDs(ctx context.Context, stdin string, args ...string) ([]string, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -148,8 +148,7 @@ func (r *Repo) patchIDs(ctx context.Context, stdin string, args ...string) ([]st
 	return ids, err
 }
 
-// Renames maps the paths of files that one commit had and another has under another name, as git
-// detects it.
+// Renames maps the old paths of renamed files to the new ones, as git detects them.
 func (r *Repo) Renames(ctx context.Context, from, to string) (map[string]string, error) {
 	out, err := r.Git(ctx, nil, "diff-tree", "-r", "-M", "-l1000", "--diff-filter=R", "--name-status", "-z", from, to)
 	if err != nil {
@@ -163,8 +162,8 @@ func (r *Repo) Renames(ctx context.Context, from, to string) (map[string]string,
 	return renames, nil
 }
 
-// Removed returns the newest commit reachable from another that took a file away, with its first
-// parent; both are "" if none did. It costs a walk of the history.
+// Removed returns the newest commit reachable from another that removed a file, with its first
+// parent. Both are "" if no commit did. It costs a walk of the history.
 func (r *Repo) Removed(ctx context.Context, from, path string) (commit, parent string, err error) {
 	out, err := r.Git(ctx, nil, "--literal-pathspecs", "rev-list", "--max-count=1", "--parents", "--no-merges", from, "--", path)
 	f := strings.Fields(string(out))
@@ -174,8 +173,8 @@ func (r *Repo) Removed(ctx context.Context, from, path string) (commit, parent s
 	return f[0], f[1], nil
 }
 
-// Branches returns the tips of a branch: the local one first, where it is here, then the
-// remote-tracking ones.
+// Branches returns the tips of a branch: first the local one, if present, then the remote-tracking
+// ones.
 func (r *Repo) Branches(ctx context.Context, name string) ([]string, error) {
 	if err := CheckRef("refs/heads/" + name); err != nil {
 		return nil, nil
@@ -191,8 +190,8 @@ func (r *Repo) Branches(ctx context.Context, name string) ([]string, error) {
 	return tips, err
 }
 
-// OnBranches returns those of some commits, by their whole ids, that a branch of this clone has, or
-// a remote's as it was last fetched. It costs two processes, however many there are.
+// OnBranches returns which of the commits, given by whole ids, are on a local or remote-tracking
+// branch. It costs two processes for any number of commits.
 func (r *Repo) OnBranches(ctx context.Context, commits []string) (map[string]bool, error) {
 	if len(commits) == 0 {
 		return nil, nil
@@ -224,10 +223,10 @@ func (r *Repo) OnBranches(ctx context.Context, commits []string) (map[string]boo
 	return on, nil
 }
 
-// Default is the branch on which the code of everybody meets.
+// Default is the branch on which everyone's code is merged.
 type Default struct {
 	Name string
-	Tips []string // of the local one and of origin's, where they are here
+	Tips []string // of the local one and of origin's, if present
 }
 
 // Default finds the default branch: the named one, else origin's, else the configured one, main or
@@ -239,14 +238,14 @@ func (r *Repo) Default(ctx context.Context, name string) (Default, error) {
 	if d, err := r.defaultNamed(ctx, r.originHead(ctx)); err != nil || len(d.Tips) > 0 {
 		return d, err
 	}
-	s, err := r.settings(ctx) // a process, where the configuration was not read yet
+	s, err := r.settings(ctx) // costs a process if the configuration was not read yet
 	if err != nil {
 		return Default{}, err
 	}
 	return r.defaultNamed(ctx, s["init.defaultbranch"], "main", "master")
 }
 
-// defaultNamed is the first of some branches that is here.
+// defaultNamed returns the first of the branches that exists.
 func (r *Repo) defaultNamed(ctx context.Context, names ...string) (Default, error) {
 	for _, name := range names {
 		d := Default{Name: name}
@@ -268,7 +267,7 @@ func (r *Repo) defaultNamed(ctx context.Context, names ...string) (Default, erro
 	return Default{}, nil
 }
 
-// originHead is the branch that origin's HEAD names, or "".
+// originHead returns the branch that origin's HEAD names, or "".
 func (r *Repo) originHead(ctx context.Context) string {
 	const ref, branches = "refs/remotes/origin/HEAD", "refs/remotes/origin/"
 	text := ""

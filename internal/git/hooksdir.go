@@ -27,7 +27,7 @@ func (r *Repo) HooksDir(ctx context.Context) (dir, scope string, err error) {
 	return dir, scope, err
 }
 
-// fromHere runs git as the user would where the user stands, with the hooks that are configured.
+// fromHere runs git as the user would in the current folder, with the configured hooks.
 func (r *Repo) fromHere(ctx context.Context, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"--git-dir=" + r.GitDir}, args...)...)
 	cmd.Dir = r.folder()

@@ -44,19 +44,18 @@ func readLoose(path string, sizes Sizes) (kind string, data []byte, err error) {
 	return t.String(), data, nil
 }
 
-// looseFile is one object on its way to the disk.
+// looseFile is one object being written.
 type looseFile struct {
 	path string
 	file *os.File // open until it is synced
-	temp string   // the file's name; empty once, or because, path has the object
+	temp string   // the temporary name; empty once path has the object
 }
 
-// saveLoose writes objects as loose files: all of them to temporary names in their folders (git
-// prunes what is named tmp_obj_), then everything synced, then renamed, then the folders synced. An
-// object that is there already is made as young as a new one, so that no git prunes it, and synced
-// too.
+// saveLoose writes objects as loose files. It writes all to temporary names in their folders, syncs
+// them, renames them, and syncs the folders. git prunes files named tmp_obj_. An existing object is
+// synced too, and gets a fresh time, so that no git prunes it.
 //
-// A git prune removes temporary files as well, those of others too: then all of it is done again.
+// A git prune also removes temporary files of other processes; saveLoose then starts again.
 func (r *Repo) saveLoose(objs []Object, s settings) error {
 	share, err := s.sharing()
 	if err != nil {
@@ -113,9 +112,8 @@ func (w *looseWriter) add(o Object) error {
 	return errors.Join(deflate(file, o), file.Chmod(0o444), w.share.adjust(file.Name()))
 }
 
-// createTemp makes a temporary file in a folder of objects. git removes such a folder whenever it
-// finds it empty, as between our making it and our first file in it, so it may have to be made
-// again.
+// createTemp creates a temporary file in a folder of objects. git removes such a folder whenever it
+// is empty, even between its creation and our first file, so it may have to be created again.
 func (w *looseWriter) createTemp(dir string) (*os.File, error) {
 	for try := 0; ; try++ {
 		if err := w.mkdir(dir); err != nil {
@@ -156,7 +154,7 @@ func (w *looseWriter) mkdir(dir string) error {
 	return err
 }
 
-// touch notes that a folder has to be synced.
+// touch marks a folder to be synced.
 func (w *looseWriter) touch(dir string) {
 	if !slices.Contains(w.dirs, dir) {
 		w.dirs = append(w.dirs, dir)
@@ -169,7 +167,7 @@ func (w *looseWriter) commit() error {
 		err := errors.Join(f.file.Sync(), f.file.Close())
 		f.file = nil
 		if f.temp == "" && errors.Is(err, os.ErrPermission) {
-			err = nil // Windows does not flush what is open for reading; its writer did
+			err = nil // Windows does not flush a file open for reading; its writer did
 		}
 		return err
 	}); err != nil {
@@ -223,7 +221,7 @@ func replace(temp, path string) error {
 	return err
 }
 
-// each calls fn for 0 to n-1, several at a time: file systems join syncs that arrive together.
+// each calls fn for 0 to n-1, several at a time, because file systems join concurrent syncs.
 func each(n int, fn func(i int) error) error {
 	errs := make([]error, n)
 	var wg sync.WaitGroup

@@ -17,7 +17,7 @@ import (
 const (
 	// refWait bounds how long MoveRef waits for another git that holds the ref's lock file.
 	refWait = 10 * time.Second
-	// staleAfter is the age at which a ref's lock file that is not ours counts as left behind. git
+	// staleAfter is the age at which another program's lock file of a ref counts as abandoned. git
 	// holds one for milliseconds.
 	staleAfter = time.Minute
 )
@@ -44,7 +44,7 @@ func (r *Repo) MoveRef(ctx context.Context, name, new, old, message string) erro
 	return nil
 }
 
-// moveFile moves a ref that is a plain file.
+// moveFile moves a ref stored as a plain file.
 func (r *Repo) moveFile(ctx context.Context, name, new, old, message string) error {
 	who, err := r.Identity(ctx)
 	if err != nil {
@@ -87,9 +87,8 @@ func (r *Repo) moveFile(ctx context.Context, name, new, old, message string) err
 	return r.syncRef(path, freshDir)
 }
 
-// syncRef makes a ref's new name durable, and the names of the folders made for it. A git that has
-// packed the ref in the meantime has removed its folder with it; then it is packed-refs that must
-// be on the disk.
+// syncRef makes a ref's new name durable, and the names of the folders made for it. If a git has
+// packed the ref meanwhile, it has removed the folder, and syncRef syncs packed-refs instead.
 func (r *Repo) syncRef(path string, freshDir bool) error {
 	for dir := filepath.Dir(path); len(dir) > len(r.CommonDir); dir = filepath.Dir(dir) {
 		err := file.SyncDir(dir)
@@ -107,10 +106,10 @@ func (r *Repo) syncRef(path string, freshDir bool) error {
 	return nil
 }
 
-// refLock is a <ref>.lock that we made.
+// refLock is our <ref>.lock.
 type refLock struct {
 	path string // the lock file; empty once it is the ref
-	mark string // its second name in the state folder, one for each ref: what says that the lock is ours
+	mark string // its second name in the state folder, one per ref, which proves that the lock is ours
 }
 
 // lockRef creates <ref>.lock with its whole content at once, as a hard link to a file in the state
@@ -144,7 +143,7 @@ func (r *Repo) lockRef(ctx context.Context, name, new string, share sharing) (*r
 			if breakStale(lock.path, state) {
 				continue
 			}
-		case errors.Is(err, fs.ErrNotExist): // git removed the empty folder: make it again
+		case errors.Is(err, fs.ErrNotExist): // git removed the empty folder: create it again
 		default:
 			os.Remove(lock.mark)
 			return nil, err
@@ -227,7 +226,7 @@ func renameRef(from, to string) error {
 	return err
 }
 
-// removeEmpty removes a folder and the folders in it, if there is no file in them.
+// removeEmpty removes a folder and its subfolders, if they contain no file.
 func removeEmpty(dir string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
@@ -238,7 +237,7 @@ func removeEmpty(dir string) {
 	os.Remove(dir)
 }
 
-// makeRefDir makes the folder of a ref. A ref in the place of one of its folders is a conflict.
+// makeRefDir creates the folder of a ref. A ref in the place of one of its folders is a conflict.
 func (r *Repo) makeRefDir(name string, share sharing) error {
 	err := share.makeDirs(filepath.Dir(r.refPath(name)))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -249,7 +248,7 @@ func (r *Repo) makeRefDir(name string, share sharing) error {
 	return err
 }
 
-// conflict returns an error wrapping ErrRefConflict if another ref is in the way of a new one.
+// conflict returns an error wrapping ErrRefConflict if an existing ref blocks a new one.
 func (r *Repo) conflict(name string) error {
 	packed, err := r.packedRefs()
 	if err != nil {
@@ -293,7 +292,7 @@ func (r *Repo) appendReflog(name, old, new string, who Identity, message string,
 	path := filepath.Join(r.CommonDir, "logs", filepath.FromSlash(name))
 	line := fmt.Sprintf("%s %s %s\t%s\n", old, new, who.Stamp(time.Now()), message)
 	if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		return fmt.Errorf("reflog %s is a symbolic link: move it away", path) // to a file that is not ours
+		return fmt.Errorf("reflog %s is a symbolic link: move it away", path) // to another file
 	}
 	for range 3 {
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
@@ -313,12 +312,12 @@ func (r *Repo) appendReflog(name, old, new string, who Identity, message string,
 	return fmt.Errorf("write reflog %s: its folder does not stay", path)
 }
 
-// Stamp is the identity with a time as commits and reflogs write it.
+// Stamp returns the identity with a time, as commits and reflogs write it.
 func (i Identity) Stamp(t time.Time) string {
 	return fmt.Sprintf("%s <%s> %d %s", i.Name, i.Email, t.Unix(), t.Format("-0700"))
 }
 
-// moveByGit moves a ref that is no plain file.
+// moveByGit moves a ref that is not a plain file.
 func (r *Repo) moveByGit(ctx context.Context, name, new, old, message string) error {
 	args := append(durable[:len(durable):len(durable)], "update-ref", "--create-reflog", "-m", message, name, new, first(old, r.zeroID()))
 	return r.lostOr(ctx, name, old, func() error {
@@ -327,7 +326,7 @@ func (r *Repo) moveByGit(ctx context.Context, name, new, old, message string) er
 	})
 }
 
-// DeleteRef removes a ref and its reflog if it has the value old, by git.
+// DeleteRef deletes a ref and its reflog, by git, if it has the value old.
 func (r *Repo) DeleteRef(ctx context.Context, name, old string) error {
 	if err := CheckRef(name); err != nil {
 		return err
@@ -342,7 +341,7 @@ func (r *Repo) DeleteRef(ctx context.Context, name, old string) error {
 	return nil
 }
 
-// lostOr runs a git command that compares the ref with old, and says ErrLost if that is why it
+// lostOr runs a git command that compares the ref with old. It returns ErrLost if the comparison
 // failed.
 func (r *Repo) lostOr(ctx context.Context, name, old string, move func() error) error {
 	err := move()
@@ -358,10 +357,10 @@ func (r *Repo) lostOr(ctx context.Context, name, old string, move func() error) 
 
 func orNothing(id string) string { return first(id, "nothing") }
 
-// oneLine is a reflog message: git allows no line break in it.
+// oneLine returns a reflog message without line breaks, which git does not allow.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// writeSynced makes a small file, which must not exist, and makes its content durable.
+// writeSynced creates a small file, which must not exist, and makes its content durable.
 func writeSynced(path, text string, share sharing) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 var (
 	// ErrNoObject is returned when the repository does not have an object.
 	ErrNoObject = errors.New("object not found")
-	// ErrCorrupt is returned when an object is there but its bytes are not what its id says.
+	// ErrCorrupt is returned when an object's bytes do not match its id.
 	ErrCorrupt = errors.New("object is corrupt")
 	// ErrTooLarge is returned when an object is larger than MaxObject.
 	ErrTooLarge = errors.New("too large for an object of ours")
 )
 
-// MaxObject is the largest object that is read, in bytes. Ours are a thousand times smaller.
+// MaxObject bounds an object that is read, in bytes. Ours are a thousand times smaller.
 const MaxObject = 64 << 20
 
 // Kinds of object.
@@ -36,34 +36,33 @@ type Object struct {
 	Data []byte
 }
 
-// Objects is the object database of a repository for the time of one operation. A handle kept
-// longer would miss what other processes repack, so open one per operation and Close it.
+// Objects is the object database of a repository during one operation. A longer-lived handle would
+// miss repacks by other processes, so open one per operation and Close it.
 type Objects interface {
-	// Read returns one object, its bytes checked against its id. Errors wrap ErrNoObject or
+	// Read returns one object and checks its bytes against its id. Errors wrap ErrNoObject or
 	// ErrCorrupt.
 	Read(ctx context.Context, id string) (Object, error)
-	// ReadAll reads many objects and calls fn with the position of each in ids, in the order that
-	// costs least, never twice at once. It ends at the first error.
+	// ReadAll reads many objects and calls fn with the position of each in ids, in the cheapest order,
+	// never concurrently. It ends at the first error.
 	ReadAll(ctx context.Context, ids []string, fn func(i int, o Object) error) error
 	// Save writes objects and returns when they are durable. More than PackFrom become one pack, which
 	// git keeps out of every repack until Release.
 	Save(ctx context.Context, objs []Object) error
-	// Release says that what was saved is now reachable from a ref, or given up.
+	// Release declares the saved objects reachable from a ref, or abandoned.
 	Release() error
 	// Close ends the operation.
 	Close() error
 }
 
-// PackFrom is the number of objects from which on Save makes a pack instead of loose objects.
+// PackFrom is the number of objects beyond which Save makes a pack instead of loose objects.
 const PackFrom = 100
 
-// Objects opens the object database. It costs nothing until something is read. Files are read here
-// where they are in the formats of nearly all repositories (sha1, pack index version 2); real git
-// serves the rest.
+// Objects opens the object database. It costs nothing until the first read. It reads the common
+// formats (sha1, pack index version 2) itself; real git serves the rest.
 func (r *Repo) Objects() Objects { return r.ObjectsUpTo(Sizes{}) }
 
-// ObjectsUpTo is Objects whose readers refuse what is larger, before it is unpacked, with an error
-// that wraps ErrTooLarge.
+// ObjectsUpTo is Objects with size limits. Reading a larger object fails before it is unpacked,
+// with an error that wraps ErrTooLarge.
 func (r *Repo) ObjectsUpTo(s Sizes) Objects {
 	if r.ObjectFormat != "sha1" {
 		return &gitObjects{repo: r, sizes: s}
@@ -71,7 +70,7 @@ func (r *Repo) ObjectsUpTo(s Sizes) Objects {
 	return &fileObjects{repo: r, sizes: s}
 }
 
-// Sizes bounds the objects that are read, in bytes: files, and all others. Zero is MaxObject.
+// Sizes bounds the objects that are read, in bytes: blobs, and all others. Zero means MaxObject.
 type Sizes struct{ Blob, Other int }
 
 // check returns an error if an object is too large.
@@ -89,8 +88,8 @@ func (s Sizes) check(kind string, size int64) error {
 	return nil
 }
 
-// NewObject names data as an object of this repository. The hash of sha1 repositories is go-git's,
-// which, as git's own, finds the known attacks on SHA-1 and gives another id then.
+// NewObject returns data as an object of this repository. sha1 repositories use go-git's hash. Like
+// git's own, it detects the known attacks on SHA-1 and then gives another id.
 func (r *Repo) NewObject(kind string, data []byte) Object {
 	if r.ObjectFormat == "sha256" {
 		h := sha256.New()
@@ -101,13 +100,13 @@ func (r *Repo) NewObject(kind string, data []byte) Object {
 	return Object{ID: plumbing.ComputeHash(typeOf(kind), data).String(), Kind: kind, Data: data}
 }
 
-// typeOf is go-git's number for a kind of object.
+// typeOf returns go-git's number for a kind of object.
 func typeOf(kind string) plumbing.ObjectType {
 	t, _ := plumbing.ParseObjectType(kind) // InvalidObject for other words
 	return t
 }
 
-// encoded is the object as go-git knows one.
+// encoded returns the object in go-git's form.
 func (o Object) encoded() plumbing.EncodedObject {
 	e := &plumbing.MemoryObject{}
 	e.SetType(typeOf(o.Kind))
@@ -115,7 +114,7 @@ func (o Object) encoded() plumbing.EncodedObject {
 	return e
 }
 
-// check returns an error wrapping ErrCorrupt unless the object's bytes are what its id says.
+// check returns an error wrapping ErrCorrupt unless the object's bytes match its id.
 func (r *Repo) check(o Object) error {
 	if got := r.NewObject(o.Kind, o.Data).ID; got != o.ID {
 		return fmt.Errorf("%w: %s %s has the bytes of %s", ErrCorrupt, o.Kind, o.ID, got)

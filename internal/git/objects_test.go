@@ -18,8 +18,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// save saves blobs with n different texts that have much in common, so that git packs them as
-// deltas.
+// save saves n different but similar blobs, so that git packs them as deltas.
 func save(t *testing.T, repo *git.Repo, n int) []git.Object {
 	t.Helper()
 	var objs []git.Object
@@ -113,7 +112,7 @@ func packDeltas(t *testing.T, r *testrepo.Repo, repo *git.Repo, list string) {
 	}
 	for _, path := range old {
 		if strings.Contains(path, strings.TrimSpace(string(name))) {
-			continue // a pack's name says what is in it: it was replaced
+			continue // a pack's name depends on its content: it was replaced
 		}
 		os.Chmod(path, 0o644)
 		if err := os.Remove(path); err != nil {
@@ -127,7 +126,7 @@ func packDeltas(t *testing.T, r *testrepo.Repo, repo *git.Repo, list string) {
 	}
 }
 
-// go-git reads what we write: a judge that shares no code with us but its own.
+// go-git, a check that shares no code with us, reads our objects.
 func TestGoGitReadsOurObjects(t *testing.T) {
 	_, repo, _, _ := fixture(t)
 	for _, n := range []int{3, git.PackFrom + 1} {

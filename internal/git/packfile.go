@@ -13,10 +13,10 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 )
 
-// pack is one pack with its index of version 2. The index is searched where it lies: parsing it
-// would cost 100 ns for every object of the repository. Entries are read by go-git's Scanner. Its
-// Packfile would follow a cycle of deltas until the stack overflows, and gives a delta's result as
-// much memory as the delta asks for.
+// pack is one pack with its index of version 2. The index is searched in place, because parsing it
+// would cost 100 ns per object of the repository. go-git's Scanner reads the entries. Its Packfile
+// would follow a cycle of deltas until the stack overflows, and allocates any result size that a
+// delta claims.
 type pack struct {
 	path  string // without .idx or .pack
 	index view
@@ -24,12 +24,12 @@ type pack struct {
 	sizes Sizes
 	fan   [256]uint32
 
-	file *os.File // of the pack itself; opened when something is read
+	file *os.File // of the pack itself; opened at the first read
 	size int64
 	scan *packfile.Scanner
 
-	between bool            // scan has read an entry to its end
-	bases   map[int64]entry // objects that were the base of a delta, by offset
+	between bool            // scan has read a whole entry
+	bases   map[int64]entry // objects that served as the base of a delta, by offset
 	held    int             // bytes in bases
 }
 
@@ -42,7 +42,7 @@ type entry struct {
 // maxHeld bounds the delta bases that a pack keeps in memory, in bytes.
 const maxHeld = 16 << 20
 
-// maxChain is the longest chain of deltas; git itself makes none longer.
+// maxChain bounds a chain of deltas; git itself makes none longer.
 const maxChain = 4095
 
 const (
@@ -88,7 +88,7 @@ func (p *pack) readFan() error {
 	return nil
 }
 
-// find returns the offset of an object in the pack. It costs log2(objects/256) looks.
+// find returns the offset of an object in the pack. It costs log2(objects/256) lookups.
 func (p *pack) find(name []byte) (offset int64, found bool, err error) {
 	lo, hi := 0, int(p.fan[name[0]])
 	if name[0] > 0 {
@@ -116,8 +116,8 @@ func (p *pack) name(i int) ([]byte, error) {
 	return p.index.at(idxNames+int64(i)*nameSize, nameSize)
 }
 
-// offset returns where the object with a position in the index begins. Offsets from 2³¹ stand in a
-// table of their own.
+// offset returns the start of the object with a position in the index. Offsets from 2³¹ are in a
+// separate table.
 func (p *pack) offset(i int) (int64, error) {
 	offsets := idxNames + int64(p.count)*(nameSize+4)
 	b, err := p.index.at(offsets+4*int64(i), 4)
@@ -158,7 +158,7 @@ func (p *pack) read(offset int64) (kind string, data []byte, err error) {
 		at := offset
 		kind, data, next, err := p.entry(offset)
 		if err != nil {
-			if errors.Is(err, ErrTooLarge) { // it is whole, but not for us
+			if errors.Is(err, ErrTooLarge) { // intact, but not for us
 				return "", nil, err
 			}
 			return "", nil, fmt.Errorf("%w: at offset %d: %w", ErrCorrupt, offset, err)
@@ -216,7 +216,7 @@ func (p *pack) hold(offset int64, e entry) {
 	p.bases[offset] = e
 }
 
-// entry reads what begins at an offset: an object, or a delta with the offset of its base.
+// entry reads the entry at an offset: an object, or a delta with the offset of its base.
 func (p *pack) entry(offset int64) (kind string, data []byte, base int64, err error) {
 	if offset < packHeader || offset >= p.size {
 		return "", nil, 0, errors.New("outside the pack")
@@ -251,7 +251,7 @@ func (p *pack) entry(offset int64) (kind string, data []byte, base int64, err er
 	return kind, text.Bytes(), base, err
 }
 
-// checkDelta looks at the size a delta says its result has, before memory is given to it.
+// checkDelta checks the result size that a delta claims before memory is allocated for it.
 func (p *pack) checkDelta(kind string, delta []byte) error {
 	_, n := binary.Uvarint(delta)
 	if n <= 0 {

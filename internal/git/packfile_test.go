@@ -64,7 +64,7 @@ func FuzzIndex(f *testing.F) {
 	})
 }
 
-// A cycle of deltas, and a delta that asks for two gigabytes, are damage and not the end of the
+// A cycle of deltas, and a delta that claims two gigabytes, are damage and do not crash the
 // process.
 func TestHostilePacksAreRefused(t *testing.T) {
 	cycle := [][]byte{delta(1, []byte{1, 1, 1, 'x'}), delta(0, []byte{1, 1, 1, 'x'})}
@@ -113,7 +113,7 @@ func hostile(t *testing.T, entries [][]byte) *pack {
 
 func nameOf(i int) []byte { return append([]byte{byte(i)}, make([]byte, nameSize-1)...) }
 
-// delta is an entry that changes the one with a number.
+// delta returns an entry that changes the one with a number.
 func delta(of int, text []byte) []byte {
 	return append(append(head(7, len(text)), nameOf(of)...), deflated(text)...)
 }

@@ -14,21 +14,20 @@ import (
 )
 
 const (
-	// sampleDir is the one of the 256 folders of loose objects from which git gc --auto, and we,
+	// sampleDir is the one of the 256 folders of loose objects from which git gc --auto and we
 	// estimate their number.
 	sampleDir = "17"
-	// defaultAuto is git's gc.auto when it is not configured: the number of loose objects that it lets
-	// be.
+	// defaultAuto is git's default of gc.auto: the number of loose objects that it tolerates.
 	defaultAuto = 6700
 	// tidyMark is the file of the state folder that holds the size of the sample after the last
-	// packing: loose objects that are not ours must not make us try again and again.
+	// packing, so that other programs' loose objects do not make us try again and again.
 	tidyMark = "loose"
 )
 
-// LooseDue reports whether loose objects have grown, since the last PackLoose, by half of what
-// makes git gc --auto pack them. It costs the listing of one folder, and one process in a Repo that
-// has not read its configuration. In a partial clone they are never due: to list what a ref reaches
-// would fetch it.
+// LooseDue reports whether loose objects have grown, since the last PackLoose, by half of git gc
+// --auto's threshold. It lists one folder, and needs one process in a Repo that has not read its
+// configuration. It returns false for a partial clone, because listing reachable objects would
+// fetch them.
 func (r *Repo) LooseDue(ctx context.Context) (bool, error) {
 	n, err := r.sampleLoose()
 	if err != nil || n < 2 || r.Partial {
@@ -55,9 +54,8 @@ func (r *Repo) sampleLoose() (int, error) {
 	return len(entries), err
 }
 
-// PackLoose puts every loose object that a ref or the refs below a folder reach into one pack, and
-// then removes those loose files: nothing else is packed or removed. The caller holds the lock of
-// Lock.
+// PackLoose packs every loose object that a ref or the refs below a folder reach, and then removes
+// those loose files. It packs and removes nothing else. The caller holds the lock of Lock.
 func (r *Repo) PackLoose(ctx context.Context, ref, folder string) (packed int, err error) {
 	out, err := r.Git(ctx, nil, "rev-list", "--objects", ref, "--glob="+folder)
 	if err != nil {
@@ -84,7 +82,7 @@ func (r *Repo) PackLoose(ctx context.Context, ref, folder string) (packed int, e
 		}
 		err = checkPack(filepath.Join(dir, "pack-"+strings.TrimSpace(string(out))), len(files))
 		if errors.Is(err, fs.ErrNotExist) {
-			return 0, nil // a repack of the user's has already taken it in; it removes what is loose, too
+			return 0, nil // the user's repack already contains it, and removes loose objects too
 		}
 		if err != nil {
 			return 0, err
@@ -103,8 +101,7 @@ func (r *Repo) PackLoose(ctx context.Context, ref, folder string) (packed int, e
 	return len(files), r.WriteState(tidyMark, []byte(strconv.Itoa(left)+"\n"), false)
 }
 
-// checkPack makes sure that a pack and its index are there before loose objects are removed for
-// them.
+// checkPack checks that a pack and its index exist before loose objects are removed.
 func checkPack(path string, count int) error {
 	if _, err := os.Stat(path + ".pack"); err != nil {
 		return err
@@ -116,10 +113,10 @@ func checkPack(path string, count int) error {
 	return err
 }
 
-// PackTight writes a second pack of many objects, with deltas, beside the one that a Save made. git
-// never looks for deltas among the objects of one pack that has none, so without this they would
-// stay ten times as large, in every repack and every push. Nothing is removed: the next git gc
-// keeps the smaller ones.
+// PackTight writes a second pack of many objects, with deltas, beside the pack of a Save. git never
+// looks for deltas among the objects of a pack without any. So without this they would stay ten
+// times as large in every repack and push. Nothing is removed; the next git gc keeps the smaller
+// ones.
 func (r *Repo) PackTight(ctx context.Context, ids []string) error {
 	if len(ids) <= PackFrom {
 		return nil

@@ -20,15 +20,15 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/storer"
 )
 
-// keepText is the content of the .keep files that we make, by which they are known.
+// keepText is the content that identifies our .keep files.
 const keepText = "reverie: being written"
 
-// writePack writes objects as a pack, undeltified: the form in which git takes many objects at
+// writePack writes objects as a pack without deltas, the form in which git receives many objects at
 // once.
 func (r *Repo) writePack(w io.Writer, objs []Object) error {
 	from, names := source{objects: make(map[plumbing.Hash]Object, len(objs))}, make([]plumbing.Hash, len(objs))
 	for i, o := range objs {
-		names[i] = plumbing.NewHash(o.ID) // of a sha256 id the first 20 bytes, which differ too
+		names[i] = plumbing.NewHash(o.ID) // the first 20 bytes of a sha256 id, which differ too
 		from.objects[names[i]] = o
 	}
 	out := bufio.NewWriterSize(w, 64<<10)
@@ -42,7 +42,7 @@ func (r *Repo) writePack(w io.Writer, objs []Object) error {
 	return errors.Join(err, out.Flush())
 }
 
-// source has objects by their ids, for go-git's encoder of packs, which asks for nothing else.
+// source serves objects by their ids to go-git's encoder of packs, which uses nothing else.
 type source struct {
 	storer.EncodedObjectStorer
 	objects map[plumbing.Hash]Object
@@ -52,12 +52,12 @@ func (s source) EncodedObject(_ plumbing.ObjectType, h plumbing.Hash) (plumbing.
 	return s.objects[h].encoded(), nil
 }
 
-// sha256Pack turns a pack of a sha1 repository into one of a sha256 repository, which differs in
-// the sum at its end.
+// sha256Pack turns a pack of a sha1 repository into one of a sha256 repository, which differs only
+// in the checksum at its end.
 type sha256Pack struct {
 	out  io.Writer
 	sum  hash.Hash
-	tail []byte // what may be the sha1
+	tail []byte // possibly the sha1
 }
 
 func (p *sha256Pack) Write(b []byte) (int, error) {
@@ -69,7 +69,7 @@ func (p *sha256Pack) Write(b []byte) (int, error) {
 	return len(b), err
 }
 
-// sendPack pipes objects into a git command that reads a pack and returns what it says.
+// sendPack pipes objects into a git command that reads a pack, and returns its output.
 func (r *Repo) sendPack(ctx context.Context, objs []Object, args ...string) (string, error) {
 	pr, pw := io.Pipe()
 	go func() { pw.CloseWithError(r.writePack(pw, objs)) }()
@@ -94,7 +94,7 @@ func (r *Repo) savePack(ctx context.Context, objs []Object) (kept []string, err 
 		}
 		var told *Error
 		if !errors.As(err, &told) || !bytes.Contains(told.all, []byte("No such file")) || try == saveTries {
-			return nil, err // else a git prune has removed git's temporary files
+			return nil, err // otherwise a git prune has removed git's temporary files
 		}
 	}
 	result, name, _ := strings.Cut(out, "\t")

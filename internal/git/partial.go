@@ -22,15 +22,15 @@ func (r *Repo) prefetch(ctx context.Context, ids []string) {
 		"--no-write-fetch-head", "--recurse-submodules=no", "--filter=blob:none", "--stdin", "--", remotes[0])
 }
 
-// lazyFetch reports whether git may fetch by itself what a partial clone does not have. Not where
-// the repository's own configuration would run a program on the way, or leads where a sync refuses
-// to go: reading must not do more than a sync, and says that an object is missing.
+// lazyFetch reports whether git may fetch missing objects of a partial clone by itself. It may not
+// if the repository's own configuration would run a program, or leads to a remote that a sync
+// refuses. A read must not do more than a sync; the object is then missing.
 func (r *Repo) lazyFetch() bool {
 	c, err := r.remoteConfig(context.Background())
 	return err == nil && c.programs("", true) == nil && c.promisors(r) == nil
 }
 
-// promisorNames are the remotes that keep what a partial clone does not have.
+// promisorNames lists the remotes that hold a partial clone's missing objects.
 func (c remoteConfig) promisorNames() []string {
 	var names []string
 	add := func(name string) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// programKey is the setting that names a program to start for a person, by git's variable for it.
+// programKey returns the setting for the program of a git variable.
 func programKey(variable string) string {
 	if variable == "GIT_PAGER" {
 		return "core.pager"

@@ -19,13 +19,13 @@ func (r *Repo) ForgetReflog(ctx context.Context, name string) error {
 	return err
 }
 
-// Reflog returns what the log of a ref says, one line each: an id that the ref had and the message.
-// A ref without a log has none.
+// Reflog returns the log of a ref, one line each: an earlier id of the ref, and the message. It is
+// empty without a log.
 func (r *Repo) Reflog(ctx context.Context, name string) (ids, messages []string, err error) {
 	if r.RefFormat != "files" {
 		out, err := r.Git(ctx, nil, "log", "-g", "--no-show-signature", "--format=%H %gs", name, "--")
 		if err != nil {
-			return nil, nil, nil // git says the same of a ref without a log
+			return nil, nil, nil // git reports the same for a ref without a log
 		}
 		for line := range strings.Lines(string(out)) {
 			id, message, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
@@ -55,9 +55,9 @@ func absentOrFolder(err error) bool {
 	return err != nil && (errors.Is(err, fs.ErrNotExist) || isDirectoryError(err))
 }
 
-// Reachable returns those of some objects that any ref, reflog, index or HEAD of this repository
-// reaches. It lists the whole repository. In a partial clone git would have to fetch for that, and
-// an error says so.
+// Reachable returns the objects that any ref, reflog, index or HEAD of this repository reaches. It
+// lists the whole repository. For a partial clone it returns an error, because git would have to
+// fetch.
 func (r *Repo) Reachable(ctx context.Context, objects map[string]bool, more ...string) (map[string]bool, error) {
 	args := []string{"rev-list", "--objects", "--no-object-names"}
 	if len(more) == 0 {
@@ -89,9 +89,9 @@ func (r *Repo) Reachable(ctx context.Context, objects map[string]bool, more ...s
 	return found, nil
 }
 
-// DropLoose removes the loose files of objects, in this repository's own folder; those in packs
-// stay. left are the objects that the repository still has. The caller knows that nothing reaches
-// them, and holds the lock of Lock.
+// DropLoose removes the loose files of objects in this repository's own folder; packed ones stay.
+// left lists the objects that the repository still has. The caller knows that they are unreachable,
+// and holds the lock of Lock.
 func (r *Repo) DropLoose(ctx context.Context, ids []string) (left []string, err error) {
 	root := filepath.Join(r.CommonDir, "objects")
 	var files []string
@@ -106,7 +106,7 @@ func (r *Repo) DropLoose(ctx context.Context, ids []string) (left []string, err 
 	return r.Have(ctx, ids)
 }
 
-// Have returns those of some objects that the repository has, without fetching any.
+// Have returns the objects that the repository has, without fetching any.
 func (r *Repo) Have(ctx context.Context, ids []string) ([]string, error) {
 	var have []string
 	if len(ids) == 0 {
@@ -127,10 +127,10 @@ func (r *Repo) Have(ctx context.Context, ids []string) ([]string, error) {
 	return have, nil
 }
 
-// Whole reports whether commits are here with their histories.
+// Whole reports whether commits and their histories are complete here.
 func (r *Repo) Whole(ctx context.Context, ids ...string) bool { return r.whole(ctx, ids) }
 
-// Complete reports whether commits are here with their histories and all files.
+// Complete reports whether commits, their histories and all files are complete here.
 func (r *Repo) Complete(ctx context.Context, ids ...string) bool {
 	return r.whole(ctx, ids, "--objects")
 }

@@ -12,8 +12,8 @@ import (
 // Update is one ref of a remote that a push moves.
 type Update struct {
 	Ref string // of the remote
-	ID  string // what it shall name
-	Old string // what it is expected to name; empty: nothing. ID must descend from it
+	ID  string // its new value
+	Old string // its expected value; empty: none. ID must descend from it
 }
 
 // Outcome is the result of one ref in a push.
@@ -23,11 +23,11 @@ const (
 	Moved    Outcome = "moved"      // the remote has acknowledged it
 	UpToDate Outcome = "up to date" // it was there already
 	LostRace Outcome = "lost race"  // the ref was no longer at Old: fetch, merge and try again
-	Refused  Outcome = "refused"    // by the server, for good: a hook, a protected branch, a limit
+	Refused  Outcome = "refused"    // by the server, permanently: a hook, a protected branch, a limit
 	Broken   Outcome = "broken"     // the connection or the server failed: try again later
 )
 
-// Pushed is the outcome for one ref, with git's or the server's word for the reason.
+// Pushed is the outcome for one ref, with the reason in git's or the server's words.
 type Pushed struct {
 	Ref     string
 	Outcome Outcome
@@ -38,12 +38,12 @@ type Pushed struct {
 // Report is the result of a push.
 type Report struct {
 	Refs []Pushed // in the order of the updates
-	Said []string // the server's own lines, unchanged but for their ends: they may hold anything
+	Said []string // the server's own lines, with only their ends changed: they may hold anything
 }
 
-// Push moves refs of the remote, each only from its Old to a descendant of it: the server compares,
-// and nothing is ever forced. The error is for a push that had no outcome: an update that is no
-// fast-forward, a remote that was not reached, a ctx that ended.
+// Push moves refs of the remote, each only from its Old to a descendant. The server compares, and
+// nothing is ever forced. It returns an error if the push had no outcome: an update that is no
+// fast-forward, an unreachable remote, or the end of ctx.
 func (m *Remote) Push(ctx context.Context, updates ...Update) (Report, error) {
 	args := []string{"push", "--porcelain", "--progress", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no"}
 	var specs []string
@@ -77,9 +77,9 @@ func (m *Remote) Push(ctx context.Context, updates ...Update) (Report, error) {
 	return report, nil
 }
 
-// checkUpdate refuses what could overwrite something, and counts the commits that an update adds.
-// The compare-and-swap of the server is by --force-with-lease, which would let a history be
-// replaced if we did not look here.
+// checkUpdate refuses an update that could overwrite something, and counts the commits that it
+// adds. The server's compare-and-swap uses --force-with-lease, which would replace a history
+// without this check.
 func (m *Remote) checkUpdate(ctx context.Context, u Update) (commits int, err error) {
 	if err := CheckRef(u.Ref); err != nil {
 		return 0, err
@@ -97,8 +97,9 @@ func (m *Remote) checkUpdate(ctx context.Context, u Update) (commits int, err er
 	return commits, nil
 }
 
-// parsePorcelain reads the lines of git push --porcelain: a flag, the two refs and a summary, with
-// tabs between them. A remote with several addresses has several lines for a ref; the worst counts.
+// parsePorcelain reads the lines of git push --porcelain: a flag, the two refs and a summary,
+// separated by tabs. A remote with several addresses gives several lines for a ref; the worst
+// counts.
 func parsePorcelain(out string) map[string]Pushed {
 	refs := map[string]Pushed{}
 	for line := range strings.Lines(out) {
@@ -135,11 +136,11 @@ func rank(o Outcome) int {
 var races = []string{"cannot lock ref", "incorrect old value", "failed to update ref", "failed to lock", "reference already exists",
 	"fetch first", "non-fast-forward", "stale info"}
 
-// faults are the words for a server that failed, which a proposal would not help against.
+// faults lists words of a failing server, against which a proposal would not help.
 var faults = []string{"unpacker error", "failed to report status", "missing necessary objects", "internal server error", "timeout", "unable to migrate objects"}
 
-// judge reads a summary such as "[remote rejected] (pre-receive hook declined)". A server that does
-// not say that it lost a race, or that it failed, has refused.
+// judge parses a summary such as "[remote rejected] (pre-receive hook declined)". If the server
+// reports neither a lost race nor a failure, it has refused.
 func judge(summary string) (Outcome, string) {
 	kind, reason, _ := strings.Cut(summary, "] (")
 	kind, reason = strings.TrimPrefix(kind, "["), strings.TrimSuffix(reason, ")")
@@ -153,7 +154,7 @@ func judge(summary string) (Outcome, string) {
 	}
 	switch {
 	case kind == "rejected":
-		return LostRace, reason // by our own git, which compared with what the server told it
+		return LostRace, reason // by our own git, which compared with the server's value
 	case kind == "remote failure", has(faults):
 		return Broken, reason
 	case kind == "remote rejected" && has(races):
@@ -164,16 +165,16 @@ func judge(summary string) (Outcome, string) {
 	return Broken, summary
 }
 
-// Bounds on what is kept of a server's words.
+// Bounds of the server's stored words.
 const (
 	maxSaid     = 20
 	maxSaidLine = 300
 )
 
-// counts matches the progress of a server's git.
+// counts matches progress lines of a server's git.
 var counts = pattern.New(`^(Resolving deltas|Checking connectivity|[A-Z][a-z]+ objects): +\d+(%|,|$)`)
 
-// sideband picks the server's lines, without its progress, out of what git wrote to standard error.
+// sideband extracts the server's lines, without its progress, from git's standard error.
 func sideband(stderr []byte) []string {
 	var said []string
 	for line := range strings.Lines(string(stderr)) {

@@ -20,22 +20,21 @@ import (
 // objects of the last writes have a second copy in the state folder, from which a reader restores
 // missing ones.
 
-// RecentDir is the folder of the state folder with the objects of the last writes, one file a
+// RecentDir is the folder of the state folder with the objects of the last writes, one file per
 // write.
 const RecentDir = "recent"
 
-// Bounds of what RecentDir keeps. A prune of a large repository takes minutes.
+// Bounds of RecentDir. A prune of a large repository takes minutes.
 const (
 	recentAge    = time.Hour
 	recentBytes  = 16 << 20
 	recentWrites = 1024
 )
 
-// recheckAge is the age up to which every writer looks whether the writes before its own are still
-// there.
+// recheckAge is the age up to which every writer checks that earlier writes still exist.
 const recheckAge = time.Minute
 
-// recentFile is one write: its time, its size and its last object, which its name says.
+// recentFile is one write: its time, its size and its last object, all in its name.
 type recentFile struct {
 	name string
 	at   time.Time
@@ -73,7 +72,7 @@ func (r *Repo) KeepRecent(objs []Object) error {
 	return os.WriteFile(filepath.Join(dir, name), b.Bytes(), 0o600)
 }
 
-// Recent returns all objects that RecentDir keeps, the oldest first.
+// Recent returns all objects in RecentDir, oldest first.
 func (r *Repo) Recent() []Object {
 	var objs []Object
 	for _, f := range slices.Backward(r.recentFiles()) {
@@ -82,7 +81,7 @@ func (r *Repo) Recent() []Object {
 	return objs
 }
 
-// DropRecent removes what RecentDir keeps.
+// DropRecent removes RecentDir.
 func (r *Repo) DropRecent() error {
 	return os.RemoveAll(filepath.Join(r.CommonDir, "reverie", RecentDir))
 }
@@ -105,8 +104,7 @@ func (r *Repo) recentFiles() []recentFile {
 	return files
 }
 
-// readRecent returns the objects of a kept write; of one that is cut off or changed, those that are
-// whole.
+// readRecent returns the objects of a kept write, or the intact ones of a truncated or changed one.
 func (r *Repo) readRecent(f recentFile) []Object {
 	data, err := os.ReadFile(r.recentPath(f))
 	if err != nil {
@@ -131,8 +129,8 @@ func (r *Repo) recentPath(f recentFile) string {
 	return filepath.Join(r.CommonDir, "reverie", RecentDir, f.name)
 }
 
-// RestoreRecent writes every object again that is kept and not there any more, and returns how many
-// those were. It costs one look at each kept object.
+// RestoreRecent rewrites every kept object that is missing, and returns their number. It costs one
+// lookup per kept object.
 func (r *Repo) RestoreRecent(ctx context.Context) (restored int, err error) {
 	for _, f := range r.recentFiles() {
 		if time.Since(f.at) > recentAge {
@@ -148,8 +146,8 @@ func (r *Repo) RestoreRecent(ctx context.Context) (restored int, err error) {
 	return restored, nil
 }
 
-// Recheck looks whether the writes of the last minute are still there, and restores what is kept if
-// not. It costs a look at one file for each of them.
+// Recheck checks that the writes of the last minute still exist, and restores kept objects if not.
+// It costs one file lookup per write.
 func (r *Repo) Recheck(ctx context.Context) error {
 	var last []string
 	for _, f := range r.recentFiles() {
@@ -165,8 +163,8 @@ func (r *Repo) Recheck(ctx context.Context) error {
 	return err
 }
 
-// Confirm looks whether objects that a ref now reaches are there, and writes those again that are
-// not. Objects that Save put into a pack need no look.
+// Confirm checks that objects which a ref now reaches exist, and rewrites missing ones. Objects
+// that Save put into a pack need no check.
 func (r *Repo) Confirm(ctx context.Context, objs []Object) error {
 	if len(objs) > PackFrom {
 		return nil
@@ -175,9 +173,9 @@ func (r *Repo) Confirm(ctx context.Context, objs []Object) error {
 	return err
 }
 
-// restore writes again what is missing of a kept write. A purge removes kept writes before it
-// removes objects: if the file is gone behind the writing, what was written may be what went, and
-// goes too.
+// restore rewrites the missing objects of a kept write. A purge removes kept writes before it
+// removes objects. If the kept file is gone afterwards, the rewritten objects may be purged ones,
+// so restore removes them again.
 func (r *Repo) restore(ctx context.Context, f recentFile, objs []Object) (int, error) {
 	written, err := r.rewrite(ctx, objs)
 	if len(written) == 0 || err != nil {
@@ -190,7 +188,7 @@ func (r *Repo) restore(ctx context.Context, f recentFile, objs []Object) (int, e
 	return len(written), nil
 }
 
-// rewrite writes those of some objects that are not there, and returns their ids.
+// rewrite writes the missing ones of some objects, and returns their ids.
 func (r *Repo) rewrite(ctx context.Context, objs []Object) (ids []string, err error) {
 	all := make([]string, len(objs))
 	for i := range objs {
@@ -207,8 +205,7 @@ func (r *Repo) rewrite(ctx context.Context, objs []Object) (ids []string, err er
 	return ids, r.saveLoose(objs, s)
 }
 
-// lacks returns those of some objects that the repository does not have. A loose one costs a look
-// at its file.
+// lacks returns the objects that the repository lacks. A loose object costs one file lookup.
 func (r *Repo) lacks(ctx context.Context, ids []string) ([]string, error) {
 	root := filepath.Join(r.CommonDir, "objects")
 	var packed []string // or gone
@@ -222,7 +219,7 @@ func (r *Repo) lacks(ctx context.Context, ids []string) ([]string, error) {
 	}
 	if r.ObjectFormat != "sha1" {
 		have, err := r.Have(ctx, packed)
-		empty := r.NewObject(Tree, nil).ID // git says that it has the empty tree even where it does not
+		empty := r.NewObject(Tree, nil).ID // git claims to have the empty tree even if it does not
 		return slices.DeleteFunc(packed, func(id string) bool { return id != empty && slices.Contains(have, id) }), err
 	}
 	look := &fileObjects{repo: r}
@@ -230,12 +227,12 @@ func (r *Repo) lacks(ctx context.Context, ids []string) ([]string, error) {
 	return slices.DeleteFunc(packed, look.has), nil
 }
 
-// recent returns a kept object that is missing, after everything kept was restored.
+// recent returns a missing object from RecentDir, after restoring everything kept.
 func (r *Repo) recent(ctx context.Context, id string) (Object, bool) {
 	for _, f := range r.recentFiles() {
 		for _, o := range r.readRecent(f) {
 			if o.ID == id {
-				r.RestoreRecent(ctx) // what cannot be written, as on a medium for reading, can be read all the same
+				r.RestoreRecent(ctx) // readable even if it cannot be written, as on a read-only medium
 				return o, true
 			}
 		}

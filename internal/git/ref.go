@@ -13,16 +13,15 @@ import (
 )
 
 var (
-	// ErrNoRef is returned when a ref certainly does not exist: neither as a file nor in packed-refs.
+	// ErrNoRef is returned when a ref definitely does not exist, neither as a file nor in packed-refs.
 	ErrNoRef = errors.New("ref does not exist")
-	// ErrBrokenRef is returned when a ref is there but holds no object id.
+	// ErrBrokenRef is returned when a ref exists but holds no object id.
 	ErrBrokenRef = errors.New("broken ref")
 	// ErrLost is returned when a ref was not moved because it no longer had the expected value.
 	ErrLost = errors.New("another writer moved the ref first")
-	// ErrRefConflict is returned when a ref cannot be made because one ref's name would be the folder
-	// of another's.
+	// ErrRefConflict is returned when one ref's name would be a folder of another's.
 	ErrRefConflict = errors.New("ref name is taken as a folder")
-	// ErrRefLocked is returned when another git holds the lock of one ref for too long.
+	// ErrRefLocked is returned when another git holds the lock of a ref for too long.
 	ErrRefLocked = errors.New("ref is locked")
 )
 
@@ -56,9 +55,9 @@ func CheckRef(name string) error {
 	return nil
 }
 
-// ReadRef returns the object id that the ref name has. Only a definite absence, in the file and in
-// packed-refs, is ErrNoRef: writers that are not git leave a ref empty for moments, so a torn value
-// is looked at again before it is ErrBrokenRef.
+// ReadRef returns the object id of a ref. It returns ErrNoRef only if both the file and packed-refs
+// definitely lack it. Writers other than git leave a ref empty for moments, so ReadRef reads a torn
+// value again before it returns ErrBrokenRef.
 func (r *Repo) ReadRef(ctx context.Context, name string) (string, error) {
 	if err := CheckRef(name); err != nil {
 		return "", err
@@ -82,8 +81,8 @@ func (r *Repo) ReadRef(ctx context.Context, name string) (string, error) {
 	}
 }
 
-// readRef looks once: the file, packed-refs, and the file again, because git may have moved
-// the value from one to the other between the looks.
+// readRef reads once: the file, packed-refs, and the file again, because git may move the value
+// from one to the other meanwhile.
 func (r *Repo) readRef(name string) (string, error) {
 	for look := range 2 {
 		text, err := os.ReadFile(r.refPath(name))
@@ -119,8 +118,8 @@ func (r *Repo) refValue(text []byte) (string, error) {
 	return "", fmt.Errorf("%w: it holds %d bytes that are no object id", ErrBrokenRef, len(text))
 }
 
-// absent reports an error that means no file of this name: nothing there, a folder in its place,
-// or a file where one of its folders should be.
+// absent reports whether an error means that no file of this name exists: nothing, a folder in its
+// place, or a file in place of one of its folders.
 func absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || isDirectoryError(err)
 }
@@ -129,8 +128,8 @@ func (r *Repo) refPath(name string) string {
 	return filepath.Join(r.CommonDir, filepath.FromSlash(name))
 }
 
-// plainRef reports whether the ref is, or would be, a regular file: not in a reftable, no symbolic
-// link.
+// plainRef reports whether the ref is, or would be, a regular file: neither in a reftable nor a
+// symbolic link.
 func (r *Repo) plainRef(name string) bool {
 	if r.RefFormat != "files" {
 		return false
@@ -139,7 +138,7 @@ func (r *Repo) plainRef(name string) bool {
 	return err != nil || info.Mode()&fs.ModeSymlink == 0
 }
 
-// askRef reads a ref that is no plain file, by git. Its pattern also matches refs below the name.
+// askRef reads a ref by git that is not a plain file. Its pattern also matches refs below the name.
 func (r *Repo) askRef(ctx context.Context, name string) (string, error) {
 	out, err := r.Git(ctx, nil, "for-each-ref", "--format=%(refname) %(objectname)", name)
 	if err != nil {
@@ -150,13 +149,13 @@ func (r *Repo) askRef(ctx context.Context, name string) (string, error) {
 			return id, nil
 		}
 	}
-	if r.RefFormat == "files" { // a symbolic link that is there, and that git passes over
+	if r.RefFormat == "files" { // an existing symbolic link that git ignores
 		return "", fmt.Errorf("read %s: %w: it is a link to no ref", name, ErrBrokenRef)
 	}
 	return "", fmt.Errorf("read %s: %w", name, ErrNoRef)
 }
 
-// packedRefs is the text of the file packed-refs, whose lines are an id, a space and a name.
+// packedRefs holds the text of the file packed-refs, whose lines are an id, a space and a name.
 type packedRefs []byte
 
 func (r *Repo) packedRefs() (packedRefs, error) {
@@ -167,7 +166,7 @@ func (r *Repo) packedRefs() (packedRefs, error) {
 	return text, nil
 }
 
-// find returns the id that the file gives a name, or "". It costs one pass over the bytes.
+// find returns the id of a name in the file, or "". It costs one pass over the bytes.
 func (p packedRefs) find(name string) string {
 	rest := []byte(p)
 	for {
@@ -192,8 +191,7 @@ func (p packedRefs) below(name string) string {
 	return name + "/" + string(rest)
 }
 
-// IsID reports whether s is an object id as this repository writes it: 40 or 64 hex digits in lower
-// case.
+// IsID reports whether s is an object id in this repository's form: 40 or 64 lower-case hex digits.
 func (r *Repo) IsID(s string) bool {
 	want := 40
 	if r.ObjectFormat == "sha256" {

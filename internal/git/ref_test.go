@@ -16,7 +16,7 @@ import (
 
 const ref = "refs/heads/reverie/memory"
 
-// fixture is a repository, what we see of it, and two commits of it.
+// fixture returns a repository, our view of it, and two of its commits.
 func fixture(t *testing.T, options ...string) (r *testrepo.Repo, repo *git.Repo, one, two string) {
 	t.Helper()
 	r = testrepo.New(t, options...)
@@ -43,7 +43,7 @@ func TestMoveRefComparesAndLogs(t *testing.T) {
 	for i, options := range [][]string{nil, {"--object-format=sha256"}, nil} {
 		r, repo, one, two := fixture(t, options...)
 		if i == 2 {
-			repo.RefFormat = "reftable" // the way by git's own commands, which works on files too
+			repo.RefFormat = "reftable" // the path through git's own commands, which works on files too
 		}
 		for _, packed := range []bool{false, true} {
 			if err := move(t, repo, one, ""); err != nil {
@@ -136,8 +136,7 @@ func TestTornRefIsLookedAtAgain(t *testing.T) {
 	if err := move(t, repo, one, ""); err == nil {
 		t.Error("a broken ref was taken for none")
 	}
-	// A writer that truncates first fills the file while we look: the reader's first look is at the
-	// empty file.
+	// A writer that truncates first fills the file while we read: the first read sees the empty file.
 	read := make(chan error)
 	go func() {
 		_, err := repo.ReadRef(t.Context(), ref)

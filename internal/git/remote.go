@@ -12,25 +12,25 @@ import (
 )
 
 var (
-	// ErrNoRemoteRef is returned when a remote does not have the ref that was to be fetched.
+	// ErrNoRemoteRef is returned when a remote lacks the requested ref.
 	ErrNoRemoteRef = errors.New("the remote has no such ref")
-	// ErrObjects is returned when what a remote sent is no well-formed history: git refused it and
-	// nothing of it is reachable here.
+	// ErrObjects is returned when a remote sent a malformed history: git refused it, and none of it is
+	// reachable here.
 	ErrObjects = errors.New("the remote sent objects that git refuses")
 )
 
-// wholeHistory is a depth that no history has. Only git's own word for "everything" also deepens
-// what the user keeps shallow.
+// wholeHistory is a depth that no history reaches. Only git's own value for "everything" also
+// deepens a shallow clone.
 const wholeHistory = "1000000000"
 
-// command is a git command that talks to the remote: with a session of its own, so that no program
-// in it finds a terminal to ask, and ended as a whole when ctx ends.
+// command returns a git command that talks to the remote. It has its own session, so that no
+// program in it finds a terminal to ask, and is killed as a whole when ctx ends.
 func (m *Remote) command(ctx context.Context, options []string, args ...string) *exec.Cmd {
 	fixed := append(durable[:len(durable):len(durable)],
 		"-c", "protocol.ext.allow=never", "-c", "protocol.fd.allow=never",
 		"-c", "push.negotiate=false",
 		"-c", "fetch.writeCommitGraph=false",
-		"-c", "fetch.unpackLimit=1", "-c", "transfer.unpackLimit=1", // a pack is kept from a git prune until refs reach it, loose objects are not
+		"-c", "fetch.unpackLimit=1", "-c", "transfer.unpackLimit=1", // a pack is protected from a git prune until refs reach it; loose objects are not
 	)
 	cmd := m.repo.Command(ctx, append(append(fixed, options...), args...)...)
 	cmd.Dir = m.repo.folder()
@@ -40,12 +40,11 @@ func (m *Remote) command(ctx context.Context, options []string, args ...string) 
 	return cmd
 }
 
-// maxRemoteSaid bounds what is kept of the standard error of a command that talks to a remote, in
-// bytes.
+// maxRemoteSaid bounds the stored standard error of a command that talks to a remote, in bytes.
 const maxRemoteSaid = 64 << 10
 
-// run runs such a command. All that it writes to standard error is progress to the watch of ctx;
-// the end of it is kept.
+// run runs such a command. Any standard error counts as progress for the watch of ctx; its end is
+// kept.
 func (m *Remote) run(ctx context.Context, options []string, args ...string) ([]byte, error) {
 	cmd := m.command(ctx, options, args...)
 	var out bytes.Buffer
@@ -84,8 +83,8 @@ func (m *Remote) Fetch(ctx context.Context, from, to string) (string, error) {
 	return m.repo.ReadRef(ctx, to)
 }
 
-// explain adds one of our sentinels to an error of a fetch, and the end of ctx, which git knows
-// nothing of.
+// explain adds one of our sentinels to an error of a fetch, and the end of ctx, which git does not
+// know about.
 func (m *Remote) explain(ctx context.Context, err error) error {
 	var told *Error
 	switch {
@@ -99,7 +98,7 @@ func (m *Remote) explain(ctx context.Context, err error) error {
 		return fmt.Errorf("%w: %s", ErrObjects, told.Line)
 	}
 	said := string(told.all)
-	for _, address := range []string{m.URL, m.PushURL} { // git may repeat a password, also with a blank in it
+	for _, address := range []string{m.URL, m.PushURL} { // git may repeat a password, even one with a blank in it
 		said = strings.ReplaceAll(said, address, Address(address))
 	}
 	if line := shown(reason([]byte(said))); line != "" {
@@ -110,11 +109,11 @@ func (m *Remote) explain(ctx context.Context, err error) error {
 
 // RemoteRefs holds the refs of a remote.
 type RemoteRefs struct {
-	Head string            // the branch that HEAD names, as refs/heads/main; may be empty, and not exist
+	Head string            // the branch that HEAD names, as refs/heads/main; may be empty or missing
 	Refs map[string]string // id by name
 }
 
-// Refs lists the remote's refs that begin with one of the prefixes; without one, all.
+// Refs lists the remote's refs with one of the prefixes; without prefixes, all.
 func (m *Remote) Refs(ctx context.Context, prefixes ...string) (RemoteRefs, error) {
 	args := []string{"ls-remote", "--quiet", "--symref", "--", alias}
 	for _, p := range prefixes {
@@ -137,12 +136,12 @@ func (m *Remote) Refs(ctx context.Context, prefixes ...string) (RemoteRefs, erro
 }
 
 // Apart counts the commits that each of two tips has and the other lacks; an empty tip has none. It
-// asks git once for each pair.
+// asks git once per pair.
 func (m *Remote) Apart(ctx context.Context, a, b string) (onlyA, onlyB int, err error) {
 	if a == b {
 		return 0, 0, nil
 	}
-	m.mu.Lock() // for the whole question, so that who asks the same waits for the answer
+	m.mu.Lock() // held throughout, so that the same question waits for the answer
 	defer m.mu.Unlock()
 	if known, ok := m.apart[[2]string{a, b}]; ok {
 		return known[0], known[1], nil
@@ -158,7 +157,7 @@ func (m *Remote) Apart(ctx context.Context, a, b string) (onlyA, onlyB int, err 
 	if err != nil {
 		return 0, 0, err
 	}
-	if b == "" { // a single tip is all on the right
+	if b == "" { // all commits of a single tip are on the right
 		onlyA, onlyB = onlyA+onlyB, 0
 	} else if a == "" {
 		onlyA, onlyB = 0, onlyA+onlyB
@@ -167,7 +166,8 @@ func (m *Remote) Apart(ctx context.Context, a, b string) (onlyA, onlyB int, err 
 	return onlyA, onlyB, nil
 }
 
-// Missing lists the commits in the history of one tip that those of the others lack, newest first.
+// Missing lists the commits in the history of a tip that the histories of others lack, newest
+// first.
 func (r *Repo) Missing(ctx context.Context, tip string, others ...string) ([]string, error) {
 	args := []string{"rev-list", "--topo-order", tip}
 	for _, o := range others {
@@ -177,12 +177,12 @@ func (r *Repo) Missing(ctx context.Context, tip string, others ...string) ([]str
 	return strings.Fields(string(out)), err
 }
 
-// killedAfter is the age at which a lock of a ref counts as left by a killed git. A living one
-// holds it for milliseconds.
+// killedAfter is the age at which a lock of a ref counts as left by a killed git. A live git holds
+// it for milliseconds.
 const killedAfter = 2 * time.Second
 
 // ClearRefLock removes the lock that a killed git left on a ref. The caller knows that all
-// processes that move the ref have ended, so only a git that packs refs may hold its lock now. A
+// processes that move the ref have ended. So only a git that packs refs may still hold its lock; a
 // young lock is given time to go.
 func (r *Repo) ClearRefLock(name string) error {
 	if err := CheckRef(name); err != nil || r.RefFormat != "files" {

@@ -20,7 +20,7 @@ import (
 
 const shared, seen = "refs/heads/reverie/memory", "refs/reverie/remotes/origin/new"
 
-// pair is a repository and a bare one that it knows as origin, which has the branch main.
+// pair returns a repository and a bare one that it knows as origin, which has the branch main.
 func pair(t *testing.T, url string) (*testrepo.Repo, *testrepo.Repo, *git.Repo) {
 	t.Helper()
 	r := testrepo.New(t)
@@ -46,7 +46,7 @@ func origin(t *testing.T, repo *git.Repo) *git.Remote {
 	return m
 }
 
-// push moves one ref and returns what became of it.
+// push moves one ref and returns the result.
 func push(t *testing.T, m *git.Remote, id, old string) git.Pushed {
 	t.Helper()
 	report, err := m.Push(t.Context(), git.Update{Ref: shared, ID: id, Old: old})
@@ -127,7 +127,7 @@ func TestPushSaysWhatBecameOfIt(t *testing.T) {
 	if got := push(t, m, apart, one); got.Outcome != git.LostRace {
 		t.Errorf("moved meanwhile: %+v", got)
 	}
-	bare.Run("update-ref", shared, one) // what a purge elsewhere looks like
+	bare.Run("update-ref", shared, one) // like a purge elsewhere
 	three := r.Run("commit-tree", "-m", "three", "-p", two, "HEAD^{tree}")
 	if got := push(t, m, three, two); got.Outcome != git.LostRace {
 		t.Errorf("rewound meanwhile: %+v", got)
@@ -139,7 +139,7 @@ func TestPushSaysWhatBecameOfIt(t *testing.T) {
 		t.Errorf("moved during the push: %+v", got)
 	}
 
-	// A server that refuses, with words that want to be a terminal's.
+	// A server that refuses, with escape sequences in its words.
 	hook(t, bare.Dir, "update", "printf 'GH006: Protected \\033[31mbranch\\n' >&2; exit 1\n")
 	report, err := m.Push(t.Context(), git.Update{Ref: shared, ID: three, Old: two})
 	if err != nil || report.Refs[0].Outcome != git.Refused {
@@ -188,7 +188,7 @@ func TestRemoteThatIsNotThere(t *testing.T) {
 	}
 }
 
-// A remote as a path is relative to where the user's git stands.
+// A relative path of a remote starts at the folder of the user's git.
 func TestRemoteMayBeARelativePath(t *testing.T) {
 	r, _, repo := pair(t, "../bare")
 	id := r.Run("rev-parse", "HEAD")
@@ -319,7 +319,7 @@ func TestDefaultRemote(t *testing.T) {
 	want("fork")
 	r.Run("remote", "rename", "fork", "team/one")
 	want("team/one")
-	r.Run("config", "remote.-x.url", "/srv/x") // git itself makes none such
+	r.Run("config", "remote.-x.url", "/srv/x") // git itself never creates such a name
 	r.Run("config", "remote.a..b.url", "/srv/x")
 	want("team/one")
 }
@@ -385,8 +385,8 @@ func TestErrorsTellNoSecretOfAnAddress(t *testing.T) {
 	}
 }
 
-// A remote that takes the connection and says nothing is left when the time is up, with all that
-// was started.
+// A remote that accepts the connection and stays silent is abandoned at the deadline, with all
+// processes started for it.
 func TestDeadlineEndsEverything(t *testing.T) {
 	r, _, repo := pair(t, "ssh://nowhere.example/x")
 	pids := filepath.Join(t.TempDir(), "pid")
@@ -409,8 +409,8 @@ func TestDeadlineEndsEverything(t *testing.T) {
 	gone(t, strings.TrimSpace(string(text)))
 }
 
-// A slow remote is known to be at work while git runs: it sends a part of what is fetched, and the
-// rest only once progress was told of. Reading what came tells of each object.
+// A slow remote counts as at work while git runs. It sends a part of the fetch, and the rest only
+// after progress was reported. Reading the received objects reports each.
 func TestSlowFetchTellsOfProgress(t *testing.T) {
 	r, bare, repo := pair(t, "")
 	m := origin(t, repo)
@@ -445,7 +445,7 @@ func TestSlowFetchTellsOfProgress(t *testing.T) {
 	}
 }
 
-// noise makes the shared branch one commit of files that no compression makes smaller, 1 KiB each.
+// noise makes the shared branch one commit of incompressible files, 1 KiB each.
 func noise(t *testing.T, bare *testrepo.Repo, files int) {
 	t.Helper()
 	r := testrepo.Init(t, t.TempDir())
@@ -459,7 +459,7 @@ func noise(t *testing.T, bare *testrepo.Repo, files int) {
 	r.Run("push", "-q", bare.Dir, "HEAD:"+shared)
 }
 
-// Only our branch is fetched whole into a shallow clone: the code stays as the user wanted it.
+// Only our branch is fetched whole into a shallow clone: the code stays as shallow as before.
 func TestShallowCloneGetsOurWholeHistory(t *testing.T) {
 	r, bare, repo := pair(t, "")
 	r.Write("a", "a\n")
@@ -485,7 +485,7 @@ func TestShallowCloneGetsOurWholeHistory(t *testing.T) {
 	}
 }
 
-// A partial clone gets our files whole, and stays as it is configured.
+// A partial clone gets our files whole, and keeps its configuration.
 func TestPartialCloneGetsOurFiles(t *testing.T) {
 	r, bare, repo := pair(t, "")
 	bare.Run("config", "uploadpack.allowFilter", "true")
@@ -514,7 +514,7 @@ func TestPartialCloneGetsOurFiles(t *testing.T) {
 	}
 }
 
-// Reading what a partial clone does not have would have git fetch it, by the programs of that
+// Reading an object that a partial clone lacks would make git fetch it, by the programs of that
 // clone.
 func TestPartialCloneRunsNoProgramOfItsOwn(t *testing.T) {
 	r, bare, _ := pair(t, "")

@@ -13,49 +13,50 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// ErrNoRemote is returned when the configuration knows no remote of a name.
+// ErrNoRemote is returned when the configuration has no remote of a name.
 var ErrNoRemote = errors.New("no such remote")
 
-// ProgramError says which keys of the repository's own configuration would run a program, or write
-// a file, during a fetch or a push.
+// ProgramError lists the keys of the repository's own configuration that would run a program, or
+// write a file, during a fetch or a push.
 type ProgramError struct{ Keys []string }
 
 func (e *ProgramError) Error() string {
 	return "this repository's own configuration would run a program of its choice: " + strings.Join(e.Keys, ", ")
 }
 
-// Remote is a remote that the configuration names, vetted once: its methods run git with the user's
-// programs only.
+// Remote is a configured remote, vetted once. Its methods run git with the user's programs only.
 //
-// git trusts .git/config as it trusts the user. A repository that came as an archive, in a
-// container's image or with a sandbox's work brings its own, so we trust less: a key that makes a
-// fetch or a push run a program is taken from the user's and the system's configuration, and a
-// repository that sets one itself is refused, with the key named. It is not overridden in silence:
-// who set it needs it to reach the remote. Helpers for credentials that are one word are git's own
-// or installed by the user, and stay, but an alias that git would take for one, or for a transport,
-// is refused; so do addresses, within the limits of vet, proxies and headers, which run nothing.
-// ext and fd are never used, and no hook of this repository runs.
+// git trusts .git/config as it trusts the user. A repository from an archive, a container's image
+// or a sandbox brings its own, so we trust less. A key that makes a fetch or a push run a program
+// counts only in the user's and the system's configuration. If the repository sets one itself, it
+// is refused with the key's name. It is not silently overridden, because its owner may need it to
+// reach the remote.
+//
+// Credential helpers of one word are git's own or installed by the user, and stay. Addresses stay
+// within the limits of vet; proxies and headers run nothing and stay too. An alias that git would
+// take for a helper or a transport is refused. ext and fd are never used, and no hook of this
+// repository runs.
 type Remote struct {
 	Name    string
-	URL     string // what git contacts for a fetch, after insteadOf; it may hold a password
+	URL     string // git's address for a fetch, after insteadOf; it may hold a password
 	PushURL string // and for a push
-	Refetch bool   // Fetch asks for everything, whatever is here already
+	Refetch bool   // Fetch requests everything, including objects already here
 
 	repo   *Repo
-	strict []string // -c options that take back what the configuration relaxes
+	strict []string // -c options that undo relaxed settings
 	alias  []string // environment
 
 	mu    sync.Mutex           // of apart
-	apart map[[2]string][2]int // by two commits, how many each has that the other lacks
+	apart map[[2]string][2]int // by two commits, the number that each has and the other lacks
 }
 
-// alias is the name by which our git commands know the remote. It has the addresses and programs of
-// the real one, and not what else that does with a fetch or a push: refspecs, by which a push would
-// move refs/remotes, pruning, mirroring, tags. It is defined in the environment, for an address may
+// alias is our git commands' name of the remote. It has the addresses and programs of the real one,
+// but none of its other effects on a fetch or push: refspecs, by which a push would move
+// refs/remotes, pruning, mirroring, tags. It is defined in the environment, because an address may
 // hold a password and arguments are public.
 const alias = "reverie.sync"
 
-// aliased are the keys of a remote that the alias has too.
+// aliased lists the keys of a remote that the alias copies.
 var aliased = []string{"url", "pushurl", "vcs", "uploadpack", "receivepack", "proxy", "proxyauthmethod", "serveroption"}
 
 func (c remoteConfig) alias(name string) []string {
@@ -70,9 +71,9 @@ func (c remoteConfig) alias(name string) []string {
 	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n))
 }
 
-// Remote returns a remote by its configured name; a path or a URL is not one, so that nothing is
-// sent to where no configuration points. An empty name is the remote of a branch, else origin, else
-// the only one. Errors wrap ErrNoRemote or are a *ProgramError.
+// Remote returns a remote by its configured name. It accepts no path or URL, so that data goes only
+// to configured places. An empty name means the remote of a branch, else origin, else the only one.
+// Errors wrap ErrNoRemote or are a *ProgramError.
 func (r *Repo) Remote(ctx context.Context, name, branch string) (*Remote, error) {
 	c, err := r.remoteConfig(ctx)
 	if err != nil {
@@ -101,7 +102,7 @@ func (r *Repo) Remote(ctx context.Context, name, branch string) (*Remote, error)
 	return m, nil
 }
 
-// promisors vets the remotes from which git, in a partial clone, fetches by itself.
+// promisors vets the remotes from which git fetches by itself in a partial clone.
 func (c remoteConfig) promisors(r *Repo) error {
 	if !r.Partial {
 		return nil
@@ -117,7 +118,7 @@ func (c remoteConfig) promisors(r *Repo) error {
 	return nil
 }
 
-// preset is the remote that is meant when none is named.
+// preset returns the remote that is used without a name.
 func (c remoteConfig) preset(names []string, branch string) (string, error) {
 	if of := c.all["branch."+branch+".remote"]; branch != "" && len(of) > 0 && slices.Contains(names, of[len(of)-1]) {
 		return of[len(of)-1], nil
@@ -139,16 +140,16 @@ func listed(names []string) string {
 }
 
 // validRemote reports whether a remote's name can be part of a ref's. Below a remote's own folder,
-// new is ours.
+// new is reserved for us.
 func validRemote(name string) bool {
 	return !strings.HasPrefix(name, "-") && !strings.HasSuffix(name, "/new") && CheckRef("refs/reverie/remotes/"+name+"/memory") == nil
 }
 
-// Address is a URL as it may be shown and remembered: without user and password, and without a
-// query, which may hold a token.
+// Address returns a URL in a form that may be shown and stored: without user, password and query,
+// which may hold a token.
 func Address(remote string) string {
 	if !strings.Contains(remote, "://") {
-		return remote // a path, or user@host:path, which holds no password
+		return remote // a path, or user@host:path, which hold no password
 	}
 	remote, _, _ = strings.Cut(remote, "?")
 	remote, _, _ = strings.Cut(remote, "#")
@@ -168,7 +169,7 @@ func Address(remote string) string {
 	return u.String()
 }
 
-// addresses are the URLs in what git says.
+// addresses matches the URLs in git's output.
 var addresses = pattern.New(`[A-Za-z][A-Za-z0-9+.-]*://[^\s'"<>]+`)
 
 // shown returns git's text in displayable form: each URL as Address gives it.
@@ -179,10 +180,10 @@ func shown(text string) string {
 	return addresses.ReplaceAllStringFunc(text, Address)
 }
 
-// remoteConfig is the configuration as a git that Command starts sees it.
+// remoteConfig is the configuration as seen by a git that Command starts.
 type remoteConfig struct {
-	all, own map[string][]string // every value of a key, over all scopes; those of the repository itself
-	trusted  map[string]string   // the last value that the user's and the system's configuration have
+	all, own map[string][]string // every value of a key: over all scopes, and of the repository itself
+	trusted  map[string]string   // the last value in the user's and the system's configuration
 	order    []string            // keys in the order of their first value
 }
 
@@ -225,8 +226,9 @@ func (c remoteConfig) remotes() []string {
 	return names
 }
 
-// urls are the addresses that git contacts, by its own rules: the longest insteadOf that fits; for
-// a push pushurl, else the longest pushInsteadOf that fits url, else the same as for a fetch.
+// urls returns the addresses that git contacts. By git's rules, the longest matching insteadOf
+// applies. A push uses pushurl, else the longest pushInsteadOf that matches url, else the fetch
+// address.
 func (c remoteConfig) urls(name string) (fetch, push string) {
 	one := func(values []string) string {
 		if len(values) == 0 {
@@ -267,7 +269,7 @@ func (c remoteConfig) rewrite(address, rule string) (string, bool) {
 	return base + address[len(best):], true
 }
 
-// plainHelper is a helper for credentials that git finds by its name; others are command lines.
+// plainHelper matches a credential helper that git finds by its name; others are command lines.
 var plainHelper = pattern.New(`^[A-Za-z0-9-]*$`)
 
 // programs lists the keys of the repository's own configuration that would run a program or write a
@@ -289,7 +291,7 @@ func runs(key, value, remote string, partial bool) bool {
 	section, rest, _ := strings.Cut(key, ".")
 	name := rest[strings.LastIndexByte(rest, '.')+1:]
 	switch section {
-	case "alias": // git runs one where it finds no program git-credential-<name> or git-remote-<name>
+	case "alias": // git runs one if it finds no program git-credential-<name> or git-remote-<name>
 		word := strings.ToLower(rest)
 		return strings.HasPrefix(word, "credential-") || strings.HasPrefix(word, "remote-")
 	case "fetch":
@@ -325,7 +327,7 @@ func (c remoteConfig) strict() []string {
 	return options
 }
 
-// transports is the environment without a word of the user's that would let ext or fd run.
+// transports returns the environment without the user's settings that would let ext or fd run.
 func transports(env []string) []string {
 	for i, kv := range env {
 		if list, ok := strings.CutPrefix(kv, "GIT_ALLOW_PROTOCOL="); ok {

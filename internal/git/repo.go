@@ -1,8 +1,7 @@
-// Package git is what Reverie needs of git: finding the repository as real git sees it, running
-// git without the caller's environment, moving refs by git's own lock protocol, and reading and
-// writing objects. Begin with Find.
+// Package git finds the repository as real git sees it, runs git without the caller's environment,
+// moves refs by git's own lock protocol, and reads and writes objects. Begin with Find.
 //
-// A Repo may be used by many goroutines; an Objects handle by one at a time.
+// A Repo is safe for concurrent use; an Objects handle is not.
 package git
 
 import (
@@ -35,7 +34,7 @@ var (
 
 // Repo is a repository as real git sees it from one directory.
 type Repo struct {
-	CommonDir    string // absolute, symlinks resolved: what all worktrees share
+	CommonDir    string // absolute, symlinks resolved: the folder that all worktrees share
 	GitDir       string // of this worktree, absolute
 	WorkTree     string // top of this worktree; empty in a bare repository and inside a git directory
 	Bare         bool
@@ -45,22 +44,22 @@ type Repo struct {
 	RefFormat    string // files or reftable
 
 	asked    func(context.Context) (listing, error)  // configuration, listed once
-	settings func(context.Context) (settings, error) // of it, or as it was kept
+	settings func(context.Context) (settings, error) // from git, or from the cache
 	mayFetch func() bool                             // of a partial clone, see lazyFetch
 	offline  bool
 }
 
-// Offline is the same repository, with gits that fetch nothing: what a partial clone does not have
-// is missing.
+// Offline returns the same repository with gits that never fetch: a partial clone's absent objects
+// are missing.
 func (r *Repo) Offline() *Repo {
 	o := *r
 	o.offline = true
 	return &o
 }
 
-// Find asks git which repository holds dir, with the caller's environment (GIT_DIR and the like)
-// and git's own rules on ownership. It costs one git process. Errors wrap ErrNotRepository,
-// ErrUnsafe, ErrGitMissing or ErrGitTooOld where one of them is the reason.
+// Find asks git for the repository that holds dir, with the caller's environment (GIT_DIR and the
+// like) and git's own rules on ownership. It costs one git process. Errors wrap ErrNotRepository,
+// ErrUnsafe, ErrGitMissing or ErrGitTooOld if one of them is the cause.
 func Find(ctx context.Context, dir string) (*Repo, error) {
 	answers, err := ask(ctx, dir, "--is-bare-repository", "--git-common-dir", "--is-shallow-repository",
 		"--git-dir", "--show-object-format", "--show-ref-format", "--show-toplevel")
@@ -76,7 +75,7 @@ func Find(ctx context.Context, dir string) (*Repo, error) {
 		RefFormat:    answers[5],
 		WorkTree:     answers[6],
 	}
-	if r.RefFormat == "--show-ref-format" { // git before 2.45 echoes what it does not know
+	if r.RefFormat == "--show-ref-format" { // git before 2.45 echoes unknown options
 		r.RefFormat = "files"
 	}
 	if r.CommonDir, err = filepath.EvalSymlinks(r.CommonDir); err != nil {
@@ -87,7 +86,7 @@ func Find(ctx context.Context, dir string) (*Repo, error) {
 	return r, nil
 }
 
-// prepare sets what is found out when it is first asked for.
+// prepare sets the functions for values that are computed at first use.
 func (r *Repo) prepare() {
 	r.asked = r.listOnce()
 	r.settings = func(ctx context.Context) (settings, error) {
@@ -97,9 +96,9 @@ func (r *Repo) prepare() {
 	r.mayFetch = sync.OnceValue(r.lazyFetch)
 }
 
-// ask puts questions to git rev-parse in dir; the last one may stay without an answer (there is
-// no top level in a bare repository). One process, unless a path holds a newline, which makes
-// the answers ambiguous: then each question is asked alone.
+// ask passes questions to git rev-parse in dir. The last one may stay unanswered: a bare repository
+// has no top level. It costs one process. If a path holds a newline, the answers are ambiguous, and
+// each question is asked alone.
 func ask(ctx context.Context, dir string, questions ...string) ([]string, error) {
 	out, err := revParse(ctx, dir, questions...)
 	if err != nil && !bytes.Contains(err.(*Error).all, []byte("must be run in a work tree")) {
@@ -133,7 +132,7 @@ func revParse(ctx context.Context, dir string, questions ...string) ([]byte, err
 	return run(cmd)
 }
 
-// explainFind turns git's refusal into one of our sentinels.
+// explainFind maps git's refusal to one of our sentinels.
 func explainFind(ctx context.Context, err *Error) error {
 	switch {
 	case errors.Is(err, ErrGitMissing), ctx.Err() != nil:

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// Error is a git command that failed.
+// Error reports a failed git command.
 type Error struct {
 	Command string // the git command, as "update-ref"
-	Line    string // the line of git's standard error that says why
+	Line    string // the line of git's standard error with the reason
 	Code    int    // exit status; -1 if git did not run to its end
 
 	all []byte // everything git wrote to standard error
@@ -23,11 +23,11 @@ type Error struct {
 
 func (e *Error) Error() string { return "git " + e.Command + ": " + e.Line }
 
-// Unwrap gives the reason git could not be run or was stopped.
+// Unwrap returns the reason why git could not run or was stopped.
 func (e *Error) Unwrap() error { return e.err }
 
-// Git runs git on the common directory in a clean environment and returns what it wrote to
-// standard output. stdin may be nil. The error is an *Error.
+// Git runs git on the common directory in a clean environment and returns its standard output.
+// stdin may be nil. The error is an *Error.
 func (r *Repo) Git(ctx context.Context, stdin io.Reader, args ...string) ([]byte, error) {
 	cmd := r.Command(ctx, args...)
 	cmd.Stdin = stdin
@@ -35,8 +35,8 @@ func (r *Repo) Git(ctx context.Context, stdin io.Reader, args ...string) ([]byte
 	return run(cmd)
 }
 
-// Command is the same git command not started, for callers that stream its output. It knows
-// nothing of the index, HEAD or files of a linked worktree: it is meant for our own refs. Callers
+// Command returns the same git command, not started, for callers that stream its output. It is
+// meant for our own refs and does not know the index, HEAD or files of a linked worktree. Callers
 // of log, diff and show add --no-ext-diff and --no-textconv, so that no configured program runs.
 func (r *Repo) Command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := r.command(ctx, args...)
@@ -70,29 +70,29 @@ func (r *Repo) command(ctx context.Context, args ...string) *exec.Cmd {
 // durable makes git sync its writes to disk before it answers.
 var durable = []string{"-c", "core.fsync=all", "-c", "core.fsyncMethod=fsync"}
 
-// keptVariables are the variables beginning with GIT_ that do not say which repository,
-// index, author or configuration another command was about.
+// keptVariables lists the GIT_ variables that do not select another command's repository, index,
+// author or configuration.
 var keptVariables = []string{
 	"GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
 	"GIT_ASKPASS", "GIT_EXEC_PATH", "GIT_ALLOW_PROTOCOL", "GIT_PROTOCOL_FROM_USER",
 }
 
-// keptPrefixes are families of such variables.
+// keptPrefixes lists the prefixes of such variables.
 var keptPrefixes = []string{"GIT_TRACE", "GIT_SSL_", "GIT_PROXY_", "GIT_HTTP_"}
 
-// Environ is the environment of this process without what a hook or an enclosing git command put
-// there, for what outlives them.
+// Environ returns the environment of this process without the variables of a hook or an enclosing
+// git command, for processes that outlive them.
 func Environ() []string { return cleanEnviron() }
 
-// LeaveRepository takes out of the environment of this process what says which repository git is to
-// use, so that the folder decides.
+// LeaveRepository removes the variables that select git's repository from this process's
+// environment, so that the folder decides.
 func LeaveRepository() {
 	for _, name := range []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE", "GIT_PREFIX"} {
 		os.Unsetenv(name)
 	}
 }
 
-// cleanEnviron is the environment without what a hook or an enclosing git command put there.
+// cleanEnviron returns the environment without the variables of a hook or an enclosing git command.
 func cleanEnviron() []string {
 	var env []string
 	for _, kv := range os.Environ() {
@@ -119,11 +119,10 @@ func kept(name string) bool {
 	return false
 }
 
-// Run runs a git command that Command has made, and returns what it wrote to standard output. The
-// error is an *Error.
+// Run runs a git command made by Command, and returns its standard output. The error is an *Error.
 func Run(cmd *exec.Cmd) ([]byte, error) { return run(cmd) }
 
-// run runs cmd, a git command, and returns its standard output even when it failed.
+// run runs cmd, a git command, and returns its standard output even if it failed.
 func run(cmd *exec.Cmd) ([]byte, error) {
 	var out, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &stderr
@@ -149,7 +148,7 @@ func newError(cmd *exec.Cmd, stderr []byte, err error) *Error {
 	return e
 }
 
-// commandName is the first argument that is neither an option nor the value of one.
+// commandName returns the first argument that is neither an option nor an option's value.
 func commandName(args []string) string {
 	for i := 0; i < len(args); i++ {
 		switch {
@@ -162,8 +161,8 @@ func commandName(args []string) string {
 	return ""
 }
 
-// reason picks what says why: the first fatal or error line, with the next one if it ends in a
-// colon, or else the last line.
+// reason picks the line that explains a failure: the first fatal or error line, joined with the
+// next if it ends in a colon, or else the last line.
 func reason(stderr []byte) string {
 	lines := strings.FieldsFunc(string(stderr), func(c rune) bool { return c == '\n' || c == '\r' })
 	for i, line := range lines {

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// sharing is core.sharedRepository: the permission bits that files of the repository get beyond the
+// sharing is core.sharedRepository: the permission bits that the repository's files get beyond the
 // umask.
 type sharing struct {
-	bits  os.FileMode // zero leaves files as the umask made them
+	bits  os.FileMode // zero: the umask alone decides
 	exact bool        // bits replace those of the file
 }
 
@@ -34,9 +34,8 @@ func (s settings) sharing() (sharing, error) {
 	}
 }
 
-// adjust gives a file or folder the permissions that git would: writers only where the owner may
-// write, and the right to enter folders wherever they may be read, with new files in them belonging
-// to the folder's group.
+// adjust gives a file or folder git's permissions. Others may write only if the owner may, and may
+// enter readable folders. New files in a folder belong to its group.
 func (s sharing) adjust(path string) error {
 	if s.bits == 0 {
 		return nil
@@ -63,7 +62,7 @@ func (s sharing) adjust(path string) error {
 	return os.Chmod(path, mode)
 }
 
-// makeDirs makes a folder and those above it.
+// makeDirs creates a folder and its parents.
 func (s sharing) makeDirs(dir string) error {
 	err := os.Mkdir(dir, 0o777)
 	if errors.Is(err, fs.ErrNotExist) && filepath.Dir(dir) != dir {

@@ -11,9 +11,9 @@ import (
 // ends or is ended.
 const signWait = 10 * time.Second
 
-// SignedCommit makes a signed commit object by real git and returns its id, the object durable. The
-// program that signs comes from the user's and the system's configuration only: a repository must
-// not choose what we run. Anything that would need a person fails instead.
+// SignedCommit makes a durable signed commit by real git and returns its id. The signing program
+// comes from the user's and the system's configuration only: a repository must not choose our
+// programs. It fails if a person would be needed.
 func (r *Repo) SignedCommit(ctx context.Context, who Identity, when time.Time, tree string, parents []string, message string) (string, error) {
 	s, err := r.asked(ctx)
 	if err != nil {
@@ -54,7 +54,7 @@ func signOptions(s listing) []string {
 	}
 }
 
-// withoutPrompts drops what programs use to find a person to ask.
+// withoutPrompts drops the variables by which programs find a person to ask.
 func withoutPrompts(env []string) []string {
 	var kept []string
 	for _, kv := range env {

@@ -2,5 +2,5 @@ package git
 
 import "syscall"
 
-// timesOf are the times at which a file got its content, and at which anything about it changed.
+// timesOf returns the times of a file's last change of content, and of its last change of any kind.
 func timesOf(st *syscall.Stat_t) (modified, changed syscall.Timespec) { return st.Mtim, st.Ctim }

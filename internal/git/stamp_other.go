@@ -9,7 +9,7 @@ import (
 
 const noFile = "-"
 
-// stampOf knows no file here, so that git is asked each time.
+// stampOf recognises no file on this system, so that git is asked each time.
 func stampOf(string) (string, time.Time, bool) { return "", time.Time{}, false }
 
 func deviceOf(fs.FileInfo) (string, bool) { return "", false }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// noFile is the stamp of a file that is not there.
+// noFile is the stamp of a missing file.
 const noFile = "-"
 
 // stampOf distinguishes one state of a file from every other by its identity and its change time
@@ -31,7 +31,7 @@ func stampOf(path string) (stamp string, changed time.Time, ok bool) {
 	return fmt.Sprint(st.Dev, st.Ino, st.Size, st.Mode, st.Uid, modified.Nano(), change.Nano()), time.Unix(change.Unix()), true
 }
 
-// deviceOf tells on which file system a file lies.
+// deviceOf identifies the file system of a file.
 func deviceOf(info fs.FileInfo) (string, bool) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

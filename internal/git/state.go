@@ -7,17 +7,17 @@ import (
 	"github.com/reverie-memory/reverie/internal/file"
 )
 
-// StateDir is the folder reverie of the common git directory, where everything we keep outside
-// of git's objects and refs lives. It is made, readable by the owner alone, when it is not there.
-// A symbolic link in its place, or another user's folder, is refused.
+// StateDir returns the folder reverie of the common git directory, which holds all our data outside
+// of git's objects and refs. It creates the folder, readable only by the owner, if it is missing.
+// It refuses a symbolic link or another user's folder in its place.
 func (r *Repo) StateDir() (string, error) {
 	return ownFolder(filepath.Join(r.CommonDir, "reverie"))
 }
 
 // Lock takes the lock that all writers of this repository's Reverie share, over all worktrees and
-// processes, and returns the function that gives it back. The kernel frees it when its holder dies.
-// It waits until the deadline of ctx, at most file.LockWait, and then returns a *file.LockError; if
-// ctx is cancelled, the error wraps context.Canceled.
+// processes, and returns the function that releases it. The kernel releases it when its holder
+// dies. It waits until the deadline of ctx, at most file.LockWait, and then returns a
+// *file.LockError. If ctx is cancelled, the error wraps context.Canceled.
 func (r *Repo) Lock(ctx context.Context) (unlock func(), err error) { return r.lockNamed(ctx, "lock") }
 
 // LockSync takes the lock for contact with a remote; reading and writing continue meanwhile. Take

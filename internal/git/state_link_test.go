@@ -12,7 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// The lock's text is written over: a link in its place would destroy what it points to.
+// Lock overwrites the lock's text: following a link would destroy its target.
 func TestLockThatIsALinkIsRefused(t *testing.T) {
 	r := testrepo.New(t)
 	repo, err := git.Find(context.Background(), r.Dir)
@@ -103,7 +103,7 @@ func TestStateIsNotWrittenThroughLinks(t *testing.T) {
 	}
 }
 
-// A reflog is appended to: a link in its place would change what it points to.
+// A reflog is appended to: following a link would change its target.
 func TestReflogThatIsALinkIsRefused(t *testing.T) {
 	r := testrepo.New(t)
 	repo, err := git.Find(t.Context(), r.Dir)

@@ -11,8 +11,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/file"
 )
 
-// StateSub is a folder of the state folder, made when it is not there. As with StateDir, a symbolic
-// link in its place, or another user's folder, is refused.
+// StateSub returns a folder of the state folder, creating it if needed. As with StateDir, it
+// refuses a symbolic link or another user's folder in its place.
 func (r *Repo) StateSub(name string) (string, error) {
 	dir, err := r.StateDir()
 	if err != nil {
@@ -27,7 +27,7 @@ func (r *Repo) StateSub(name string) (string, error) {
 	return ownFolder(filepath.Join(dir, name))
 }
 
-// ownFolder makes a folder that only we read, or checks that it is ours.
+// ownFolder creates a folder that only we can read, or checks that it is ours.
 func ownFolder(dir string) (string, error) {
 	info, err := os.Lstat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -47,10 +47,9 @@ func ownFolder(dir string) (string, error) {
 	return dir, nil
 }
 
-// WriteState puts a file into the state folder, or into a folder of it as "code/name", with its
-// whole content at once and readable by the owner alone. Nothing is written through a symbolic
-// link: one that has the file's name is replaced. If it is to be durable, it is on the disk when
-// WriteState returns.
+// WriteState atomically writes a file into the state folder, or into a subfolder as "code/name",
+// readable only by the owner. It replaces a symbolic link of that name instead of following it.
+// With durable, the file is on disk when it returns.
 func (r *Repo) WriteState(name string, data []byte, durable bool) error {
 	sub, base := filepath.Split(filepath.FromSlash(name))
 	dir, err := r.StateSub(filepath.Clean(sub))
@@ -63,8 +62,8 @@ func (r *Repo) WriteState(name string, data []byte, durable bool) error {
 	return nil
 }
 
-// cause is a system call's error without the paths it names. The name of a temporary file says
-// nothing to a reader, and two long paths push the cause out of a message that is cut to one line.
+// cause returns a system call's error without its paths. A temporary name tells a reader nothing,
+// and two long paths push the cause out of a one-line message.
 func cause(err error) error {
 	var link *os.LinkError
 	var path *fs.PathError
@@ -87,8 +86,7 @@ func (r *Repo) ReadState(name string) ([]byte, error) {
 	return text, err
 }
 
-// StateTemp reports whether a name is that of a file that WriteState did not finish, or is about
-// to.
+// StateTemp reports whether a name belongs to an unfinished file of WriteState.
 func StateTemp(name string) bool {
 	rest, ok := strings.CutPrefix(name, file.Temp)
 	return ok && rest != "" && strings.Trim(rest, "0123456789") == ""

@@ -13,17 +13,17 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/storer"
 )
 
-// Storer is a repository for the time of one operation, as go-git knows one: its objects and its
-// refs. Objects that are added wait in memory. They become durable together, by Flush or by the
-// move of a ref, which follows git's protocol.
+// Storer presents a repository to go-git during one operation: its objects and its refs. Added
+// objects wait in memory. Flush, or the move of a ref by git's protocol, makes them durable
+// together.
 //
-// The methods of go-git's interfaces know sha1 ids only. All others serve sha256 repositories too.
-// A Storer belongs to one goroutine.
+// The methods of go-git's interfaces accept sha1 ids only. All others serve sha256 repositories
+// too. A Storer belongs to one goroutine.
 type Storer struct {
 	ctx     context.Context
 	repo    *Repo
 	objects Objects
-	waiting map[plumbing.Hash]Object // by id; of a sha256 id by its first 20 bytes
+	waiting map[plumbing.Hash]Object // by id; the first 20 bytes of a sha256 id
 	order   []plumbing.Hash          // of waiting
 	written []Object                 // since the last Confirm
 }
@@ -67,11 +67,11 @@ func (s *Storer) Flush() error {
 	return nil
 }
 
-// Keep keeps the objects that Flush wrote a second time, as KeepRecent does.
+// Keep stores a second copy of the flushed objects, as KeepRecent does.
 func (s *Storer) Keep() error { return s.repo.KeepRecent(s.written) }
 
-// Confirm returns the ids of the objects that Flush wrote and that a ref now reaches. It writes
-// those again that a git prune, begun earlier, removed.
+// Confirm returns the ids of the flushed objects, which a ref now reaches. It rewrites those that
+// an earlier git prune removed.
 func (s *Storer) Confirm() (ids []string, err error) {
 	if err := s.repo.Confirm(s.ctx, s.written); err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (s *Storer) Confirm() (ids []string, err error) {
 }
 
 // Move makes all added objects durable, keeps them, moves a ref as MoveRef does, and confirms them.
-// A failure to keep them is returned as unkept. The caller holds the lock of Lock.
+// unkept is an error of keeping them. The caller holds the lock of Lock.
 func (s *Storer) Move(name, new, old, message string) (unkept, err error) {
 	if err := s.Flush(); err != nil {
 		return nil, fmt.Errorf("save to %s: %w", name, err)
@@ -170,12 +170,12 @@ func (s *Storer) AddAlternate(string) error { return errReadOnly }
 
 var errReadOnly = errors.New("only git changes this")
 
-// SetReference moves a ref, whatever its value is.
+// SetReference moves a ref regardless of its value.
 func (s *Storer) SetReference(ref *plumbing.Reference) error { return s.CheckAndSetReference(ref, nil) }
 
 // CheckAndSetReference makes all added objects durable and moves a ref if it has the value of old,
-// by git's protocol and with a line in the reflog. A zero hash as old means the ref must not exist.
-// Errors wrap ErrLost, ErrRefConflict or ErrRefLocked.
+// by git's protocol and with a line in the reflog. A zero hash as old means that the ref must not
+// exist. Errors wrap ErrLost, ErrRefConflict or ErrRefLocked.
 func (s *Storer) CheckAndSetReference(ref, old *plumbing.Reference) error {
 	if ref.Type() != plumbing.HashReference || old != nil && (old.Type() != plumbing.HashReference || old.Name() != ref.Name()) {
 		return fmt.Errorf("move %s: %w", ref.Name(), errReadOnly)
@@ -245,7 +245,7 @@ func (s *Storer) RemoveReference(name plumbing.ReferenceName) error {
 	return s.repo.DeleteRef(s.ctx, name.String(), id)
 }
 
-// CountLooseRefs counts the refs that are files of their own.
+// CountLooseRefs counts the refs stored as files.
 func (s *Storer) CountLooseRefs() (n int, err error) {
 	err = filepath.WalkDir(filepath.Join(s.repo.CommonDir, "refs"), func(_ string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {
@@ -256,7 +256,7 @@ func (s *Storer) CountLooseRefs() (n int, err error) {
 	return n, err
 }
 
-// PackRefs lets git put all refs into one file.
+// PackRefs makes git pack all refs into one file.
 func (s *Storer) PackRefs() error {
 	_, err := s.repo.Git(s.ctx, nil, "pack-refs", "--all")
 	return err

@@ -49,8 +49,8 @@ func commitFiles(t *testing.T, s *git.Storer, n int, parents ...plumbing.Hash) p
 	return set(t, s, c.Encode)
 }
 
-// go-git reads and writes a repository through our storer, loose objects and packs, and git agrees
-// about all of it.
+// go-git reads and writes a repository through our storer, both loose objects and packs, and git
+// agrees with all of it.
 func TestGoGitWorksThroughOurStorer(t *testing.T) {
 	r, repo, _, two := fixture(t)
 	objects := repo.Objects()
@@ -89,7 +89,7 @@ func TestGoGitWorksThroughOurStorer(t *testing.T) {
 	}
 }
 
-// walk has go-git read a history from a ref on, with all files of its tip.
+// walk makes go-git read a history from a ref on, with all files of its tip.
 func walk(t *testing.T, s *git.Storer, name plumbing.ReferenceName, want []string) {
 	t.Helper()
 	ref, err := storer.ResolveReference(s, name)
@@ -126,7 +126,7 @@ func walk(t *testing.T, s *git.Storer, name plumbing.ReferenceName, want []strin
 	}
 }
 
-// The rest of both interfaces says what git says.
+// The rest of both interfaces agrees with git.
 func TestStorerListsWhatGitLists(t *testing.T) {
 	r, repo, _, two := fixture(t)
 	objects := repo.Objects()

@@ -9,28 +9,28 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// ownedByUs is not asked on Windows: the folder takes its access list from the git directory,
+// ownedByUs is always true on Windows: the folder takes its access list from the git directory,
 // whose owner git has checked.
 func ownedByUs(fs.FileInfo) bool { return true }
 
-// detached starts a process away from our console, so that nothing in it can ask a question.
+// detached starts a process without our console, so that nothing in it can ask a question.
 func detached() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NO_WINDOW}
 }
 
-// isDirectoryError reports that a folder stands where a file was looked for, or a file where a
-// folder was.
+// isDirectoryError reports whether a folder is in the place of a file, or a file in place of a
+// folder.
 func isDirectoryError(err error) bool {
 	return errors.Is(err, syscall.EISDIR) || errors.Is(err, windows.ERROR_DIRECTORY) || errors.Is(err, windows.ERROR_PATH_NOT_FOUND)
 }
 
-// linksUnsupported reports that the file system cannot give a file this second name.
+// linksUnsupported reports whether the file system cannot give a file this second name.
 func linksUnsupported(err error) bool {
 	return errors.Is(err, windows.ERROR_INVALID_FUNCTION) || errors.Is(err, windows.ERROR_NOT_SUPPORTED) ||
 		errors.Is(err, windows.ERROR_NOT_SAME_DEVICE) || errors.Is(err, windows.ERROR_TOO_MANY_LINKS)
 }
 
-// killAll ends a detached process.
+// killAll kills a detached process.
 func killAll(p *os.Process) error { return p.Kill() }
 
 // processExists reports whether a process of this machine has the id.

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// homeOf is the home of a user by his name.
+// homeOf returns the home of a user by login.
 func homeOf(login string) (home string, known bool) {
 	u, err := user.Lookup(login)
 	if err != nil {

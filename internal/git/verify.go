@@ -10,24 +10,24 @@ import (
 	"strings"
 )
 
-// VerifyOptions are the options of a git that checks signatures. Which programs it runs and which
-// file says whose key is whose come from the user's and the system's configuration only: a
-// repository must not choose who is to be believed. A file named relative to some folder does not
-// count, because that folder may be the repository's.
+// VerifyOptions returns the options of a git that checks signatures. Its programs and its file of
+// signers come from the user's and the system's configuration only: a repository must not choose
+// its trusted signers. A relative file name does not count, because its folder may be the
+// repository's.
 func (r *Repo) VerifyOptions(ctx context.Context) ([]string, error) {
 	s, err := r.asked(ctx)
 	if err != nil {
 		return nil, err
 	}
-	// Without any such file git 2.39 dies of a BUG at the first ssh signature; with an empty one it
-	// tells the key.
+	// Without such a file git 2.39 dies of a BUG at the first ssh signature; with an empty one it
+	// reports the key.
 	return append(signOptions(s),
 		"-c", "gpg.ssh.allowedSignersFile="+first(absolute(s.trusted["gpg.ssh.allowedsignersfile"]), os.DevNull),
 		"-c", "gpg.ssh.revocationFile="+absolute(s.trusted["gpg.ssh.revocationfile"])), nil
 }
 
-// Believes is a text that changes when the answer about a signature may: with the options, and with
-// the files that they name. It does not know of changes in a keyring.
+// Believes returns a text that changes when the answer about a signature may: with the options, and
+// with the files that they name. It does not notice changes in a keyring.
 func (r *Repo) Believes(ctx context.Context) (string, error) {
 	options, err := r.VerifyOptions(ctx)
 	if err != nil {
@@ -48,7 +48,7 @@ func (r *Repo) Believes(ctx context.Context) (string, error) {
 	return hex.EncodeToString(sum[:8]), nil
 }
 
-// absolute is a path of git's configuration, or "" if it depends on where git runs.
+// absolute returns a path of git's configuration, or "" if it depends on git's folder.
 func absolute(path string) string {
 	if filepath.IsAbs(path) || strings.HasPrefix(path, "~") {
 		return path

@@ -9,7 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/file"
 )
 
-// view is a file that does not change, mapped into memory.
+// view is an immutable file, mapped into memory.
 type view struct {
 	data    []byte
 	release func()

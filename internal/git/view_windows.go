@@ -5,8 +5,7 @@ import (
 	"os"
 )
 
-// view is a file that does not change, read piece by piece: a mapped file could not be replaced by
-// git.
+// view is an immutable file, read piece by piece: git could not replace a mapped one.
 type view struct {
 	file   *os.File
 	length int64

@@ -12,8 +12,7 @@ import (
 // can feign progress forever.
 const longest = 10
 
-// Watch ends work on repositories that makes no progress. Its methods may be called by many
-// goroutines.
+// Watch ends work on repositories that makes no progress. It is safe for concurrent use.
 type Watch struct {
 	limit, all time.Duration
 	cancel     context.CancelCauseFunc
@@ -23,12 +22,12 @@ type Watch struct {
 	paused     bool
 }
 
-// watchKey marks a watched context; its value is a func() that is told of progress.
+// watchKey marks a watched context; its value is a func() to call on progress.
 type watchKey struct{}
 
-// NewWatch returns a context that is cancelled, with a cause that says so, after limit without
-// progress or after ten times limit. Progress is an object read or saved, a git process that ended,
-// and output of one that talks to a remote. The caller ends the watch with Stop.
+// NewWatch returns a context that is cancelled, with a telling cause, after limit without progress
+// or after ten times limit. Progress means an object read or saved, the end of a git process, and
+// output of one that talks to a remote. The caller ends the watch with Stop.
 func NewWatch(ctx context.Context, limit time.Duration) (context.Context, *Watch) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	w := &Watch{limit: limit, cancel: cancel, all: longest * min(limit, math.MaxInt64/longest)}
@@ -43,7 +42,7 @@ func (w *Watch) Stop() {
 	w.cancel(nil)
 }
 
-// Pause stops the watch, as while a person thinks.
+// Pause stops the watch, for example while a person thinks.
 func (w *Watch) Pause() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -52,7 +51,7 @@ func (w *Watch) Pause() {
 	w.end.Stop()
 }
 
-// Resume starts a paused watch from the beginning.
+// Resume restarts a paused watch with its full limit.
 func (w *Watch) Resume() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -61,7 +60,7 @@ func (w *Watch) Resume() {
 	w.end.Reset(w.all)
 }
 
-// progress tells the watch of ctx, if it has one.
+// progress notifies the watch of ctx, if it has one.
 func progress(ctx context.Context) {
 	if tell, ok := ctx.Value(watchKey{}).(func()); ok {
 		tell()

@@ -54,7 +54,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// A limit near the largest duration must not overflow to one that has passed.
+// A limit near the largest duration must not overflow to one in the past.
 func TestWatchTakesAnyLimit(t *testing.T) {
 	ctx, w := NewWatch(t.Context(), 1<<63-1)
 	defer w.Stop()

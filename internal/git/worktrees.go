@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// WorkTrees are the folders of all work trees that git has on record, this one's first: also of
-// those whose folder is gone and that git has not pruned yet. A repository whose own is bare has
-// only those that were added.
+// WorkTrees returns the folders of all work trees that git has on record, this one's first. It
+// includes missing ones that git has not pruned yet. For a bare repository it lists only the added
+// ones.
 func (r *Repo) WorkTrees(ctx context.Context) ([]string, error) {
 	out, err := r.Git(ctx, nil, "worktree", "list", "--porcelain", "-z")
 	if err != nil {
 		return nil, err
 	}
 	var all []string
-	seen := map[string]bool{"": true, r.CommonDir: true} // the second for a submodule, of which git does not know better
+	seen := map[string]bool{"": true, r.CommonDir: true} // the second for a submodule, which git does not report
 	add := func(dir string) {
 		if !seen[dir] {
 			seen[dir] = true
