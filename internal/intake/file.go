@@ -16,14 +16,14 @@ import (
 	"github.com/reverie-memory/reverie/internal/foreign"
 )
 
-// Formats are the formats of files that Read takes.
+// Formats lists the formats that Read accepts.
 var Formats = []string{"jsonl", "json", "markdown", "om"}
 
 // maxWhole bounds an array or Markdown file, in bytes. Memory holds all of it.
 const maxWhole = 64 << 20
 
 // Read makes memories of a file's statements. format names its format; with "" the file's beginning
-// tells it. Errors name the first bad lines.
+// decides. Errors name the first bad lines.
 func Read(name, format string, r io.Reader, now time.Time) ([]record.Memory, error) {
 	lines, tool, err := numbered(name, format, r)
 	if err != nil {
@@ -32,7 +32,7 @@ func Read(name, format string, r io.Reader, now time.Time) ([]record.Memory, err
 	return memories(name, lines, "import/"+tool, now)
 }
 
-// numbered reads the lines of a file. tool names the program whose export it is.
+// numbered reads the lines of a file. tool names the program that exported it.
 func numbered(name, from string, r io.Reader) (lines iter.Seq[transfer.Numbered], tool string, err error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	if from == "" {
@@ -75,7 +75,7 @@ func numbered(name, from string, r io.Reader) (lines iter.Seq[transfer.Numbered]
 	return transfer.ReadJSON(data), "jsonl", nil
 }
 
-// maxBadLines bounds the bad lines of a file; after them nothing more is read.
+// maxBadLines bounds the bad lines of a file; after them reading stops.
 const maxBadLines = 5
 
 // memories makes a memory of each line.

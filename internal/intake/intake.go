@@ -1,5 +1,5 @@
-// Package intake takes statements of files and of other tools' stores into a clone: into the inbox,
-// or into memory if a person has reviewed them. Begin with Read or Intake.Store.
+// Package intake imports statements of files and of other tools' stores into a clone: into the
+// inbox, or into memory if a person has reviewed them. Begin with Read or Intake.Store.
 package intake
 
 import (
@@ -16,14 +16,14 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-// Intake takes statements of files and of other tools' stores into a clone.
+// Intake imports statements of files and of other tools' stores into a clone.
 type Intake struct {
 	*reader.Reader
 	Create func(context.Context) error // creates the memory branch if it is missing
 	Report func(Note)                  // hears notes as they come
 }
 
-// Note is something that an intake did or passed over. cmd words it.
+// Note reports a step of an intake, or something that it skipped. cmd words it.
 type Note interface{}
 
 // Notes of this package.
@@ -33,35 +33,35 @@ type (
 		Tool string
 		N    int
 	} // entries that cannot be read
-	Doubled struct{ Tool, Key string } // a second entry with a key, passed over
+	Doubled struct{ Tool, Key string } // a second entry with a key, skipped
 	Refused struct {
 		Tool, Key string
 		Err       error
-	} // an entry that makes no memory, passed over
+	} // an entry that makes no memory, skipped
 	Shortened struct {
 		Tool   string
 		N, Max int
 	} // texts that were cut after Max characters
-	Nothing   struct{ Tool, Place string } // a store without anything that is wanted
+	Nothing   struct{ Tool, Place string } // a store without any wanted entry
 	Committed string                       // git's note on a commit, such as one on signing
 )
 
-// Options say how statements come in.
+// Options control an import.
 type Options struct {
 	Accept   bool   // they were reviewed: into memory, not the inbox
 	DryRun   bool   // nothing is written
-	Filter   string // of a store, only texts that contain it, in any case
-	MaxChars int    // of one statement of a store, with its body
+	Filter   string // only texts of a store that contain it, in any case
+	MaxChars int    // of one statement of a store, including its body
 }
 
 // Batch is the content of one import.
 type Batch struct {
 	Memories []record.Memory // as Clean returns them
 	Why      string          // the reason that each operation gives
-	From     string          // the tool whose store it was; empty for a file
+	From     string          // the tool that owns the store; empty for a file
 
 	gone  func(*record.View) []record.Memory
-	apart bool // their words alone identify them, and others may say the same; see markNear
+	apart bool // identified by their words alone, which others may repeat; see markNear
 }
 
 // Clean returns memories without their secrets.
@@ -121,7 +121,7 @@ func (in *Intake) Take(ctx context.Context, b Batch, o Options) (transfer.Result
 	return p.result, err
 }
 
-// subject is the subject of the commit that brings n operations.
+// subject returns the subject of the commit that adds n operations.
 func (b Batch) subject(n int) string {
 	s := fmt.Sprintf("import: %d statements", n)
 	if n == 1 {
@@ -171,7 +171,7 @@ func (in *Intake) plan(v *record.View, b Batch, o Options) (p planned, err error
 	return p, nil
 }
 
-// operations compares imported memories with what is known and what waits.
+// operations compares imported memories with known and pending ones.
 func (in *Intake) operations(v *record.View, memories []record.Memory, reviewed bool, why string) ([]record.Operation, transfer.Result, error) {
 	pending, err := v.Operations()
 	rejected, err2 := v.Rejections()

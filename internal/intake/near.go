@@ -7,8 +7,8 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// unknown returns the memories that repeat nothing known, nothing that waits and no memory before
-// them, in nearly the same words. known counts the others.
+// unknown returns the memories that repeat no known, pending or earlier one in nearly the same
+// words. known counts the others.
 func (in *Intake) unknown(v *record.View, memories []record.Memory) (fresh []record.Memory, known int, err error) {
 	ops, err := v.Operations()
 	if err := in.Tolerate(err); err != nil {
@@ -37,9 +37,8 @@ func (in *Intake) unknown(v *record.View, memories []record.Memory) (fresh []rec
 // maxNear bounds the near statements of each sort that an operation names.
 const maxNear = 10
 
-// markNear notes with operations which statements nearly say the same: known ones, waiting ones and
-// those that come with them. A statement that differs in a negation, a number or a version
-// contradicts.
+// markNear adds near statements to operations: known, pending and newly imported ones. A statement
+// that differs in a negation, a number or a version contradicts.
 func (in *Intake) markNear(v *record.View, ops []record.Operation) error {
 	waiting, err := v.Operations()
 	if err := in.Tolerate(err); err != nil {

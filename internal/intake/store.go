@@ -16,12 +16,11 @@ import (
 	"github.com/reverie-memory/reverie/internal/foreign"
 )
 
-// MaxChars bounds what may be asked for in Options.MaxChars. A memory has room for it in any
-// script.
+// MaxChars bounds Options.MaxChars. A memory has room for that many characters in any script.
 const MaxChars = 12000
 
-// folder is a folder of the state folder. It keeps which memories the last import from each store
-// had; without it nothing is found to be gone.
+// folder is a folder of the state folder. It records the memories of the last import from each
+// store; without it no memory counts as gone.
 const folder = "imported"
 
 // StoreResult reports the import of one store.
@@ -30,13 +29,13 @@ type StoreResult struct {
 	Place string `json:"place"`
 	transfer.Result
 	Others int `json:"others"` // of other projects
-	Left   int `json:"left"`   // out of force for the tool itself, no memories, or empty
+	Left   int `json:"left"`   // outdated for the tool itself, no memories, or empty
 	Bad    int `json:"bad"`    // unreadable
 
-	Unkept error `json:"-"` // why it is not kept which memories the store had; they came in
+	Unkept error `json:"-"` // why the store's memories were not recorded; they were imported
 }
 
-// Store takes in the items that a tool's store has.
+// Store imports the items of a tool's store.
 func (in *Intake) Store(ctx context.Context, tool string, found foreign.Found, o Options) (StoreResult, error) {
 	if o.Filter != "" {
 		found.Items = Matching(found.Items, o.Filter)
@@ -60,7 +59,7 @@ func (in *Intake) Store(ctx context.Context, tool string, found foreign.Found, o
 			cut++
 		}
 		l, by := lineOf(i), "import/"+tool
-		if b.apart { // a line is no key: it moves
+		if b.apart { // a line number is no key: it moves
 			by = "import/" + strings.Join(strings.Fields(i.At), "%20")
 		} else {
 			l.Ref = prefix + ":" + i.Key
@@ -77,11 +76,11 @@ func (in *Intake) Store(ctx context.Context, tool string, found foreign.Found, o
 		in.Report(Shortened{tool, cut, o.MaxChars})
 	}
 	res := StoreResult{From: tool, Place: found.Place, Others: found.Others, Left: found.Left, Bad: found.Bad}
-	if len(b.Memories) == 0 { // nothing is retired for a store that is empty
+	if len(b.Memories) == 0 { // an empty store retires nothing
 		in.Report(Nothing{tool, found.Place})
 		return res, nil
 	}
-	b.Memories = in.Clean(b.Memories) // before their ids are taken: a key may look like a secret
+	b.Memories = in.Clean(b.Memories) // before taking their ids, because a key may look like a secret
 	seen := folder + "/" + prefix + ".json"
 	whole := o.Filter == "" && found.Bad == 0
 	if whole {
@@ -95,7 +94,7 @@ func (in *Intake) Store(ctx context.Context, tool string, found foreign.Found, o
 	return res, nil
 }
 
-// storeName names a store: the tool, and where there is more than the usual one, which.
+// storeName names a store: the tool and, unless it is the usual one, its place.
 func storeName(tool string, found foreign.Found) string {
 	if found.Usual {
 		return tool
@@ -110,7 +109,7 @@ func Matching(items []foreign.Item, filter string) []foreign.Item {
 	return slices.DeleteFunc(slices.Clone(items), func(i foreign.Item) bool { return !strings.Contains(strings.ToLower(i.Text), want) })
 }
 
-// keep writes to a state file which memories an import had.
+// keep records the memories of an import in a state file.
 func (in *Intake) keep(name string, memories []record.Memory) error {
 	var ids []string
 	for _, m := range memories {
@@ -123,7 +122,7 @@ func (in *Intake) keep(name string, memories []record.Memory) error {
 	return in.Repo.WriteState(name, text, true)
 }
 
-// goneFrom finds the memories of the last import from a store that the store has lost since.
+// goneFrom finds the memories of the last import that the store has lost since.
 func goneFrom(seen string, now []record.Memory, tool string) func(*record.View) []record.Memory {
 	var before []string
 	if !derived.Read(seen, &before) {
@@ -153,7 +152,7 @@ func lineOf(i foreign.Item) transfer.Line {
 	return l
 }
 
-// Shorten cuts a text after so many characters, and reports whether it did.
+// Shorten cuts a text to at most most characters, and reports whether it did.
 func Shorten(text string, most int) (string, bool) {
 	if utf8.RuneCountInString(text) <= most {
 		return text, false

@@ -12,15 +12,15 @@ import (
 	"github.com/reverie-memory/reverie/internal/learn/ingest"
 )
 
-// Written counts the statements of files that no import of this clone has read yet.
+// Written counts the statements of files that this clone has not imported yet.
 type Written struct {
 	From  string   `json:"from"`
 	Files []string `json:"files"`
 	Items int      `json:"items"`
 }
 
-// FindWritten looks for such files and takes nothing c. It skips unreadable ones: an import says
-// why.
+// FindWritten looks for such files and changes nothing. It skips unreadable ones; an import reports
+// the reason.
 func FindWritten(ctx context.Context, c *clone.Clone) []Written {
 	q, err := Query(ctx, c)
 	if err != nil || c.Repo.WorkTree == "" {

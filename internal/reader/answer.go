@@ -12,18 +12,18 @@ import (
 // Answer holds the memories that answer a question.
 type Answer struct {
 	Query    recall.Query
-	At       string // revision that was asked about; empty: now
+	At       string // requested revision; empty: now
 	Literals []Literal
 
 	Hits    []Hit
 	Lists   []string // that answered
-	Weight  float64  // of ListVectors beside ListLexical, where both answered
+	Weight  float64  // of ListVectors beside ListLexical, if both answered
 	Not     string   // why ListVectors did not answer
-	Loose   bool     // no memory has the phrases of the query: these have their words
-	Hidden  int      // that answer and are withheld for their authors, MaxNear at most
-	Damaged []string // files that cannot be read, and why
-	Far     bool     // no memory has a word of the query: these are only near
-	More    int      // that were found and are not among the hits
+	Loose   bool     // no memory has the phrases of the query: the hits have their words
+	Hidden  int      // matches withheld for their authors, at most MaxNear
+	Damaged []string // unreadable files, and why
+	Far     bool     // no memory has a word of the query: the hits are only near
+	More    int      // found, but not among the hits
 	Many    bool     // there are more than anybody counted
 	Nothing Nothing  // why there are no hits
 }
@@ -45,10 +45,10 @@ const SnippetWidth = 200
 type Hit struct {
 	recall.Fused
 	Caveats Caveats
-	Same    []string // ids of those that say the same
+	Same    []string // ids of memories that say the same
 }
 
-// Ranks returns the rank of a hit in each list that has it, where there is more than one list.
+// Ranks returns the rank of a hit in each list that has it, if there is more than one list.
 func (h Hit) Ranks(lists []string) map[string]int {
 	if len(lists) < 2 {
 		return nil
@@ -65,8 +65,8 @@ func (h Hit) Ranks(lists []string) map[string]int {
 // lookup is one question to an index.
 type lookup struct {
 	r        *Reader
-	x        *recall.Index        // of what may be found
-	withheld func() *recall.Index // of what may not, for its authors, to be closed; nil: nothing
+	x        *recall.Index        // of the visible memories
+	withheld func() *recall.Index // of the withheld ones, which the caller closes; nil: no such memories
 	q        recall.Query
 	Question
 	near    func() nearness
@@ -139,7 +139,7 @@ func (l lookup) find(ctx context.Context) (a Answer, err error) {
 	return a, nil
 }
 
-// speaker returns the best of the memories that say the same as a document and are given to agents,
+// speaker returns the best of the memories that say the same as a document and that agents may see,
 // or else the document itself.
 func (l lookup) speaker(f recall.Found) (hit recall.Hit, c Caveats, err error) {
 	for i, at := range append([]recall.Ref{f.Ref}, f.Alike...) {
@@ -163,8 +163,7 @@ func (l lookup) speaker(f recall.Found) (hit recall.Hit, c Caveats, err error) {
 	return hit, c, nil
 }
 
-// hidden counts the memories that are withheld for their authors and answer a request, MaxNear at
-// most.
+// hidden counts the withheld memories that match a request, at most MaxNear.
 func (l lookup) hidden(r recall.Request) (n int) {
 	if l.withheld == nil {
 		return 0
@@ -175,7 +174,7 @@ func (l lookup) hidden(r recall.Request) (n int) {
 	return l.answers(&r)
 }
 
-// answers counts the documents that answer a request: those that have some of its words, if it has
+// answers counts the documents that match a request: those that have some of its words, if it has
 // any.
 func (l lookup) answers(r *recall.Request) (n int) {
 	found, _ := l.ranked(r)
@@ -187,8 +186,9 @@ func (l lookup) answers(r *recall.Request) (n int) {
 	return n
 }
 
-// ranked returns the documents that answer a request: those with its phrases or, without any, those
-// with the words of them, which is loose; the newest, where the query only filters.
+// ranked returns the documents that match a request. Those with its phrases come first. If there
+// are none, loose is true and they have the phrases' words. For a query of only filters it returns
+// the newest.
 func (l lookup) ranked(r *recall.Request) (found []recall.Found, loose bool) {
 	if Wordless(l.q) {
 		return l.x.Newest(r.N, l.x.Without(r.Not, r.Keep)), false

@@ -8,25 +8,24 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// Caveats hold what the asker has to know about one memory, at the code here. The zero value:
-// nothing.
+// Caveats holds the reservations about one memory at the present code. The zero value means none.
 type Caveats struct {
 	Withheld bool     // not given to agents; people see it, with the reasons
-	Stale    bool     // code that it rests on is gone
+	Stale    bool     // its anchored code is gone
 	Foreign  bool     // withheld for the author of its last change
-	Older    string   // agents are given this older version, and read these words behind it
+	Older    string   // agents get this older version, followed by these words
 	Why      []string // the reasons, each a few words
 }
 
 // withhold keeps a memory from agents for a reason.
 func (c *Caveats) withhold(why string) { c.Withheld, c.Why = true, append(c.Why, why) }
 
-// check adds what it finds about a memory to its caveats.
+// check adds its findings about a memory to its caveats.
 type check func(record.Memory, *Caveats)
 
-// Caveats returns the function that finds the caveats of each memory of a view. It may be asked
-// about as many memories as there are: costly facts are found once, and kept from command to
-// command where that is possible. A fact that cannot be found is no caveat.
+// Caveats returns the function that finds the caveats of each memory of a view. It suits any number
+// of memories: expensive facts are found once, and cached between commands if possible. An unknown
+// fact is no caveat.
 func (r *Reader) Caveats(ctx context.Context, v *record.View) (func(record.Memory) Caveats, error) {
 	authors, err := r.checkAuthors(ctx, v)
 	if err != nil {
@@ -42,15 +41,15 @@ func (r *Reader) Caveats(ctx context.Context, v *record.View) (func(record.Memor
 	}, nil
 }
 
-// checkTexts labels a memory of which a merge kept several texts. All of them are given.
+// checkTexts labels a memory of which a merge kept several texts. Agents get all of them.
 func checkTexts(m record.Memory, c *Caveats) {
 	if m.Status == record.Contested {
 		c.Why = append(c.Why, "contested")
 	}
 }
 
-// checkAuthors withholds memories that an author not trusted here changed last, until a person
-// approves them. It labels the older versions that a view for agents has.
+// checkAuthors withholds memories last changed by an author not trusted here, until a person
+// approves them. It labels the older versions in a view for agents.
 func (r *Reader) checkAuthors(ctx context.Context, v *record.View) (check, error) {
 	held, err := r.Withheld(ctx, v)
 	agents := v.Actual() != v
@@ -73,8 +72,8 @@ func (r *Reader) checkAuthors(ctx context.Context, v *record.View) (check, error
 	}, err
 }
 
-// checkBranch withholds memories that hold on another branch alone. It skips those that are
-// withheld already.
+// checkBranch withholds memories that hold only on another branch. It skips memories already
+// withheld.
 func checkBranch(ctx context.Context, code *anchor.Code) check {
 	return func(m record.Memory, c *Caveats) {
 		if m.Branch != "" && !c.Withheld && !code.Holds(ctx, m.Branch) {
@@ -83,8 +82,8 @@ func checkBranch(ctx context.Context, code *anchor.Code) check {
 	}
 }
 
-// checkCode labels a memory when code that it rests on is gone, or withholds it where the settings
-// say so. It skips those that are withheld already.
+// checkCode labels a memory whose anchored code is gone, or withholds it if the settings say so. It
+// skips memories already withheld.
 func (r *Reader) checkCode(ctx context.Context) check {
 	return func(m record.Memory, c *Caveats) {
 		if len(m.Anchors) == 0 || c.Withheld {

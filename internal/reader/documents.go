@@ -5,8 +5,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/docs"
 )
 
-// Documents find where the documents and task runners of a work tree state what a memory says. They
-// are read once.
+// Documents finds the places where a work tree's documents and task runners state a memory. It
+// reads them once.
 type Documents struct {
 	Top  string // of the work tree; may be empty
 	tree *docs.Tree
@@ -20,10 +20,10 @@ func (d *Documents) Read() *docs.Tree {
 	return d.tree
 }
 
-// Drop has the documents read again when they are wanted next.
+// Drop makes the next use read the documents again.
 func (d *Documents) Drop() { d.tree = nil }
 
-// Places returns where the documents state what a memory says.
+// Places returns the places where the documents state a memory.
 func (d *Documents) Places(m record.Memory) []docs.Place {
 	if m.Status == record.Contested {
 		return nil
@@ -31,7 +31,7 @@ func (d *Documents) Places(m record.Memory) []docs.Place {
 	return d.Read().Says(docs.Statement{Text: m.Text, Paths: m.Paths, Job: m.Kind == record.Workflow})
 }
 
-// Stated names the first of Places, or is "".
+// Stated names the first of Places, or returns "".
 func (d *Documents) Stated(m record.Memory) string {
 	if all := d.Places(m); len(all) > 0 {
 		return all[0].String()

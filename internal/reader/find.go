@@ -12,17 +12,17 @@ import (
 
 // Found is the memory or the pending operation that an id names.
 type Found struct {
-	Operation *record.Operation // waits for review; without one, Memory was found
+	Operation *record.Operation // pending review; nil if Memory was found
 
 	Memory  record.Memory
 	Caveats Caveats
-	Shadow  bool // the asker is shown what agents are given, not the newest state
+	Shadow  bool // the asker sees the agents' version, not the newest state
 	Models  []ModelCommit
 	Unknown error // why Models could not be read
 }
 
-// Find finds what an id names in a view, as the asker may see it. The error wraps
-// record.ErrNoMemory if there is nothing.
+// Find finds the target of an id in a view, as the asker may see it. The error wraps
+// record.ErrNoMemory if there is none.
 func Find(ctx context.Context, r *Reader, v *record.View, id string) (f Found, err error) {
 	asked, err := r.ForAsker(ctx, v)
 	if err != nil {
@@ -34,7 +34,7 @@ func Find(ctx context.Context, r *Reader, v *record.View, id string) (f Found, e
 			return f, err
 		}
 	}
-	if err != nil { // it may have been removed by people not trusted here
+	if err != nil { // people not trusted here may have removed it
 		if asked, err = r.ForAgents(ctx, v); err != nil {
 			return f, err
 		}
@@ -55,7 +55,7 @@ func Find(ctx context.Context, r *Reader, v *record.View, id string) (f Found, e
 	return f, nil
 }
 
-// findOperation finds a pending operation where no memory has an id, or returns the error of that.
+// findOperation finds a pending operation if no memory has the id, or returns the error missing.
 func findOperation(r *Reader, v *record.View, id string, missing error, f *Found) error {
 	pending, err := v.Operations()
 	if err := r.Tolerate(err); err != nil {
@@ -85,8 +85,8 @@ type ModelCommit struct {
 	Models []string
 }
 
-// ModelCommits returns the commits to a memory's file that added proposals of models, the newest
-// first. The source of a memory never changes, so the history alone tells.
+// ModelCommits returns the commits to a memory's file that added proposals of models, newest first.
+// The source of a memory never changes, so only the history shows them.
 func ModelCommits(ctx context.Context, r *Reader, id string) (all []ModelCommit, err error) {
 	ref, path, err := Place(ctx, r, id)
 	if errors.Is(err, record.ErrNoMemory) { // it was removed

@@ -10,11 +10,11 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// hits are memories that answer a query, the best first.
+// hits iterates over the memories that match a query, best first.
 type hits = iter.Seq2[recall.Hit, Caveats]
 
-// fused returns the first of what was found, fused with the nearest where these are known, and the
-// lists that answered. Stale and withheld memories go back in each list before their ranks count.
+// fused returns the best of the found memories, fused with the nearest if known, and the lists that
+// answered. Stale and withheld memories are demoted in each list before their ranks count.
 func (l lookup) fused(found hits, near nearness) (first []Hit, lists []string, not string) {
 	alike := l.alike(near)
 	if len(alike) == 0 {
@@ -59,7 +59,7 @@ func (l lookup) fused(found hits, near nearness) (first []Hit, lists []string, n
 	return first, []string{ListLexical, ListVectors}, ""
 }
 
-// alike returns the nearest memories that may be found; none where the query has no vector.
+// alike returns the nearest visible memories, or nothing if the query has no vector.
 func (l lookup) alike(near nearness) []vector.Near {
 	if near.query == nil {
 		return nil
@@ -78,8 +78,8 @@ func (l lookup) alike(near nearness) []vector.Near {
 // Doubt is the factor on the score of a stale or withheld memory.
 const Doubt = 0.5
 
-// best returns the n first of what was found, or all where n is 0, after lowering the scores of
-// stale and withheld memories. After n others nothing can be among the first any more.
+// best returns the first n found memories, or all if n is 0, after lowering the scores of stale and
+// withheld ones. It stops once no later one can be among the first n.
 func best(found hits, n int) []Hit {
 	var all []Hit
 	firm := 0

@@ -11,19 +11,19 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// This file alone opens the index of gitstore/recall and brings it up to date.
+// Only this file opens the index of gitstore/recall and brings it up to date.
 
-// CatalogFile is the file of the state folder with all memories as parsed, and the index for recall
-// and prompts. It may be deleted at any time.
+// CatalogFile is the file of the state folder with all parsed memories and the index for recall and
+// prompts. It may be deleted at any time.
 const CatalogFile = "cache"
 
 // MaxIndexed bounds the memories that a hook indexes while an agent waits, some 50 ms of work. The
 // worker indexes the rest.
 const MaxIndexed = 500
 
-// OpenIndex opens the index for the searches until done is called. Call it before the view to
-// search is opened: a purge drops the file. Nothing is written to a file opened before that, but
-// one opened later would get the purged text.
+// OpenIndex opens the index for searches until done is called. Call it before opening the view to
+// search, because a purge drops the file. A file opened before a purge gets no more data, but one
+// opened later would get the purged text.
 func (r *Reader) OpenIndex() (done func()) {
 	before := r.index
 	x := recall.Open(filepath.Join(r.State, CatalogFile))
@@ -68,10 +68,9 @@ func (r *Reader) search(ctx context.Context, v *record.View, past bool, limit re
 	}
 }
 
-// SearchGiven is search on two indexes. The first is as if memories withheld for their authors had
-// never been there: none is found, hides another that says the same, or makes a word common. The
-// second holds those alone; it is made when asked for, and to be closed. withheld is nil where
-// nothing is withheld.
+// SearchGiven is search on two indexes. In the first, memories withheld for their authors never
+// existed. None of them is found, hides a duplicate, or makes a word common. The second holds only
+// those; it is made on demand and must be closed. withheld is nil if nothing is withheld.
 func (r *Reader) SearchGiven(ctx context.Context, v *record.View, past bool, limit recall.Limits, fn func(given *recall.Index, withheld func() *recall.Index) error) error {
 	return r.search(ctx, v, past, limit, func(x *recall.Index) error {
 		held, err := r.Withheld(ctx, v)
@@ -102,8 +101,8 @@ func (r *Reader) searchAll(ctx context.Context, v *record.View, past bool, fn fu
 	})
 }
 
-// latestIndex returns the index of the newest state, for work that outlasts a view. It is to be
-// closed.
+// latestIndex returns the index of the newest state, for work that outlasts a view. The caller
+// closes it.
 func (r *Reader) latestIndex(ctx context.Context) (x *recall.Index, err error) {
 	defer r.OpenIndex()()
 	err = r.View(ctx, func(v *record.View) error {
@@ -120,8 +119,8 @@ func (r *Reader) latestIndex(ctx context.Context) (x *recall.Index, err error) {
 	return x, err
 }
 
-// RefreshIndex brings the index up to date for the next searches. It returns an error when it could
-// not be kept.
+// RefreshIndex brings the index up to date for the next searches. It returns an error if it could
+// not store the index.
 func (r *Reader) RefreshIndex(ctx context.Context) error {
 	defer r.OpenIndex()()
 	return r.View(ctx, func(v *record.View) error {

@@ -12,17 +12,17 @@ import (
 	"github.com/reverie-memory/reverie/prompts/door"
 )
 
-// VectorsDir is the folder of the state folder with the vectors that a model made of memories, for
-// recall. It may be deleted at any time.
+// VectorsDir is the folder of the state folder with a model's vectors of memories, for recall. It
+// may be deleted at any time.
 const VectorsDir = "vectors"
 
-// Budget returns the questions that models may be asked in a day, counted for this clone.
+// Budget returns the daily budget of questions to models, counted for this clone.
 func (r *Reader) Budget() door.Budget {
 	m := r.Settings.Config.Model
 	return door.Budget{Path: filepath.Join(r.State, "model.json"), Calls: m.Calls, Tokens: m.Tokens, Time: time.Duration(m.Seconds) * time.Second, Now: r.Now}
 }
 
-// OpenEmbedder returns the function that gives texts their vectors, and their space; nil where no
+// OpenEmbedder returns the function that gives texts their vectors, and their space, or nil if no
 // model is wanted. It may ask a server, and returns when ctx ends.
 func (r *Reader) OpenEmbedder(ctx context.Context) (vector.Embed, vector.Space, error) {
 	if r.Embedder != nil {
@@ -64,16 +64,16 @@ func (r *Reader) embeds(c config.Config) bool {
 // embedWait bounds how long a search waits for the vector of its query.
 const embedWait = 300 * time.Millisecond
 
-// nearness holds the likeness that a search knows of.
+// nearness holds the vectors and the query vector of a search.
 type nearness struct {
 	vectors *vector.Store
 	query   []float32 // nil where ListVectors does not answer
-	weight  float64   // of its ranks beside those of the words
+	weight  float64   // of its ranks relative to those of the words
 	why     string    // it does not answer
 }
 
-// askNear starts to embed the query. The function that it returns waits for the vector, until
-// embedWait after askNear was called at most. Call it once, and close the vectors that it returns.
+// askNear starts to embed the query. The returned function waits for the vector, at most embedWait
+// after the call of askNear. Call it once, and close the vectors that it returns.
 func (r *Reader) askNear(ctx context.Context, q recall.Query) (answer func() nearness) {
 	none := func(why string) func() nearness { return func() nearness { return nearness{why: why} } }
 	if q.Literal {

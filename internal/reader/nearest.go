@@ -7,8 +7,8 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// Nearest returns the statements of at most n memories that are nearest to a text, among those that
-// agents are given. private adds the clone's private memories.
+// Nearest returns the statements of the n memories nearest to a text, among those that agents may
+// see. private adds the clone's private memories.
 func Nearest(ctx context.Context, r *Reader, text string, n int, private bool) ([]string, error) {
 	var known []string
 	defer r.OpenIndex()()

@@ -9,20 +9,20 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// Nothing says why a query found nothing. The zero value: no memory is about it.
+// Nothing explains why a query found nothing. The zero value means that no memory matches.
 type Nothing struct {
 	Empty   bool     // there is no memory at all
-	Without []string // parts of the query: without them it finds
-	Found   int      // so many memories; MaxNear is that many at least
+	Without []string // parts of the query without which it finds memories
+	Found   int      // how many it then finds; MaxNear means at least that many
 }
 
-// restriction is a part of a query that keeps memories from being found.
+// restriction is a part of a query that excludes memories.
 type restriction struct {
 	said []string // as it is written
 	drop func(recall.Query) recall.Query
 }
 
-// restrictions returns those of a query: each key of its filters, and what it leaves out.
+// restrictions returns the restrictions of a query: each key of its filters, and its exclusions.
 func restrictions(q recall.Query) (all []restriction) {
 	add := func(drop func(recall.Query) recall.Query, said ...[]string) {
 		if said := slices.Concat(said...); len(said) > 0 {
@@ -57,7 +57,7 @@ func restrictions(q recall.Query) (all []restriction) {
 	return all
 }
 
-// Restricted returns the parts of a query that restrict it, as they are written.
+// Restricted returns the restricting parts of a query, as written.
 func Restricted(q recall.Query) (said []string) {
 	for _, p := range restrictions(q) {
 		said = append(said, p.said...)
@@ -87,8 +87,8 @@ func (l lookup) whyNothing() Nothing {
 	return Nothing{}
 }
 
-// wouldFind counts the memories that a query finds, MaxNear at most: if it has words, those that
-// have some of them.
+// wouldFind counts the memories that a query finds, at most MaxNear. If it has words, it counts
+// those that have some of them.
 func (l lookup) wouldFind(q recall.Query) int {
 	l.q = q
 	now := l.r.Now()

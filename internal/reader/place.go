@@ -9,8 +9,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 )
 
-// Below returns a folder relative to the top of the work tree, with slashes: "" at the top, and
-// outside of it.
+// Below returns a folder relative to the top of the work tree, with slashes. It is "" at the top,
+// and outside of the work tree.
 func Below(top, dir string) string {
 	if top == "" || dir == "" {
 		return ""
@@ -46,7 +46,7 @@ func Where(top, dir string) recall.Where {
 	return at
 }
 
-// placed returns files, named from the folder at, below the top of the work tree.
+// placed converts files named relative to a folder into paths below the top of the work tree.
 func placed(at recall.Where, files []string) (out []string, err error) {
 	for _, f := range files {
 		place, ok := at.Path(f)
@@ -58,8 +58,9 @@ func placed(at recall.Where, files []string) (out []string, err error) {
 	return out, nil
 }
 
-// FileBelow returns a file that an agent names, relative to the top of the work tree, with slashes.
-// A relative name is one from there. It is "" for what does not lie below. The file need not exist.
+// FileBelow converts an agent's file name to a path relative to the top of the work tree, with
+// slashes. A relative name starts there. It returns "" for a file elsewhere. The file need not
+// exist.
 func FileBelow(top, name string) string {
 	local := func(rel string) string {
 		if rel = filepath.Clean(rel); rel == "." || !filepath.IsLocal(rel) {

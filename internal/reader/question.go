@@ -12,18 +12,18 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 )
 
-// Question is a query as a user asked it.
+// Question is a user's query.
 type Question struct {
 	Text     string   // in the language of recall.Parse
 	Kind     string   // only of this kind; empty: of any
-	At       string   // as the memory was at this revision; empty: at the one that Text names, or now
-	Files    []string // that the asker works on, named from the folder of Dir
-	Limit    int      // of the hits; 0: none
-	Apart    bool     // hits that say the same as one before them too
-	Withheld bool     // memories that are withheld for their authors too
+	At       string   // a revision of the memory; empty: the one that Text names, or now
+	Files    []string // that the asker works on, named relative to Dir
+	Limit    int      // of the hits; 0: no limit
+	Apart    bool     // include hits that repeat an earlier one
+	Withheld bool     // include memories withheld for their authors
 }
 
-// Literal is a part of a query that looks like a filter and was searched for as words.
+// Literal is a part of a query that looks like a filter but was searched as words.
 type Literal struct {
 	Text string
 	Why  string
@@ -73,7 +73,7 @@ type parser struct {
 	r *Reader
 	Question
 	literals []Literal
-	plain    []string // those of them that were filters by their form
+	plain    []string // those of them that look like filters
 }
 
 // parse also sets At and Files. In a longer text it treats invalid filters as words.
@@ -104,7 +104,7 @@ func (p *parser) parse(ctx context.Context) (q recall.Query, err error) {
 	return q, nil
 }
 
-// settle takes filters of a longer text for words if the index says that no memory could pass them.
+// settle treats filters of a longer text as words if the index says that no memory could pass them.
 func (p *parser) settle(x *recall.Index, q recall.Query) (recall.Query, error) {
 	if unmet := x.Unmet(q, p.r.Now()); len(unmet) > 0 {
 		return p.asWords(unmet, "no memory has it")
@@ -112,7 +112,7 @@ func (p *parser) settle(x *recall.Index, q recall.Query) (recall.Query, error) {
 	return q, nil
 }
 
-// asWords is query with some filters as words.
+// asWords parses the query with some filters as words.
 func (p *parser) asWords(filters []string, why string) (recall.Query, error) {
 	for _, text := range filters {
 		p.plain = append(p.plain, text)
@@ -121,7 +121,7 @@ func (p *parser) asWords(filters []string, why string) (recall.Query, error) {
 	return p.query()
 }
 
-// query returns the text parsed, with what the options ask for.
+// query parses the text and adds the options.
 func (p *parser) query() (recall.Query, error) {
 	q, err := Where(p.r.Repo.WorkTree, p.r.Dir).Parse(p.Text, p.plain...)
 	switch {

@@ -1,9 +1,8 @@
-// Package reader answers questions about one clone's memory for one asker: which memories may be
-// seen, how each of them applies to the code here, and which answer a query. Begin with New, then
-// View with Caveats, or Recall.
+// Package reader answers questions about one clone's memory for one asker. It decides which
+// memories the asker may see, how each applies to the present code, and which match a query. Begin
+// with New, then View with Caveats, or Recall.
 //
-// A Reader keeps the results for the view that was asked about last, so it serves one goroutine at
-// a time.
+// A Reader caches the results for its last view, so it serves one goroutine at a time.
 package reader
 
 import (
@@ -20,7 +19,7 @@ import (
 // Reader reads the memory of a clone.
 type Reader struct {
 	*clone.Clone
-	Settings clone.Team // as of the view that was opened last; the user's own before the first
+	Settings clone.Team // as of the last opened view; the user's own before the first
 	Report   func(Note) // hears notes; may be nil
 
 	// Embedder replaces the model of the settings. With nil the settings decide.
@@ -38,35 +37,35 @@ func New(c *clone.Clone, report func(Note)) *Reader {
 	return &Reader{Clone: c, Settings: clone.Team{Config: c.Config}, Report: report, Documents: Documents{Top: c.Repo.WorkTree}}
 }
 
-// Note tells of something that an answer does not depend on.
+// Note reports something on which an answer does not depend.
 type Note struct {
 	About Topic
 	Err   error
-	Files []string // Unreadable: why each of them cannot be read
+	Files []string // Unreadable: the reason for each of them
 	Text  string   // Committed: the text of git
 }
 
-// Topic says what a note is about.
+// Topic is the subject of a note.
 type Topic int
 
 const (
-	Doubted    Topic = iota // Err: some authors are unknown, so that everything unapproved is withheld
-	Unindexed               // Err: the index was not kept, so that the next search makes it again
+	Doubted    Topic = iota // Err: some authors are unknown, so everything unapproved is withheld
+	Unindexed               // Err: the index was not stored, so the next search rebuilds it
 	Unreadable              // Files: records that were passed over
-	Unrecorded              // Err: something was not written down, which costs a repetition at most
-	Unplaced                // Err: how the branch differs from the default one is unknown
+	Unrecorded              // Err: something was not stored, which costs a repetition at most
+	Unplaced                // Err: the difference between the branch and the default one is unknown
 	Passed                  // Err: something unreadable was passed over
 	Committed               // Text: a note of git's on a commit, such as one on signing
 )
 
-// Note passes a note on, if anybody listens.
+// Note passes a note on, if Report is set.
 func (r *Reader) Note(n Note) {
 	if r.Report != nil {
 		r.Report(n)
 	}
 }
 
-// View runs fn on the newest state of the memory. It sets Settings to those that count there.
+// View runs fn on the newest state of the memory, and sets Settings to those effective there.
 func (r *Reader) View(ctx context.Context, fn func(*record.View) error) error {
 	return r.Clone.View(ctx, func(v *record.View, t clone.Team) error {
 		r.Settings = t
@@ -86,8 +85,8 @@ func (r *Reader) Update(ctx context.Context, fn func(*record.Tx, clone.Team) err
 	return err
 }
 
-// ViewAt is View on the state that a revision names, as PastState finds it; "" is the newest. For a
-// commit of the code, caveats are those at that commit.
+// ViewAt is View on the state that a revision names, by PastState; "" is the newest. For a commit
+// of the code, caveats are those at that commit.
 func (r *Reader) ViewAt(ctx context.Context, rev string, fn func(*record.View) error) error {
 	if rev == "" {
 		return r.View(ctx, fn)
@@ -100,8 +99,8 @@ func (r *Reader) ViewAt(ctx context.Context, rev string, fn func(*record.View) e
 	return r.Book.ViewAt(ctx, commit, fn)
 }
 
-// Restrict sets Settings to those that count in a view, and returns the user's as the team narrowed
-// them.
+// Restrict sets Settings to those effective in a view, and returns the user's settings as the team
+// narrowed them.
 func (r *Reader) Restrict(ctx context.Context, v *record.View) (config.Config, error) {
 	t, err := r.Team(ctx, v)
 	r.Settings = t
@@ -117,7 +116,7 @@ func (r *Reader) Narrow(ctx context.Context) error {
 	return err
 }
 
-// Tolerate notes records that cannot be read, which hide no others, and returns every other error.
+// Tolerate reports unreadable records, which hide no others, and returns every other error.
 func (r *Reader) Tolerate(err error) error {
 	unreadable, rest := record.Unreadable(err)
 	if len(unreadable) > 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/unseen"
 )
 
-// Lost names the branch and the journal if they do not reach the last commits made here.
+// Lost returns an error for the branch or the journal if it lacks the last commits made here.
 func Lost(ctx context.Context, r *Reader) (all []error) {
 	for _, s := range []*gitstore.Store{r.Memory, r.Journal()} {
 		if lost, err := s.Lost(ctx); err == nil && lost != "" {
@@ -21,7 +21,7 @@ func Lost(ctx context.Context, r *Reader) (all []error) {
 }
 
 // Remarks returns the lines to read before the hits of an answer, and the line to read after them
-// or "". They tell an agent nothing of a text that is withheld from it.
+// or "". They reveal nothing to an agent of a text withheld from it.
 func (a Answer) Remarks(r *Reader) (before []string, after string) {
 	say := func(format string, args ...any) { before = append(before, fmt.Sprintf(format, args...)) }
 	if len(a.Hits) == 0 && a.Query.Common() {
@@ -68,7 +68,7 @@ func (a Answer) Remarks(r *Reader) (before []string, after string) {
 	return before, after
 }
 
-// Unsaid returns the lines about parts of a question that were not looked for as they are written.
+// Unsaid returns the lines about parts of a question that were not searched as written.
 func (a Answer) Unsaid() (lines []string) {
 	for _, l := range a.Literals {
 		lines = append(lines, fmt.Sprintf("%s is looked for as words: %s", unseen.Visible(l.Text), l.Why))
@@ -76,8 +76,8 @@ func (a Answer) Unsaid() (lines []string) {
 	return lines
 }
 
-// whyNothing says why a question has no answer: nothing is known, or a part of the query keeps
-// memories from being found.
+// whyNothing explains why a question has no answer: the memory is empty, or a part of the query
+// excludes matches.
 func (a Answer) whyNothing() string {
 	switch n := a.Nothing; {
 	case n.Empty && a.At != "":
@@ -94,7 +94,7 @@ func (a Answer) whyNothing() string {
 	return "nothing is known about that"
 }
 
-// Shielded says how many memories an agent is not shown.
+// Shielded returns the number of memories withheld from an agent, in words.
 func Shielded(n int) string {
 	return fmt.Sprintf("%d withheld: a person decides with 'reverie trust'", n)
 }

@@ -16,14 +16,14 @@ import (
 const (
 	fillTime  = 2 * time.Minute
 	fillTexts = 2000
-	fillStep  = 256         // texts after which those done are kept
-	fillBatch = time.Minute // for the texts that the model is given at once
+	fillStep  = 256         // texts after which finished ones are stored
+	fillBatch = time.Minute // for one batch of texts to the model
 )
 
-// FillVectors embeds the memories in force that have no vector yet, as far as model, time and the
-// day's budget allow. When the budget is spent, the error wraps door.ErrSpent; in the background it
-// is nil. stop, if there is one, is asked before each question to the model. Vectors that were made
-// stay. left counts the texts without.
+// FillVectors embeds the memories in force without a vector, as far as model, time and the day's
+// budget allow. When the budget is spent, the error wraps door.ErrSpent; in the background it is
+// nil. stop, unless nil, is called before each question to the model. Finished vectors stay. left
+// counts the remaining texts.
 func FillVectors(ctx context.Context, r *Reader, stop func() bool) (done, left int, err error) {
 	if err := r.Narrow(ctx); err != nil {
 		return 0, 0, err
@@ -48,7 +48,7 @@ func FillVectors(ctx context.Context, r *Reader, stop func() bool) (done, left i
 	if err != nil {
 		return 0, 0, err
 	}
-	vectors, err := vector.Make(ctx, dir, space) // before the memories are read: a purge may come between
+	vectors, err := vector.Make(ctx, dir, space) // before reading the memories: a purge may come between
 	if err != nil {
 		return 0, 0, err
 	}
@@ -88,8 +88,8 @@ func FillVectors(ctx context.Context, r *Reader, stop func() bool) (done, left i
 	return done, left, err
 }
 
-// weighVectors measures how much the vectors add to the words, if that is unknown or much has
-// changed since. The model is given up to 192 texts of a few words.
+// weighVectors measures the gain of the vectors over words alone, if that is unknown or much has
+// changed since. The model gets up to 192 texts of a few words.
 func weighVectors(ctx context.Context, r *Reader, vectors *vector.Store, embed vector.Embed, live []record.Memory) error {
 	if worth, known := vectors.Worth(); vectors.Empty() || known && !worth.Old(vectors.Rows()) {
 		return nil
@@ -110,7 +110,7 @@ func weighVectors(ctx context.Context, r *Reader, vectors *vector.Store, embed v
 // errStopped ends the making of vectors for more urgent work.
 var errStopped = errors.New("there is something else to do first")
 
-// spending wraps an embedder: it asks stop first, keeps to the day's budget, and bounds each
+// spending wraps an embedder: it calls stop first, keeps to the day's budget, and bounds each
 // question by fillBatch.
 func spending(embed vector.Embed, budget door.Budget, stop func() bool) vector.Embed {
 	return func(ctx context.Context, texts []string) (vectors [][]float32, err error) {

@@ -11,8 +11,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/unseen"
 )
 
-// Withheld returns what of a view is withheld for its authors. If history cannot be read,
-// everything unapproved is.
+// Withheld returns the parts of a view that are withheld for their authors. If history is
+// unreadable, everything unapproved is withheld.
 func (r *Reader) Withheld(ctx context.Context, v *record.View) (*trust.Withheld, error) {
 	v = v.Actual()
 	if r.view != v {
@@ -34,7 +34,7 @@ func (r *Reader) Withheld(ctx context.Context, v *record.View) (*trust.Withheld,
 	return r.withheld, nil
 }
 
-// ForAgents returns the view of what agents are given of v.
+// ForAgents returns the view of v that agents get.
 func (r *Reader) ForAgents(ctx context.Context, v *record.View) (*record.View, error) {
 	held, err := r.Withheld(ctx, v)
 	if err != nil {
@@ -43,7 +43,7 @@ func (r *Reader) ForAgents(ctx context.Context, v *record.View) (*record.View, e
 	return held.Given(v), nil
 }
 
-// ForAsker returns the view for the asker: agents see only what agents are given.
+// ForAsker returns the view for the asker: agents see only their part.
 func (r *Reader) ForAsker(ctx context.Context, v *record.View) (*record.View, error) {
 	if !r.Shields() {
 		return v, nil
@@ -51,14 +51,13 @@ func (r *Reader) ForAsker(ctx context.Context, v *record.View) (*record.View, er
 	return r.ForAgents(ctx, v)
 }
 
-// Held is a change of a memory that agents are not given for its authors.
+// Held is a change of a memory that is withheld from agents for its authors.
 type Held struct {
 	trust.Pending
 	Why string
 }
 
-// Held returns the changes of a view that agents are not given for their authors, of what is in
-// force or was.
+// Held returns the withheld changes of a view, to memories in force now or before.
 func (r *Reader) Held(ctx context.Context, v *record.View) ([]Held, error) {
 	withheld, err := r.Withheld(ctx, v)
 	if err != nil {
@@ -67,7 +66,7 @@ func (r *Reader) Held(ctx context.Context, v *record.View) ([]Held, error) {
 	return r.Explain(withheld.Pending(v, r.Now())), nil
 }
 
-// Explain adds to pending changes why they are withheld.
+// Explain adds the reasons to withheld changes.
 func (r *Reader) Explain(pending []trust.Pending) (held []Held) {
 	for _, p := range pending {
 		why := r.WhyWithheld(p.By)
@@ -79,7 +78,7 @@ func (r *Reader) Explain(pending []trust.Pending) (held []Held) {
 	return held
 }
 
-// AllHeld is Held of the newest state, nothing where there is no memory yet.
+// AllHeld is Held of the newest state, or nothing without a memory.
 func (r *Reader) AllHeld(ctx context.Context) (held []Held, err error) {
 	err = r.View(ctx, func(v *record.View) error {
 		held, err = r.Held(ctx, v)
@@ -91,7 +90,7 @@ func (r *Reader) AllHeld(ctx context.Context) (held []Held, err error) {
 	return held, err
 }
 
-// Older counts the changed memories of which agents are given an older version.
+// Older counts the changed memories of which agents get an older version.
 func Older(held []Held) (n int) {
 	for _, h := range held {
 		if h.Given != nil {
@@ -101,7 +100,8 @@ func Older(held []Held) (n int) {
 	return n
 }
 
-// WhyWithheld says in a few words for whom something is withheld; nothing without authors.
+// WhyWithheld describes briefly for whose sake something is withheld, or returns "" without
+// authors.
 func (r *Reader) WhyWithheld(by []string) string {
 	if len(by) == 0 {
 		return ""
@@ -117,13 +117,13 @@ func (r *Reader) WhyWithheld(by []string) string {
 	return why + ", not trusted here"
 }
 
-// whyOlder says in a few words for people why agents are given an older version of a memory.
-// why is WhyWithheld of the change.
+// whyOlder describes briefly, for people, why agents get an older version of a memory. why is
+// WhyWithheld of the change.
 func whyOlder(why string, c trust.Changed, now record.Memory) string {
 	return changeOf(c, now) + strings.TrimPrefix(why, "last changed") + ": agents are given " + VersionOf(c)
 }
 
-// changeOf names the change to a memory, which is now as given.
+// changeOf names the change that led to the present memory.
 func changeOf(c trust.Changed, now record.Memory) string {
 	switch {
 	case c.Gone:
@@ -134,7 +134,7 @@ func changeOf(c trust.Changed, now record.Memory) string {
 	return "changed"
 }
 
-// VersionOf names the version that agents are given.
+// VersionOf names the version that agents get.
 func VersionOf(c trust.Changed) string {
 	if c.When.IsZero() {
 		return "the version before"

@@ -9,14 +9,14 @@ import (
 	"github.com/reverie-memory/reverie/internal/clone"
 )
 
-// Forgotten says what became of memories that were to be retired.
+// Forgotten is the result of retiring memories.
 type Forgotten struct {
 	Gone    []record.Memory // as retired now
 	Already []record.Memory // retired before
-	Changed []string        // abbreviated ids of those that changed since they were shown, and stay
+	Changed []string        // abbreviated ids of those that changed meanwhile and stay
 }
 
-// Forget retires memories in one commit. It leaves a memory whose blob differs from the one in
+// Forget retires memories in one commit. It skips a memory whose blob differs from the one in
 // shown, which may lack it.
 func (k *Keeper) Forget(ctx context.Context, ids []string, shown map[string]string, reason string) (f Forgotten, err error) {
 	err = k.Update(ctx, func(tx *record.Tx, _ clone.Team) error {
@@ -49,7 +49,7 @@ func (k *Keeper) Forget(ctx context.Context, ids []string, shown map[string]stri
 			return nil
 		case 1:
 			commit.Subject = "forget: " + record.CommitSubject(f.Gone[0].Text)
-		default: // no statement: some may be private, and the commit is on the branch
+		default: // no statement, because some may be private and the commit is on the branch
 			commit.Subject = fmt.Sprintf("forget: %d memories", len(f.Gone))
 		}
 		tx.Describe(commit)

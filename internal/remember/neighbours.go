@@ -13,16 +13,15 @@ import (
 // Neighbour is a memory in force beside a new one.
 type Neighbour struct {
 	record.Memory
-	Topic   bool // it has the same topic; otherwise it is much like the new one
+	Topic   bool // it has the same topic; otherwise it resembles the new one
 	Opposed bool // the two cannot both hold
 }
 
 // minShared is the share of common words from which two memories are compared.
 const minShared = 0.3
 
-// neighbours returns the memories in force on the topic of a new one, the most alike first, and
-// then one with much the same words. Opposed ones come before all others, replaced ones are left
-// out.
+// neighbours returns the memories in force on the topic of a new one, most similar first, and then
+// one with much the same words. Opposed ones come before all others; replaced ones are omitted.
 func (k *Keeper) neighbours(v *record.View, m record.Memory) (out []Neighbour) {
 	other := func(o record.Memory) bool {
 		return o.Live(k.Now()) && o.ID != m.ID && !slices.Contains(m.Supersedes, o.ID)
@@ -57,9 +56,9 @@ func (k *Keeper) neighbours(v *record.View, m record.Memory) (out []Neighbour) {
 	return out
 }
 
-// replace returns m as it takes the place of the memory that a statement names, and that memory; m
-// itself and nil if it names none. Kind, files, tags and topic come from the old memory if no
-// others were given. Replacing must not remove a memory where the new one does not hold.
+// replace prepares m to replace the memory that a statement names, and returns both. It returns m
+// and nil if the statement names none. Kind, files, tags and topic come from the old memory unless
+// given. A replacement must not remove a memory where the new one does not hold.
 func replace(v *record.View, m record.Memory, s Statement) (record.Memory, *record.Memory, error) {
 	if s.Replace == "" {
 		return m, nil, nil
@@ -92,7 +91,7 @@ func replace(v *record.View, m record.Memory, s Statement) (record.Memory, *reco
 	return m, &old, nil
 }
 
-// retireReplaced retires a replaced memory, if there is one, in favour of the memory with an id.
+// retireReplaced retires a replaced memory, if any, in favour of the memory with an id.
 func retireReplaced(tx *record.Tx, old *record.Memory, by string) error {
 	if old == nil {
 		return nil

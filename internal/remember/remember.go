@@ -36,22 +36,22 @@ type Statement struct {
 	Replace     string // id of the memory that it replaces
 
 	Branch     string // it holds on this branch alone
-	Everywhere bool   // it holds on every branch, whatever HEAD is
+	Everywhere bool   // it holds on every branch, regardless of HEAD
 }
 
-// Result says what became of a statement.
+// Result is the result of remembering a statement.
 type Result struct {
-	Memory     record.Memory // as it is kept or was known; of a suggestion, as it is proposed
+	Memory     record.Memory // as stored or known; for a suggestion, as proposed
 	Redacted   int           // secrets that were removed from it
-	Known      bool          // it was known: Memory says the same
+	Known      bool          // Memory, known before, says the same
 	Reworded   bool          // Known: in other words
-	Whose      []string      // Known: authors for whom agents are not given it
+	Whose      []string      // Known: authors for whom agents do not get it
 	Neighbours []Neighbour   // memories beside it
 
 	Suggested *record.Operation // waits for a person, instead of a memory
 }
 
-// Redaction says that secrets were removed, or returns "".
+// Redaction returns a message about removed secrets, or "".
 func (r Result) Redaction() string {
 	if r.Redacted == 0 || r.Known {
 		return ""
@@ -59,7 +59,7 @@ func (r Result) Redaction() string {
 	return Redaction(r.Redacted, r.Memory.ID)
 }
 
-// Redaction says how many secrets were removed from a memory.
+// Redaction returns a message about the secrets removed from a memory.
 func Redaction(n int, id string) string {
 	return fmt.Sprintf("%s redacted from what you wrote; 'reverie show %s' shows what was kept", plural.Count(n, "secret was", "secrets were"), id[:8])
 }
@@ -67,8 +67,8 @@ func Redaction(n int, id string) string {
 // grepTime bounds the search of the code for names in a statement, while a person waits.
 const grepTime = 500 * time.Millisecond
 
-// Remember keeps a statement, unless it is known. For an agent that may not decide it puts the
-// statement into the inbox; it does neither if that waits already.
+// Remember keeps a statement, unless it is known. For an agent that may not decide, it puts the
+// statement into the inbox, unless it already waits there.
 func (k *Keeper) Remember(ctx context.Context, s Statement) (r Result, err error) {
 	m, err := k.draft(ctx, s, &r)
 	defer k.Code.Done()
@@ -173,8 +173,8 @@ func (k *Keeper) put(ctx context.Context, tx *record.Tx, t clone.Team, m record.
 	return r, tx.PutMemory(m, nil)
 }
 
-// extend lets a known memory hold where and as long as one that says the same. It changes nothing
-// of a memory that is withheld for its authors.
+// extend widens a known memory to the branches and the time of one that says the same. It changes
+// nothing of a memory withheld for its authors.
 func (k *Keeper) extend(ctx context.Context, tx *record.Tx, held, m record.Memory, old *record.Memory, s Statement) (Result, error) {
 	r := Result{Memory: held, Known: true}
 	foreign, err := k.Withheld(ctx, tx.View)
@@ -188,7 +188,7 @@ func (k *Keeper) extend(ctx context.Context, tx *record.Tx, held, m record.Memor
 	if len(r.Whose) > 0 {
 		return r, nil
 	}
-	if m.Branch == "" { // it may have held on a side branch alone
+	if m.Branch == "" { // it may have held only on a side branch
 		r.Memory.Branch = ""
 	}
 	if !s.Expires.IsZero() || !held.Live(k.Now()) {
@@ -203,7 +203,7 @@ func (k *Keeper) extend(ctx context.Context, tx *record.Tx, held, m record.Memor
 	return r, retireReplaced(tx, old, held.ID)
 }
 
-// describe returns the commit that does something about a statement.
+// describe returns the commit for an operation on a statement.
 func describe(op, text, body string) gitstore.Commit {
 	return gitstore.Commit{Subject: op + ": " + record.CommitSubject(text), Body: body, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: op}}}
 }

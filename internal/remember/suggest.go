@@ -13,11 +13,11 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 )
 
-// Waits says what becomes of an agent's suggestion.
+// Waits tells an agent that its suggestion is pending.
 const Waits = "an agent cannot decide this: it waits for a person; next: reverie review"
 
 // suggest puts a memory that an agent wants kept into the inbox. It returns nil if the memory is
-// known or waits already.
+// known or already waits.
 func (k *Keeper) suggest(ctx context.Context, m record.Memory) (*record.Operation, error) {
 	var ops []record.Operation
 	var res transfer.Result
@@ -48,8 +48,8 @@ func (k *Keeper) suggest(ctx context.Context, m record.Memory) (*record.Operatio
 	return nil, nil
 }
 
-// SuggestForget puts into the inbox that the calling agent wants a memory retired. Without an
-// operation, why says what makes it needless.
+// SuggestForget puts a calling agent's wish to retire a memory into the inbox. Without an
+// operation, why gives the reason.
 func (k *Keeper) SuggestForget(ctx context.Context, id, reason string) (suggested *record.Operation, why string, err error) {
 	err = k.Update(ctx, func(tx *record.Tx, _ clone.Team) error {
 		suggested, why = nil, ""

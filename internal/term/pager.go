@@ -42,8 +42,8 @@ type pages struct {
 	term     *Terminal
 	out, err io.Writer // the screen
 
-	held   []chunk // what was written yet, in order
-	line   []byte  // the beginning of a line of the answer that has no end yet
+	held   []chunk // not written yet, in order
+	line   []byte  // the unfinished last line of the answer
 	rows   int     // of the screen that the answer takes
 	direct bool    // there is no pager
 	pager  *exec.Cmd
@@ -81,7 +81,7 @@ func (p pagesTalk) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// count adds the rows that text takes, where lines that are too long take several.
+// count adds the rows that text takes; overlong lines take several.
 func (p *pages) count(text []byte) {
 	p.line = append(p.line, text...)
 	measure := displaywidth.Options{ControlSequences: true}
@@ -115,7 +115,7 @@ func (p *pages) begin() error {
 		p.direct = true
 		return p.release()
 	}
-	signal.Ignore(os.Interrupt) // it is the pager's from now on, which ends it or not; what is started before does not inherit that
+	signal.Ignore(os.Interrupt) // the pager owns it from now on; earlier processes do not inherit that
 	held := p.held
 	p.held = nil
 	for _, c := range held {
@@ -130,7 +130,7 @@ func (p *pages) begin() error {
 	return nil
 }
 
-// write is for the answer when it is held back no more.
+// write writes the answer once it is no longer held back.
 func (p *pages) write(text []byte) (int, error) {
 	if p.direct {
 		return p.out.Write(text)
@@ -145,7 +145,7 @@ func (p *pages) write(text []byte) (int, error) {
 	return n, err
 }
 
-// release writes what is held back to the screen.
+// release writes the held output to the screen.
 func (p *pages) release() error {
 	held := p.held
 	p.held = nil
@@ -161,8 +161,8 @@ func (p *pages) release() error {
 	return nil
 }
 
-// end shows what is held back yet, or waits until the person has closed the pager. How a pager ends
-// is its own affair.
+// end shows the rest of the held output, or waits until the person has closed the pager. The
+// pager's exit status does not matter.
 func (p *pages) end() error {
 	if p.pager != nil {
 		p.in.Close()

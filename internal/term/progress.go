@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// progress reads a file and, when that takes longer than half a second and a person watches,
-// tells how far it is.
+// progress reads a file and, after half a second, shows its progress to a watching person.
 type progress struct {
 	io.Reader
 	term        *Terminal
@@ -16,7 +15,7 @@ type progress struct {
 	began, told time.Time
 }
 
-// NewProgress is for a reader of size bytes; of unknown size, 0, it tells nothing.
+// NewProgress is for a reader of size bytes. Size 0 means unknown, and no progress is shown.
 func NewProgress(term *Terminal, name string, r io.Reader, size int64) *progress {
 	return &progress{Reader: r, term: term, name: name, size: size, began: time.Now()}
 }
@@ -37,7 +36,7 @@ func (p *progress) Done() {
 	}
 }
 
-// steps tells a person who watches how far a long work is.
+// steps shows the progress of long work to a watching person.
 type steps struct {
 	term        *Terminal
 	all         int

@@ -9,9 +9,8 @@ import (
 	"sync/atomic"
 )
 
-// Interruptible is a reader that gives up when its context ends, although a read that waits for a
-// person or another process cannot be called off: it is left behind, and what it still gets is
-// lost.
+// Interruptible is a reader that gives up when its context ends. A read that waits for a person or
+// another process cannot be cancelled: it is abandoned, and its input is lost.
 type Interruptible struct {
 	Ctx  context.Context
 	From io.Reader
@@ -30,7 +29,7 @@ func (r *Interruptible) Read(p []byte) (int, error) {
 	}
 	done := make(chan readResult, 1)
 	go func() {
-		buf := make([]byte, min(len(p), 64<<10)) // p is the caller's again once we gave up
+		buf := make([]byte, min(len(p), 64<<10)) // p is the caller's again after we gave up
 		n, err := r.From.Read(buf)
 		done <- readResult{buf[:n], err}
 	}()
@@ -63,8 +62,8 @@ func OpenFile(ctx context.Context, name string) (*os.File, error) {
 	}
 }
 
-// Output is the writer of a command's answer. It keeps the first error, so that commands may print
-// without asking, and writes nothing after it.
+// Output is the writer of a command's answer. It keeps the first error, so that commands need not
+// check each write, and writes nothing after it.
 type Output struct {
 	To  io.Writer
 	Err error
@@ -79,8 +78,7 @@ func (o *Output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Interrupted reports whether an error is that of an end from outside: ours, or that of a git that
-// the same interrupt ended.
+// Interrupted reports whether an error comes from an interrupt: of this process, or of its git.
 func Interrupted(err error) bool {
 	var program *exec.ExitError
 	return errors.Is(err, context.Canceled) || errors.As(err, &program) && !program.Exited()

@@ -27,7 +27,7 @@ import (
 type Terminal struct {
 	In          io.Reader
 	Out, Err    io.Writer
-	Interactive bool // In, Out and Err are a person's terminal
+	Interactive bool // In, Out and Err belong to a person's terminal
 	Screen      bool // Out is a terminal: lines are fitted to Width
 	Width       int  // of the terminal, in cells
 	Height      int  // of the terminal, in lines: longer answers go through a pager; 0 means never
@@ -37,7 +37,7 @@ type Terminal struct {
 	Colour      bool
 
 	Stamp   func() time.Time                                // dates warnings, for a log; nil leaves them undated
-	Scanner *redact.Scanner                                 // takes secrets out of warnings; nil knows patterns alone
+	Scanner *redact.Scanner                                 // removes secrets from warnings; nil knows patterns alone
 	Program func(context.Context) (pager string, err error) // names git's pager; nil means no pager
 
 	lines *bufio.Reader // of In, for answers to questions
@@ -68,14 +68,14 @@ func (t *Terminal) To(in io.Reader, out, talk io.Writer) Terminal {
 	return to
 }
 
-// Say prints one line of talk.
+// Say prints a message line, unless Quiet.
 func (t *Terminal) Say(format string, args ...any) {
 	if !t.Quiet {
 		t.Talk("reverie: ", fmt.Sprintf(format, args...))
 	}
 }
 
-// Warn prints one line that even --quiet lets through.
+// Warn prints a message line even with --quiet.
 func (t *Terminal) Warn(format string, args ...any) {
 	when := ""
 	if t.Stamp != nil {
@@ -84,14 +84,13 @@ func (t *Terminal) Warn(format string, args ...any) {
 	t.Talk(when+"reverie: ", t.Clean(fmt.Sprintf(format, args...)))
 }
 
-// Clean takes secrets out of what is told of a failure: it may repeat what git, a server or a file
-// said.
+// Clean removes secrets from a failure message, which may repeat text of git, a server or a file.
 func (t *Terminal) Clean(text string) string {
 	clean, _ := t.Scanner.Text(text)
 	return clean.String()
 }
 
-// TellError writes how a command ended as one JSON object on a line of the talk.
+// TellError writes the end of a command as one JSON object on a message line.
 func (t *Terminal) TellError(code int, message, hint string) {
 	type ending struct {
 		Code    int    `json:"code"`
@@ -103,7 +102,7 @@ func (t *Terminal) TellError(code int, message, hint string) {
 	_ = enc.Encode(map[string]ending{"error": {code, t.Clean(message), hint}})
 }
 
-// Talk writes a line of talk, fitted to the terminal where it goes to one.
+// Talk writes a message line, fitted to the terminal if it goes to one.
 func (t *Terminal) Talk(lead, text string) {
 	fit := Terminal{Screen: t.Screen && t.Interactive, Width: t.Width}
 	_, _ = io.WriteString(t.Err, fit.Fitted(t.Width, len(lead), "", []Styled{{"", lead + Visible(text)}}))
@@ -135,16 +134,16 @@ func (t *Terminal) Paint(colour, text string) string {
 	return colour + text + Plain
 }
 
-// Visible is unseen.Visible: it shows what could move the cursor.
+// Visible is unseen.Visible: it shows characters that could move the cursor.
 func Visible(s string) string { return unseen.Visible(s) }
 
-// Count is "1 memory", "2 memories".
+// Count returns "1 memory", "2 memories".
 func Count(n int, one, many string) string { return plural.Count(n, one, many) }
 
-// Format2 is a number with two digits after the point.
+// Format2 returns a number with two digits after the point.
 func Format2(f float64) string { return fmt.Sprintf("%.2f", f) }
 
-// Ask puts a yes-or-no question to a person and returns the answer. Enter means preset, "y" or "n";
+// Ask asks a person a yes-or-no question and returns the answer. Enter means preset, "y" or "n";
 // without a person the answer is no.
 func (t *Terminal) Ask(question, preset string) bool {
 	if !t.Interactive {
@@ -174,7 +173,7 @@ func (t *Terminal) Line() (string, error) {
 	return strings.TrimSpace(line), err
 }
 
-// Raw writes text byte for byte, but makes it visible where Out is a terminal.
+// Raw writes text byte for byte, but makes it visible if Out is a terminal.
 func (t *Terminal) Raw(text string) {
 	to := t.Out
 	if out, ok := to.(*Output); ok {

@@ -1,5 +1,5 @@
-// Package testrepo makes real repositories for tests, in folders that vanish with the test and with
-// nothing of the user's configuration, nor of an agent in whose shell they run. Begin with New.
+// Package testrepo makes real repositories for tests. They vanish with the test and are free of the
+// user's configuration and of a surrounding agent's variables. Begin with New.
 package testrepo
 
 import (
@@ -65,17 +65,17 @@ func Init(t testing.TB, dir string, options ...string) *Repo {
 	return At(t, dir)
 }
 
-// At is the repository that is already in dir.
+// At returns the existing repository in dir.
 func At(t testing.TB, dir string) *Repo { return &Repo{t: t, Dir: dir} }
 
-// Run runs git in the repository, fails the test if git fails, and returns what it said without the
+// Run runs git in the repository, fails the test if git fails, and returns git's output without the
 // last newline.
 func (r *Repo) Run(args ...string) string {
 	r.t.Helper()
 	return git(r.t, r.Dir, args...)
 }
 
-// Try runs git in the repository and returns what it said on either stream, and its error.
+// Try runs git in the repository and returns its combined output and its error.
 func (r *Repo) Try(args ...string) (string, error) {
 	cmd := exec.Command("git", args...)
 	cmd.Dir = r.Dir

@@ -12,8 +12,8 @@ import (
 )
 
 // Create gives the server at the URL base a model with that name, made of a GGUF file. more adds to
-// the request, or replaces what is in it; it may be nil. One thread computes the model: with more,
-// ones as small spend their time waiting for one another.
+// or replaces parts of the request; it may be nil. One thread computes the model, because more
+// threads would only wait for one another.
 func Create(ctx context.Context, base, name string, file []byte, more map[string]any) error {
 	digest := fmt.Sprintf("sha256:%x", sha256.Sum256(file))
 	if call(ctx, http.MethodHead, base+"/api/blobs/"+digest, nil) != nil { // a server with the blob hangs up on an upload

@@ -76,8 +76,8 @@ func (g *gguf) set(key string, value any) {
 	}
 }
 
-// tensor adds a tensor of float32. dims begins with the one in which values lie side by side: rows
-// of E columns are E, rows.
+// tensor adds a tensor of float32. dims begins with the fastest dimension: rows of E columns are E,
+// rows.
 func (g *gguf) tensor(name string, values []float32, dims ...int) {
 	size := 1
 	le := binary.LittleEndian

@@ -1,10 +1,10 @@
 // Package tinymodel makes language models of some hundred kilobytes, and runs a real Ollama server
 // with them, for tests.
 //
-// Begin with Serve. The models are made of random numbers with a fixed seed, in milliseconds, so
-// what they say makes no sense, but what a server does with them is what it does with any: tokens,
-// grammars, limits, vectors. Texts differ between versions of the server; tests look at the form of
-// an answer alone.
+// Begin with Serve. The models consist of random numbers with a fixed seed and are made in
+// milliseconds. Their texts make no sense, but the server treats them like any model: tokens,
+// grammars, limits, vectors. Texts differ between versions of the server, so tests check only the
+// form of an answer.
 package tinymodel
 
 import (
@@ -13,17 +13,16 @@ import (
 	"strings"
 )
 
-// words that the models know as one token each. No word twice: a server that reads a token twice
-// ends itself.
+// words that are one token each. Each occurs once: a server that reads a token twice exits.
 var words = strings.Fields(`the and for with that this when not use user test tests build fails failed because file files run
 	always never go code error cache store commit branch command output before after prefer tabs spaces memory session`)
 
-// Text is a model that answers questions: two blocks of the architecture llama, 64 wide, 8192
-// tokens of context. Its output leans towards words and the ends of strings and lists, so that it
-// comes to an end under any schema with bounds.
+// Text returns a model that answers questions: two blocks of the architecture llama, 64 wide, with
+// 8192 tokens of context. It is biased towards words and the ends of strings and lists, so that its
+// output ends under any bounded schema.
 func Text() []byte { return text(true) }
 
-// RandomText is the same without the leaning: its strings go on until the schema ends them.
+// RandomText is Text without the bias: its strings go on until the schema ends them.
 func RandomText() []byte { return text(false) }
 
 func text(leaning bool) []byte {
@@ -97,8 +96,8 @@ func text(leaning bool) []byte {
 	r := random{rand.New(rand.NewPCG(1, 2))}
 	embeddings, output := r.normal(0.5, width*len(tokens)), r.normal(0.35, width*len(tokens))
 	if leaning {
-		// The first of a token's numbers is the same for all, about 4.5 when it comes to the output,
-		// where it is worth what the token is leant to.
+		// The first number of every token is the same, about 4.5 at the output, where it carries the
+		// token's bias.
 		for i, towards := range lean {
 			embeddings[i*width] = 4
 			output[i*width] = float32(towards / 4.5)
@@ -121,9 +120,9 @@ func text(leaning bool) []byte {
 	return g.bytes()
 }
 
-// Vectors is a model that makes vectors: one block of the architecture bert, 64 dimensions, 512
-// tokens of context. The block does next to nothing, so a text's vector is the mean of those of its
-// pieces of two letters, and the cosine of two texts is how many they share.
+// Vectors returns a model that makes vectors: one block of the architecture bert, 64 dimensions,
+// 512 tokens of context. The block has hardly any effect. So a text's vector is the mean of the
+// vectors of its two-letter pieces, and the cosine of two texts measures how many they share.
 func Vectors() []byte {
 	const width, inner, heads, context = 64, 128, 4, 512
 	tokens := []string{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"}
@@ -167,7 +166,7 @@ func Vectors() []byte {
 	g.set("bert.attention.head_count", uint32(heads))
 	g.set("bert.attention.layer_norm_epsilon", float32(1e-12))
 	g.set("bert.attention.causal", false)
-	g.set("bert.pooling_type", uint32(1)) // mean; by this key a server knows what the model is for
+	g.set("bert.pooling_type", uint32(1)) // mean; this key tells a server the purpose of the model
 	g.set("tokenizer.ggml.model", "bert")
 	g.set("tokenizer.ggml.token_type_count", uint32(2))
 	g.set("tokenizer.ggml.tokens", tokens)
@@ -207,7 +206,7 @@ func Vectors() []byte {
 
 type random struct{ *rand.Rand }
 
-// normal is n numbers of a normal distribution around 0.
+// normal returns n numbers of a normal distribution around 0.
 func (r random) normal(deviation float64, n int) []float32 {
 	v := make([]float32, n)
 	for i := range v {

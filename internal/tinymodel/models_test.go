@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// A server that is given these files is what says whether they are right: the tests of
-// internal/ollama do that.
+// A real server decides whether these files are right, in the tests of internal/ollama.
 
 func TestModelsAreTheSameEachTime(t *testing.T) {
 	seen := map[string]bool{}
@@ -35,7 +34,7 @@ func TestWordsAreUnique(t *testing.T) {
 	}
 }
 
-// TestFormat reads a file by hand, as the format's description has it.
+// TestFormat reads a file by hand, following the format's description.
 func TestFormat(t *testing.T) {
 	var g gguf
 	g.set("k", uint32(7))
@@ -46,7 +45,7 @@ func TestFormat(t *testing.T) {
 		[]byte("\x01\x00\x00\x00\x00\x00\x00\x00k\x04\x00\x00\x00\x07\x00\x00\x00"),
 		[]byte("\x01\x00\x00\x00\x00\x00\x00\x00w\x01\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"),
 		[]byte("\x01\x00\x00\x00\x00\x00\x00\x00v\x01\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x20\x00\x00\x00\x00\x00\x00\x00"))
-	want = append(want, make([]byte, 128-len(want))...) // 24 + 17 + 2×33 = 107 bytes, and up to a multiple of 32
+	want = append(want, make([]byte, 128-len(want))...) // 24 + 17 + 2×33 = 107 bytes, rounded up to a multiple of 32
 	want = append(want, "\x00\x00\x80\x3f\x00\x00\x00\x40\x00\x00\x40\x40"...)
 	want = append(want, make([]byte, 20)...)
 	want = append(want, "\x00\x00\x80\x40"...)

@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// Server is a running server of Ollama.
+// Server is a running Ollama server.
 type Server struct {
 	URL string
 
 	t      testing.TB
-	pid    int           // of the server, and of the group that it and its runners are
-	ended  chan struct{} // is closed when the server has ended
+	pid    int           // of the server, and of its process group
+	ended  chan struct{} // closed when the server has ended
 	mu     sync.Mutex
 	stderr strings.Builder
 }
@@ -55,7 +55,7 @@ func Serve(t testing.TB, binary string) *Server {
 	go s.read(r, address, silent)
 	go func() { cmd.Wait(); close(s.ended) }()
 	t.Cleanup(func() {
-		s.Signal(syscall.SIGKILL) // runners would outlive a server that ends in any other way
+		s.Signal(syscall.SIGKILL) // runners would outlive a server that ends in another way
 		<-s.ended
 		<-silent
 		if t.Failed() {
@@ -78,7 +78,7 @@ func Serve(t testing.TB, binary string) *Server {
 	return s
 }
 
-// read takes in what the server says until it and its runners have ended, and sends the address on.
+// read reads the server's output until it and its runners have ended, and sends the address on.
 func (s *Server) read(r io.ReadCloser, address chan<- string, done chan<- struct{}) {
 	listening := regexp.MustCompile(`Listening on (127\.0\.0\.1:\d+)`)
 	defer close(done)
@@ -109,7 +109,7 @@ func (s *Server) said() string {
 	return s.stderr.String()
 }
 
-// Signal sends a signal to the server and all that it started.
+// Signal sends a signal to the server and its children.
 func (s *Server) Signal(sig syscall.Signal) {
 	s.t.Helper()
 	if err := syscall.Kill(-s.pid, sig); err != nil && err != syscall.ESRCH {
@@ -117,7 +117,7 @@ func (s *Server) Signal(sig syscall.Signal) {
 	}
 }
 
-// Kill ends the server as a power cut would, and waits until it has ended.
+// Kill ends the server like a power cut, and waits until it has ended.
 func (s *Server) Kill() {
 	s.Signal(syscall.SIGKILL)
 	<-s.ended

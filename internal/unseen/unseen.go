@@ -1,9 +1,8 @@
-// Package unseen knows the characters of a text that a reader does not see, or sees as something
-// that they are not. Control is one character by itself; Names and Reveal take what stands beside
-// it into account.
+// Package unseen recognises characters that a reader does not see or mistakes for others. Control
+// judges one character by itself; Names and Reveal consider its neighbours.
 //
-// What a file or a question may hold is narrower, is a promise, and is written down where it is
-// kept: in gitstore/record for the form of a memory, in prompts for what a model is shown.
+// The rules for files and questions are narrower and documented elsewhere: in gitstore/record for
+// the form of a memory, in prompts for a model's input.
 package unseen
 
 import (
@@ -15,14 +14,14 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// Control reports whether a character is a control or a format character, or ends a line other
-// than by a line feed: it can move a cursor, hide text, or turn it round. Line feeds, tabs and
-// joiners are among them.
+// Control reports whether a character is a control or a format character, or a line end other than
+// a line feed. It can move a cursor, hide text, or reverse it. Line feeds, tabs and joiners count
+// too.
 func Control(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029'
 }
 
-// Visible writes characters that could move a cursor, hide text or turn it round as ^X or <U+XXXX>.
+// Visible writes characters that could move a cursor, hide text or reverse it as ^X or <U+XXXX>.
 // Tabs, line feeds and the joiners of emoji stay.
 func Visible(s string) string {
 	if strings.IndexFunc(s, moves) < 0 {
@@ -42,13 +41,12 @@ func Visible(s string) string {
 	return b.String()
 }
 
-// OneLine returns text as one visible line of at most width cells, with an ellipsis where it is
-// cut.
+// OneLine returns text as one visible line of at most width cells, with an ellipsis if cut.
 func OneLine(s string, width int) string {
 	return displaywidth.TruncateString(Visible(strings.Join(strings.Fields(s), " ")), width, "…")
 }
 
-// moves reports whether Visible writes a character out.
+// moves reports whether Visible escapes a character.
 func moves(r rune) bool {
 	switch r {
 	case '\n', '\t', '\u200d', '\ufe0f':
@@ -64,7 +62,7 @@ func Always(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t' || r == '\r':
 		return false
-	case r == '\u200d' || r == '\u200c' || r == '\ufe0f' || r == '\ufe0e': // judged by what stands beside them
+	case r == '\u200d' || r == '\u200c' || r == '\ufe0f' || r == '\ufe0e': // judged by their neighbours
 		return false
 	case r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0100 && r <= 0xe01ef, r >= 0xe0000 && r <= 0xe007f:
 		return true
@@ -74,7 +72,7 @@ func Always(r rune) bool {
 	return Control(r) && !arabicSign(r)
 }
 
-// arabicSign reports the format characters that print something.
+// arabicSign reports whether a format character is visible.
 func arabicSign(r rune) bool {
 	return r >= 0x600 && r <= 0x605 || r == 0x6dd || r == 0x70f || r == 0x8e2 || r == 0x890 || r == 0x891 || r == 0x110bd || r == 0x110cd
 }
@@ -82,9 +80,8 @@ func arabicSign(r rune) bool {
 // maxNames bounds the characters of one line that are named.
 const maxNames = 5
 
-// Names names the characters in a line that a reader does not see, each once, as in "U+200B
-// U+202E"; of more than five the first. Joiners are fine where a script or an emoji needs them,
-// and not between letters that never join.
+// Names lists the unseen characters of a line, each once, as in "U+200B U+202E", at most five.
+// Joiners are fine where a script or an emoji needs them, but not between letters that never join.
 func Names(line string) string {
 	var found []string
 	runes := []rune(strings.TrimPrefix(line, "\ufeff"))
@@ -99,7 +96,7 @@ func Names(line string) string {
 	return strings.Join(found, " ")
 }
 
-// Reveal writes every character that a reader does not see where it stands as <U+200B>.
+// Reveal writes every unseen character as <U+200B>.
 func Reveal(s string) string {
 	if strings.IndexFunc(s, func(r rune) bool { return r >= unicode.MaxASCII }) < 0 {
 		return s
@@ -116,7 +113,7 @@ func Reveal(s string) string {
 	return b.String()
 }
 
-// conceals reports whether a reader does not see a character where it stands.
+// conceals reports whether a character is unseen in its place.
 func conceals(runes []rune, i int) bool {
 	switch r := runes[i]; r {
 	case '\u200d', '\u200c':
@@ -130,8 +127,8 @@ func conceals(runes []rune, i int) bool {
 	}
 }
 
-// flag reports whether a character is one of the few tags behind a black flag that make it the
-// flag of a region.
+// flag reports whether a character is one of the few tags after a black flag that make it the flag
+// of a region.
 func flag(runes []rune, i int) bool {
 	isTag := func(i int) bool { return i < len(runes) && runes[i] > 0xe0000 && runes[i] <= 0xe007f }
 	from, to := i, i
@@ -144,7 +141,7 @@ func flag(runes []rune, i int) bool {
 	return isTag(i) && from > 0 && runes[from-1] == '\U0001f3f4' && to-from < 7 && runes[to] == 0xe007f
 }
 
-// unjoined reports whether nothing is ever joined to a character.
+// unjoined reports whether a character never joins with others.
 func unjoined(r rune) bool {
 	return r < 0x80 || unicode.IsSpace(r) || unicode.In(r, unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Han)
 }

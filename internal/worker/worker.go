@@ -1,6 +1,6 @@
 // Package worker is a clone's background process, which hooks start. Begin with Worker.Run. It
 // drains the spool into sessions and learns from them when that is due. Then it asks a model, if
-// there is one: that takes minutes, and the next hook may start another worker meanwhile.
+// there is one. That takes minutes, and the next hook may start another worker meanwhile.
 package worker
 
 import (
@@ -32,11 +32,11 @@ type Worker struct {
 	Tidy  func(context.Context) // does small upkeep
 	Claim func(context.Context) // takes over hooks of agents that call another installation
 	Warn  func(error)           // hears errors that end nothing
-	Exit  func()                // ends a process whose work does not end in time
+	Exit  func()                // ends the process if its work does not end in time
 }
 
-// Run works as long as work is requested. It does nothing in a clone that was uninstalled since the
-// hook called.
+// Run works as long as work is requested. It does nothing in a clone that was uninstalled after the
+// hook's call.
 func (w *Worker) Run(ctx context.Context) error {
 	if info, err := os.Lstat(w.State); err != nil || !info.IsDir() {
 		return nil
@@ -59,7 +59,7 @@ func (w *Worker) Run(ctx context.Context) error {
 func (w *Worker) job(ctx context.Context, kind job.Kind, do func(ctx context.Context, doing func(string) error) error) error {
 	defer time.AfterFunc(job.Limit+10*time.Second, w.Exit).Stop()
 	return job.Job{Kind: kind, Repo: w.Repo, State: w.State, Now: w.Now}.Run(ctx, func(ctx context.Context, doing func(string) error) error {
-		w.Code.Reset() // another commit may be checked out than the last time
+		w.Code.Reset() // another commit may be checked out since
 		return do(ctx, doing)
 	})
 }
@@ -89,7 +89,7 @@ func (w *Worker) learn(ctx context.Context, doing func(string) error, live map[s
 	return nil
 }
 
-// ask has models do the work that takes minutes: they read sessions, dream, and embed memories.
+// ask has models do the work that takes minutes: read sessions, dream, and embed memories.
 func (w *Worker) ask(ctx context.Context, doing func(string) error, live map[string]bool) error {
 	if err := doing("read"); err != nil {
 		return err
@@ -101,7 +101,7 @@ func (w *Worker) ask(ctx context.Context, doing func(string) error, live map[str
 	err := l.ReadInBackground(ctx, live)
 	switch {
 	case ctx.Err() != nil:
-		return nil // its time is over: the next one goes on
+		return nil // out of time: the next run continues
 	case err != nil:
 		w.Warn(err) // the findings of the detectors remain
 	}
@@ -117,8 +117,8 @@ func (w *Worker) ask(ctx context.Context, doing func(string) error, live map[str
 	return nil
 }
 
-// prepare makes the blocks with which the next sessions of the known agents begin. A failure costs
-// the next session some time.
+// prepare makes the blocks for the next sessions of the known agents. A failure costs the next
+// session some time.
 func (w *Worker) prepare(ctx context.Context) {
 	w.Code.Reset()
 	_ = brief.NoteStated(ctx, w.Reader) // a hook can do without

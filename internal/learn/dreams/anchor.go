@@ -13,8 +13,8 @@ import (
 // GrepTime bounds how long one command searches the whole code for names in statements.
 const GrepTime = time.Second
 
-// anchorNew gives proposed operations the code that they rest on, and the side branch to which they
-// are limited. It asks git, so it is called once a plan, and it skips what is pending already.
+// anchorNew anchors proposed operations in the code, and limits them to a side branch if needed. It
+// asks git, so it is called once per plan, and it skips pending operations.
 func anchorNew(ctx context.Context, code *anchor.Code, ops []record.Operation, in dream.Input) {
 	grep, stop := context.WithTimeout(ctx, GrepTime)
 	defer stop()
@@ -32,7 +32,7 @@ func anchorNew(ctx context.Context, code *anchor.Code, ops []record.Operation, i
 			ops[i] = unlimit(ctx, code, o, branches)
 			continue
 		}
-		if o.Op == record.Edit { // other words may rest on other code
+		if o.Op == record.Edit { // other words may belong to other code
 			if found, whole := code.Here(ctx).Find(ctx, grep, o.Memory); whole || len(found) > 0 {
 				o.Memory.Anchors = found
 			}
@@ -48,15 +48,15 @@ func anchorNew(ctx context.Context, code *anchor.Code, ops []record.Operation, i
 		}
 		c := code.On(ctx, branch)
 		o.Memory.Anchors, _ = c.Find(ctx, grep, o.Memory)
-		if len(o.Memory.Supersedes) == 0 { // else nothing would hold on the default branch
+		if len(o.Memory.Supersedes) == 0 { // otherwise nothing would hold on the default branch
 			o.Memory.Branch = c.Side(ctx)
 		}
 		ops[i] = record.NewOperation(o)
 	}
 }
 
-// unlimit takes the side branch from a pending operation if a new session on the default branch
-// says the same. It leaves alone what a person wrote.
+// unlimit removes the side branch from a pending operation if a new session on the default branch
+// says the same. It leaves a person's own text alone.
 func unlimit(ctx context.Context, code *anchor.Code, o record.Operation, branches map[string]string) record.Operation {
 	if o.Memory.Branch == "" || o.How == record.Written {
 		return o
@@ -70,8 +70,8 @@ func unlimit(ctx context.Context, code *anchor.Code, o record.Operation, branche
 	return o
 }
 
-// widen proposes to take the side branch from memories that a new session on the default branch
-// confirms. A memory that is withheld for its author waits for approval instead.
+// widen proposes to remove the side branch from memories that a new session on the default branch
+// confirms. A memory withheld for its author waits for approval instead.
 func widen(ctx context.Context, code *anchor.Code, plan *dream.Result, in dream.Input) {
 	known := map[string]bool{} // operations that are pending or were rejected
 	for _, o := range in.Pending {

@@ -19,7 +19,7 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// Ripeness collects what skills are distilled from. last is when that was done last.
+// Ripeness collects the input for distilling skills. last is the time of the last distillation.
 func (d *Dreamer) Ripeness(ctx context.Context) (in dream.Ripeness, last time.Time, err error) {
 	err = d.View(ctx, func(v *record.View, t clone.Team) error {
 		in, last, err = d.ripeness(ctx, v, t)
@@ -92,11 +92,10 @@ func (d *Dreamer) KeepDistilled(ctx context.Context, m *prompts.Model, found dre
 	return ops, d.keep(ctx, done, commit)
 }
 
-// maxSteps bounds how many steps of one session an account holds, the last ones.
+// maxSteps bounds the steps of one session in an account, counted from the end.
 const maxSteps = 2000
 
-// account tells what was run and edited with success in a session that is still kept, and what was
-// said.
+// account returns the successful commands and edits of a kept session, and its speech.
 func account(sessions reflect.Sessions, s record.Sighting) dream.Account {
 	kept, events, err := sessions.Load(s.Client + "/" + s.Session)
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package dreams runs package dream on a clone. It reads the reflections that no dream considered,
-// and puts what follows from them into the inbox. Begin with Dreamer.Dream, which asks no model.
+// and puts the resulting operations into the inbox. Begin with Dreamer.Dream, which asks no model.
 package dreams
 
 import (
@@ -32,20 +32,20 @@ type (
 		Model string
 		dream.Considered
 	}
-	// NothingToAsk says that a model, by its name, has nothing new to be asked.
+	// NothingToAsk reports that there is nothing new to ask the named model.
 	NothingToAsk string
-	// JournalDoubt says why nothing is learned from the journal.
+	// JournalDoubt gives the reason why nothing is learned from the journal.
 	JournalDoubt struct{ Err error }
 )
 
-// MaxReflections bounds how many reflections one dream considers, the oldest first.
+// MaxReflections bounds the reflections of one dream, oldest first.
 const MaxReflections = 1000
 
 // SessionFilter selects new reflections by their sessions. The others stay new. The zero value
 // selects all.
 type SessionFilter struct {
 	Since time.Time // of the session's start
-	Last  int       // at most so many, the latest; 0 sets no limit
+	Last  int       // at most that many, the latest; 0 sets no limit
 }
 
 // of selects among reflections that are sorted by their sessions' start.
@@ -121,7 +121,8 @@ func (d *Dreamer) keep(ctx context.Context, done record.Dream, commit gitstore.C
 	})
 }
 
-// notes writes as Markdown what a dream set aside, and why operations of a model were refused.
+// notes lists in Markdown a dream's rejected findings and the reasons for refusing a model's
+// operations.
 func notes(aside []dream.Note, refused map[string]int) string {
 	var b strings.Builder
 	for _, n := range aside {
@@ -133,7 +134,7 @@ func notes(aside []dream.Note, refused map[string]int) string {
 	return b.String()
 }
 
-// Plan returns what Dream would propose.
+// Plan returns the operations that Dream would propose.
 func (d *Dreamer) Plan(ctx context.Context, which SessionFilter) (plan dream.Result, err error) {
 	err = d.View(ctx, func(v *record.View, t clone.Team) error {
 		plan, _, err = d.plan(ctx, v, t, which)
@@ -162,7 +163,7 @@ func byCode(d record.Dream) bool { return d.Model == "" }
 // byModel reports whether a dream asked a model for operations.
 func byModel(d record.Dream) bool { return d.Model != "" && len(d.Distilled) == 0 }
 
-// input collects everything that a dream looks at.
+// input collects the input of a dream.
 func (d *Dreamer) input(ctx context.Context, v *record.View, t clone.Team, counts func(record.Dream) bool, which SessionFilter) (dream.Input, error) {
 	in, err := d.newReflections(ctx, v, t, counts, which)
 	if err == nil {
@@ -207,7 +208,7 @@ func (d *Dreamer) newReflections(ctx context.Context, v *record.View, t clone.Te
 	return in, nil
 }
 
-// addPending adds what is pending, what was rejected, and what is withheld.
+// addPending adds pending, rejected and withheld items.
 func (d *Dreamer) addPending(ctx context.Context, v *record.View, in *dream.Input) (err error) {
 	var err2 error
 	in.Pending, err = v.Operations()

@@ -27,14 +27,14 @@ const (
 	dueAfter       = 24 * time.Hour
 )
 
-// Wait says why a dream is not due. The zero value says that it is.
+// Wait gives the reason why a dream is not due. The zero value means that it is due.
 type Wait struct {
 	New, Wanted int       // reflections
 	Last        time.Time // the last dream, if that was too recent
 }
 
-// Due reports whether a dream is due: one with a model, or one of code alone. The records tell when
-// the last one was, so a dream that failed does not count.
+// Due reports whether a dream is due: one with a model, or one of code alone. The records give the
+// time of the last one, so a failed dream does not count.
 func (d *Dreamer) Due(ctx context.Context, model bool) (due bool, wait Wait, err error) {
 	counts := byCode
 	if model {
@@ -73,9 +73,9 @@ func dueNow(fresh int, last, now time.Time) (due bool, wait Wait) {
 	return true, Wait{}
 }
 
-// Consider asks a model what follows from the reflections about which no model was asked, and puts
-// that into the inbox. Nothing is locked while the model thinks; what no longer holds afterwards is
-// left out. A failure leaves no trace, so the next dream asks the same again.
+// Consider asks a model about the reflections that no model considered, and puts the results into
+// the inbox. Nothing is locked while the model thinks, and outdated results are dropped. A failure
+// leaves no trace, so the next dream asks the same again.
 func (d *Dreamer) Consider(ctx context.Context, m *prompts.Model, set prompts.Set, which SessionFilter) (got dream.Considered, err error) {
 	purges := purge.Mark(d.State)
 	in, err := d.toConsider(ctx, which)
@@ -107,13 +107,13 @@ func (d *Dreamer) Preview(ctx context.Context, m *prompts.Model, set prompts.Set
 	return got, nil
 }
 
-// PreviewAnswers completes what a model answered about in, and reports it.
+// PreviewAnswers completes a model's answers about in, and reports them.
 func (d *Dreamer) PreviewAnswers(ctx context.Context, m *prompts.Model, found dream.Considered, in dream.Input) {
 	anchorNew(ctx, d.Code, found.Operations, in)
 	d.Note(Asked{m.Name, found})
 }
 
-// toConsider collects what a model is asked about.
+// toConsider collects the questions to a model.
 func (d *Dreamer) toConsider(ctx context.Context, which SessionFilter) (in dream.Input, err error) {
 	err = d.View(ctx, func(v *record.View, t clone.Team) error {
 		in, err = d.input(ctx, v, t, byModel, which)
@@ -122,7 +122,7 @@ func (d *Dreamer) toConsider(ctx context.Context, which SessionFilter) (in dream
 	return in, err
 }
 
-// ToConsider returns a name for the set of reflections about which a model would be asked.
+// ToConsider names the set of reflections that a model would consider.
 func (d *Dreamer) ToConsider(ctx context.Context) (string, error) {
 	var about string
 	err := d.View(ctx, func(v *record.View, t clone.Team) error {
@@ -137,8 +137,8 @@ func (d *Dreamer) ToConsider(ctx context.Context) (string, error) {
 	return about, err
 }
 
-// KeepConsidered writes what still holds of a model's answers into the inbox, and then the dream
-// into the journal. now is the dream's time. It writes nothing if a purge came since the mark.
+// KeepConsidered writes the still valid answers of a model into the inbox, and then the dream into
+// the journal. now is the dream's time. It writes nothing if a purge came since the mark.
 func (d *Dreamer) KeepConsidered(ctx context.Context, m *prompts.Model, found dream.Considered, now time.Time, purges string) (got dream.Considered, err error) {
 	var done record.Dream
 	var commit gitstore.Commit

@@ -17,11 +17,11 @@ import (
 // maxListed bounds how many statements, sessions or dreams a commit message lists.
 const maxListed = 50
 
-// manyAccepted is the number of operations from which on they share a commit.
+// manyAccepted is the number of operations from which they share a commit.
 const manyAccepted = 20
 
-// AcceptByPolicy accepts what the policy allows, and returns it with the rest of the inbox. It
-// accepts nothing if an agent asks.
+// AcceptByPolicy accepts the operations that the policy allows. It returns them and the rest of the
+// inbox. It accepts nothing if an agent asks.
 func (b *Inbox) AcceptByPolicy(ctx context.Context) (accepted []record.Operation, rest []Waiting, err error) {
 	var through []record.Operation
 	stated := b.Documents() // reads them before the lock is taken
@@ -57,9 +57,8 @@ func (b *Inbox) AcceptByPolicy(ctx context.Context) (accepted []record.Operation
 }
 
 // Accept applies operations as a person saw them: one commit each, or one commit for many. allow
-// may be nil; it judges each operation again under the lock. An operation that cannot be decided
-// stays in the inbox and is named in the error, and the others are done. verb goes into the
-// commit's trailer.
+// may be nil; it judges each operation again under the lock. An undecidable operation stays in the
+// inbox and is named in the error; the others are applied. verb goes into the commit's trailer.
 func (b *Inbox) Accept(ctx context.Context, shown []record.Operation, verb string, allow func(config.Config, record.Operation) bool) (done []record.Operation, err error) {
 	size := 1
 	if len(shown) >= manyAccepted {
@@ -117,7 +116,7 @@ func (b *Inbox) overruled(v *record.View, o record.Operation, applied []record.O
 	return dream.Overruled(v, o, b.Now()), nil
 }
 
-// acceptCommit describes what was accepted, and on which evidence.
+// acceptCommit describes the accepted operations and their evidence.
 func acceptCommit(verb string, ops []record.Operation) gitstore.Commit {
 	var c gitstore.Commit
 	switch len(ops) {
@@ -171,7 +170,7 @@ func evidence(ops []record.Operation) (out []gitstore.Trailer) {
 	return out
 }
 
-// Reject drops the operations with some ids, or all, and notes never to propose them again.
+// Reject drops the operations with the given ids, or all, and records never to propose them again.
 func (b *Inbox) Reject(ctx context.Context, ids []string, all bool, reason string) (ops []record.Operation, err error) {
 	err = b.Update(ctx, func(tx *record.Tx, _ clone.Team) error {
 		var err error

@@ -17,7 +17,7 @@ import (
 type Inbox struct {
 	*clone.Clone
 
-	// Withheld tells which memories of a view agents are not given, because of their authors.
+	// Withheld returns the memories of a view that agents do not get because of their authors.
 	Withheld func(context.Context, *record.View) (*trust.Withheld, error)
 	// Tolerate reports records that cannot be read, which hide no others, and returns all other
 	// errors.
@@ -31,12 +31,12 @@ type Inbox struct {
 	Report func(Note)
 }
 
-// Note is something that a step did or passed over. cmd words it.
+// Note reports a step, or something that it skipped. cmd words it.
 type Note interface{}
 
 // Notes of this package. A package above has its own, and reports them in the same way.
 type (
-	// Doubt is an error that ended nothing.
+	// Doubt is a non-fatal error.
 	Doubt struct{ Err error }
 	// Committed is a note of git's on a commit, such as one on signing.
 	Committed string
@@ -46,7 +46,7 @@ type (
 	LandFailed struct{ Err error }
 	// Landed counts memories of side branches that hold everywhere now.
 	Landed int
-	// Abandoned counts memories about whose side branch a person is asked.
+	// Abandoned counts memories of abandoned side branches, about which a person is asked.
 	Abandoned int
 )
 
@@ -96,8 +96,8 @@ type Waiting struct {
 	Stated bool // the repository's own documents say it
 }
 
-// Queue returns the operations with some ids, or all without ids, with the reasons why they wait.
-// It sorts them by subject. Statements that the repository's documents make come last.
+// Queue returns the operations with the given ids, or all, with the reasons why they wait. It sorts
+// them by subject. Statements that the repository's documents make come last.
 func (b *Inbox) Queue(ctx context.Context, ids []string) ([]Waiting, error) {
 	var queue []Waiting
 	proposed, err := b.Proposed()
@@ -127,7 +127,7 @@ func rank(p Waiting) int {
 	return 0
 }
 
-// waiting explains why an operation waits. branch is where it is proposed, or "".
+// waiting explains why an operation waits. branch is the branch that proposes it, or "".
 func (b *Inbox) waiting(v *record.View, t clone.Team, o record.Operation, branch string) Waiting {
 	_, why := clone.Policy(t.Config).Accepts(o)
 	for _, base := range o.Base {

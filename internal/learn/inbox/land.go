@@ -10,10 +10,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/clone"
 )
 
-// Land updates the memories of side branches. One whose commits reached the default branch holds
-// everywhere from now on. A person is asked, once, about one whose branch is gone or abandoned. It
-// costs one pass over the memories if no memory belongs to a side branch. Land is upkeep: it
-// reports an error and fails nothing.
+// Land updates the memories of side branches. If a memory's commits reached the default branch, it
+// now holds everywhere. If its branch is gone or abandoned, a person is asked, once. Without
+// memories of side branches it costs one pass. Land is upkeep: it reports errors and fails nothing.
 func (b *Inbox) Land(ctx context.Context) {
 	if err := b.land(ctx); err != nil && ctx.Err() == nil {
 		b.Note(LandFailed{err})
@@ -58,7 +57,7 @@ func (b *Inbox) land(ctx context.Context) error {
 	return b.ask(ctx, asked)
 }
 
-// widen takes the side branch from memories that landed, in one commit.
+// widen removes the side branch from landed memories, in one commit.
 func (b *Inbox) widen(ctx context.Context, landed []record.Memory) error {
 	if len(landed) == 0 {
 		return nil
@@ -74,7 +73,7 @@ func (b *Inbox) widen(ctx context.Context, landed []record.Memory) error {
 		for _, side := range landed {
 			m, err := tx.Find(side.ID)
 			if err != nil || m.Branch != side.Branch || m.Status == record.Retired || len(held.Whose(m)) > 0 {
-				continue // decided meanwhile, or changed by an author who is not trusted
+				continue // decided meanwhile, or changed by an untrusted author
 			}
 			old := m
 			m.Branch = ""
@@ -111,7 +110,7 @@ func (b *Inbox) ask(ctx context.Context, questions []record.Operation) error {
 		for _, o := range questions {
 			m, err := tx.Find(o.Memory.ID)
 			if err != nil || decided[o.Memory.ID] || len(held.Whose(m)) > 0 {
-				continue // decided meanwhile, or changed by an author who is not trusted
+				continue // decided meanwhile, or changed by an untrusted author
 			}
 			if err := tx.PutOperation(o); err != nil {
 				return err

@@ -13,23 +13,23 @@ import (
 	"github.com/sergi/go-diff/diffmatchpatch"
 )
 
-// Outlook is all that a person needs, besides an operation, to decide it.
+// Outlook holds the information, besides an operation, that a person needs to decide it.
 type Outlook struct {
 	Model       string // the model that proposed it, or ""
 	Changes     []Change
 	Quotes      []Quote
-	Contradicts []string          // ids that the operation names, and those that it replaces and contradicts
+	Contradicts []string          // ids that the operation names, replaces or contradicts
 	Retires     []string          // ids of the memories that accepting it retires
 	Texts       map[string]string // statements that it contradicts or nearly repeats, by memory id
 }
 
-// Change says how an operation changes one memory.
+// Change describes how an operation changes one memory.
 type Change struct {
 	ID    string
-	Held  bool // the memory exists; else the rest is empty
+	Held  bool // the memory exists; otherwise the rest is empty
 	Was   record.Memory
 	Goes  bool     // it is retired or replaced
-	Words string   // a word diff of its statement and the new one; "" if it stays or goes
+	Words string   // a word diff of its statement and the new one; "" if unchanged or retired
 	Lost  []string // fields that differ, each "name: before → after"
 	Body  bool     // the new body lacks its body
 }
@@ -40,7 +40,7 @@ type Viewer struct {
 	v        *record.View
 	sessions map[string][]transcript.Event
 	dreams   map[string]string // id → model
-	waits    map[string]string // id of the memory that an operation would make → its statement
+	waits    map[string]string // id of a pending operation's memory → its statement
 }
 
 // NewViewer makes a Viewer for a view of a clone.
@@ -77,8 +77,7 @@ func (l *Viewer) Look(o record.Operation) Outlook {
 	return out
 }
 
-// proposed returns the statement of a pending operation, by the id that its memory would have, or
-// "".
+// proposed returns the statement of a pending operation, by the id of its future memory, or "".
 func (l *Viewer) proposed(id string) string {
 	if l.waits == nil {
 		l.waits = map[string]string{}
@@ -90,7 +89,7 @@ func (l *Viewer) proposed(id string) string {
 	return l.waits[id]
 }
 
-// compare finds what an operation would lose of a memory.
+// compare finds the parts of a memory that an operation would lose.
 func (c *Change) compare(o record.Operation) {
 	was, now := c.Was, o.Memory
 	if o.Op == record.Retire {
@@ -146,9 +145,9 @@ func (l *Viewer) model(o record.Operation) string {
 	return l.dreams[o.Dream]
 }
 
-// quotes returns the words that an operation rests on, each event once. Several readings of a
-// session may quote the same event, and so may sessions that begin with a copy of another. A
-// person's words and the output of commands then come before a model's reading.
+// quotes returns the evidence of an operation, each event once. Several readings of a session may
+// quote the same event, and so may sessions that begin with a copy of another. A person's words and
+// the output of commands then come before a model's reading.
 func (l *Viewer) quotes(o record.Operation) []Quote {
 	var out []Quote
 	for _, s := range o.Sightings {
@@ -172,8 +171,8 @@ func (l *Viewer) quotes(o record.Operation) []Quote {
 	return out
 }
 
-// whose returns the speaker of a quote: person, tool, agent or "" for unknown. A person said what
-// was said, and a tool showed what was seen. For a model's quote the kept session tells. A
+// whose returns the speaker of a quote: person, tool, agent, or "" if unknown. Said evidence comes
+// from a person and seen evidence from a tool. For a model's quote the kept session decides. A
 // transcript that an agent named proves nothing.
 func (l *Viewer) whose(q Quote) string {
 	if record.Offered(q.Session) {
@@ -239,7 +238,7 @@ func wordDiff(before, after string) string {
 	return strings.Join(out, " ")
 }
 
-// Quote is a passage that an operation rests on, once for each event.
+// Quote is a passage of an operation's evidence, once per event.
 type Quote struct {
 	Client  string `json:"client"`
 	Session string `json:"session"`
@@ -248,7 +247,7 @@ type Quote struct {
 	How     string `json:"how"`
 	By      string `json:"by"`              // the speaker: person, agent or tool; empty: no longer known
 	Model   string `json:"model,omitempty"` // that found them
-	Says    string `json:"says,omitempty"`  // the session's own statement, where the operation's is another
+	Says    string `json:"says,omitempty"`  // the session's own statement, if the operation's differs
 
 	at time.Time
 }

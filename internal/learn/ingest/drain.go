@@ -19,8 +19,8 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript/past"
 )
 
-// IdleAfter is the time without events after which a session counts as left. Some agents never say
-// that a session ends, and a killed one cannot.
+// IdleAfter is the time without events after which a session counts as ended. Some agents never
+// report the end of a session, and a killed one cannot.
 const IdleAfter = 10 * time.Minute
 
 // keepSpool bounds how long the events of an ended session are kept, in case the agent resumes it.
@@ -30,9 +30,9 @@ const keepSpool = 24 * time.Hour
 // SessionOf names the session of an event.
 func SessionOf(e hooks.Event) string { return e.Agent + "/" + transcript.SafeID(e.Session) }
 
-// Drain moves what waits in the spool into sessions, and returns the names of those that are live.
-// A session that cannot be drained stays for the next time and is named in the error. The others
-// are drained. The caller holds the worker's lock.
+// Drain moves spooled events into sessions, and returns the names of the live ones. A session that
+// cannot be drained stays for the next time and is named in the error. The caller holds the
+// worker's lock.
 func (in *Ingester) Drain(ctx context.Context) (live map[string]bool, err error) {
 	waiting, err := in.Spool.Take()
 	failed := []error{err}
@@ -58,7 +58,7 @@ func (in *Ingester) Drain(ctx context.Context) (live map[string]bool, err error)
 	return live, errors.Join(failed...)
 }
 
-// dropEmpty marks a spooled session without events as drained. It removes an old one.
+// dropEmpty marks a spooled session without events as drained, or removes it if it is old.
 func (in *Ingester) dropEmpty(s *hooks.Waiting) error {
 	err := s.Folded(false, false)
 	if in.Now().Sub(s.Written) >= keepSpool {
@@ -67,8 +67,8 @@ func (in *Ingester) dropEmpty(s *hooks.Waiting) error {
 	return err
 }
 
-// drainOne drains one session, and removes its events when they are needed no more. It returns its
-// names if it is live.
+// drainOne drains one session, and removes its events when they are no longer needed. It returns
+// its names if it is live.
 func (in *Ingester) drainOne(ctx context.Context, sessions reflect.Sessions, s *hooks.Waiting) (live []string, err error) {
 	name, quiet := SessionOf(s.Last), s.Quiet(in.Now(), IdleAfter)
 	kept, err := in.update(ctx, sessions, s, quiet)
@@ -103,8 +103,7 @@ func (in *Ingester) DrainLive(ctx context.Context, s *hooks.Waiting) error {
 	return err
 }
 
-// Sweep drains what waits now, for a command that wants to know it. It leaves that to a running
-// worker.
+// Sweep drains the spool for a command that needs its events. It leaves that to a running worker.
 func (in *Ingester) Sweep(ctx context.Context) error {
 	if in.Spool.Due(in.Now(), IdleAfter) == 0 {
 		return nil
@@ -121,11 +120,11 @@ func (in *Ingester) Sweep(ctx context.Context) error {
 	return err
 }
 
-// errElsewhere says that a session is of another repository, although a hook that ran here told of
-// it. An agent may change its folder while it works.
+// errElsewhere means that a session belongs to another repository, although a hook that ran here
+// reported it. An agent may change its folder while it works.
 var errElsewhere = errors.New("it is a session of another repository")
 
-// update brings a session up to date: from its transcripts, and with what only the events tell.
+// update brings a session up to date from its transcripts and its hook events.
 func (in *Ingester) update(ctx context.Context, sessions reflect.Sessions, s *hooks.Waiting, quiet bool) ([]reflect.Kept, error) {
 	if !s.Fresh && !(quiet && (s.Owed() || s.WasLive())) {
 		return nil, s.Folded(!quiet, s.Owed())
@@ -138,7 +137,7 @@ func (in *Ingester) update(ctx context.Context, sessions reflect.Sessions, s *ho
 			return nil, ctx.Err()
 		case errors.Is(err, errElsewhere):
 			return nil, err
-		} // what its plugin told is better than nothing
+		} // its plugin's text is better than nothing
 	}
 	if err := disown(s.Events); err != nil {
 		return nil, err
@@ -159,7 +158,7 @@ func (in *Ingester) update(ctx context.Context, sessions reflect.Sessions, s *ho
 	for _, c := range copies {
 		kept, err := in.fromCopy(ctx, sessions, s.Last.Agent, c)
 		if errors.Is(err, transcript.ErrEmpty) || errors.Is(err, transcript.ErrUnknownFormat) {
-			continue // it holds nothing of the conversation yet
+			continue // it holds none of the conversation yet
 		}
 		if err != nil {
 			return all, err
@@ -179,8 +178,8 @@ func (in *Ingester) update(ctx context.Context, sessions reflect.Sessions, s *ho
 // Transcripts above largeCopy are read again only after they grew by a tenth.
 const largeCopy = 4 << 20
 
-// large reports whether reading transcripts at each turn would cost too much for the little that is
-// new.
+// large reports whether reading transcripts at each turn would cost too much for the little new
+// text.
 func large(copies []hooks.Copied) bool {
 	size, grown := int64(0), int64(0)
 	for _, c := range copies {
@@ -189,7 +188,7 @@ func large(copies []hooks.Copied) bool {
 	return size > largeCopy && grown < size/10
 }
 
-// fromOpenCode reads a session from OpenCode's database. There is no transcript to copy.
+// fromOpenCode reads a session from OpenCode's database, because there is no transcript to copy.
 func (in *Ingester) fromOpenCode(ctx context.Context, sessions reflect.Sessions, id string) ([]reflect.Kept, error) {
 	homes, err := Homes()
 	if err != nil {
@@ -232,7 +231,7 @@ func (in *Ingester) fromCopy(ctx context.Context, sessions reflect.Sessions, age
 	return got.Sessions, err
 }
 
-// dirOf returns the folder in which a transcript says that its first session began, or "".
+// dirOf returns the folder of a transcript's first session, or "".
 func dirOf(ctx context.Context, in io.Reader, format transcript.Format) (dir string) {
 	enough := errors.New("enough")
 	transcript.Decode(ctx, in, format, transcript.Sink{
@@ -253,9 +252,9 @@ func (in *Ingester) elsewhere(ctx context.Context, dir string) bool {
 	return err == nil && repo.CommonDir != in.Repo.CommonDir
 }
 
-// fromEvents adds to a session what only its hook events tell: prompts that its transcript lacks,
-// because the agent was killed before it wrote them or keeps none. With answers it adds what the
-// agent said at the end of each turn.
+// fromEvents adds to a session the prompts that only its hook events hold, because the agent was
+// killed before it wrote them or keeps no transcript. With answers it adds the agent's words at the
+// end of each turn.
 func fromEvents(sessions reflect.Sessions, events []hooks.Event, answers bool) ([]reflect.Kept, error) {
 	first := events[0]
 	if first.Parent != "" {
@@ -281,7 +280,7 @@ func fromEvents(sessions reflect.Sessions, events []hooks.Event, answers bool) (
 	for _, e := range events {
 		own, mixed := transcript.Prompt(e.Prompt)
 		origin := transcript.Typed
-		if e.Shell != "" { // no transcript of the agent's own confirms it
+		if e.Shell != "" { // no transcript of the agent confirms it
 			origin = transcript.Delegated
 		}
 		add(transcript.Event{Kind: transcript.User, Origin: origin, Text: own, Mixed: mixed, Time: e.Time})
@@ -303,8 +302,8 @@ func fromEvents(sessions reflect.Sessions, events []hooks.Event, answers bool) (
 	return []reflect.Kept{added}, nil
 }
 
-// disown removes the transcripts from events that an agent's shell delivered, since the agent may
-// have made them. It keeps a transcript only if the event names the shell's own session and the
+// disown removes the transcripts from events that an agent's shell delivered, because the agent may
+// have forged them. It keeps a transcript only if the event names the shell's own session and the
 // file is in the agent's own folder.
 func disown(events []hooks.Event) error {
 	for i, e := range events {
@@ -336,7 +335,7 @@ func holds(dir, path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// sameWords removes what agents change when they write a text down: blanks, and quotes around it.
+// sameWords removes the blanks and quotes that agents add when they write a text down.
 func sameWords(text string) string {
 	return strings.Trim(strings.Join(strings.Fields(text), " "), `"' `)
 }

@@ -8,8 +8,7 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript/past"
 )
 
-// A variable of an agent's moves its sessions where it moves its settings, and nowhere if it is
-// relative.
+// An agent's variable moves its sessions along with its settings; a relative path is ignored.
 func TestHomesFollowAbsoluteVariables(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)

@@ -1,6 +1,6 @@
-// Package ingest turns what agents leave behind into sessions of a clone. Drain empties the spool
-// of hook events, Files reads transcripts, and LookBack finds earlier sessions in the agents' own
-// stores. Everything is redacted before it is written. An Ingester serves one goroutine.
+// Package ingest turns agents' data into sessions of a clone. Drain empties the spool of hook
+// events, Files reads transcripts, and LookBack finds earlier sessions in the agents' own stores.
+// Everything is redacted before it is written. An Ingester serves one goroutine.
 package ingest
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript/past"
 )
 
-// Ingester makes sessions in a clone.
+// Ingester creates sessions in a clone.
 type Ingester struct {
 	*clone.Clone
 	Spool hooks.Spool
@@ -32,14 +32,14 @@ type Ingester struct {
 	Report func(Note)
 }
 
-// Note says what a step made or passed over. cmd words it.
+// Note reports a step's result, or something that it skipped. cmd words it.
 type Note interface{}
 
 // Notes that an Ingester reports.
 type (
-	// Elsewhere names a session of another repository. Nothing of it was kept.
+	// Elsewhere names a session of another repository, of which nothing was kept.
 	Elsewhere struct{ Session string }
-	// NotCopied says why the transcripts of a session cannot be copied now.
+	// NotCopied gives the reason why the transcripts of a session cannot be copied now.
 	NotCopied struct {
 		Session string
 		Err     error
@@ -60,18 +60,18 @@ type (
 		Name string
 		N    int
 	}
-	// Passed is an error of an agent's store, or of a session in it, that was passed over.
+	// Passed is an error of an agent's store, or of a session in it, that was skipped.
 	Passed struct{ Err error }
 	// MorePassed counts further files of the agents' stores that cannot be read.
 	MorePassed int
-	// Step tells how far taking sessions from the stores is. The last one has N == All.
+	// Step reports progress in importing sessions from the stores. The last one has N == All.
 	Step struct {
 		N, All int
 		Name   string
 	}
 )
 
-// maxTold bounds how many bad lines, files or sessions are reported one by one.
+// maxTold bounds the bad lines, files or sessions that are reported one by one.
 const maxTold = 5
 
 func (in *Ingester) note(n Note) {
@@ -94,16 +94,15 @@ type Source struct {
 	Open func() (io.ReadCloser, error)
 }
 
-// Files reads transcripts and reports each. It goes on after one that cannot be read, or not to its
-// end: the error has one line for each of them, and the sessions that were kept are returned beside
-// it.
+// Files reads transcripts and reports each. It continues after one that it cannot read completely.
+// The error has one line for each of those; the kept sessions are returned beside it.
 func (in *Ingester) Files(ctx context.Context, files []Source, format transcript.Format) ([]reflect.Kept, error) {
 	sessions := in.sessions(ctx) // before there is a state folder
 	sessions.Offered = in.Asker() != ""
 	if _, err := in.Repo.StateDir(); err != nil {
 		return nil, err
 	}
-	defer os.Remove(in.State) // if nothing was kept: hooks take the folder as a sign that Reverie is used here
+	defer os.Remove(in.State) // if nothing was kept: hooks take the folder for a sign that Reverie is used here
 	var all []reflect.Kept
 	var failed []error
 	for _, f := range files {
@@ -142,7 +141,7 @@ func (in *Ingester) file(ctx context.Context, sessions reflect.Sessions, f Sourc
 	return got, err
 }
 
-// named is a transcript with the name of its file, by which some formats are told apart.
+// named is a transcript with its file name, by which some formats are recognised.
 type named struct {
 	io.Reader
 	name string
@@ -150,9 +149,9 @@ type named struct {
 
 func (n named) Name() string { return n.name }
 
-// Homes finds the folders in which agents keep their sessions: the folders of their settings, but
-// for OpenCode's. A variable with an absolute path moves such a folder. An agent reads a relative
-// path differently in each folder, so it does not count.
+// Homes finds the folders in which agents keep their sessions: their settings folders, except for
+// OpenCode's. A variable with an absolute path moves such a folder. A relative path is ignored,
+// because its meaning depends on the agent's folder.
 func Homes() (past.Homes, error) {
 	m, err := agents.ThisMachine()
 	if err != nil {

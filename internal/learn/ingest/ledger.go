@@ -20,8 +20,8 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript/past"
 )
 
-// ledgerFile remembers which sessions of the agents' stores were taken, and where work trees were.
-// It is derived: without it everything is read again, and found to be known.
+// ledgerFile records the sessions imported from agents' stores, and former work trees. It is
+// derived: without it everything is read again and recognised.
 const ledgerFile = "past.jsonl"
 
 // entry is a line of the ledger: a session, under a hash of its place, or a work tree.
@@ -30,17 +30,17 @@ type entry struct {
 	Size    int64  `json:"size,omitempty"`
 	Changed int64  `json:"changed,omitempty"` // milliseconds
 	At      int64  `json:"at,omitempty"`      // when it was taken
-	Offered bool   `json:"offered,omitempty"` // taken for an agent: a person's learn takes it again
+	Offered bool   `json:"offered,omitempty"` // imported for an agent: a person's learn imports it again
 	Tree    string `json:"tree,omitempty"`
 }
 
-// ledger is the content of the file, with the entries that are not written yet.
+// ledger is the content of the file, plus the unwritten entries.
 type ledger struct {
 	known   map[string]entry
 	trees   []string
 	lines   int // in the file
 	pending []entry
-	offered bool // sessions are taken for an agent now
+	offered bool // sessions are imported for an agent now
 }
 
 func readLedger(state string) *ledger {
@@ -76,7 +76,7 @@ func keyOf(s past.Session) string {
 // settles bounds how long OpenCode may write to a session without updating its time.
 const settles = time.Hour
 
-// has reports whether a session was taken in its present state.
+// has reports whether a session was imported in its present state.
 func (l *ledger) has(s past.Session) bool {
 	e, ok := l.known[keyOf(s)]
 	if !ok || e.Offered && !l.offered || e.Size != s.Size || e.Changed != s.Changed.UnixMilli() {
@@ -101,7 +101,7 @@ func (l *ledger) append(e entry) {
 }
 
 // goneTrees returns the former work trees whose folders hold no other repository now. Git forgets a
-// work tree that is removed, and a folder that is moved.
+// removed work tree, and a moved folder.
 func (l *ledger) goneTrees() []string {
 	return slices.DeleteFunc(slices.Clone(l.trees), func(dir string) bool {
 		_, err := os.Lstat(filepath.Join(dir, ".git"))
