@@ -37,6 +37,7 @@ func constructors() []constructor {
 		{"eval", "Pipeline", evalCommand},
 		{"context", "Agents", contextCommand},
 		{"why", "Agents", whyCommand},
+		{"statusline", "Agents", statuslineCommand},
 		{"checkpoint", "Agents", checkpointCommand},
 		{"kv", "Agents", kvCommand},
 		{"mcp", "Agents", mcpCommand},

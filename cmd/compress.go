@@ -5,15 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/internal/term"
+	"github.com/reverie-memory/reverie/internal/upkeep"
 	"github.com/reverie-memory/reverie/reflect"
 	"github.com/reverie-memory/reverie/reflect/compress"
 	"github.com/reverie-memory/reverie/reflect/transcript"
@@ -167,27 +166,10 @@ func (env *Env) originals(ctx context.Context) (compress.Store, *redact.Scanner,
 	case !w.Started():
 		return compress.Store{}, w.Scanner, errors.New("Reverie was not started in this repository")
 	}
-	if err := w.expireOriginals(w.keptFrom()); err != nil && env.Verbose {
+	if _, err := upkeep.Originals(w.Clone).Expire(upkeep.KeptFrom(w.Reader), compress.MaxStore); err != nil && env.Verbose {
 		env.Warn("upkeep: %v", err)
 	}
-	return w.originals(), w.Scanner, nil
-}
-
-func (w *workspace) originals() compress.Store {
-	return compress.Store{Dir: filepath.Join(w.State, originalsDir)}
-}
-
-// originalsDir is the folder of the state folder with texts as they were before compress.
-const originalsDir = "originals"
-
-// keptFrom is the time from which on raw material is kept.
-func (w *workspace) keptFrom() time.Time {
-	return w.env.Now().Add(-time.Duration(w.Settings.Config.KeepDays) * 24 * time.Hour)
-}
-
-func (w *workspace) expireOriginals(before time.Time) error {
-	_, err := w.originals().Expire(before, compress.MaxStore)
-	return err
+	return upkeep.Originals(w.Clone), w.Scanner, nil
 }
 
 // count fills in the numbers.

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/upkeep"
 	"github.com/reverie-memory/reverie/reflect/compress"
 	"github.com/urfave/cli/v2"
 )
@@ -28,7 +29,7 @@ func runExpand(ctx context.Context, env *Env, name string) error {
 	if err != nil {
 		return err
 	}
-	hash, text, err := w.originals().Get(name)
+	hash, text, err := upkeep.Originals(w.Clone).Get(name)
 	switch {
 	case errors.Is(err, compress.ErrNoOriginal):
 		return exit.New(exit.Failed, err, "originals go after the days of sessions.keep-days, and the oldest beyond 200 MiB; run the command again")

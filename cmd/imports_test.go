@@ -48,6 +48,7 @@ var arrows = map[string][]string{
 	"internal/attack":         {"internal/finding", "internal/pattern", "internal/unseen"},
 	"internal/docs":           {"gitstore/recall/terms", "internal/file", "internal/pattern"},
 	"internal/process":        nil,
+	"internal/upkeep":         {"gitstore/brief", "gitstore/purge", "gitstore/recall", "gitstore/recall/vector", "gitstore/remotes", "gitstore/share", "gitstore/trust", "internal/clone", "internal/kv", "internal/reader", "prompts/door", "reflect/compress", "reflect/transcript", "worktree", "worktree/try"},
 	"internal/kv":             {"internal/derived", "internal/exit", "internal/file", "internal/git", "internal/redact"},
 	"internal/intake":         {"dream", "gitstore", "gitstore/record", "gitstore/record/transfer", "internal/clone", "internal/derived", "internal/exit", "internal/file", "internal/foreign", "internal/learn/ingest", "internal/reader", "internal/redact"},
 	"internal/git":            {"internal/file", "internal/pattern"},

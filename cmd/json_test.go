@@ -111,6 +111,7 @@ func TestJSONIsAPromise(t *testing.T) {
 		{[]string{"kv", "get", "port"}, "expires key set value"},
 		{[]string{"kv", "list"}, "expires key set value"},
 		{[]string{"kv", "delete", "port"}, "key"},
+		{[]string{"statusline"}, "known waiting"},
 		{[]string{"status"}, "adopted branch commit contested memories memories.constraint memories.convention memories.fact older pending private reader reflections retired sessions spooled stale unread unreadable values waiting withheld worker"},
 		{[]string{"trust"}, "author memories own trusted withheld"},
 		{[]string{"log", "-n", "1"}, "author commit op sessions subject time"},

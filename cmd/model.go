@@ -3,13 +3,13 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"sync"
 
 	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/model"
+	"github.com/reverie-memory/reverie/internal/upkeep"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/prompts/door"
 	"github.com/urfave/cli/v2"
@@ -83,13 +83,8 @@ func (w *workspace) model(ctx context.Context, name string) (*prompts.Model, pro
 		if err := purge.Since(w.State, purges); err != nil {
 			return "", err
 		}
-		return w.Repo.StateSub(answersDir)
+		return w.Repo.StateSub(upkeep.AnswersDir)
 	}}
 	d.Budget.Wait = sync.OnceFunc(func() { w.env.Say("another question is being answered; this one waits") })
 	return d.Open(m), set, nil
 }
-
-// answers is the folder of what models answered before.
-func (w *workspace) answers() string { return filepath.Join(w.State, answersDir) }
-
-const answersDir = "answers"

@@ -25,12 +25,12 @@ type faults struct {
 // without an entry have none.
 var proseCeilings = map[string]faults{
 	"bench":    {0, 0, 1, 21},
-	"cmd":      {70, 47, 82, 47},
+	"cmd":      {68, 45, 80, 47},
 	"dream":    {0, 0, 0, 8},
 	"e2e":      {0, 0, 0, 25},
 	"gitstore": {30, 2, 27, 252},
 	"hooks":    {0, 3, 4, 17},
-	"internal": {4, 0, 3, 81},
+	"internal": {4, 0, 3, 84},
 	"prompts":  {0, 0, 0, 3},
 	"reflect":  {1, 0, 1, 40},
 	"sandbox":  {1, 1, 2, 20},

@@ -15,6 +15,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/term"
+	"github.com/reverie-memory/reverie/internal/upkeep"
 	"github.com/urfave/cli/v2"
 )
 
@@ -124,7 +125,7 @@ func (w *workspace) carryOut(ctx context.Context, t purge.Target, o purgeOptions
 		return err
 	}
 	defer unlock()
-	c, err := w.purgeable()
+	c, err := upkeep.Purgeable(w.Clone)
 	if err != nil {
 		return err
 	}
@@ -179,7 +180,7 @@ func (w *workspace) tellPurge(done purgeJSON) error {
 
 // showAndAsk shows what would go, and reports whether it is to go.
 func (w *workspace) showAndAsk(ctx context.Context, t purge.Target, o purgeOptions, done *purgeJSON) (goes bool, err error) {
-	c, err := w.purgeable()
+	c, err := upkeep.Purgeable(w.Clone)
 	if err != nil {
 		return false, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/testrepo"
+	"github.com/reverie-memory/reverie/internal/upkeep"
 )
 
 // TestPurgeWhileAModelThinks purges what a session says while a model is asked about that session:
@@ -41,7 +42,7 @@ func TestPurgeWhileAModelThinks(t *testing.T) {
 	if asked == 0 || !strings.Contains(talk, "purge") {
 		t.Errorf("asked %d times:\n%s", asked, talk)
 	}
-	if kept, _ := filepath.Glob(filepath.Join(r.Dir, ".git", "reverie", answersDir, "*")); len(kept) > 0 {
+	if kept, _ := filepath.Glob(filepath.Join(r.Dir, ".git", "reverie", upkeep.AnswersDir, "*")); len(kept) > 0 {
 		t.Errorf("an answer is kept: %q", kept)
 	}
 	for _, ref := range []string{clone.JournalRef, clone.InboxRef, "refs/heads/reverie/memory"} {

@@ -21,6 +21,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/testrepo"
+	"github.com/reverie-memory/reverie/internal/upkeep"
 )
 
 // hits are the places of ours where a text stands: every object that a ref of ours reaches, as git
@@ -336,7 +337,7 @@ func followSaying(t *testing.T, dir, remote string) (theirs, to gitstore.ID, sai
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := w.purgeable()
+	c, err := upkeep.Purgeable(w.Clone)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -479,7 +480,7 @@ func TestFollowedPurgeIsAPersonsDecision(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := w.purgeable()
+		c, err := upkeep.Purgeable(w.Clone)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/gitstore/share"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/term"
+	"github.com/reverie-memory/reverie/internal/upkeep"
 	"github.com/urfave/cli/v2"
 )
 
@@ -65,7 +67,8 @@ func runSync(ctx context.Context, env *Env, o share.Options, timeout time.Durati
 		defer watch.Resume()
 		return t.ask(q)
 	}
-	o.Merged, o.Purge = w.learner().Land, w.purgeable
+	o.Merged = w.learner().Land
+	o.Purge = func() (*purge.Clone, error) { return upkeep.Purgeable(w.Clone) }
 	done, err := share.Sync(bounded, w.Clone, o)
 	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
 		err = exit.New(exit.Failed, fmt.Errorf("sync: %w", context.Cause(bounded)),

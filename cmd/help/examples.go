@@ -27,6 +27,7 @@ func Examples() map[string]string {
 		"eval":          "reverie eval testdata/labelled",
 		"context":       "reverie context --for prompt --query 'fix the checkout page'",
 		"why":           "reverie why last",
+		"statusline":    "reverie statusline",
 		"checkpoint":    "reverie checkpoint 'tests pass, docs are missing'",
 		"kv":            "reverie kv set port 5433",
 		"kv set":        "reverie kv set port 5433 --ttl 12h",

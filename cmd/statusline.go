@@ -1,0 +1,58 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/plural"
+	"github.com/reverie-memory/reverie/internal/status"
+	"github.com/urfave/cli/v2"
+)
+
+func statuslineCommand(env *Env) *cli.Command {
+	return &cli.Command{
+		Name:  "statusline",
+		Usage: "print one line for a status bar or a shell prompt",
+		Description: "Prints how many memories are in force and how many operations wait. Outside a repository with a\n" +
+			"memory it prints nothing and ends with 0. For Claude Code, set statusLine in its settings to\n" +
+			`{"type": "command", "command": "reverie statusline"}.`,
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 0 {
+				return exit.Usage("", "statusline takes no arguments")
+			}
+			return runStatusline(c.Context, env)
+		},
+	}
+}
+
+func runStatusline(ctx context.Context, env *Env) error {
+	w, err := env.open(ctx)
+	if errors.Is(err, git.ErrNotRepository) || errors.Is(err, git.ErrUnsafe) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	l, err := status.ReadLine(ctx, w.Reader)
+	switch {
+	case clone.NoMemory(err):
+		return nil
+	case err != nil:
+		return err
+	case env.JSON:
+		return env.Object(l)
+	}
+	line := "reverie: " + plural.Count(l.Known, "memory", "memories")
+	switch {
+	case l.Waiting == 1:
+		line += ", 1 waits"
+	case l.Waiting > 1:
+		line += fmt.Sprintf(", %d wait", l.Waiting)
+	}
+	env.Print("%s\n", line)
+	return nil
+}

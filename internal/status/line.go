@@ -1,0 +1,35 @@
+package status
+
+import (
+	"context"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/reader"
+)
+
+// Line holds the numbers of a status line, as --json prints them.
+type Line struct {
+	Known   int `json:"known"`   // memories in force that the asker may see
+	Waiting int `json:"waiting"` // operations
+}
+
+// ReadLine counts for a status line. It reads no code, no session and no evidence.
+func ReadLine(ctx context.Context, r *reader.Reader) (l Line, err error) {
+	err = r.View(ctx, func(v *record.View) error {
+		ops, err := v.Operations()
+		if err := r.Tolerate(err); err != nil {
+			return err
+		}
+		l = Line{Waiting: len(ops)}
+		if v, err = r.ForAsker(ctx, v); err != nil {
+			return err
+		}
+		for _, m := range v.Memories() {
+			if m.Live(r.Now()) {
+				l.Known++
+			}
+		}
+		return nil
+	})
+	return l, err
+}
