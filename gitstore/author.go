@@ -15,12 +15,16 @@ import (
 // Author identifies the maker of a commit, as far as git can tell. In a shallow clone the zero
 // value is the unknown author of everything before the first commit.
 type Author struct {
-	Commit ID     `json:"commit,omitempty"`
-	Email  string `json:"email,omitempty"` // of the commit's author, in lower case; anyone who can push can forge it
-	Key    string `json:"key,omitempty"`   // fingerprint of a good signature's key: SHA256:… or OpenPGP's hexadecimal digits
-	Owner  string `json:"owner,omitempty"` // fingerprint of the OpenPGP key that Key is a part of
-	Name   string `json:"name,omitempty"`  // owner of the ssh key by the user's allowed signers
-	Here   bool   `json:"here,omitempty"`  // made in this clone by the ref's log, which no remote can write
+	Commit ID `json:"commit,omitempty"`
+	// Email is that of the commit's author, in lower case. Anyone who can push can forge it.
+	Email string `json:"email,omitempty"`
+	// Key is the fingerprint of a good signature's key: SHA256:… or OpenPGP's hexadecimal digits.
+	Key   string `json:"key,omitempty"`
+	Owner string `json:"owner,omitempty"` // fingerprint of the OpenPGP key that Key is a part of
+	Name  string `json:"name,omitempty"`  // owner of the ssh key by the user's allowed signers
+	// Here reports that the ref's log, which no remote can write, records the commit's making in this
+	// clone.
+	Here bool `json:"here,omitempty"`
 }
 
 // made is a commit with its author.
@@ -30,8 +34,8 @@ type made struct {
 	by       Author
 }
 
-// madeFormat gives madeFields texts a commit, each ended by NUL, which none of them can hold; -z
-// ends the last.
+// madeFormat prints madeFields texts for each commit, separated by NUL, which none can contain. -z
+// ends the last one.
 const (
 	madeFormat   = "%H%x00%T%x00%P%x00%ae%x00%at%x00%s"
 	madeFields   = 6
@@ -56,7 +60,7 @@ func (s *Store) commits(ctx context.Context, to, not ID, verify bool) ([]made, e
 		args = append(args, "^"+string(not))
 	}
 	out, err := s.repo.Git(ctx, nil, append(args, "--")...)
-	if err != nil && verify && ctx.Err() == nil { // git dies of some signatures: then none counts
+	if err != nil && verify && ctx.Err() == nil { // git crashes on some signatures: then none counts
 		return s.commits(ctx, to, not, false)
 	}
 	if err != nil {
@@ -156,8 +160,8 @@ func (s *Store) madeHere() []logged {
 	return here
 }
 
-// LastMade is the newest commit that was made in this clone and is still there, or "". It need not
-// be a part of the store's history any more.
+// LastMade returns the newest commit made in this clone that git still has, or "". It may have left
+// the store's history.
 func (s *Store) LastMade(ctx context.Context) ID {
 	here := s.madeHere()
 	if len(here) == 0 {

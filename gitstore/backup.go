@@ -9,11 +9,11 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// Backups is the folder of the refs that keep a tip before something that gives it up.
+// Backups is the prefix of the refs that keep a tip before it is given up.
 const Backups = "refs/reverie/backup/"
 
-// Backup keeps a commit under the next number of Backups and returns the ref. A commit that is the
-// newest backup already is not kept twice.
+// Backup stores a commit under the next number of Backups and returns the ref. If it is the newest
+// backup already, it is not stored again.
 func (s *Store) Backup(ctx context.Context, id ID) (ref string, err error) {
 	_, unlock, err := s.Lock(ctx)
 	if err != nil {

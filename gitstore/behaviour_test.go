@@ -15,7 +15,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// The two ids stand in FORMAT.md: stores begun apart share this commit, so it can never change.
+// FORMAT.md lists the two ids. Independent stores share this commit, so it can never change.
 func TestFirstCommitIsTheSameEverywhere(t *testing.T) {
 	for format, want := range map[string]string{
 		"sha1":   "2346eec3f15fe9b94cfbe961cb1714bc079c4dff",
@@ -169,7 +169,7 @@ func TestPathsThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// plant makes the store's tree hold raw entries, as a hostile or careless pusher would.
+// plant puts raw entries into the store's tree, as a hostile or careless pusher would.
 func plant(t *testing.T, r *testrepo.Repo, entries string) {
 	t.Helper()
 	repo := find(t, r.Dir)

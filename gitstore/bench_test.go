@@ -14,7 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// filled is a store with n memories of about 600 bytes in 256 folders, packed as git gc leaves
+// filled returns a store with n memories of about 600 bytes in 256 folders, packed as git gc leaves
 // them.
 func filled(b *testing.B, n int) (*testrepo.Repo, *gitstore.Store) {
 	b.Helper()

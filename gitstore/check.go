@@ -11,7 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// Problem is something that is not as FORMAT.md says.
+// Problem is a violation of FORMAT.md.
 type Problem struct {
 	Path string // of the file or folder; empty for the store as a whole
 	ID   ID     // of the object, if it is about one
@@ -122,8 +122,8 @@ func (c *checkWalk) folder(n *node, prefix string, depth int) error {
 // checkFiles reads the content of every file.
 func (t *Tree) checkFiles(files map[ID]string, report func(Problem)) {
 	ids := slices.SortedFunc(maps.Keys(files), func(a, b ID) int { return strings.Compare(files[a], files[b]) })
-	// In the order that costs least, and for a partial clone with one fetch. If one of them is damaged
-	// this ends early, and they are read one by one.
+	// Files are read in the cheapest order, in a partial clone with one fetch. If one is damaged this
+	// ends early, and they are read one by one.
 	if t.ReadAll(ids, func(int, []byte) error { return nil }) == nil {
 		return
 	}
@@ -137,7 +137,7 @@ func (t *Tree) checkFiles(files map[ID]string, report func(Problem)) {
 	}
 }
 
-// checkObjects reads every object that the tip reaches, but for the files that were read before.
+// checkObjects reads every object that the tip reaches, except the files read before.
 func (s *Store) checkObjects(ctx context.Context, t *Tree, tip ID, files map[ID]string, report func(Problem)) error {
 	out, err := s.repo.Git(ctx, nil, "rev-list", "--objects", string(tip))
 	if err != nil {

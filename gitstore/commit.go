@@ -18,15 +18,16 @@ type Commit struct {
 	Body     string
 	Trailers []Trailer
 
-	// Scanner takes out more than the patterns know, as the values of .env files. It may be nil.
+	// Scanner redacts more than the built-in patterns, such as the values of .env files. It may be
+	// nil.
 	Scanner *redact.Scanner
 }
 
 // Trailer is one line of facts at the end of a message, as Reverie-Op: learn.
 type Trailer struct{ Key, Value string }
 
-// text is the message as it is stored. Secrets are taken out of subject, body and trailers; a line
-// break cannot get into a subject or a trailer, nor a control character into any of it.
+// text returns the message as stored. Secrets are redacted everywhere. No line break can enter a
+// subject or a trailer, and no control character any part.
 func (c Commit) text() string {
 	subject := c.scan(oneLine(c.Subject))
 	if subject == "" {
@@ -63,8 +64,8 @@ func trailerKey(key string) string {
 // oneLine joins the words of a text and makes control characters visible.
 func oneLine(s string) string { return visible(strings.Join(strings.Fields(s), " "), "") }
 
-// visible writes characters that change a terminal, or the direction of text, as their code, but
-// for those in keep.
+// visible writes control characters, and those that change the direction of text, as their code,
+// except those in keep.
 func visible(s, keep string) string {
 	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\r\n", "\n"), "\ufffd")
 	var b strings.Builder
@@ -86,7 +87,7 @@ type commit struct {
 	message string
 }
 
-// parseCommit decodes a commit object; headers it does not know are passed over.
+// parseCommit decodes a commit object and skips unknown headers.
 func parseCommit(data []byte) (commit, error) {
 	var c commit
 	head, message, _ := strings.Cut(string(data), "\n\n")
@@ -109,7 +110,8 @@ func parseCommit(data []byte) (commit, error) {
 	return c, nil
 }
 
-// authored is when a commit was written, by its author's clock; zero where its line does not tell.
+// authored returns the date of a commit by its author's clock, or zero if its line cannot be
+// parsed.
 func authored(data []byte) time.Time {
 	head, _, _ := strings.Cut(string(data), "\n\n")
 	_, line, _ := strings.Cut("\n"+head, "\nauthor ")

@@ -25,18 +25,18 @@ The first commit of every Reverie store, the same in every repository, so that s
 begun apart have a common ancestor.
 `
 
-// rootObjects are the empty tree and the first commit.
+// rootObjects returns the empty tree and the first commit of every store.
 func (s *Store) rootObjects() []git.Object {
 	tree := s.repo.NewObject(git.Tree, nil)
 	return []git.Object{tree, s.repo.NewCommit(rootAuthor, rootDate, tree.ID, nil, rootMessage)}
 }
 
-// First is the id of the commit with which every store begins.
+// First returns the id of the commit with which every store begins.
 func (s *Store) First() ID { return ID(s.rootObjects()[1].ID) }
 
-// Create makes the store: the first commit, which is the same everywhere, and a second one with the
-// files, in one move of the ref. The error wraps ErrExists if there is a store, and ErrDeleted if
-// there was one.
+// Create makes the store in one move of the ref. Its first commit is the same everywhere, and a
+// second one adds the files. The error wraps ErrExists if there is a store, and ErrDeleted if there
+// was one.
 func (s *Store) Create(ctx context.Context, files map[string]redact.Redacted, c Commit) (Result, error) {
 	if err := git.CheckVersion(ctx); err != nil {
 		return Result{}, err
@@ -146,8 +146,8 @@ func (s *Store) Adopt(ctx context.Context, from string) (Result, error) {
 	return Result{Commit: t.commit, Tree: t.id, Changed: true}, s.remember(t.commit)
 }
 
-// giveUp notes the first commit of all stores in place of the last one before the ref leaves that
-// history, so that an interrupted call loses nothing.
+// giveUp records the first commit of all stores as the last one, before the ref leaves that
+// history. So an interrupted call loses nothing.
 func (s *Store) giveUp() error {
 	if !s.noted() {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Change is a file that differs between two trees. Old is empty for a new file, New for one that is
-// gone.
+// Change is a file that differs between two trees. Old is empty for a new file, New for a removed
+// one.
 type Change struct {
 	Path     string
 	Old, New ID
@@ -115,7 +115,7 @@ func (d *differ) entry(from, to *entry, prefix string, depth int) error {
 	return d.fn(c)
 }
 
-// below is the folder that an entry names, an empty one for none.
+// below returns the folder of an entry, or an empty one for nil.
 func (t *Tree) below(e *entry) *node {
 	if e == nil {
 		return &node{loaded: true}
@@ -123,7 +123,7 @@ func (t *Tree) below(e *entry) *node {
 	return t.node(e)
 }
 
-// visit returns the entries of a folder that may be visited, in git's order.
+// visit returns the allowed entries of a folder, in git's order.
 func visit(n *node, prefix string, depth int, bad *EntryErrors) []*entry {
 	entries := make([]*entry, 0, len(n.entries))
 	for i := range n.entries {

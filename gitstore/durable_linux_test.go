@@ -12,8 +12,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// Everything a commit is made of must be on the disk before the ref names it, and the ref before
-// Update returns. The kernel's own record of the calls is the judge.
+// All objects of a commit must be on disk before the ref names it, and the ref before Update
+// returns. strace records the system calls.
 func TestEverythingIsSyncedBeforeTheRefMoves(t *testing.T) {
 	strace := needStrace(t)
 	r := testrepo.New(t)

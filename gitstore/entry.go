@@ -13,7 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// Modes of the entries that a store has. Others are not read.
+// Modes of the allowed entries. Others are not read.
 const (
 	modeFile = "100644"
 	modeTree = "40000"
@@ -34,7 +34,7 @@ type EntryError struct {
 
 func (e *EntryError) Error() string { return fmt.Sprintf("%q: %s", e.Path, e.Why) }
 
-// EntryErrors are all such entries that a walk or a diff met. Everything else was visited.
+// EntryErrors lists all bad entries that a walk or a diff met. Everything else was visited.
 type EntryErrors []*EntryError
 
 func (e EntryErrors) Error() string {
@@ -75,7 +75,8 @@ func (e *entry) isTree() bool { return e.mode == modeTree }
 // bytes and gives up at the first strange mode. Entries that a store must not have are marked, not
 // dropped.
 func parseTree(data []byte, size int) ([]entry, error) {
-	n := len(data) / (len("40000 xx\x00") + size) // exact for folders of two digits, the most frequent kind
+	// The estimate is exact for folders of two digits, the most frequent kind.
+	n := len(data) / (len("40000 xx\x00") + size)
 	entries, hashes := make([]entry, 0, n), make([]byte, 0, 2*size*n)
 	text := string(data) // modes and names are substrings
 	for len(text) > 0 {
@@ -105,7 +106,7 @@ func parseTree(data []byte, size int) ([]entry, error) {
 	return entries, nil
 }
 
-// markDuplicates marks names that a tree has twice, all but the first.
+// markDuplicates marks repeated names of a tree, all but the first.
 func markDuplicates(entries []entry) {
 	if rising(entries) {
 		return
@@ -147,7 +148,7 @@ func (e *entry) key() string {
 	return e.name
 }
 
-// badName says why a name must not be in a store, or "". The rules keep a checkout of the branch on
+// badName returns the reason that a store must not have a name, or "". The rules keep a checkout on
 // any system from touching a git directory, leaving its folder or changing a terminal.
 func badName(name string) string {
 	if plain(name) {
@@ -172,8 +173,8 @@ func badName(name string) string {
 	return ""
 }
 
-// plain reports whether a name has nothing that badName looks for, as those that we give: a small
-// letter or digit of ASCII, and then only such, "-", "_" and ".".
+// plain reports whether a name passes badName at a glance, as our own names do. It begins with a
+// small ASCII letter or digit, followed only by such characters, "-", "_" and ".".
 func plain(name string) bool {
 	if name == "" || len(name) > MaxName {
 		return false
@@ -189,7 +190,7 @@ func plain(name string) bool {
 	return true
 }
 
-// splitPath checks a path that the program gives: names divided by slashes.
+// splitPath splits a path of the program at slashes and checks it.
 func splitPath(path string) ([]string, error) {
 	names := strings.Split(path, "/")
 	if len(names) > MaxDepth {

@@ -73,7 +73,7 @@ func parseRevList(out []byte) []commitNode {
 	return all
 }
 
-// whole returns an error wrapping ErrShallow if a history was cut off before it met the other.
+// whole returns an error wrapping ErrShallow if a history is cut off before it meets the other.
 func (s *Store) whole(a apart) error {
 	text, err := os.ReadFile(filepath.Join(s.repo.CommonDir, "shallow"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -97,7 +97,7 @@ type touch struct {
 	born    bool // one of them made it
 }
 
-// once reports that the file was made, and nothing more.
+// once reports that the file was made, without further changes.
 func (t touch) once() bool { return t.commits == 1 && t.born }
 
 // touched returns every file that some of the commits changed against any parent.
@@ -131,7 +131,7 @@ func (t *Tree) touched(commits []commitNode, trees map[ID]ID) (map[string]touch,
 	return all, nil
 }
 
-// before are the trees of a commit's parents; the empty one at the beginning of a history.
+// before returns the trees of a commit's parents, or the empty one for a first commit.
 func (t *Tree) before(c commitNode, trees map[ID]ID) ([]ID, error) {
 	if len(c.parents) == 0 {
 		return []ID{""}, nil

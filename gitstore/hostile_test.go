@@ -27,7 +27,7 @@ func canary(t *testing.T) (program string, sang func() string) {
 	}
 }
 
-// everything uses a store in all the ways there are.
+// everything exercises all operations of a store.
 func everything(t *testing.T, r *testrepo.Repo) {
 	t.Helper()
 	s := gitstore.Open(find(t, r.Dir), branch)
@@ -58,13 +58,13 @@ func everything(t *testing.T, r *testrepo.Repo) {
 	if err := s.Repo().DeleteRef(t.Context(), branch, string(tip)); err != nil {
 		t.Error(err)
 	}
-	if err := os.Remove(filepath.Join(s.Repo().CommonDir, "reverie", "tips")); err != nil { // so that the store can begin again
+	if err := os.Remove(filepath.Join(s.Repo().CommonDir, "reverie", "tips")); err != nil {
+		// The store can begin again.
 		t.Error(err)
 	}
 }
 
-// Programs that a repository's own configuration names are never run: it may have come with a
-// copied folder.
+// Programs in a repository's own configuration never run: it may have come with a copied folder.
 func TestConfiguredProgramsAreNotRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -99,8 +99,8 @@ func TestConfiguredProgramsAreNotRun(t *testing.T) {
 	}
 }
 
-// withoutSigners is a PATH on which there is git but no real signing program that could find a key
-// of the machine's.
+// withoutSigners returns a PATH with git but without real signing programs, which could find a key
+// of the machine.
 func withoutSigners(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

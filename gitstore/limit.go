@@ -10,9 +10,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// Limits of a whole tree. A folder that is there under many paths counts once for each: a few
-// objects can say billions of paths. No reader goes on beyond them, and a merge that would leads to
-// an error.
+// Limits of a whole tree. A folder under many paths counts once for each, because a few objects can
+// describe billions of paths. Readers stop at the limits, and a merge beyond them fails.
 const (
 	MaxEntries = 1 << 18   // files and folders
 	MaxPaths   = 64 << 20  // bytes of all their paths
@@ -20,7 +19,7 @@ const (
 	MaxFolder  = 16 << 20  // bytes of the object of one folder
 )
 
-// maxBlob is the size from which on a file is not read at all, in bytes: far more than MaxFile.
+// maxBlob is the size in bytes beyond which no file is read. It is far more than MaxFile.
 const maxBlob = 1 << 20
 
 // maxHistory bounds the pairs of path and content that we examine in a history.
@@ -64,8 +63,7 @@ func (w weight) plus(o weight) weight {
 	return weight{saturated(w.entries + o.entries), saturated(w.paths + o.paths)}
 }
 
-// saturated keeps sums of two numbers below half of the largest, so that the next sum does not
-// overflow.
+// saturated caps a number at half of the largest, so that the next sum cannot overflow.
 func saturated(n int) int { return min(n, math.MaxInt/4) }
 
 // over returns a LimitError if a weight is more than a tree may have.
@@ -89,9 +87,8 @@ func (w *weight) add(entries []entry, prefix string) error {
 	return w.over(prefix)
 }
 
-// suspect is the number of entries from which on a reader weighs the tree that it goes through: a
-// bomb ends it there, and other trees of that size are read in more time than it takes to weigh
-// them.
+// suspect is the number of entries after which a reader weighs the tree. An attacker's tree fails
+// there; for others the weighing costs less than the reading.
 const suspect = MaxEntries / 16
 
 // counter counts the entries that a reader visits below a folder.
@@ -121,8 +118,7 @@ func (c *counter) add(t *Tree, n *node, prefix string) error {
 	return err
 }
 
-// scale weighs trees without going through their paths: each folder once for each depth that it is
-// at.
+// scale weighs trees without visiting every path: each folder once per depth.
 type scale struct {
 	ctx     context.Context
 	objects git.Objects
@@ -138,8 +134,8 @@ func newScale(ctx context.Context, objects git.Objects) *scale {
 	return &scale{ctx, objects, map[folderAt]weight{}}
 }
 
-// weigh returns the weight of a folder at a path, and a LimitError that names the deepest one which
-// is too much.
+// weigh returns the weight of a folder at a path, or a LimitError that names the deepest folder
+// beyond the limit.
 func (s *scale) weigh(id ID, prefix string, depth int) (weight, error) {
 	w, done := s.known[folderAt{id, depth}]
 	if done || depth >= MaxDepth { // deeper entries are passed over by all readers
@@ -175,8 +171,8 @@ func (s *scale) weigh(id ID, prefix string, depth int) (weight, error) {
 	return w, nil
 }
 
-// grows returns a LimitError if a tree with some more files, and as many more folders, is over the
-// limits.
+// grows returns a LimitError if a tree would exceed the limits with more new files and as many new
+// folders.
 func (s *scale) grows(root ID, files []string) error {
 	w, err := s.weigh(root, "", 0)
 	if err != nil {

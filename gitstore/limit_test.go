@@ -12,7 +12,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// tower is a tree of so many levels of ten equal folders, with ten files in each of the lowest.
+// tower returns a tree with the given levels of ten equal folders each, and ten files in each of
+// the lowest.
 func tower(t *testing.T, r *testrepo.Repo, levels int) string {
 	t.Helper()
 	make := func(text string) string {

@@ -24,7 +24,7 @@ type environment struct {
 	make func(t *testing.T) (dir string, r *testrepo.Repo)
 }
 
-// here is an environment made from a plain repository by a few git commands.
+// here returns an environment made from a plain repository by a few git commands.
 func here(name string, change func(t *testing.T, r *testrepo.Repo)) environment {
 	return environment{name, func(t *testing.T) (string, *testrepo.Repo) {
 		r := testrepo.New(t)
@@ -33,7 +33,7 @@ func here(name string, change func(t *testing.T, r *testrepo.Repo)) environment 
 	}}
 }
 
-// clone is an environment made by cloning a plain repository with options.
+// clone returns an environment made by cloning a plain repository with options.
 func clone(name string, options ...string) environment {
 	return environment{name, func(t *testing.T) (string, *testrepo.Repo) {
 		origin := testrepo.New(t)
@@ -114,7 +114,7 @@ func begin(t *testing.T, s *gitstore.Store) {
 	}
 }
 
-// byGit is the newest tree as git reads it.
+// byGit returns the newest tree as git reads it.
 func byGit(r *testrepo.Repo) map[string]string {
 	files := map[string]string{}
 	for _, path := range strings.Split(r.Run("ls-tree", "-r", "--name-only", branch), "\n") {
@@ -123,7 +123,7 @@ func byGit(r *testrepo.Repo) map[string]string {
 	return files
 }
 
-// snapshot is everything of the user's that must stay as it is.
+// snapshot returns everything of the user's that must stay as it is.
 func snapshot(t *testing.T, r *testrepo.Repo) map[string]string {
 	t.Helper()
 	got := map[string]string{}
@@ -321,7 +321,7 @@ func environments() []environment {
 	return list
 }
 
-// unixEnvironments are those that Windows does not have, or not without rights.
+// unixEnvironments returns those that Windows does not have, or not without rights.
 func unixEnvironments() []environment {
 	list := []environment{
 		named("newline in the path", "two\nlines"),
@@ -351,14 +351,14 @@ func unixEnvironments() []environment {
 	return list
 }
 
-// stored is a repository with a store of two files.
+// stored returns a repository with a store of two files.
 func stored(t *testing.T) *testrepo.Repo {
 	r := testrepo.New(t)
 	write(t, create(t, r), map[string]string{"memories/aa/old.md": "an old memory\n"})
 	return r
 }
 
-// shared is a clone that borrows the objects of another repository.
+// shared returns a clone that borrows the objects of another repository.
 func shared(t *testing.T, origin *testrepo.Repo) *testrepo.Repo {
 	dir := filepath.Join(t.TempDir(), "clone")
 	origin.Run("clone", "-q", "--shared", origin.Dir, dir)

@@ -10,8 +10,8 @@ import (
 )
 
 var (
-	// ErrShallow is returned when the histories to be merged are cut off before they are known to
-	// meet, or one to be rewritten is.
+	// ErrShallow means that the histories to merge end before a common commit, or that a history to
+	// rewrite is cut off.
 	ErrShallow = errors.New("the history is cut off here (a shallow clone)")
 )
 
@@ -25,7 +25,7 @@ const (
 	Joined      Way = "joined"       // a merge commit
 )
 
-// Incoming is another history of the store, and how to bring it in.
+// Incoming describes another history of the store to merge.
 type Incoming struct {
 	Tip     ID
 	Message Commit                   // for a merge commit
@@ -38,8 +38,8 @@ type Merged struct {
 	Result
 	Way     Way
 	Old     ID       // the tip before
-	Backup  string   // the ref that keeps Old where it was given up, or ""
-	Dropped []string // files of which one side's text is now in history only
+	Backup  string   // the backup ref of Old if it was given up, or ""
+	Dropped []string // files with a text that is now only in history
 }
 
 // Merge joins another history to ours by one move of the ref. It first checks their changes. One
@@ -51,7 +51,7 @@ type Merged struct {
 // order in which histories meet.
 //
 // If the result equals their tree, the ref adopts their tip and a backup keeps ours. The exception
-// is a commit of ours that undid a change which their history still has.
+// is that our commits undid a change which their history still has.
 func (s *Store) Merge(ctx context.Context, in Incoming) (Merged, error) {
 	w, err := s.begin(ctx)
 	if err != nil {
@@ -160,7 +160,7 @@ func (t *Tree) beside(id ID) *Tree {
 	return b
 }
 
-// maxTold bounds the entries that an error of Admit names.
+// maxTold bounds the entries in an error of Admit.
 const maxTold = 100
 
 // Admit returns the changes of this tree against an older one, in git's order, if a store may hold
@@ -246,7 +246,7 @@ func (s *Store) AdmitHistory(ctx context.Context, revs ...string) error {
 	return t.admitHistory(all)
 }
 
-// take moves the ref to their tip.
+// take moves the ref to their tip and keeps ours in a backup if needed.
 func (w *writer) take(m Merged, theirs *Tree, way Way) (Merged, error) {
 	if way == Adopted {
 		var err error

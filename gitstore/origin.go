@@ -16,11 +16,13 @@ import (
 // Origins holds the authors of each file below a folder and the version of it that counts. It
 // derives from history; the next call of Store.Origins can bring a stored one up to date.
 type Origins struct {
-	Tip      ID                `json:"tip"`            // the commit that it is about
-	Believed string            `json:"believed"`       // signers and programs behind the check of signatures; "" if none ran
-	Key      string            `json:"key"`            // of the Belief
-	Files    map[string]Origin `json:"files"`          // by path
-	Held     map[string]Held   `json:"held,omitempty"` // by path: files whose newest change does not count
+	Tip ID `json:"tip"` // the commit that it is about
+	// Believed identifies the signers and programs behind the check of signatures; "" if none ran.
+	Believed string            `json:"believed"`
+	Key      string            `json:"key"`   // of the Belief
+	Files    map[string]Origin `json:"files"` // by path
+	// Held has, by path, the files whose newest change does not count.
+	Held map[string]Held `json:"held,omitempty"`
 
 	// Gone maps each file that was removed by authors who count to those authors, by path.
 	Gone map[string][]Author `json:"gone,omitempty"`
@@ -44,7 +46,7 @@ type Held struct {
 	Text string    `json:"text,omitempty"` // of Blob, if we joined it and git may lack it
 	By   []Author  `json:"by,omitempty"`
 	When time.Time `json:"when,omitzero"`   // date of its newest author's commit
-	Gone []Author  `json:"taken,omitempty"` // took the file away; then it has no Origin
+	Gone []Author  `json:"taken,omitempty"` // authors of the file's removal; then it has no Origin
 }
 
 // Belief decides whose changes of files count.
@@ -52,7 +54,7 @@ type Belief struct {
 	Key    string            // identifies the rules; a stored answer is reused only under the same key
 	Author func(Author) bool // reports whether this author's changes count
 
-	// Approved returns the approved content of a file, which counts whoever its author is, and the
+	// Approved returns the approved content of a file, which counts for any author, and the
 	// content that counted at the approval. If nil, no content is approved.
 	Approved func(path string) (blob, over ID, ok bool)
 
@@ -60,12 +62,12 @@ type Belief struct {
 	Join Resolve
 }
 
-// all reports whether changes of all of some authors count.
+// all reports whether the changes of all these authors count.
 func (b Belief) all(by []Author) bool {
 	return len(by) > 0 && !slices.ContainsFunc(by, func(a Author) bool { return !b.Author(a) })
 }
 
-// approves reports whether a content of a file is approved.
+// approves reports whether a file's content is approved.
 func (b Belief) approves(path string, blob ID) bool {
 	if b.Approved == nil {
 		return false
@@ -91,7 +93,7 @@ var errStale = errors.New("origins have to be worked out anew")
 // since is an earlier answer, or nil; with it only newer commits are read. If its tip left the
 // history, as after a squash, an unchanged file keeps its old origin if the belief accepts all of
 // it. The old version counts if the new history has none. If the history only grew, the author who
-// restored bytes is their author. Of sides with the same bytes an accepted one is preferred.
+// restored bytes is their author. An accepted side wins over others with the same bytes.
 func (s *Store) Origins(ctx context.Context, tip ID, dir string, since *Origins, verify bool, belief Belief) (*Origins, error) {
 	believed := ""
 	if verify {
@@ -225,7 +227,7 @@ func (s *Store) origins(ctx context.Context, tip ID, dir string, since *Origins,
 	return o, w.agrees(end, o)
 }
 
-// know puts an earlier answer into a state.
+// know loads an earlier answer into a state.
 func (w *walk) know(since *Origins, known *state) {
 	for path, f := range since.Files {
 		o := &origin{blob: f.Blob, by: f.By, mixed: f.Mixed}
@@ -253,7 +255,7 @@ func (w *walk) know(since *Origins, known *state) {
 	}
 }
 
-// note puts the outcome for a file into an answer.
+// note adds the outcome for a file to an answer.
 func (w *walk) note(o *Origins, path string, f *origin) {
 	if f.blob != "" {
 		o.Files[path] = Origin{f.blob, f.by, f.mixed}
@@ -428,16 +430,16 @@ func (s *state) with(root *node, changed map[string]*origin) *state {
 	return next
 }
 
-// walk goes through commits, parents before children.
+// walk visits commits, parents before children.
 type walk struct {
 	*Tree
 	dir      string
 	belief   Belief
 	shallow  bool
-	partly   bool // it goes on from an earlier answer
+	partly   bool // it continues from an earlier answer
 	states   map[ID]*state
 	children map[ID]int    // how many commits still need a state
-	texts    map[ID][]byte // versions that were put together here
+	texts    map[ID][]byte // joined versions
 	times    map[ID]time.Time
 }
 
@@ -498,7 +500,8 @@ func (w *walk) plain(parent *state, root *node, m made) (map[string]*origin, err
 			stale = err
 		case counts:
 			if w.partly && (before == nil && c.Old != "" || before != nil && before.blob != c.Old) {
-				stale = errStale // the parent is older than the known tip, perhaps parallel to the version that counts
+				// The parent is older than the known tip, perhaps parallel to the version that counts.
+				stale = errStale
 			}
 			o.kept = o
 		}
@@ -534,7 +537,8 @@ func (w *walk) counts(path string, o *origin) (bool, error) {
 
 // merge returns the differences of a merge commit from its first parent.
 func (w *walk) merge(parents []*state, root *node, m made) (map[string]*origin, error) {
-	now := map[string]ID{}                           // content of the merge, if it differs from one of its parents
+	// now holds the content of the merge, if it differs from one of its parents.
+	now := map[string]ID{}
 	differs := make([]map[string]bool, len(parents)) // from which
 	for i, p := range parents {
 		differs[i] = map[string]bool{}
@@ -543,7 +547,8 @@ func (w *walk) merge(parents []*state, root *node, m made) (map[string]*origin, 
 			return nil, err
 		}
 	}
-	for i, first := range parents[0].shelves { // bytes may agree while authors or counting versions differ
+	for i, first := range parents[0].shelves {
+		// The bytes may agree while authors or counting versions differ.
 		for _, p := range parents[1:] {
 			other := p.shelves[i]
 			if other == first {
@@ -578,7 +583,8 @@ func (w *walk) merge(parents []*state, root *node, m made) (map[string]*origin, 
 
 // decide returns the origin of a file in a merge whose parents, or their origins, differ.
 func (w *walk) decide(path string, blob ID, parents []*state, differs []map[string]bool, merger Author) (*origin, error) {
-	var taken, strange, kept *origin // among sides with the merge's content: the best, and one that does not count
+	// Among the sides with the merge's content: the best, and one that does not count.
+	var taken, strange, kept *origin
 	var before []*origin
 	joined := true
 	for i, p := range parents {
@@ -609,7 +615,7 @@ func (w *walk) decide(path string, blob ID, parents []*state, differs []map[stri
 		for _, f := range before {
 			by = union(by, f.by)
 		}
-	case joined || taken == nil && blob == "": // the merge took it away
+	case joined || taken == nil && blob == "": // the merge removed it
 	case taken == nil:
 		f, err := w.unknown(blob)
 		if f != nil {

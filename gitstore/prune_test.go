@@ -31,8 +31,9 @@ func prune(t *testing.T, r *testrepo.Repo, ids []string) {
 	}
 }
 
-// A git prune may remove objects of a write at any time after the ref moved: all or some, of the
-// last write or an earlier one. The next reader or writer, and then git, finds everything.
+// A git prune may remove objects of a write at any time after the ref moved. It may take all or
+// some, of the last write or an earlier one. The next reader or writer, and then git, finds
+// everything.
 func TestWhatAPruneTakesIsWrittenAgain(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -94,8 +95,8 @@ func TestWhatAPruneTakesIsWrittenAgain(t *testing.T) {
 	}
 }
 
-// An object that is there already, because nothing has removed it yet, is no reason not to keep it:
-// a prune that runs takes it, however young it is made.
+// An existing object is copied all the same. A running prune may remove it even if the write
+// refreshed its age.
 func TestWhatIsReusedIsKeptToo(t *testing.T) {
 	r := testrepo.New(t)
 	s := create(t, r)
@@ -176,7 +177,8 @@ func TestNothingIsLostBesideAPruneOfEverything(t *testing.T) {
 			var keeper, done sync.WaitGroup
 			keeper.Go(func() {
 				for ; ctx.Err() == nil; rounds++ {
-					r.Try(append([]string{"-c", "gc.auto=1"}, chore...)...) // it may fail on objects that the next writer restores
+					// It may fail on objects that the next writer restores.
+					r.Try(append([]string{"-c", "gc.auto=1"}, chore...)...)
 				}
 			})
 			for w := range writers {

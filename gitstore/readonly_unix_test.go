@@ -22,7 +22,8 @@ func asAnother(t *testing.T, cmd *exec.Cmd, folders ...string) {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	}
 	for _, folder := range folders {
-		for _, private := range []string{filepath.Dir(folder), filepath.Dir(filepath.Dir(folder))} { // the test's own
+		for _, private := range []string{filepath.Dir(folder), filepath.Dir(filepath.Dir(folder))} {
+			// The test's own folders.
 			if err := os.Chmod(private, 0o755); err != nil {
 				t.Fatal(err)
 			}

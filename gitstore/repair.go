@@ -16,8 +16,8 @@ type Repaired struct {
 	Source   string // where To was found, in words
 }
 
-// Broken reports whether the store reaches an object that is not here. It has git list everything
-// that the tip reaches.
+// Broken reports whether the store reaches a missing object. git lists everything that the tip
+// reaches.
 func (s *Store) Broken(ctx context.Context) (bool, error) {
 	tip, err := s.Tip(ctx)
 	if errors.Is(err, ErrNoStore) || s.repo.Partial {
@@ -31,9 +31,9 @@ func (s *Store) Broken(ctx context.Context) (bool, error) {
 }
 
 // Repair mends a store with missing objects. It restores the kept copies of the last writes. If
-// that is not enough it moves the ref to the newest former value that is complete, or to a ref
-// matching the pattern seen, such as those that keep remote tips. The error wraps ErrCorrupt if
-// nothing helps; then the ref has not moved.
+// that is not enough it moves the ref to the newest complete former value. Failing that, it takes a
+// ref that matches the pattern seen, such as those that keep remote tips. The error wraps
+// ErrCorrupt if nothing helps; then the ref has not moved.
 func (s *Store) Repair(ctx context.Context, seen string) (done Repaired, err error) {
 	ctx, unlock, err := s.Lock(ctx)
 	if err != nil {

@@ -70,5 +70,5 @@ func (w *writer) onTop(parent, old ID, files map[string]redact.Redacted, c Commi
 	return Result{Commit: id, Tree: root, Changed: true, Note: note}, nil
 }
 
-// BlobID is the id that a file with this text has.
+// BlobID returns the id of a file with this text.
 func (s *Store) BlobID(text []byte) ID { return ID(s.repo.NewObject(git.Blob, text).ID) }

@@ -13,7 +13,7 @@ import (
 type RevertError struct {
 	Commit  ID
 	Paths   []string
-	Refused bool // the caller allows no change of them; else they were changed again since
+	Refused bool // allowed rejects them; otherwise they changed again since
 }
 
 func (e *RevertError) Error() string {
@@ -109,7 +109,7 @@ func (s *Store) changesOf(ctx context.Context, rev string) (id ID, changes []Cha
 	return t.commit, changes, subject, err
 }
 
-// has returns an error wrapping ErrRevision unless a commit is of the store's history.
+// has returns an error wrapping ErrRevision unless the store's history holds a commit.
 func (s *Store) has(ctx context.Context, id ID) error {
 	tip, err := s.Tip(ctx)
 	if err != nil || tip == id {

@@ -14,19 +14,20 @@ import (
 // Omit selects the parts that a rewriting leaves out. The outcome depends only on the history and
 // the Omit; several can be applied in any order or together.
 type Omit struct {
-	Blobs    map[ID]bool            // files with these contents, wherever they lie
-	Path     func(path string) bool // files at these paths; nil selects none. It must be a pure function
-	Messages map[string]bool        // messages of commits, by MessageHash
+	Blobs map[ID]bool // files with these contents, at any path
+	// Path selects files by their paths; nil selects none. It must be a pure function.
+	Path     func(path string) bool
+	Messages map[string]bool // messages of commits, by MessageHash
 
 	// Keep reports whether a selected file stays; nil keeps none. read returns the content, or nil if
 	// it cannot be read.
 	Keep func(path string, read func() []byte) bool
 }
 
-// PurgedMessage takes the place of a message that is left out.
+// PurgedMessage replaces an omitted message.
 const PurgedMessage = "purged\n"
 
-// MessageHash names the message of a commit without telling it: SHA-256, in hex.
+// MessageHash identifies the message of a commit without revealing it: SHA-256, in hex.
 func MessageHash(message string) string {
 	sum := sha256.Sum256([]byte(message))
 	return hex.EncodeToString(sum[:])
@@ -39,9 +40,11 @@ func MessageHash(message string) string {
 // PurgedMessage if its message is omitted, or if it added, changed or removed an omitted file. Such
 // a commit also loses the headers that git does not need. Every other commit keeps its id.
 type Rewriting struct {
-	New    map[ID]ID // every commit of the range: its replacement, or itself
-	Gone   []ID      // objects of the old history that were omitted or replaced; the new one may hold some elsewhere
-	Oldest []ID      // replaced commits without a replaced parent
+	New map[ID]ID // every commit of the range: its replacement, or itself
+	// Gone lists objects of the old history that were omitted or replaced. The new one may hold some
+	// elsewhere.
+	Gone   []ID
+	Oldest []ID // replaced commits without a replaced parent
 
 	repo    *git.Repo
 	objects git.Objects
@@ -57,14 +60,14 @@ type Rewriting struct {
 	parts   map[ID]*part // by commit
 }
 
-// folder is one path of folders, in all its versions.
+// folder is one path with all its versions.
 type folder struct {
 	prefix string
 	done   map[string]*part // by the id of the version, in bytes
 	kids   map[string]*folder
 }
 
-// part is one version of a folder after the rewriting. A nil part leaves nothing out.
+// part is one rewritten version of a folder. A nil part omits nothing.
 type part struct {
 	id    []byte // id without the omitted files; empty if nothing remains
 	files []string
@@ -107,11 +110,10 @@ func Rewrite(ctx context.Context, repo *git.Repo, tips, not []ID, omit Omit) (*R
 	return rw, nil
 }
 
-// Holds says, in words, something that the old history holds and the new one does not; "" if they
-// are the same.
+// Holds describes something that only the old history holds; it is "" if they are the same.
 func (rw *Rewriting) Holds() string { return rw.first }
 
-// Save makes the new history durable, all of it at once. Release must be called when refs reach it.
+// Save makes the whole new history durable. Call Release when refs reach it.
 func (rw *Rewriting) Save() error {
 	if err := rw.store.Flush(); err != nil {
 		return err
@@ -131,7 +133,7 @@ func (rw *Rewriting) Release(ctx context.Context) error {
 	return rw.repo.PackTight(ctx, ids)
 }
 
-// Close ends the use of the rewriting; its fields stay.
+// Close closes the rewriting; its fields stay valid.
 func (rw *Rewriting) Close() error { return rw.objects.Close() }
 
 // commit computes the replacement of one commit. Its parents come first.
@@ -165,7 +167,8 @@ func (rw *Rewriting) commit(id ID, data []byte, whole bool) error {
 		parents[i], moved[i] = rw.parts[p], to
 		above = above || to != p
 	}
-	message := rw.omit.Messages[MessageHash(c.message)] && len(c.parents) > 0 // every store has the first commit
+	// Every store has the first commit.
+	message := rw.omit.Messages[MessageHash(c.message)] && len(c.parents) > 0
 	if message {
 		rw.note("the message of commit " + string(id))
 	}
@@ -263,7 +266,7 @@ func (rw *Rewriting) tree(f *folder, id []byte) (*part, error) {
 	return &p, nil
 }
 
-// leaves reports whether a file is left out.
+// leaves reports whether a file is omitted.
 func (rw *Rewriting) leaves(prefix string, l line) bool {
 	if l.isGitlink() {
 		return false

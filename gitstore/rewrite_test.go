@@ -116,7 +116,7 @@ func rewritten(t testing.TB, repo *git.Repo, o gitstore.Omit) gitstore.ID {
 	return res.Commit
 }
 
-// reachableText is the content of every object that a ref reaches, as git gives it.
+// reachableText returns the content of every object that a ref reaches, as git gives it.
 func reachableText(t testing.TB, dir string, refs ...string) string {
 	t.Helper()
 	list := exec.Command("git", append([]string{"rev-list", "--objects", "--no-object-names"}, refs...)...)
@@ -256,8 +256,8 @@ func TestRewritesCommute(t *testing.T) {
 	}
 }
 
-// A history with a merge that itself took a file away, a signature, a merged tag, an unusual header
-// and entries that a store must not have.
+// The history has a merge that removed a file, a signature, a merged tag, an unusual header, and
+// entries that a store must not have.
 func TestRewriteKeepsWhatItDoesNotKnow(t *testing.T) {
 	r := testrepo.New(t)
 	blob := func(text string) string {

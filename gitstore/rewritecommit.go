@@ -10,8 +10,8 @@ import (
 // dropped lists the headers that a replaced commit loses, because they are about the old one.
 var dropped = []string{"gpgsig", "gpgsig-sha256", "mergetag"}
 
-// rewriteCommit is a commit with another tree and other parents. A purged one loses its message,
-// and every header but those that each commit has.
+// rewriteCommit returns a commit with another tree and other parents. A purged one loses its
+// message and its optional headers.
 func rewriteCommit(data []byte, tree ID, parents []ID, purged bool) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "tree %s\n", tree)

@@ -1,12 +1,12 @@
-// Package gitstore is a transactional tree of files under one git ref. Every state is a commit,
+// Package gitstore keeps a transactional tree of files under one git ref. Every state is a commit,
 // so git log, diff and blame work on it, and nothing is ever checked out.
 //
-// Open a Store, read with View, change with Update, which runs a function on the newest tree and
-// commits what it changed as one commit that is durable before Update returns.
+// Open a Store, read with View, change with Update. Update runs a function on the newest tree and
+// commits its changes as one commit, which is durable before Update returns.
 //
 // A Store may be used by many goroutines and processes at once: readers see one commit each,
 // writers follow one another. A Tree or a Tx belongs to the function it was given to. FORMAT.md
-// says what is written.
+// describes the format.
 package gitstore
 
 import (
@@ -39,22 +39,22 @@ var (
 // ID is the id of a git object: 40 hex digits, or 64 in a sha256 repository.
 type ID string
 
-// Store is the tree of files under one ref of a repository.
+// Store manages the tree of files under one ref of a repository.
 type Store struct {
 	repo *git.Repo
 	ref  string
 	now  func() time.Time
 }
 
-// Open names a store. It does no I/O, so a store that does not exist is found out by View.
+// Open returns a store. It does no I/O; View reports a missing store.
 func Open(repo *git.Repo, ref string) *Store {
 	return &Store{repo: repo, ref: ref, now: time.Now}
 }
 
-// Ref is the name of the store's ref.
+// Ref returns the name of the store's ref.
 func (s *Store) Ref() string { return s.ref }
 
-// Repo is the repository that holds the store.
+// Repo returns the repository that holds the store.
 func (s *Store) Repo() *git.Repo { return s.repo }
 
 // Tip returns the newest commit. Errors wrap ErrNoStore, or ErrDeleted which also wraps it.
@@ -98,8 +98,7 @@ func (s *Store) ViewAt(ctx context.Context, rev string, fn func(*Tree) error) er
 	return fn(t)
 }
 
-// Resolve returns the commit, or else the tree, that a revision expression names. A whole id is
-// taken at its word.
+// Resolve returns the commit, or else the tree, that a revision names. It does not check a full id.
 func (s *Store) Resolve(ctx context.Context, rev string) (ID, error) {
 	if s.repo.IsID(rev) {
 		return ID(rev), nil
@@ -111,7 +110,8 @@ func (s *Store) Resolve(ctx context.Context, rev string) (ID, error) {
 	if strings.HasPrefix(rev, "@{") || rev[0] == '~' || rev[0] == '^' {
 		rev = s.ref + rev
 	}
-	for _, kind := range []string{"^{commit}\n", "^{tree}\n"} { // git reads the whole tree for the second
+	for _, kind := range []string{"^{commit}\n", "^{tree}\n"} {
+		// git reads the whole tree for the second.
 		out, err := s.repo.Git(ctx, strings.NewReader(rev+kind), "cat-file", "--batch-check=%(objectname)")
 		if err != nil {
 			return "", err
@@ -123,8 +123,7 @@ func (s *Store) Resolve(ctx context.Context, rev string) (ID, error) {
 	return "", unknown
 }
 
-// openRevision opens the tree of a revision. An id that a person gives and that is not there is no
-// damage.
+// openRevision opens the tree of a revision. A missing id in the expression is not corruption.
 func (s *Store) openRevision(ctx context.Context, rev string) (*Tree, error) {
 	id, err := s.Resolve(ctx, rev)
 	if err != nil {
@@ -137,7 +136,7 @@ func (s *Store) openRevision(ctx context.Context, rev string) (*Tree, error) {
 	return t, err
 }
 
-// open reads a commit, or a tree, and returns its tree with an object database of its own.
+// open reads a commit or a tree, and returns its tree with its own object database.
 func (s *Store) open(ctx context.Context, at ID) (*Tree, error) {
 	t := &Tree{ctx: ctx, objects: s.repo.ObjectsUpTo(sizes), hash: s.repo.NewObject, newTree: func(lines []git.TreeEntry) git.Object { return git.NewTree(s.repo, lines) }, git: s.repo.Git, nodes: map[ID]*node{}}
 	o, err := t.read(at, "")

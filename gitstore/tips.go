@@ -12,15 +12,15 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// tips is our own record of each store's last commit, one line for each, "id ref". git deletes a
-// branch's reflog together with the branch; this file still knows that there was one, and where.
+// tips is our own record of each store's last commit, one line "id ref" each. git deletes a
+// branch's reflog with the branch; this file still shows that the branch existed.
 const tips = "tips"
 
-// remember notes the store's last commit. The caller holds the lock. It need not be durable: it is
-// one of several witnesses.
+// remember records the store's last commit. The caller holds the lock. It need not be durable,
+// because there are other records.
 func (s *Store) remember(id ID) error { return s.note(fmt.Sprintf("%s %s\n", id, s.ref)) }
 
-// note puts a line in the place of the store's; an empty one takes it out.
+// note replaces the store's line; an empty line removes it.
 func (s *Store) note(mine string) error {
 	text, err := s.repo.ReadState(tips)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -36,7 +36,7 @@ func (s *Store) note(mine string) error {
 	return s.repo.WriteState(tips, []byte(b.String()), false)
 }
 
-// parseTip reads a line of tips; others are passed over, and dropped at the next write.
+// parseTip parses a line of tips. Other lines are ignored, and dropped at the next write.
 func (s *Store) parseTip(line string) (id ID, ref string, ok bool) {
 	hex, ref, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 	return ID(hex), ref, s.repo.IsID(hex) && git.CheckRef(ref) == nil
@@ -62,7 +62,7 @@ func (s *Store) Lost(ctx context.Context) (ID, error) {
 	return "", ctx.Err() // it is there, or git knows no such commit
 }
 
-// made returns the last commit that was made here, as tips says, or "".
+// made returns the last commit made here, as tips records it, or "".
 func (s *Store) made() ID {
 	text, _ := s.repo.ReadState(tips)
 	for line := range strings.Lines(string(text)) {
@@ -73,10 +73,10 @@ func (s *Store) made() ID {
 	return ""
 }
 
-// noted reports whether the store's last commit was ever noted.
+// noted reports whether a last commit was ever recorded.
 func (s *Store) noted() bool { return s.made() != "" }
 
-// last returns the last commit the store is known to have had, or "".
+// last returns the last known commit of the store, or "".
 func (s *Store) last() ID {
 	if id := s.made(); id != "" {
 		return id

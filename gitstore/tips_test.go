@@ -39,7 +39,7 @@ func TestRefThatWentBackIsNoticed(t *testing.T) {
 	if len(found) != 1 || !strings.Contains(found[0], string(second.Commit)) {
 		t.Errorf("check found %q", found)
 	}
-	// A plain git commit on top of ours is not lost.
+	// A plain git commit on top of the last one loses nothing.
 	r.Run("update-ref", branch, r.Run("commit-tree", "-p", string(second.Commit), "-m", "by hand", string(second.Tree)))
 	if id := lost(); id != "" {
 		t.Errorf("%s is lost below a commit on top of it", id)

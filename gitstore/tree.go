@@ -10,7 +10,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// Tree is the files of one commit. It is valid only inside the function it was given to.
+// Tree gives access to the files of one commit. It is valid only inside its function.
 type Tree struct {
 	ctx     context.Context
 	objects git.Objects
@@ -32,10 +32,10 @@ type node struct {
 	entries []entry
 }
 
-// Commit is the id of the commit; empty in a view of a bare tree.
+// Commit returns the id of the commit; empty in a view of a bare tree.
 func (t *Tree) Commit() ID { return t.commit }
 
-// ID is the id of the root tree; in a Tx, of the tree it began with.
+// ID returns the id of the root tree; in a Tx, of the tree it began with.
 func (t *Tree) ID() ID { return t.id }
 
 // Read returns the bytes of a file. Errors wrap ErrNotFound or ErrCorrupt.
@@ -47,8 +47,8 @@ func (t *Tree) Read(path string) ([]byte, error) {
 	return t.blob(id, path)
 }
 
-// Stat returns the id of a file's content without reading it. The error wraps ErrNotFound if there
-// is no file, also where path is a folder.
+// Stat returns the id of a file's content without reading it. The error wraps ErrNotFound if the
+// path is not a file.
 func (t *Tree) Stat(path string) (ID, error) {
 	e, err := t.find(path)
 	if err != nil {
@@ -60,9 +60,8 @@ func (t *Tree) Stat(path string) (ID, error) {
 	return e.id, nil
 }
 
-// ReadAll reads many files by their ids and calls fn with the position of each in ids, in the order
-// that costs least; an id that is there many times is read once. fn keeps data if it likes, and
-// does not change it.
+// ReadAll reads many files by id, in the cheapest order, and calls fn with the position of each in
+// ids. It reads a repeated id once. fn may keep data but must not change it.
 func (t *Tree) ReadAll(ids []ID, fn func(i int, data []byte) error) error {
 	var stored []string
 	at := make(map[ID][]int, len(ids)) // positions in ids
@@ -149,7 +148,7 @@ func (w *walker) walk(n *node, prefix string, depth int) error {
 	return nil
 }
 
-// pass reports whether an entry may be visited, and notes it if not.
+// pass reports whether an entry is allowed, and records it otherwise.
 func (bad *EntryErrors) pass(e *entry, path string, depth int) bool {
 	why := e.bad
 	if why == "" && depth >= MaxDepth {
@@ -212,7 +211,7 @@ func (t *Tree) blob(id ID, path string) ([]byte, error) {
 	return o.Data, err
 }
 
-// read reads an object that the store refers to, so its absence is damage.
+// read reads an object of the store; its absence is corruption.
 func (t *Tree) read(id ID, path string) (git.Object, error) {
 	if err := t.ctx.Err(); err != nil {
 		return git.Object{}, err
@@ -224,7 +223,7 @@ func (t *Tree) read(id ID, path string) (git.Object, error) {
 	return o, err
 }
 
-// damaged adds ErrCorrupt to an error that means it.
+// damaged adds ErrCorrupt to an error that implies it.
 func damaged(err error) error {
 	if errors.Is(err, git.ErrNoObject) || errors.Is(err, git.ErrCorrupt) {
 		return fmt.Errorf("%w: %w", ErrCorrupt, err)
@@ -234,7 +233,7 @@ func damaged(err error) error {
 
 func (t *Tree) close() { t.objects.Close() }
 
-// node is the folder that an entry names.
+// node returns the folder of an entry.
 func (t *Tree) node(e *entry) *node {
 	if e.child == nil {
 		e.child = t.folder(e.id)
@@ -242,7 +241,7 @@ func (t *Tree) node(e *entry) *node {
 	return e.child
 }
 
-// folder is the folder with an id.
+// folder returns the folder with an id.
 func (t *Tree) folder(id ID) *node {
 	n := t.nodes[id]
 	if n == nil {

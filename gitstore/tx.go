@@ -7,20 +7,20 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-// Tx is a tree that is being changed. It sees its own writes. It is valid only inside the function
-// it was given to, and has no effect until that function returns nil.
+// Tx is a tree under change, which sees its own writes. It is valid only inside its function, and
+// has no effect until that returns nil.
 type Tx struct {
 	*Tree
 	message Commit
-	added   []string // files that are new
+	added   []string // new files
 	crowded bool     // one of them is in a folder of very many
 }
 
-// crowd is the number of entries of a folder from which on the whole tree may be near its limit:
-// others have as many, as names begin with two digits of a hash.
+// crowd is the number of entries in a folder that suggests a tree near its limit. Names begin with
+// two digits of a hash, so other folders have as many.
 const crowd = MaxEntries / 256
 
-// fits returns a LimitError if the tree would have more than a store may hold.
+// fits returns a LimitError if the tree is beyond the limits of a store.
 func (tx *Tx) fits() error {
 	if !tx.crowded && len(tx.added) < crowd {
 		return nil
@@ -28,7 +28,7 @@ func (tx *Tx) fits() error {
 	return newScale(tx.ctx, tx.objects).grows(tx.Tree.id, tx.added)
 }
 
-// change begins a Tx on a tree, which is used by nothing else from then on.
+// change begins a Tx on a tree, which nothing else uses from then on.
 func (t *Tree) change(c Commit) *Tx {
 	t.fresh, t.nodes = map[ID][]byte{}, nil
 	t.root = &node{id: t.id}
@@ -38,8 +38,8 @@ func (t *Tree) change(c Commit) *Tx {
 // SetCommit replaces the commit message given to Update, for a subject that depends on fn's work.
 func (tx *Tx) SetCommit(c Commit) { tx.message = c }
 
-// Write puts a file, making its folders. Text that is longer than MaxFile is refused, and a path
-// that could mean something else to some file system, with an *EntryError.
+// Write writes a file and makes its folders. It refuses text longer than MaxFile. It refuses a path
+// with a different meaning on some file system, with an *EntryError.
 func (tx *Tx) Write(path string, text redact.Redacted) error {
 	if text.Len() > MaxFile {
 		return &EntryError{path, fmt.Sprintf("%d bytes are more than the %d a file may have", text.Len(), MaxFile)}
@@ -58,7 +58,7 @@ func (tx *Tx) Delete(path string) error {
 	return tx.set(path, "")
 }
 
-// set gives a path a content that the repository has or is about to get; "" removes it.
+// set sets the content of a path, which the repository has or is about to get; "" removes it.
 func (tx *Tx) set(path string, id ID) error {
 	names, err := splitPath(path)
 	if err != nil {
@@ -68,7 +68,7 @@ func (tx *Tx) set(path string, id ID) error {
 	return err
 }
 
-// setIn sets the file that names lead to from a folder, and reports whether the folder changed.
+// setIn sets the file at names below a folder, and reports whether the folder changed.
 func (tx *Tx) setIn(n *node, path string, names []string, id ID) (changed bool, err error) {
 	if err := tx.load(n, path); err != nil {
 		return false, err
@@ -140,8 +140,8 @@ func (n *node) remove(name string) {
 	}
 }
 
-// build gives every changed folder its id, and returns the objects that the repository does not
-// have yet: files before the folders that hold them, the root last.
+// build computes the id of every changed folder, and returns the objects that the repository lacks:
+// files before their folders, the root last.
 func (tx *Tx) build() (root ID, objs []git.Object) {
 	have := map[ID]bool{}
 	root = tx.buildNode(tx.root, &objs, have)

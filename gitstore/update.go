@@ -16,7 +16,7 @@ type Result struct {
 	Commit  ID     // the newest commit, made or found
 	Tree    ID     // its root tree
 	Changed bool   // a commit was made
-	Note    string // something a person should know, in one sentence; mostly empty
+	Note    string // a remark for a person, in one sentence; usually empty
 }
 
 // races bounds how often Update retries after a writer that does not take our lock was faster.
@@ -45,8 +45,8 @@ func (s *Store) Update(ctx context.Context, c Commit, fn func(*Tx) error) (Resul
 	}
 }
 
-// writer is one writing operation: the lock, and the question to git who writes, which costs a
-// process and is asked while other work is done.
+// writer is one write operation. It holds the lock and the author's identity, which git looks up in
+// the background.
 type writer struct {
 	s      *Store
 	ctx    context.Context

@@ -8,14 +8,14 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-// Version is a file as one commit left it.
+// Version is the state of a file at one commit.
 type Version struct {
 	ID      ID    // of its content; "" if the commit has no such file
 	Parents []int // parent versions, as earlier positions; none at the start of a history
 }
 
-// History is every version of a file in two histories, each after those it was made from. Ours and
-// Theirs are the positions of the newest ones, -1 where the history knows nothing of the file.
+// History holds all versions of a file in two histories, parents first. Ours and Theirs are the
+// positions of the newest ones, or -1 if a history lacks the file.
 type History struct {
 	Versions     []Version
 	Ours, Theirs int
@@ -27,7 +27,7 @@ type History struct {
 type Outcome struct {
 	ID      ID
 	Text    redact.Redacted
-	Dropped bool // a text that one side has is in history only now
+	Dropped bool // one side's text is now only in history
 }
 
 // Resolve decides the content of a file that both sides changed. It must not depend on which side
@@ -67,8 +67,8 @@ func (tx *Tx) resolve(paths []string, own apart, decide Resolve, m *Merged) erro
 	return nil
 }
 
-// lineage is the part of two histories that concerns some files: parents first. tips are the
-// positions that stand for the tips, -1 for none.
+// lineage is the part of two histories about some files, parents first. tips are the positions for
+// the tips, or -1.
 type lineage struct {
 	commits []commitNode
 	parents [][]int
@@ -77,7 +77,7 @@ type lineage struct {
 }
 
 // lineage asks git for the commits that changed one of the files, and for merges, with their
-// parents among these.
+// parents among them.
 func (t *Tree) lineage(paths []string, own apart) (lineage, error) {
 	l := lineage{tips: [2]int{-1, -1}}
 	list := func(revs string, more ...string) ([]commitNode, error) {
@@ -118,7 +118,7 @@ func (t *Tree) lineage(paths []string, own apart) (lineage, error) {
 	return l, nil
 }
 
-// history is the versions of one file.
+// history returns the versions of one file.
 func (tx *Tx) history(path string, l lineage) (History, error) {
 	h := History{Ours: l.tips[0], Theirs: l.tips[1], Read: func(id ID) ([]byte, error) { return tx.blob(id, path) }}
 	for i, root := range l.roots {

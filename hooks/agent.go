@@ -22,9 +22,9 @@ const (
 	Start        Kind = "start"         // a session begins or continues
 	Prompt       Kind = "prompt"        // the user has typed something
 	Stop         Kind = "stop"          // the agent has answered and waits
-	SubagentStop Kind = "subagent-stop" // a sub-agent has
+	SubagentStop Kind = "subagent-stop" // a sub-agent has finished
 	Compacting   Kind = "compacting"    // a summary is about to replace the conversation
-	Compacted    Kind = "compacted"     // it was
+	Compacted    Kind = "compacted"     // the summary has replaced it
 	End          Kind = "end"           // the session ends
 )
 
@@ -32,12 +32,12 @@ const (
 type Form int
 
 const (
-	Silent Form = iota // it reads none
+	Silent Form = iota // the agent reads no answer
 	Object             // a JSON object with hookSpecificOutput.additionalContext
 	Plain              // the bare text
 )
 
-// Delivery is one event that an agent is asked to deliver.
+// Delivery is one event that we ask an agent for.
 type Delivery struct {
 	Name    string // the agent's name of the event
 	Kind    Kind
@@ -45,14 +45,14 @@ type Delivery struct {
 	Timeout time.Duration // in its settings: its longest wait for us
 }
 
-// Agent is one agent: data, and nothing to implement.
+// Agent describes one agent, as data.
 type Agent struct {
 	Name       string // opencode, claude, codex, gemini or generic; as in the names of sessions
-	Title      string // as people write it
+	Title      string // for display
 	Deliveries []Delivery
 	Root       string        // environment variable with the folder where the session started
-	Unit       time.Duration // in which its settings give time
-	Limit      int           // the longest context it takes from one hook unshortened, in characters
+	Unit       time.Duration // unit of times in its settings
+	Limit      int           // maximum length of a context from one hook, in characters
 	Strict     bool          // it ignores a settings file with comments
 	Unmarked   bool          // and one with a byte order mark
 	Named      bool          // its settings name each hook
@@ -61,20 +61,20 @@ type Agent struct {
 	Line       string        // for its shell, with CALL for the call; empty for the call alone
 }
 
-// Lines after which an agent goes on, whatever becomes of the call.
+// Shell lines that let an agent continue, whatever the result of the call.
 const (
-	// One throws a prompt away at 2, with which Go's runtime ends when it gives up.
+	// One agent discards a prompt at exit code 2, which Go's runtime returns on a panic.
 	forgiving = "CALL || true"
 	// One blocks at every code but 0, even if the program is gone. On a timeout it ends a shell but
 	// not the shell's children, and waits until all writers have closed the pipe.
 	aloof = `printf %s "$(exec CALL 2>/dev/null)"`
 )
 
-// limit stays below the least of the clients': one cuts at 10,000 characters, one at some 2,500
-// tokens.
+// limit is below the smallest limit of the clients: one cuts at 10,000 characters, one at about
+// 2,500 tokens.
 const limit = 9000
 
-// Agents are those that are known, in the order in which they are told.
+// Agents lists the known agents, in display order.
 var Agents = []Agent{
 	{Name: "claude", Title: "Claude Code", Root: "CLAUDE_PROJECT_DIR", Unit: time.Second, Strict: true, Line: forgiving, Limit: limit,
 		Mark: "CLAUDECODE", Sessions: []string{"CLAUDE_CODE_SESSION_ID"}, Deliveries: []Delivery{
@@ -82,8 +82,10 @@ var Agents = []Agent{
 			{"UserPromptSubmit", Prompt, Object, 5 * time.Second},
 			{"Stop", Stop, Silent, 5 * time.Second},
 			{"SubagentStop", SubagentStop, Silent, 5 * time.Second},
-			{"PreCompact", Compacting, Plain, 10 * time.Second}, // its output is appended to the instructions for the summary
-			{"SessionEnd", End, Silent, 5 * time.Second},        // without a timeout of its own it ends after 1.5 s
+			// Its output is appended to the instructions for the summary.
+			{"PreCompact", Compacting, Plain, 10 * time.Second},
+			// Without a timeout of its own it ends after 1.5 s.
+			{"SessionEnd", End, Silent, 5 * time.Second},
 		}},
 	{Name: "codex", Title: "Codex CLI", Unit: time.Second, Strict: true, Unmarked: true, Line: forgiving, Limit: limit,
 		Mark: "CODEX_SANDBOX", Sessions: []string{"CODEX_THREAD_ID", "CODEX_SESSION_ID"}, Deliveries: []Delivery{
@@ -91,7 +93,7 @@ var Agents = []Agent{
 			{"UserPromptSubmit", Prompt, Object, 5 * time.Second},
 			{"Stop", Stop, Silent, 5 * time.Second},
 			{"PreCompact", Compacting, Silent, 5 * time.Second},
-			{"SessionEnd", End, Silent, 3 * time.Second}, // more is warned about at every start
+			{"SessionEnd", End, Silent, 3 * time.Second}, // a longer one gives a warning at every start
 		}},
 	{Name: "gemini", Title: "Gemini CLI", Root: "GEMINI_PROJECT_DIR", Unit: time.Millisecond, Named: true, Line: aloof, Limit: limit,
 		Mark: "GEMINI_CLI", Sessions: []string{"GEMINI_SESSION_ID"}, Deliveries: []Delivery{
@@ -120,7 +122,7 @@ var Agents = []Agent{
 	}},
 }
 
-// Find returns the agent of a name.
+// Find returns the agent with a name.
 func Find(name string) (Agent, bool) {
 	i := slices.IndexFunc(Agents, func(a Agent) bool { return a.Name == name })
 	if i < 0 {

@@ -20,7 +20,7 @@ import (
 // Agents rewrite, shorten and delete their transcripts. To keep a session's results, the worker
 // copies new records, redacted, into the folder of the events.
 
-// Copied is a transcript as far as it was copied.
+// Copied describes the copy of a transcript.
 type Copied struct {
 	Path     string // of the copy
 	From     string // the agent's file
@@ -32,14 +32,15 @@ type Copied struct {
 // progress is the state of the copy of a transcript.
 type progress struct {
 	From   string `json:"from"`
-	Offset int64  `json:"offset"` // in From, behind the last whole line
+	Offset int64  `json:"offset"` // in From, after the last
 	Size   int64  `json:"size"`   // of the copy
-	Tail   string `json:"tail"`   // hash of the bytes of From before Offset, to recognise a rewritten file
+	// Tail is a hash of the bytes of From before Offset, to recognise a rewritten file.
+	Tail string `json:"tail"`
 }
 
 const (
 	tailLen = 4 << 10  // bytes that Tail is the hash of
-	maxLine = 16 << 20 // bytes of a record; a longer one is passed over, as readers of transcripts do
+	maxLine = 16 << 20 // bytes of a record; longer ones are skipped, as by readers of transcripts
 	maxCopy = 64 << 20 // bytes of a transcript that are read at a time
 )
 
@@ -64,7 +65,7 @@ func (w *Waiting) Copy(ctx context.Context, scan *redact.Scanner) ([]Copied, err
 		if _, known := sources[name]; !known {
 			names = append(names, name)
 		}
-		sources[name] = source{e.Transcript, e.Subagent} // the newest: an agent may go on in another file
+		sources[name] = source{e.Transcript, e.Subagent} // the newest: an agent may change files
 	}
 	var done []Copied
 	var failed []error
@@ -84,7 +85,8 @@ func (w *Waiting) Copy(ctx context.Context, scan *redact.Scanner) ([]Copied, err
 
 // copyOne copies the new part of one transcript and returns its length in bytes.
 func (w *Waiting) copyOne(ctx context.Context, name, from string, scan *redact.Scanner) (grown int64, err error) {
-	in, err := file.Open(from, os.O_RDONLY, 0) // some system files block, although they claim to be regular
+	// Some system files block, although they claim to be regular.
+	in, err := file.Open(from, os.O_RDONLY, 0)
 	if err != nil {
 		return 0, err
 	}
@@ -109,7 +111,7 @@ func (w *Waiting) copyOne(ctx context.Context, name, from string, scan *redact.S
 		return 0, err
 	}
 	defer out.Close()
-	if err := out.Truncate(at.Size); err != nil { // an earlier worker was ended in the middle
+	if err := out.Truncate(at.Size); err != nil { // an earlier worker was killed in the middle
 		return 0, err
 	}
 	known := map[[sha256.Size]byte]bool{}
@@ -161,8 +163,7 @@ func (w *Waiting) copyOne(ctx context.Context, name, from string, scan *redact.S
 	return grown, errors.Join(w.keepState(next), ctx.Err())
 }
 
-// holdsRecords reports whether a transcript has a JSON object on its first line, and not one in all
-// of it.
+// holdsRecords reports whether a transcript has one JSON object per line, rather than one in all.
 func holdsRecords(f *os.File) bool {
 	first, _, err := wholeLine(bufio.NewReader(io.NewSectionReader(f, 0, maxLine)))
 	return err == nil && json.Valid(first)
@@ -212,7 +213,7 @@ func after(f io.ReaderAt, size int64, scan *redact.Scanner) *redact.Stream {
 	return stream
 }
 
-// redacted is a record without secrets, on one line.
+// redacted returns a redacted record on one line.
 func redacted(line []byte, stream *redact.Stream) []byte {
 	record := bytes.TrimRight(line, "\r\n")
 	text, _, err := stream.JSON(record)
@@ -222,7 +223,7 @@ func redacted(line []byte, stream *redact.Stream) []byte {
 	return append(text.Bytes(), '\n')
 }
 
-// tail is the hash of the bytes before an offset.
+// tail returns a hash of the bytes before an offset.
 func tail(f *os.File, offset int64) string {
 	part := make([]byte, min(offset, tailLen))
 	if _, err := f.ReadAt(part, offset-int64(len(part))); err != nil && len(part) > 0 {

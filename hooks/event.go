@@ -11,53 +11,55 @@ import (
 	"time"
 )
 
-// Event is one delivery.
+// Event is one event of an agent.
 type Event struct {
-	Agent      string          `json:"agent"`
-	Kind       Kind            `json:"kind"`
-	Name       string          `json:"name"`    // what the agent calls it
-	Session    string          `json:"session"` // the agent's id
-	Parent     string          `json:"parent,omitempty"`
-	Subagent   string          `json:"subagent,omitempty"`   // whose transcript Transcript is, if not the session's own
-	Dir        string          `json:"dir,omitempty"`        // where the agent works, absolute
-	Transcript string          `json:"transcript,omitempty"` // file that the agent keeps, absolute
-	Prompt     string          `json:"prompt,omitempty"`     // for Prompt: what the user typed
-	Source     string          `json:"source,omitempty"`     // what brought it about, in the agent's words: startup, resume, auto, …
-	Shell      string          `json:"shell,omitempty"`      // agent in whose shell the hook was called, "<agent>/<session>" where it tells its session; "" elsewhere
-	Time       time.Time       `json:"time"`                 // of arrival, by this machine's clock
-	Payload    json.RawMessage `json:"payload,omitempty"`    // as it came, if all of it could be read
+	Agent   string `json:"agent"`
+	Kind    Kind   `json:"kind"`
+	Name    string `json:"name"`    // the agent's name for it
+	Session string `json:"session"` // the agent's id
+	Parent  string `json:"parent,omitempty"`
+	// Subagent is the owner of Transcript, if not the session itself.
+	Subagent   string `json:"subagent,omitempty"`
+	Dir        string `json:"dir,omitempty"`        // the agent's folder, absolute
+	Transcript string `json:"transcript,omitempty"` // the agent's file
+	Prompt     string `json:"prompt,omitempty"`     // for Prompt: the user's text
+	// Source is the cause, in the agent's words: startup, resume, auto, …
+	Source string `json:"source,omitempty"`
+	// Shell is the shell's agent, as "<agent>/<session>" if the session is known, or "".
+	Shell   string          `json:"shell,omitempty"`
+	Time    time.Time       `json:"time"`              // of arrival, by this machine's clock
+	Payload json.RawMessage `json:"payload,omitempty"` // unchanged, if complete
 }
 
-// Key is the session's name: "<agent>/<id>".
+// Key returns the session's name: "<agent>/<id>".
 func (e Event) Key() string { return e.Agent + "/" + e.Session }
 
 var (
-	// ErrPayload is returned when what an agent delivered is no JSON object that names a session.
+	// ErrPayload means that an agent's payload is not a JSON object that names a session.
 	ErrPayload = errors.New("not a hook's payload")
-	// ErrUnasked is returned for an event that Reverie does not ask the agent for.
+	// ErrUnasked means that Reverie does not ask the agent for an event.
 	ErrUnasked = errors.New("an event that is not asked for")
 )
 
 const (
-	maxPayload = 256 << 10 // bytes of one that the spool keeps
-	maxField   = 32 << 10  // bytes that the spool keeps of a field
-	maxRead    = 8 << 20   // bytes that are looked at
+	maxPayload = 256 << 10 // maximum bytes of a payload in the spool
+	maxField   = 32 << 10  // maximum bytes of a field in the spool
+	maxRead    = 8 << 20   // bytes of a payload
 )
 
-// fields are the names under which agents give what an event needs. The first that is there counts.
+// fields are the agents' names for the data of an event. The first present one counts.
 var fields = struct{ session, parent, subagent, dir, transcript, name, prompt, source []string }{
 	session: []string{"session_id", "sessionID", "thread-id"}, parent: []string{"parent_id", "parentID"}, subagent: []string{"agent_id"},
 	dir: []string{"cwd"}, transcript: []string{"agent_transcript_path", "transcript_path"}, name: []string{"hook_event_name", "event", "type"},
 	prompt: []string{"prompt"}, source: []string{"source", "trigger", "reason"},
 }
 
-// notified is what Codex calls the end of a turn where it notifies instead of calling a hook.
+// notified is Codex's name for the end of a turn in a notification, as opposed to a hook.
 const notified = "agent-turn-complete"
 
-// Decode makes an Event of what the agent wrote to a hook. name is the event's name if the command
-// line gives it, else the payload does. A payload that is too long is read for the fields of an
-// Event alone. Fields of another type than text are as if they were not there. Errors wrap
-// ErrPayload or ErrUnasked.
+// Decode parses an agent's payload. name is the event's name from the command line, or "" to use
+// the payload's. From a payload that is too long it reads only the fields of an Event. It ignores
+// fields that are not text. Errors wrap ErrPayload or ErrUnasked.
 func (a Agent) Decode(name string, from io.Reader, now time.Time) (Event, error) {
 	doc, err := io.ReadAll(io.LimitReader(from, maxRead))
 	if err != nil {
@@ -100,11 +102,11 @@ func (a Agent) Decode(name string, from io.Reader, now time.Time) (Event, error)
 	case !asked:
 		return e, fmt.Errorf("%w: %q of %s", ErrUnasked, e.Name, a.Title)
 	case d.Kind == Start && e.Source == "compact":
-		e.Kind = Compacted // some begin the session anew with the summary
+		e.Kind = Compacted // some agents begin the session again with the summary
 	default:
 		e.Kind = d.Kind
 	}
-	if e.Kind != Prompt { // what is in a field of that name elsewhere was not typed now
+	if e.Kind != Prompt { // elsewhere a field of that name was not typed now
 		e.Prompt = ""
 	}
 	if whole {
@@ -113,8 +115,8 @@ func (a Agent) Decode(name string, from io.Reader, now time.Time) (Event, error)
 	return e, nil
 }
 
-// topStrings are the texts at the top of a JSON object by name. whole says that all of the
-// object was there; of one that is cut off, what stood before the cut is returned.
+// topStrings returns the texts at the top of a JSON object by name. whole reports that the object
+// was complete; from a truncated one it returns the texts before the cut.
 func topStrings(doc []byte) (found map[string]string, whole bool, err error) {
 	found = map[string]string{}
 	dec := json.NewDecoder(bytes.NewReader(doc))
@@ -141,7 +143,7 @@ func topStrings(doc []byte) (found map[string]string, whole bool, err error) {
 	return found, true, nil
 }
 
-// cut forgives an object its end if it is only not there because no more was read.
+// cut ignores the missing end of a truncated object.
 func cut(found map[string]string, doc []byte, err error) (map[string]string, bool, error) {
 	if len(doc) == maxRead {
 		return found, false, nil
@@ -149,7 +151,7 @@ func cut(found map[string]string, doc []byte, err error) (map[string]string, boo
 	return nil, false, fmt.Errorf("it is no JSON object: %w", err)
 }
 
-// clip keeps the beginning of a text that is too long, in whole characters.
+// clip cuts a long text after a whole character.
 func clip(s string) string {
 	if len(s) <= maxField {
 		return s
@@ -157,9 +159,9 @@ func clip(s string) string {
 	return string(bytes.ToValidUTF8([]byte(s[:maxField]), nil))
 }
 
-// Encode returns what the hook prints: text for the agent, and a notice that its client shows to
-// the person. It returns nil if the agent reads nothing, or if there is nothing to say. A text
-// beyond the agent's limit is left out. Only agents that read an object show a notice.
+// Encode returns the hook's output: text for the agent, and a notice that its client shows to the
+// person. It is nil if the agent reads no output, or both are empty. A text beyond the agent's
+// limit is left out. Only agents that read an object show a notice.
 func (a Agent) Encode(e Event, text, notice string) []byte {
 	d, _ := a.delivery(e.Name)
 	if text = strings.TrimRight(text, "\n"); len([]rune(text)) > a.Limit {
@@ -192,7 +194,7 @@ func (a Agent) Answers(e Event) bool {
 	return d.Answer != Silent
 }
 
-// Patience is how long an agent waits for us at an event.
+// Patience returns the time that an agent waits for us at an event.
 func (a Agent) Patience(e Event) time.Duration {
 	if d, asked := a.delivery(e.Name); asked {
 		return d.Timeout
@@ -200,7 +202,7 @@ func (a Agent) Patience(e Event) time.Duration {
 	return 5 * time.Second
 }
 
-// Said is what the agent said last, where it tells.
+// Said returns the agent's last message, if known.
 func (e Event) Said() string {
 	var payload struct {
 		Last     string `json:"last_assistant_message"`

@@ -38,7 +38,7 @@ func InShell(get func(variable string) string) (agent, session string) {
 	return own, ""
 }
 
-// Marks are the variables that InShell goes by, as far as they are set.
+// Marks returns the variables for InShell that are set.
 func Marks(get func(variable string) string) []string {
 	all := []string{AgentVariable, SessionVariable}
 	for _, a := range Agents {
@@ -50,7 +50,7 @@ func Marks(get func(variable string) string) []string {
 // Quote writes a text as one word for a POSIX shell.
 func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// Names are those of the agents, as a list to read.
+// Names returns the agents' names as a readable list.
 func Names() string {
 	var names []string
 	for _, a := range Agents {

@@ -39,15 +39,14 @@ func (s Spool) folder(e Event) string {
 	return filepath.Join(s.Dir, fmt.Sprintf("%s-%x", e.Agent, sum[:12]))
 }
 
-// Append adds an event, freed of secrets. When it returns without an error, the event is on the
-// disk.
+// Append adds a redacted event. When it returns without an error, the event is on disk.
 func (s Spool) Append(e Event) error {
 	dir := s.folder(e)
 	line, err := s.line(e, dir)
 	if err != nil {
 		return fmt.Errorf("spool: %w", err)
 	}
-	for range 10 { // the worker may take the folder away between two steps
+	for range 10 { // the worker may remove the folder between two steps
 		err = appendLine(dir, line)
 		if !errors.Is(err, errMoved) && !errors.Is(err, fs.ErrNotExist) {
 			break
@@ -82,7 +81,8 @@ func (s Spool) line(e Event, dir string) ([]byte, error) {
 	return append(text, '\n'), nil
 }
 
-// scan is an event without secrets, as JSON. A key may have begun in the events that wait in dir.
+// scan returns an event without secrets, as JSON. A key may have begun in the waiting events of
+// dir.
 func (s Spool) scan(e Event, dir string) ([]byte, error) {
 	var doc bytes.Buffer
 	enc := json.NewEncoder(&doc)
@@ -104,8 +104,8 @@ func (s Spool) scan(e Event, dir string) ([]byte, error) {
 // errMoved means that the file was moved away after it was opened.
 var errMoved = errors.New("was moved away")
 
-// appendLine adds a line to a session's file under the file's lock. A line that another process
-// could not finish is ended first.
+// appendLine adds a line to a session's file under the file's lock. It ends an unfinished line of
+// another process first.
 func appendLine(dir string, line []byte) error {
 	made, err := makeFolder(dir)
 	if err != nil {
@@ -139,7 +139,7 @@ func appendLine(dir string, line []byte) error {
 		made = true
 	}
 	if _, err := f.Write(line); err != nil {
-		f.Truncate(info.Size()) // half a line would be told as damage
+		f.Truncate(info.Size()) // half a line would be reported as damage
 		return err
 	}
 	if err := f.Sync(); err != nil {
@@ -151,8 +151,8 @@ func appendLine(dir string, line []byte) error {
 	return nil
 }
 
-// makeFolder makes a session's folder, and the spool's, readable by the owner alone, and reports
-// whether it did.
+// makeFolder makes a session's folder, and the spool's, readable by the owner alone. It reports
+// whether it made one.
 func makeFolder(dir string) (made bool, err error) {
 	for _, d := range []string{filepath.Dir(dir), dir} {
 		info, err := os.Lstat(d)
@@ -172,13 +172,13 @@ func makeFolder(dir string) (made bool, err error) {
 	return made, nil
 }
 
-// Waiting is a session that has a folder in the spool.
+// Waiting is a session with a folder in the spool.
 type Waiting struct {
 	dir     string
 	Last    Event   // the newest event
-	Events  []Event // none where the first could not be written to its end
+	Events  []Event // empty if the first is unfinished
 	Bad     int     // lines that cannot be read
-	Fresh   bool    // some have come since Folded was called
+	Fresh   bool    // some are newer than the last call of Folded
 	Written time.Time
 	size    int64 // of the events' file when read, including an unfinished last line
 	state   waitingState
@@ -186,11 +186,13 @@ type Waiting struct {
 
 // waitingState is the worker's memory of a session between two folds.
 type waitingState struct {
-	Size   int64               `json:"size"`             // of the folded part of the events file
-	Live   bool                `json:"live,omitempty"`   // the session was being worked in then
-	Owed   bool                `json:"owed,omitempty"`   // its copies have grown since they last went into it
-	Noted  time.Time           `json:"noted,omitzero"`   // time of the last compaction with a checkpoint
-	Note   bool                `json:"note,omitempty"`   // one has yet to be made
+	Size int64 `json:"size"`           // of the folded part of the events file
+	Live bool  `json:"live,omitempty"` // the session was active then
+	// Owed means that the copies have grown since they last went into the session.
+	Owed bool `json:"owed,omitempty"`
+	// Noted is the time of the last compaction with a checkpoint.
+	Noted  time.Time           `json:"noted,omitzero"`
+	Note   bool                `json:"note,omitempty"`   // a checkpoint is due
 	Copies map[string]progress `json:"copies,omitempty"` // by the name of the copy
 }
 
@@ -200,8 +202,8 @@ const (
 	maxState  = 1 << 20  // of the state, in bytes
 )
 
-// Due counts the sessions with work for a worker: new events, a due checkpoint, or a session that
-// was active at the last fold and has ended since. It reads no events.
+// Due counts the sessions with work for a worker. It has new events, needs a checkpoint, or was
+// active at the last fold and has gone quiet since. Due reads no events.
 func (s Spool) Due(now time.Time, idle time.Duration) int {
 	entries, _ := os.ReadDir(s.Dir)
 	due := 0
@@ -218,7 +220,7 @@ func (s Spool) Due(now time.Time, idle time.Duration) int {
 	return due
 }
 
-// readState returns the worker's state of a session, or an empty one if there is none to read:
+// readState returns the worker's state of a session, or an empty one if it cannot be read:
 // folding again is harmless.
 func readState(dir string) waitingState {
 	var state waitingState
@@ -254,7 +256,7 @@ func (s Spool) Take() ([]*Waiting, error) {
 	return all, errors.Join(bad...)
 }
 
-// TakeOne is Take for the session of an event; nil if nothing of it is there.
+// TakeOne is Take for the session of an event. It returns nil if the session has no events.
 func (s Spool) TakeOne(e Event) (*Waiting, error) {
 	w, err := readWaiting(s.folder(e))
 	if err != nil {
@@ -263,7 +265,7 @@ func (s Spool) TakeOne(e Event) (*Waiting, error) {
 	return w, nil
 }
 
-// readWaiting reads one session's folder; nil if it has no events' file yet.
+// readWaiting reads one session's folder. It returns nil without an events file.
 func readWaiting(dir string) (*Waiting, error) {
 	w := &Waiting{dir: dir, state: readState(dir)}
 	f, err := file.Open(filepath.Join(dir, eventsFile), os.O_RDONLY|file.NoFollow, 0)
@@ -305,8 +307,8 @@ func readWaiting(dir string) (*Waiting, error) {
 // Ended reports whether the last event is the end of the session.
 func (w *Waiting) Ended() bool { return w.Last.Kind == End }
 
-// Quiet reports whether a session is not being worked in: it ended, or nothing came for some time.
-// A clock that was set back makes no session quiet.
+// Quiet reports whether a session is inactive: it ended, or had no event for some time. A clock
+// that was set back makes no session quiet.
 func (w *Waiting) Quiet(now time.Time, idle time.Duration) bool {
 	return w.Ended() || now.Sub(w.Last.Time) >= idle
 }
@@ -319,7 +321,7 @@ func (w *Waiting) Folded(live, owed bool) error {
 	return w.keepState(next)
 }
 
-// Compaction is the newest compaction of the session for which no checkpoint was made yet.
+// Compaction returns the session's newest compaction without a checkpoint.
 func (w *Waiting) Compaction() (e Event, ok bool) {
 	e = w.compaction()
 	return e, !e.Time.IsZero()
@@ -341,11 +343,11 @@ func (w *Waiting) Noted(e Event) error {
 	return w.keepState(next)
 }
 
-// Owed reports whether Folded has put something off.
+// Owed reports whether Folded has postponed something.
 func (w *Waiting) Owed() bool { return w.state.Owed }
 
-// WasLive reports whether the session was being worked in when it was last folded. An agent that is
-// killed then has written more into its transcript than it has told of.
+// WasLive reports whether the session was active at the last fold. A killed agent may have written
+// more into its transcript than its events show.
 func (w *Waiting) WasLive() bool { return w.state.Live }
 
 // keepState saves a changed state.
@@ -361,8 +363,7 @@ func (w *Waiting) keepState(next waitingState) error {
 	return nil
 }
 
-// Remove removes a session's folder, unless more events have come since Take, and reports whether
-// it did.
+// Remove removes a session's folder unless events arrived after Take, and reports whether it did.
 func (w *Waiting) Remove() (removed bool, err error) {
 	path := filepath.Join(w.dir, eventsFile)
 	f, err := file.Open(path, os.O_RDWR|file.NoFollow, 0)

@@ -28,7 +28,7 @@ func denied(own []netip.Addr) func(netip.Addr) string {
 			return "no address"
 		case a.IsLoopback():
 			return "this machine"
-		case a.IsLinkLocalUnicast(): // 169.254.169.254 tells the secrets of a machine in a cloud
+		case a.IsLinkLocalUnicast(): // 169.254.169.254 gives away the secrets of a cloud machine
 			return "of the link alone"
 		case a.IsPrivate():
 			return "of a private network"
@@ -43,7 +43,7 @@ func denied(own []netip.Addr) func(netip.Addr) string {
 	}
 }
 
-// ownAddresses are those of this machine.
+// ownAddresses returns the addresses of this machine.
 func ownAddresses() []netip.Addr {
 	var own []netip.Addr
 	addresses, _ := net.InterfaceAddrs()

@@ -16,18 +16,20 @@ import (
 	"time"
 )
 
-// dockerfile is what Build makes an image of where it is told nothing else. Its argument BASE is the image that it starts from.
+// dockerfile is the default of Build. Its argument BASE names the image that it starts from.
 //
 //go:embed Dockerfile
 var dockerfile []byte
 
 // Recipe describes the sources of an image.
 type Recipe struct {
-	Tag        string    // the image's name
-	Dockerfile []byte    // nil: ours
-	Base       string    // its argument BASE, if not ""
-	Rootfs     string    // replaces the Dockerfile: a folder or a tar archive with a root file system; no registry is used
-	Progress   io.Writer // receives the engine's output, or nil
+	Tag        string // the image's name
+	Dockerfile []byte // nil: ours
+	Base       string // its argument BASE, if not ""
+	// Rootfs replaces the Dockerfile: a folder or a tar archive with a root file system. No registry
+	// is used.
+	Rootfs   string
+	Progress io.Writer // receives the engine's output, or nil
 }
 
 // buildTime bounds the making of an image.
@@ -64,7 +66,7 @@ func (e *Engine) buildDockerfile(ctx context.Context, r Recipe) error {
 	return e.tell(e.client(ctx, nil, append(args, "-")...), bytes.NewReader(text), r.Progress)
 }
 
-// importRootfs makes an image of one layer.
+// importRootfs makes an image with one layer.
 func (e *Engine) importRootfs(ctx context.Context, r Recipe) error {
 	info, err := os.Stat(r.Rootfs)
 	if err != nil {
@@ -95,7 +97,7 @@ func (e *Engine) importRootfs(ctx context.Context, r Recipe) error {
 	return err
 }
 
-// tell runs a client that is given something to read.
+// tell runs a client with input.
 func (e *Engine) tell(client *exec.Cmd, in io.Reader, progress io.Writer) error {
 	var said bytes.Buffer
 	last := &lastOf{to: &said, most: 4 << 10}
@@ -125,9 +127,9 @@ func (l *lastOf) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// packRootfs writes a folder as an archive in which everything belongs to root. Devices, sockets
-// and pipes are left out, and so are the bits that give a program another user's rights: a sandbox
-// has none of either. /tmp is everybody's.
+// packRootfs writes a folder as an archive owned by root. It drops devices, sockets, pipes, and the
+// bits that give a program another user's rights, since a sandbox supports none. /tmp is writable
+// for all.
 func packRootfs(ctx context.Context, dir string, to io.Writer) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

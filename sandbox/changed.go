@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// Change is something in a folder that was made or changed and that a person should look at before
-// anything on the host does.
+// Change is a made or changed entry of a folder that a person should check before the host uses it.
 type Change struct {
 	Path string // with slashes, from the top
 	Why  string
@@ -123,7 +122,7 @@ func disarm(dir string, root *os.Root, p string, info fs.FileInfo) (had string) 
 	return had
 }
 
-// leaves reports whether a link points out of the folder, as it is written.
+// leaves reports whether a link's text points out of the folder.
 func leaves(root *os.Root, p string) bool {
 	target, err := root.Readlink(filepath.FromSlash(p))
 	if err != nil || filepath.IsAbs(target) {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// dropCapabilities is of Linux: files have no capabilities here.
+// dropCapabilities returns false: files have capabilities only on Linux.
 func dropCapabilities(string) (there bool, err error) { return false, nil }
 
 // changeTime returns the time of the last change of a file or its metadata.

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// dropCapabilities takes a file's capabilities away, and reports whether it had any.
+// dropCapabilities removes a file's capabilities, and reports whether it had any.
 func dropCapabilities(path string) (there bool, err error) {
 	const name = "security.capability"
 	if _, err := syscall.Getxattr(path, name, nil); err != nil {

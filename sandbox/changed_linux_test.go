@@ -8,14 +8,15 @@ import (
 	"time"
 )
 
-// Capabilities of files go as set-user-ID bits do.
+// Changed clears capabilities of files like set-user-ID bits.
 func TestChangedDropsCapabilities(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "tool")
 	if err := os.WriteFile(path, []byte("x"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	capNetRaw := []byte{1, 0, 0, 2, 0, 0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0} // version 2, effective; permitted: bit 13
+	// Version 2, effective; permitted: bit 13.
+	capNetRaw := []byte{1, 0, 0, 2, 0, 0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 	if err := syscall.Setxattr(path, "security.capability", capNetRaw, 0); err != nil {
 		t.Skipf("only root may give a file capabilities, on a file system that keeps them: %v", err)
 	}

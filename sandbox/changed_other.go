@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// dropCapabilities is of Linux: files have no capabilities here.
+// dropCapabilities returns false: files have capabilities only on Linux.
 func dropCapabilities(string) (there bool, err error) { return false, nil }
 
-// changeTime is when a file last changed, as far as can be told here.
+// changeTime returns the best known time of a file's last change.
 func changeTime(info fs.FileInfo) time.Time { return info.ModTime() }

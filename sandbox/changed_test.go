@@ -22,7 +22,8 @@ func TestChangedNamesWhatTheHostWouldObey(t *testing.T) {
 	time.Sleep(60 * time.Millisecond) // more than a tick of the file system's clock
 	since := time.Now()
 	tr.file("Makefile", "new")
-	if err := os.Chtimes(filepath.Join(dir, "Makefile"), time.Unix(1, 0), time.Unix(1, 0)); err != nil { // as a command would hide it
+	if err := os.Chtimes(filepath.Join(dir, "Makefile"), time.Unix(1, 0), time.Unix(1, 0)); err != nil {
+		// A command would hide its change like this.
 		t.Fatal(err)
 	}
 	tr.file("main.go", "new")

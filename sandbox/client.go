@@ -59,7 +59,7 @@ func (e *Engine) client(ctx context.Context, given []string, args ...string) *ex
 	return cmd
 }
 
-// clientNames are the variables that an engine's program itself reads.
+// clientNames returns the variables that an engine's client reads.
 func clientNames() []string {
 	return []string{"PATH", "HOME", "USER", "TMPDIR", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "DBUS_SESSION_BUS_ADDRESS", "CONTAINER_HOST", "CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF"}
 }
@@ -137,8 +137,7 @@ func (a *atMost) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// remove takes a container away, whatever it does, and returns when it is gone, or when the engine
-// had its time.
+// remove removes a container in any state, and returns when it is gone or a timeout has passed.
 func (e *Engine) remove(name string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), orderTime+orderTime/2)
 	defer cancel()

@@ -29,15 +29,15 @@ type Collecting struct {
 	// Gone lists files that existed before and do not now. A HEAD among them counts when git would
 	// take its folder for a repository; files of another version control are refused.
 	Gone []string
-	// Before, if not nil, is the target of the link that was at a path before anything ran. Such a
-	// link is taken as long as it has that target.
+	// Before, if not nil, returns the target of the link that was at a path before the run. Such a
+	// link is accepted while it has that target.
 	Before func(path string) (target string, ok bool)
-	// Take, if not nil, is given each file that was taken, in the order of paths, with its content,
-	// which is then not kept. Its error ends everything.
+	// Take, if not nil, receives each accepted file in the order of paths, with its content, which is
+	// then not kept. Its error ends Collect.
 	Take func(f File, content io.Reader) error
 }
 
-// File is a file that was taken.
+// File is an accepted file.
 type File struct {
 	Path    string // with slashes, from the top; valid UTF-8 without control characters
 	Exec    bool   // its owner may run it
@@ -49,7 +49,7 @@ type File struct {
 
 // Refused is an entry that was not taken.
 type Refused struct {
-	Path string // as it is on the disk: it may hold anything
+	Path string // as on disk, with any bytes
 	Why  string
 }
 
@@ -60,10 +60,10 @@ const (
 	maxPath         = 4096 // bytes
 )
 
-// errTooMuch is returned when there are more files, or more bytes in them, than Collecting allows.
+// errTooMuch means that there are more files or bytes than Collecting allows.
 var errTooMuch = errors.New("there is too much to take")
 
-// candidate is a file that was seen, before it is read.
+// candidate is a file before it is read.
 type candidate struct {
 	path string
 	info fs.FileInfo
@@ -135,7 +135,7 @@ func (c *collection) refuse(path, why string) (bool, error) {
 	return false, nil
 }
 
-// see decides by name and kind.
+// see decides about an entry by its name and kind.
 func (c *collection) see(p string, info fs.FileInfo, why error) (enter bool, err error) {
 	switch {
 	case why != nil:
@@ -171,7 +171,7 @@ func (c *collection) see(p string, info fs.FileInfo, why error) (enter bool, err
 	return false, nil
 }
 
-// link takes a link that was there before.
+// link accepts a link that existed before.
 func (c *collection) link(p string) (bool, error) {
 	target, err := c.root.Readlink(p)
 	if err != nil {
@@ -186,7 +186,7 @@ func (c *collection) link(p string) (bool, error) {
 	return c.refuse(p, "a link that was not there before")
 }
 
-// take reads a file.
+// take reads and accepts a file.
 func (c *collection) take(f candidate) error {
 	if n := names(f.info); n > 1 && c.names[fileKey(f.info)] < n {
 		_, err := c.refuse(f.path, "it has another name, outside of the folder or among what is left out")
@@ -249,7 +249,7 @@ func (c *collection) read(f candidate) ([]byte, fs.FileInfo, error) {
 	return content, after, nil
 }
 
-// reason is an error without the paths that the caller knows.
+// reason returns an error without paths that the caller knows.
 func reason(err error) string {
 	if of := new(fs.PathError); errors.As(err, &of) {
 		err = of.Err

@@ -207,8 +207,8 @@ func TestCollectHandsOutContent(t *testing.T) {
 	}
 }
 
-// TestCollectWhileLinksAreSwapped has another goroutine put links to a secret, to its folder and to
-// pipes in the place of files and folders, and back.
+// TestCollectWhileLinksAreSwapped replaces files and folders with links to a secret, to its folder
+// and to pipes, and back, during Collect.
 func TestCollectWhileLinksAreSwapped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

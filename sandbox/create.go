@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// bind is one folder or file of the host inside.
+// bind mounts one folder or file of the host.
 type bind struct {
 	from, to string
 	write    bool
 }
 
-// arg is a bind as --mount takes it. Paths have no comma.
+// arg returns a bind in the syntax of --mount. Paths have no comma.
 func (b bind) arg() string {
 	arg := "type=bind,src=" + b.from + ",dst=" + b.to
 	if !b.write {
@@ -24,7 +24,7 @@ func (b bind) arg() string {
 	return arg + ",bind-propagation=private"
 }
 
-// container is one container, before it is made.
+// container describes a container before it is made.
 type container struct {
 	name   string
 	image  string // its id
@@ -36,8 +36,8 @@ type container struct {
 	argv   []string
 }
 
-// ranOut reports whether Podman's process has noted that the kernel killed for want of memory. With
-// control groups of version 1, inspect does not tell.
+// ranOut reports whether Podman's monitor recorded a kill for lack of memory. With control groups
+// of version 1, inspect does not show it.
 func (c container) ranOut() bool {
 	if c.folder == "" {
 		return false
@@ -49,7 +49,7 @@ func (c container) ranOut() bool {
 // insideHome is the home folder inside, the only writable place besides the workspace.
 const insideHome = "/tmp"
 
-// plan is the container for a Spec that is complete.
+// plan returns the container for a complete Spec.
 func (e *Engine) plan(name, image string, s Spec, g given, hidden []hidden, argv []string) (container, error) {
 	c := container{name: name, image: image, spec: s, argv: argv}
 	if len(argv) == 0 || argv[0] == "" {
@@ -105,7 +105,7 @@ func (e *Engine) user(s Spec) (string, error) {
 	case s.User != "":
 		return s.User, nil
 	case e.Name == "docker" && e.facts.rootless:
-		return "0:0", nil // the engine's own user outside, who has no right but the user's
+		return "0:0", nil // the engine's own user outside, with only the user's rights
 	}
 	uid, gid := os.Getuid(), os.Getgid()
 	if uid == 0 {
@@ -195,7 +195,7 @@ func (s Spec) environment() []string {
 	return append(env, s.Env...)
 }
 
-// clientReads reports whether the engine's client itself would read a variable: such a one is
+// clientReads reports whether the engine's client itself would read a variable, which is then
 // passed as an argument.
 func clientReads(name string) bool {
 	return slices.Contains(clientNames(), name) || strings.HasPrefix(name, "DOCKER_") || strings.HasPrefix(name, "CONTAINER") || strings.HasPrefix(name, "BUILDKIT") ||

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// always are the arguments of every container but for its name, its user and its limits.
+// always returns the arguments of every container except its name, user and limits.
 func always(user string) []string {
 	return []string{"create", "--name", "NAME", "--pull", "never", "--init", "--network", "none",
 		"--user", user, "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--read-only",
@@ -42,7 +42,8 @@ func TestCreateArguments(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	me := strconv.Itoa(os.Getuid()) + ":" + strconv.Itoa(os.Getgid()) // the test's folders are ours, even as root
+	// The test's folders are ours, even as root.
+	me := strconv.Itoa(os.Getuid()) + ":" + strconv.Itoa(os.Getgid())
 	work := "type=bind,src=DIR/tree,dst=DIR/tree,bind-propagation=private"
 	masks := []string{"--mount", "type=bind,src=GIVEN/folder,dst=DIR/tree/.git,readonly,bind-propagation=private",
 		"--mount", "type=bind,src=GIVEN/file,dst=DIR/tree/vendor/lib/.git,readonly,bind-propagation=private"}
@@ -113,7 +114,8 @@ func TestCreateArguments(t *testing.T) {
 				t.Fatal(err)
 			}
 			got, env := test.engine.args(c)
-			if i := slices.IndexFunc(got, func(a string) bool { return strings.HasPrefix(a, "nproc=") }); i > 0 { // as many as the machine allows a user
+			if i := slices.IndexFunc(got, func(a string) bool { return strings.HasPrefix(a, "nproc=") }); i > 0 {
+				// The number is the maximum that the machine allows a user.
 				got = slices.Delete(got, i-1, i+1)
 			}
 			me := self()

@@ -8,11 +8,13 @@ import (
 	"time"
 )
 
-// How a workspace is watched.
+// Bounds of a disk watch.
 const (
-	diskGlance = 200 * time.Millisecond // between looks at how much room the file system has
-	diskLook   = 2 * time.Second        // minimum between walks through the workspace, which take at most a twentieth of the time
-	diskSpare  = 512 << 20              // bytes that are left to the host
+	diskGlance = 200 * time.Millisecond // between checks of the file system's room
+	// diskLook is the minimum between walks through the workspace, which take at most a twentieth of
+	// the time.
+	diskLook  = 2 * time.Second
+	diskSpare = 512 << 20 // bytes that are left to the host
 )
 
 // usage is the size of a tree.
@@ -21,9 +23,9 @@ type usage struct {
 	files int
 }
 
-// diskWatch tells when a workspace grew too much.
+// diskWatch reports that a workspace grew too much.
 type diskWatch struct {
-	exceeded chan string // why, at most once
+	exceeded chan string // the reason, at most once
 	quit     chan struct{}
 	done     chan struct{}
 }
@@ -94,7 +96,7 @@ func (w *diskWatch) watch(root *os.Root, dir string, grow int64, most usage, too
 	}
 }
 
-// errEnough ends a walk that has seen enough.
+// errEnough ends a walk early.
 var errEnough = errors.New("enough")
 
 // measure adds up the size of a tree. It stops beyond most, unless that is nil. unread is a folder

@@ -24,7 +24,7 @@ func names(info fs.FileInfo) int {
 	return 1
 }
 
-// fileKey tells files apart.
+// fileKey identifies a file.
 func fileKey(info fs.FileInfo) [2]uint64 {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return [2]uint64{uint64(s.Dev), uint64(s.Ino)}
@@ -41,5 +41,5 @@ func freeBytes(dir string) (int64, bool) {
 	return int64(s.Bavail) * int64(s.Bsize), true
 }
 
-// openQuick has the open of a FIFO not wait for its writer.
+// openQuick prevents the open of a FIFO from waiting for its writer.
 const openQuick = syscall.O_NONBLOCK

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// realEngine is the Docker of REVERIE_DOCKER, which .ci/docker starts, or the Podman of
-// REVERIE_PODMAN, which .ci/podman sets up. It is the tests' alone.
+// realEngine returns the Docker in REVERIE_DOCKER, which .ci/docker starts, or the Podman in
+// REVERIE_PODMAN, which .ci/podman sets up. Only the tests use it.
 func realEngine(t *testing.T) *Engine {
 	t.Helper()
 	host, settings := os.Getenv("REVERIE_DOCKER"), os.Getenv("REVERIE_PODMAN")
@@ -51,7 +51,7 @@ func realEngine(t *testing.T) *Engine {
 	return e
 }
 
-// place is a workspace that its user may write.
+// place returns a workspace that its user may write.
 func place(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "work")

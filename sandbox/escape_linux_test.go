@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// raw asks the engine past all that is tested here.
+// raw calls the engine directly, bypassing the tested code.
 func raw(t *testing.T, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(realName(), args...)
@@ -29,8 +29,8 @@ func raw(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// started runs a script that says "ready" and waits for its standard input to end, and returns its
-// container while it runs.
+// started runs a script that prints "ready" and waits for the end of its standard input. It returns
+// the running container.
 func started(t *testing.T, e *Engine, s Spec, script string) (id string, finish func() Result) {
 	t.Helper()
 	ready := make(chan struct{})
@@ -76,8 +76,8 @@ func started(t *testing.T, e *Engine, s Spec, script string) (id string, finish 
 	}
 }
 
-// TestEngineInspect looks at a running container from outside: by the engine, and by the kernel of
-// the host.
+// TestEngineInspect examines a running container from outside, through the engine and the host's
+// kernel.
 func TestEngineInspect(t *testing.T) {
 	e := realEngine(t)
 	dir := place(t)
@@ -89,7 +89,7 @@ func TestEngineInspect(t *testing.T) {
 	}
 	fields, pids := map[string]any{"NetworkMode": "none", "ReadonlyRootfs": true, "Privileged": false, "PidsLimit": 40.0, "Memory": float64(100 << 20), "MemorySwap": float64(100 << 20),
 		"NanoCpus": 1.5e9, "Devices": []any{}, "CapAdd": nil, "CapDrop": []any{"ALL"}, "SecurityOpt": []any{"no-new-privileges"}, "IpcMode": "private", "PidMode": "", "CgroupnsMode": "private", "Binds": nil}, []string{"top", id, "-eo", "pid"}
-	if e.Name == "podman" { // it names in other words, or not at all
+	if e.Name == "podman" { // it uses other names, or none
 		for _, field := range []string{"CapDrop", "SecurityOpt", "IpcMode", "CgroupnsMode", "Binds"} {
 			delete(fields, field)
 		}
@@ -199,7 +199,7 @@ func TestEngineEscapes(t *testing.T) {
 	}
 }
 
-// TestEngineHoldsBombs has a command make processes without end.
+// TestEngineHoldsBombs runs a command that forks without end.
 func TestEngineHoldsBombs(t *testing.T) {
 	e := realEngine(t)
 	r := sh(t, e, Spec{Image: realImage, Workspace: place(t), Limits: Limits{Processes: 30}}, `i=0; while [ $i -lt 200 ]; do sleep 4242 & i=$((i+1)); done; true`)
@@ -241,7 +241,7 @@ func TestEngineAsksBeforeItKills(t *testing.T) {
 	}
 }
 
-// TestEngineRefusesVolumes: an image may ask for a folder of the host's disk that nothing limits.
+// TestEngineRefusesVolumes: an image can ask for a volume without a disk limit.
 func TestEngineRefusesVolumes(t *testing.T) {
 	e := realEngine(t)
 	const tag = "reverie-test-volume"

@@ -15,8 +15,8 @@ import (
 	"testing"
 )
 
-// TestMain is the tests, or a client of an engine that only notes how it was called, or a process
-// to be killed.
+// TestMain runs the tests, or acts as a client that records its calls, or as a process to be
+// killed.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("REVERIE_FAKE_ENGINE"); dir != "" {
 		os.Exit(fakeClient(dir, os.Args[1:]))
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// killedChild is a process that runs a container and is killed meanwhile.
+// killedChild is a process that is killed while it runs a container.
 func killedChild(dir, mark string) int {
 	e, err := Find(context.Background(), realName())
 	if err == nil {
@@ -62,7 +62,8 @@ func newFake(t *testing.T, name, info string) fake {
 		t.Fatal(err)
 	}
 	f := fake{t.TempDir()}
-	script := "#!/bin/sh\nREVERIE_FAKE_ENGINE='" + f.dir + "' GORACE=atexit_sleep_ms=0 exec '" + self + "' \"$@\"\n" // the race detector would wait a second at each end
+	// The race detector would wait a second at each end.
+	script := "#!/bin/sh\nREVERIE_FAKE_ENGINE='" + f.dir + "' GORACE=atexit_sleep_ms=0 exec '" + self + "' \"$@\"\n"
 	if err := os.WriteFile(filepath.Join(f.dir, name), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +81,7 @@ func (f fake) write(t *testing.T, name, text string) {
 	}
 }
 
-// calls are the calls with a verb, in order; all without one.
+// calls returns the calls with a verb, in order; "" selects all.
 func (f fake) calls(t *testing.T, verb string) []call {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(f.dir, "log"))

@@ -16,17 +16,17 @@ func keptFrom() []string {
 		"keyctl", "add_key", "request_key", "reboot", "io_uring_setup", "io_uring_enter", "io_uring_register"}
 }
 
-// newNamespaces are the flags of clone that make one: CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC,
-// NEWUSER, NEWPID and NEWNET.
+// newNamespaces are the flags of clone that make namespaces: CLONE_NEWNS, NEWCGROUP, NEWUTS,
+// NEWIPC, NEWUSER, NEWPID and NEWNET.
 const newNamespaces = 0x7e020000
 
 // Linux error numbers for denied system calls, on any build platform.
 const (
 	notPermitted = 1  // EPERM
-	notThere     = 38 // ENOSYS: a C library then takes the older call
+	notThere     = 38 // ENOSYS: a C library then uses
 )
 
-// filterRule is one of a filter's, as Podman and Docker write it.
+// filterRule is a rule of a filter in the format of Podman and Docker.
 type filterRule struct {
 	Names    []string            `json:"names"`
 	Action   string              `json:"action"`
@@ -38,8 +38,8 @@ type filterRule struct {
 	Errno    string              `json:"errno,omitempty"`
 }
 
-// narrowFilter is Podman's filter of system calls, read from a file, without those that keptFrom
-// names, and with clone for processes and threads alone.
+// narrowFilter reads Podman's filter of system calls from a file. It drops the calls in keptFrom,
+// and allows clone only for processes and threads.
 func narrowFilter(path string) ([]byte, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -77,11 +77,13 @@ func narrowFilter(path string) ([]byte, error) {
 		return fmt.Appendf(nil, `[{"index":%d,"value":%d,"valueTwo":0,"op":"SCMP_CMP_MASKED_EQ"}]`, argument, newNamespaces)
 	}
 	eperm, enosys := uint(notPermitted), uint(notThere)
-	others := map[string][]string{"arches": {"s390", "s390x"}} // there the flags are the second argument
+	// There the flags are the second argument.
+	others := map[string][]string{"arches": {"s390", "s390x"}}
 	rules = append(rules,
 		filterRule{Names: []string{"clone"}, Action: "SCMP_ACT_ALLOW", Args: masked(0), Excludes: others},
 		filterRule{Names: []string{"clone"}, Action: "SCMP_ACT_ALLOW", Args: masked(1), Includes: others},
-		filterRule{Names: []string{"clone3"}, Action: "SCMP_ACT_ERRNO", ErrnoRet: &enosys}) // its flags are in memory that a filter cannot read
+		// Its flags are in memory that a filter cannot read.
+		filterRule{Names: []string{"clone3"}, Action: "SCMP_ACT_ERRNO", ErrnoRet: &enosys})
 	if len(taken) > 0 {
 		rules = append(rules, filterRule{Names: taken, Action: "SCMP_ACT_ERRNO", ErrnoRet: &eperm})
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // privateFolder returns the folder, readable by its owner alone, that holds one folder for each
-// running container of ours. It is among temporary files under a fixed name, so that Prune finds
+// of our running containers. It is among temporary files under a fixed name, so that Prune finds
 // it; a foreign one is refused. Each engine has its own, because it does not know the containers of
 // others.
 func privateFolder(engine string) (string, error) {
@@ -65,12 +65,17 @@ func (e *Engine) give(name string) (given, error) {
 	return g, os.WriteFile(g.filter(), filter, 0o400)
 }
 
-func (g given) emptyFolder() string { return filepath.Join(g.dir, "folder") } // replaces a git directory
-func (g given) emptyFile() string   { return filepath.Join(g.dir, "file") }   // replaces a file that names one
-func (g given) owner() string       { return filepath.Join(g.dir, "owner") }  // names the owner
-func (g given) socket() string      { return filepath.Join(g.dir, "proxy") }
-func (g given) filter() string      { return filepath.Join(g.dir, "filter") }
-func (g given) hosts() string       { return filepath.Join(g.dir, "hosts") } // otherwise Podman would expose the host's
+// emptyFolder replaces a git directory.
+func (g given) emptyFolder() string { return filepath.Join(g.dir, "folder") }
+
+// emptyFile replaces a file that names one.
+func (g given) emptyFile() string { return filepath.Join(g.dir, "file") }
+func (g given) owner() string     { return filepath.Join(g.dir, "owner") } // names the owner
+func (g given) socket() string    { return filepath.Join(g.dir, "proxy") }
+func (g given) filter() string    { return filepath.Join(g.dir, "filter") }
+
+// hosts hides the host's own file, which Podman would show.
+func (g given) hosts() string { return filepath.Join(g.dir, "hosts") }
 
 func (g given) remove() error { return os.RemoveAll(g.dir) }
 

@@ -13,7 +13,7 @@ func ownedByUs(info fs.FileInfo) bool {
 	return ok && int(s.Uid) == os.Getuid()
 }
 
-// ownerOfFile are the ids of the user and group that a file belongs to.
+// ownerOfFile returns the user and group ids of a file.
 func ownerOfFile(info fs.FileInfo) (uid, gid int, ok bool) {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -83,8 +83,8 @@ func forward(address, socket string, services, argv []string) (int, error) {
 	return exitCode(cmd.ProcessState), nil
 }
 
-// carry passes one connection on to the socket, and there to a service of the host unless that is
-// "".
+// carry forwards one connection to the socket, and from there to a service of the host unless that
+// is "".
 func carry(c net.Conn, socket, service string) {
 	defer c.Close()
 	out, err := net.Dial("unix", socket)

@@ -14,8 +14,8 @@ import (
 // maxHidden bounds the git directories in a workspace.
 const maxHidden = 100
 
-// hidden is a git directory of a workspace, or a file that names one. In its place the container
-// has an empty one that cannot be written, moved or removed.
+// hidden is a git directory of a workspace, or a file that names one. The container has an empty
+// one in its place, which cannot be written, moved or removed.
 type hidden struct {
 	path string // absolute
 	dir  bool

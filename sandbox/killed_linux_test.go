@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// TestEngineClientIsKilled kills a process with containers at some moment of its work, again and
-// again: the next Prune leaves nothing of it, and nothing of a living one goes.
+// TestEngineClientIsKilled repeatedly kills a process with containers at various moments. The next
+// Prune removes all of its containers and none of a living process.
 func TestEngineClientIsKilled(t *testing.T) {
 	e := realEngine(t)
 	lookers := len(looking())
@@ -36,7 +36,7 @@ func TestEngineClientIsKilled(t *testing.T) {
 		}
 		after := time.Duration(i) * 100 * time.Millisecond // from before anything is made until it runs
 		if e.Name == "podman" {
-			after *= 2 // it takes its time
+			after *= 2 // Podman is slower
 		}
 		time.Sleep(after)
 		child.Process.Kill()
@@ -49,7 +49,7 @@ func TestEngineClientIsKilled(t *testing.T) {
 		if _, err := e.Prune(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
-		for range 20 { // an order on its way when the client died may still have been carried out
+		for range 20 { // an order on its way at the client's death may still run
 			if time.Sleep(50 * time.Millisecond); len(mustList(t, e)) == 1 {
 				break
 			}
@@ -94,9 +94,9 @@ func mustList(t *testing.T, e *Engine) []Container {
 	return list
 }
 
-// TestSilentEngine is about one that takes a connection and says nothing.
+// TestSilentEngine tests an engine that accepts a connection and does not answer.
 func TestSilentEngine(t *testing.T) {
-	realEngine(t) // it takes as long as patience does
+	realEngine(t) // it waits for the full timeout
 	socket := socketIn(t)
 	l, err := net.Listen("unix", socket)
 	if err != nil {
@@ -113,7 +113,7 @@ func TestSilentEngine(t *testing.T) {
 	}
 }
 
-// looking are the processes that Podman has look after our containers.
+// looking returns the Podman processes that monitor our containers.
 func looking() []string {
 	var found []string
 	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")

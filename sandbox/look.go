@@ -63,7 +63,7 @@ func lookInto(root *os.Root, at string, depth int, tell visit) error {
 	}
 }
 
-// told is an error of the visitor, which ends a walk.
+// told is an error of the visit function, which ends a walk.
 type told struct{ error }
 
 func (t told) Unwrap() error { return t.error }
@@ -100,8 +100,8 @@ func enterFolder(root *os.Root, name string, info fs.FileInfo, full string, dept
 	return nil
 }
 
-// isGit reports whether some file system takes a name for .git: in another case, with characters
-// that HFS+ ignores, with endings that NTFS drops, or by its short name.
+// isGit reports whether some file system takes a name for .git. It may be in another case, have
+// characters that HFS+ ignores or endings that NTFS drops, or be the short name.
 func isGit(name string) bool {
 	for part := range strings.SplitSeq(name, `\`) {
 		if part = plainName(part); part == ".git" || part == "git~1" {
@@ -111,13 +111,13 @@ func isGit(name string) bool {
 	return false
 }
 
-// isOther reports whether a name is that of another version control's folder.
+// isOther reports whether a name is the folder of another version control.
 func isOther(name string) bool {
 	name = plainName(name)
 	return name == ".hg" || name == ".jj" || name == ".sl"
 }
 
-// plainName is a name as the file system that forgives most compares it.
+// plainName normalises a name as the most lenient file system would.
 func plainName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) {
@@ -129,8 +129,8 @@ func plainName(name string) string {
 	return strings.ToLower(strings.TrimRight(name, " ."))
 }
 
-// bareDirs finds folders without .git that git takes for a repository: those with a HEAD, objects
-// and refs, or with the name of a folder that has them.
+// bareDirs finds folders without .git that git takes for a repository. They have a HEAD, and either
+// objects and refs or a commondir.
 type bareDirs map[string]int
 
 const (
@@ -158,10 +158,10 @@ func (b bareDirs) see(p string, info fs.FileInfo) {
 	}
 }
 
-// isHead reports whether a path has the name that a repository's HEAD has.
+// isHead reports whether a path ends in the name of a repository's HEAD.
 func isHead(p string) bool { return plainName(path.Base(p)) == "head" }
 
-// runs says why git obeys a file, if it does.
+// runs returns the reason that git obeys a file, or "".
 func (b bareDirs) runs(p string) string {
 	has := b[path.Dir(p)]
 	if has&bareHead != 0 && (has&(bareObjects|bareRefs) == bareObjects|bareRefs || has&bareCommon != 0) {

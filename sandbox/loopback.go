@@ -14,7 +14,7 @@ func loopback(target string) (netip.AddrPort, bool) {
 	return at, err == nil && at.Port() > 0 && at.Addr().IsLoopback() && !at.Addr().Is4In6() && at.Addr().Zone() == ""
 }
 
-// loopbacks are those of an allow-list, each once.
+// loopbacks returns the loopback services in an allow-list, each once.
 func loopbacks(network []string) ([]netip.AddrPort, error) {
 	var all []netip.AddrPort
 	for _, entry := range network {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// builtReverie is the program, as it has to be built to run in any image.
+// builtReverie builds the program in a form that runs in any image, and returns its path.
 func builtReverie(t *testing.T) string {
 	t.Helper()
 	reverie := filepath.Join(t.TempDir(), "reverie")
@@ -23,8 +23,8 @@ func builtReverie(t *testing.T) string {
 	return reverie
 }
 
-// TestDockerForwards: a program inside reaches the one service of this machine that is allowed, at
-// the address that it has outside.
+// TestDockerForwards: a program inside reaches the only allowed service of this machine, at its
+// address outside.
 func TestDockerForwards(t *testing.T) {
 	e := realEngine(t)
 	allowed, other := echo(t), echo(t)

@@ -102,7 +102,7 @@ func TestProxyReachesOnlyTheServiceThatIsAllowed(t *testing.T) {
 	}
 }
 
-// A program that takes CONNECT by itself gets to the same service, by its one spelling.
+// A program that uses CONNECT itself reaches the same service, by its only spelling.
 func TestProxyTakesAServiceByConnect(t *testing.T) {
 	socket := socketIn(t)
 	s, err := namesOf(nil, echo(t)).listen(socket, []string{"127.0.0.1:11434"})

@@ -8,23 +8,23 @@ import (
 	"github.com/reverie-memory/reverie/internal/process"
 )
 
-// Owner is the process that a container was made for.
+// Owner is the process that runs a container.
 type Owner struct {
 	Host    string // the machine, and on Linux its pid namespace: process ids are unique only there
 	PID     int
-	Started string // when the process started, as the system tells it; "" where it does not
+	Started string // start time of the process in the system's form; "" if unknown
 }
 
-// self is this process.
+// self returns this process.
 var self = sync.OnceValue(func() Owner {
 	return Owner{Host: thisHost(), PID: os.Getpid(), Started: process.Stamp(os.Getpid())}
 })
 
-// thisHost names the machine and its space of process ids.
+// thisHost identifies the machine and its pid namespace.
 var thisHost = sync.OnceValue(func() string {
 	host, err := os.Hostname()
 	if err != nil {
-		return "" // no container is taken for one of a dead process then
+		return "" // then no container seems to have a dead owner
 	}
 	if space := process.Space(); space != "" {
 		host += "/" + space
@@ -53,7 +53,7 @@ func (o Owner) labels() []string {
 	return []string{labelOurs + "=1", labelOwner + "=" + o.Host, labelPID + "=" + strconv.Itoa(o.PID), labelStarted + "=" + o.Started}
 }
 
-// ownerOf reads the labels.
+// ownerOf parses the owner from labels.
 func ownerOf(labels map[string]string) Owner {
 	pid, _ := strconv.Atoi(labels[labelPID])
 	return Owner{labels[labelOwner], pid, labels[labelStarted]}

@@ -4,12 +4,12 @@ package sandbox
 
 import "syscall"
 
-// ownGroup starts a client in a group of its own, where no key of a terminal reaches it.
+// ownGroup starts a client in a process group of its own, out of reach of a terminal's keys.
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// outlive has nothing to do: no client ends with us.
+// outlive does nothing: no client ends with us.
 func outlive(*syscall.SysProcAttr) {}
 
-// hardProcesses is not known: elsewhere than on Linux, containers run in a machine with limits of
+// hardProcesses returns 0, unknown: outside of Linux, containers run in a machine with limits of
 // its own.
 func hardProcesses() uint64 { return 0 }

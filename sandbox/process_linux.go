@@ -6,14 +6,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownGroup starts a client in a group of its own, where no key of a terminal reaches it, and has it
-// end with us. The kernel looks at the thread that started it; Go's threads live as long as the
-// process, where no goroutine ends while it holds one.
+// ownGroup starts a client in a process group of its own, out of reach of a terminal's keys, and
+// makes it end with us. The kernel watches the starting thread; Go's threads live as long as the
+// process, unless a goroutine ends while locked to one.
 func ownGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// outlive has a client go on when we end.
+// outlive lets a client continue when we end.
 func outlive(how *syscall.SysProcAttr) { how.Pdeathsig = 0 }
 
 // hardProcesses returns the maximum number of processes of the current user; 0 if unknown.

@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// endGroup ends a process that leads its group, and all in it.
+// endGroup ends a group leader and its group.
 func endGroup(p *os.Process) error { return syscall.Kill(-p.Pid, syscall.SIGKILL) }
 
-// exitCode is a process's, or 128 and the number of the signal that ended it.
+// exitCode returns a process's exit code, or 128 plus the number of its signal.
 func exitCode(s *os.ProcessState) int {
 	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
 		return 128 + int(w.Signal())

@@ -13,9 +13,9 @@ func endGroup(p *os.Process) error { return p.Kill() }
 
 func exitCode(s *os.ProcessState) int { return s.ExitCode() }
 
-// outlive has nothing to do: no client ends with us.
+// outlive does nothing: no client ends with us.
 func outlive(*syscall.SysProcAttr) {}
 
-// hardProcesses is not known: elsewhere than on Linux, containers run in a machine with limits of
+// hardProcesses returns 0, unknown: outside of Linux, containers run in a machine with limits of
 // its own.
 func hardProcesses() uint64 { return 0 }

@@ -21,7 +21,7 @@ import (
 const (
 	proxyHead  = 16 << 10         // bytes of a request
 	proxyWait  = 15 * time.Second // for a request, a name and a connection, each
-	proxyIdle  = 5 * time.Minute  // in which neither side says anything
+	proxyIdle  = 5 * time.Minute  // without traffic from either side
 	proxyConns = 128              // at once
 	maxDenied  = 32
 )
@@ -51,8 +51,8 @@ type serving struct {
 	denied []string
 }
 
-// listen begins to serve on a socket in a folder that only its owner can enter. allow is host:port,
-// or [address]:port.
+// listen serves on a socket in a folder that only its owner can enter. allow lists host:port, or
+// [address]:port.
 func (p proxy) listen(socket string, allow []string) (*serving, error) {
 	s := &serving{proxy: p, places: make(chan struct{}, proxyConns), open: map[net.Conn]bool{}}
 	for _, a := range allow {
@@ -82,7 +82,8 @@ func (p proxy) listen(socket string, allow []string) (*serving, error) {
 	if s.listen, err = net.Listen("unix", socket); err != nil {
 		return nil, fmt.Errorf("listen for the network of a container: %w", err)
 	}
-	if err := os.Chmod(socket, 0o666); err != nil { // the user inside may differ; outside, only its owner can enter the folder
+	if err := os.Chmod(socket, 0o666); err != nil {
+		// The user inside may differ. Outside, only the folder's owner can enter it.
 		s.listen.Close()
 		return nil, err
 	}
@@ -91,7 +92,7 @@ func (p proxy) listen(socket string, allow []string) (*serving, error) {
 	return s, nil
 }
 
-// parseTarget reads host:port as an allow-list has it, and returns it in one spelling.
+// parseTarget parses host:port from an allow-list, and normalises it.
 func parseTarget(text string) (string, error) {
 	host, port, err := net.SplitHostPort(text)
 	n, err2 := strconv.ParseUint(port, 10, 16)
@@ -128,7 +129,7 @@ func (s *serving) accept() {
 	}
 }
 
-// keep remembers a connection, so that close ends it.
+// keep registers a connection for close.
 func (s *serving) keep(c net.Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

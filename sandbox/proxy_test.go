@@ -100,7 +100,7 @@ func namesOf(table map[string]string, server netip.AddrPort) proxy {
 	}
 }
 
-// socketIn is the path of a socket, which has room for some hundred bytes.
+// socketIn returns a short path for a socket, whose path is limited to about a hundred bytes.
 func socketIn(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "s")
@@ -190,8 +190,8 @@ func TestProxyReachesWhatIsAllowed(t *testing.T) {
 	}
 }
 
-// TestProxyEnds has a connection open when the proxy ends: both sides see the end, and nothing
-// listens any more.
+// TestProxyEnds ends the proxy with an open connection: both sides see the end, and nothing listens
+// any more.
 func TestProxyEnds(t *testing.T) {
 	socket := socketIn(t)
 	s, err := namesOf(map[string]string{"a.example.com": "1.1.1.1"}, echo(t)).listen(socket, []string{"a.example.com:1"})
@@ -217,8 +217,8 @@ func TestProxyEnds(t *testing.T) {
 	}
 }
 
-// TestProxyEndsWhatIsBeingReached is about a host that does not answer: the end of the proxy is the
-// end of asking it.
+// TestProxyEndsWhatIsBeingReached tests a host that does not answer: the end of the proxy ends the
+// attempt.
 func TestProxyEndsWhatIsBeingReached(t *testing.T) {
 	for _, what := range []string{"a name", "a connection"} {
 		asked, why := make(chan bool, 1), make(chan error, 1)

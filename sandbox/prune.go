@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Container is an existing container of ours.
+// Container is one of our existing containers.
 type Container struct {
 	ID      string
 	Name    string

@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// Ended says why a command is over.
+// Ended is the reason that a command is over.
 type Ended string
 
 const (
 	Exited    Ended = "exited"    // by itself
 	TimedOut  Ended = "time"      // Limits.Time
 	TooLong   Ended = "output"    // Limits.Output
-	TooBig    Ended = "disk"      // Limits.Disk, Limits.Files, or hardly any room is left
+	TooBig    Ended = "disk"      // Limits.Disk, Limits.Files, or a nearly full disk
 	NoMemory  Ended = "memory"    // a process was killed for Limits.Memory, and the command failed
 	Cancelled Ended = "cancelled" // by the context
 )
@@ -37,7 +37,7 @@ type Result struct {
 	Took   time.Duration // from start to end of the command
 	Why    string        // for TooBig: the reason
 	Denied []string      // refused hosts, unique, at most 32, with reasons
-	Hidden []string      // git directories and files of the workspace that were not inside
+	Hidden []string      // git directories and files of the workspace that were hidden
 }
 
 // Run runs argv in a container of its own and returns when the container is gone. stdin may be nil.
@@ -87,8 +87,7 @@ func (e *Engine) Run(ctx context.Context, s Spec, argv []string, stdin io.Reader
 			err = errors.Join(err, fmt.Errorf("%w: %s: %w", ErrLeft, name, gone))
 		}
 	}()
-	// A client that is killed may leave an order behind that is carried out later, so this one is
-	// waited for.
+	// A killed client may leave an order that runs later, so this one is awaited.
 	args, env := e.args(c)
 	if _, err := e.askWith(context.WithoutCancel(ctx), orderTime, env, args...); err != nil {
 		if noImage(err) {
@@ -111,7 +110,7 @@ func (e *Engine) Run(ctx context.Context, s Spec, argv []string, stdin io.Reader
 	return e.attend(ctx, c, watch, stdin, result)
 }
 
-// attend starts a container, looks after it, and tells how it ended.
+// attend starts a container, supervises it, and returns the outcome.
 func (e *Engine) attend(ctx context.Context, c container, watch *diskWatch, stdin io.Reader, result Result) (Result, error) {
 	l := c.spec.Limits
 	var kept [2]bytes.Buffer
@@ -128,7 +127,7 @@ func (e *Engine) attend(ctx context.Context, c container, watch *diskWatch, stdi
 	defer end()
 	client := e.client(life, nil, "start", "--attach", "--interactive", c.name)
 	client.Dir = c.folder
-	var said bytes.Buffer // Podman tells here alone why it cannot start a command
+	var said bytes.Buffer // only here Podman reports the reason that it cannot start a command
 	client.Stdout, client.Stderr = &limited{streams[0], budget}, io.MultiWriter(&atMost{&said, 4 << 10}, &limited{streams[1], budget})
 	fed, err := feed(client, stdin)
 	if err != nil {
@@ -165,12 +164,13 @@ func (e *Engine) attend(ctx context.Context, c container, watch *diskWatch, stdi
 			ask, most = []string{"stop", "--time", fmt.Sprint(seconds), c.name}, orderTime+l.Grace
 		}
 		if _, err := e.ask(context.WithoutCancel(ctx), most, ask...); err != nil {
-			_, _ = e.ask(context.WithoutCancel(ctx), orderTime, "kill", c.name) // it may have ended meanwhile: its state decides
+			// It may have ended meanwhile: its state decides.
+			_, _ = e.ask(context.WithoutCancel(ctx), orderTime, "kill", c.name)
 		}
 		select {
 		case <-over:
 		case <-time.After(orderTime):
-			end() // the engine is gone, or does not tell its client
+			end() // the engine is gone, or does not inform
 			<-over
 		}
 	}

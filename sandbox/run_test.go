@@ -59,7 +59,7 @@ func TestFindFailsClosed(t *testing.T) {
 	})
 }
 
-// found is the fake engine, found.
+// found returns the engine that Find finds, and its fake client.
 func found(t *testing.T, name, info string) (*Engine, fake) {
 	t.Helper()
 	f := newFake(t, name, info)

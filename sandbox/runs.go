@@ -23,8 +23,8 @@ func Runs(p string) string {
 	return ""
 }
 
-// runs reports whether a pattern names a file: a name anywhere, a path from any folder on where it
-// has slashes, all in a folder where it ends with one.
+// runs reports whether a pattern matches a file. It is a name in any folder, a path below any
+// folder if it has slashes, and a whole folder if it ends with one.
 func runs(pattern, name, whole string) bool {
 	if dir, ok := strings.CutSuffix(pattern, "/"); ok {
 		return strings.HasPrefix(whole, dir+"/") || strings.Contains(whole, "/"+dir+"/") || whole == dir || strings.HasSuffix(whole, "/"+dir)
@@ -37,13 +37,13 @@ func runs(pattern, name, whole string) bool {
 	return ok
 }
 
-// runner is a program of the host with the files that it obeys.
+// runner is a host program with the files that it obeys.
 type runner struct {
 	why      string
 	patterns []string // in lower case
 }
 
-// GitObeys is the answer of Runs for files that git itself obeys in a work tree, and BareRepository
+// GitObeys is the answer of Runs for files that git itself obeys in a work tree. BareRepository is
 // that of Collect for files that make git take their folder for a repository. OtherRepository is
 // the answer of Runs for files of another version control, whose settings name commands too.
 const (
@@ -52,7 +52,7 @@ const (
 	OtherRepository = "Mercurial, Jujutsu or Sapling obeys it"
 )
 
-// runners are the programs known to execute project files with little or no confirmation.
+// runners returns the programs known to execute project files with little or no confirmation.
 func runners() []runner {
 	return []runner{
 		{OtherRepository, []string{".hg/", ".jj/", ".sl/"}},

@@ -30,32 +30,34 @@ import (
 )
 
 var (
-	// ErrMissing is returned when the engine's program is not on PATH.
+	// ErrMissing means that the engine's program is not on PATH.
 	ErrMissing = errors.New("the program is not there")
-	// ErrSilent is returned when the engine does not answer in time, or answers with an error.
+	// ErrSilent means that the engine does not answer in time, or answers with an error.
 	ErrSilent = errors.New("the engine does not answer")
-	// ErrWeak is returned when the engine cannot hold a limit, or does not filter system calls.
+	// ErrWeak means that the engine cannot enforce a limit, or does not filter system calls.
 	ErrWeak = errors.New("the engine cannot contain a command")
 	// ErrNoImage means that an image is not on this machine. Images are never pulled.
 	ErrNoImage = errors.New("there is no such image")
 	// ErrBadSpec means that a request cannot be sandboxed safely.
 	ErrBadSpec = errors.New("not to be sandboxed")
-	// ErrLeft is returned when a container could not be removed. Prune does when the engine answers
+	// ErrLeft means that a container could not be removed. Prune removes it once the engine answers
 	// again.
 	ErrLeft = errors.New("a container may be left")
 )
 
-// Engines are the names that Find knows.
+// Engines returns the names that Find accepts.
 func Engines() []string { return []string{"docker", "podman"} }
 
-// How long one answer of the engine may take.
+// Timeouts for one answer of the engine.
 const (
-	infoTime  = 5 * time.Second  // to answer that it is there
-	tellTime  = 30 * time.Second // for Podman, which has no daemon and asks the package manager about each of its parts
+	infoTime = 5 * time.Second // to answer that it is there
+	// tellTime is for Podman, which has no daemon and asks the package manager about each of its
+	// parts.
+	tellTime  = 30 * time.Second
 	orderTime = 60 * time.Second // to make, stop or remove a container
 )
 
-// Engine is a container engine on this machine that answered and holds every limit.
+// Engine is a container engine on this machine that answered and enforces every limit.
 type Engine struct {
 	Name    string // docker or podman
 	Version string
@@ -73,7 +75,7 @@ type Engine struct {
 type facts struct {
 	cpus     int
 	rootless bool   // the engine runs as the user, who has id 0 inside
-	remapped bool   // ids of containers are mapped to others by the engine's configuration
+	remapped bool   // the engine's configuration maps ids inside to others
 	filter   string // Podman on this machine: the file with its filter of system calls
 }
 
@@ -146,7 +148,7 @@ func (e *Engine) readDocker(out []byte) error {
 		ServerErrors             []string
 		NCPU                     int
 		MemoryLimit, PidsLimit   bool
-		CPUCfsQuota, CpuCfsQuota bool // one spelling or the other, by version
+		CPUCfsQuota, CpuCfsQuota bool // the spelling depends on the version
 		SecurityOptions          []string
 	}
 	if err := json.Unmarshal(out, &info); err != nil {
@@ -196,7 +198,7 @@ func (e *Engine) readPodman(out []byte) error {
 	}
 	e.Version, e.facts = info.Version.Version, facts{cpus: h.CPUs, rootless: h.Security.Rootless}
 	filtered := h.Security.SeccompEnabled
-	if runtime.GOOS == "linux" { // elsewhere the file is in another machine, and so are the containers
+	if runtime.GOOS == "linux" { // elsewhere the file and the containers are in another machine
 		e.facts.filter = h.Security.SeccompProfile
 		filtered = filtered && filepath.IsAbs(e.facts.filter)
 	}
@@ -227,8 +229,8 @@ func (e *Engine) strong(system string, filtered, memory, pids, cpu bool) error {
 	return nil
 }
 
-// Image is the id of an image that is on this machine, sha256:…, by which a container is made: a
-// name may mean another one tomorrow.
+// Image returns the full id, sha256:…, of a local image. A container is made by id, because a name
+// may change its meaning.
 func (e *Engine) Image(ctx context.Context, name string) (string, error) {
 	if name == "" || strings.HasPrefix(name, "-") {
 		return "", fmt.Errorf("%w: %q is not a name", ErrNoImage, name)
@@ -250,7 +252,7 @@ func (e *Engine) Image(ctx context.Context, name string) (string, error) {
 	return id, nil
 }
 
-// isImageID reports whether a name is an id in full.
+// isImageID reports whether a name is a full id.
 func isImageID(name string) bool {
 	hex, ok := strings.CutPrefix(name, "sha256:")
 	return ok && len(hex) == 64 && strings.Trim(hex, "0123456789abcdef") == ""

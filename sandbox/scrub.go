@@ -47,7 +47,8 @@ func Scrub(dir string, keep func(bare string) (bool, error)) ([]Change, error) {
 			gone = append(gone, Change{p, OtherRepository})
 			return false, nil
 		case info.IsDir() && info.Mode()&0o700 != 0o700: // git can enter a folder that cannot be listed
-			_ = root.Chmod(filepath.FromSlash(p), info.Mode().Perm()|0o700) // if it is not ours, Collect reports it
+			// If it is not ours, Collect reports it.
+			_ = root.Chmod(filepath.FromSlash(p), info.Mode().Perm()|0o700)
 		}
 		disarm(dir, root, p, info)
 		bare.see(p, info)

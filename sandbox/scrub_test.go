@@ -52,7 +52,7 @@ func TestScrub(t *testing.T) {
 }
 
 // A folder that git takes for a repository loses its HEAD, even at the top or in a folder that only
-// its owner could read. One that may stay keeps it.
+// its owner could read. A folder that may stay keeps it.
 func TestScrubTakesHeadsOfRepositories(t *testing.T) {
 	dir := t.TempDir()
 	tr := tree{t, dir}

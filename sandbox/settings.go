@@ -10,7 +10,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/config"
 )
 
-// FromSettings returns the Spec that the settings allow a command. It takes the values of variables
+// FromSettings returns the Spec for a command from the settings. It takes the values of variables
 // from this process.
 func FromSettings(c config.Sandbox) (Spec, error) {
 	s := Spec{Image: c.Image, Caches: c.Caches, Network: c.Network, Runtime: c.Runtime, Limits: Limits{
@@ -32,8 +32,8 @@ func FromSettings(c config.Sandbox) (Spec, error) {
 	return s, nil
 }
 
-// Folders resolves the folder that a command can write, and the folder in it where the command
-// starts: dir, or the top if dir is outside.
+// Folders returns the writable folder of a command, and its start folder there: dir, or the top if
+// dir is outside.
 func Folders(top, dir string) (workspace, start string, err error) {
 	if workspace, err = resolved(top); err != nil {
 		return "", "", err

@@ -20,15 +20,20 @@ type Spec struct {
 	ReadOnly  bool     // the workspace can only be read
 	Dir       string   // start folder in the workspace; "" is its top
 	Env       []string // NAME=VALUE; nothing else of the host's environment is inside
-	Caches    []string // absolute paths of folders and files that can be read inside, at the same path
-	Network   []string // host:port to reach by CONNECT through a proxy, or a loopback service at the same address inside; empty means no network
-	Forward   []string // with Network: a host program with first arguments, which calls Forward with the rest
-	Loop      string   // name of the loop that it belongs to, for its label
-	User      string   // uid:gid; "" is the current user, or for root the owner of the workspace
-	Runtime   string   // the engine's runtime, such as runsc; "" is its default
-	Limits    Limits
+	Caches    []string // absolute paths of readable folders and files, the same inside
+	// Network lists host:port targets, reached by CONNECT through a proxy or, on loopback, at the same
+	// address inside. Empty means no network.
+	Network []string
+	// Forward is required with Network: a host program with first arguments, which calls Forward with
+	// the rest.
+	Forward []string
+	Loop    string // name of its loop, for the label
+	User    string // uid:gid; "" is the current user, or for root the owner of the workspace
+	Runtime string // the engine's runtime, such as runsc; "" is its default
+	Limits  Limits
 
-	Stdout, Stderr interface{ Write([]byte) (int, error) } // receive the output as it comes; nil keeps it for the Result
+	// Stdout and Stderr receive the output as it comes. nil keeps it for the Result.
+	Stdout, Stderr interface{ Write([]byte) (int, error) }
 }
 
 // Limits bound the resources of a command. Zero is the default in defaultLimits.
@@ -40,12 +45,12 @@ type Limits struct {
 	Processes int   // and threads
 	OpenFiles int   // of one process
 	Output    int64 // bytes of standard output and standard error together
-	Disk      int64 // bytes that the workspace may grow by, and the size of one file
+	Disk      int64 // bytes of growth of the workspace, and
 	Files     int   // that may be added to the workspace
 	Temp      int64 // bytes in /tmp
 }
 
-// defaultLimits are enough for the tests of most projects.
+// defaultLimits suffice for the tests of most projects.
 func defaultLimits() Limits {
 	return Limits{Time: 10 * time.Minute, Grace: 5 * time.Second, Memory: 2 << 30, CPUs: 2, Processes: 256, OpenFiles: 4096,
 		Output: 16 << 20, Disk: 4 << 30, Files: 500_000, Temp: 512 << 20}
@@ -113,7 +118,7 @@ func (s Spec) complete(cpus int) (Spec, error) {
 	return s, s.Limits.check()
 }
 
-// isUser reports whether s is two numbers with a colon between.
+// isUser reports whether s is two numbers separated by a colon.
 func isUser(s string) bool {
 	uid, gid, ok := strings.Cut(s, ":")
 	_, err := strconv.ParseUint(uid, 10, 31)
@@ -121,7 +126,7 @@ func isUser(s string) bool {
 	return ok && err == nil && err2 == nil
 }
 
-// workspace is the real path of a folder that may be given to a container.
+// workspace returns the real path of a folder that a container may use.
 func workspace(dir string) (string, error) {
 	real, err := mountable(dir)
 	if err != nil {
@@ -133,7 +138,7 @@ func workspace(dir string) (string, error) {
 	return real, nil
 }
 
-// readable is the real path of a cache that may be given to a container.
+// readable returns the real path of a cache that a container may read.
 func readable(path, workspace string) (string, error) {
 	real, err := mountable(path)
 	if err != nil {
@@ -151,8 +156,8 @@ func readable(path, workspace string) (string, error) {
 	return real, nil
 }
 
-// mountable returns the real path of a folder that is safe to mount: not a system folder, not a
-// home, and none that contains a home or an engine's socket.
+// mountable returns the real path of a folder that is safe to mount. It is not a system folder or a
+// home, and contains neither a home nor an engine's socket.
 func mountable(path string) (string, error) {
 	if !filepath.IsAbs(path) {
 		return "", fmt.Errorf("%w: %q is not an absolute path", ErrBadSpec, path)
@@ -193,7 +198,7 @@ func mountable(path string) (string, error) {
 	return real, nil
 }
 
-// within reports whether a clean path is a folder or lies in it.
+// within reports whether a clean path is a folder or below it.
 func within(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }

@@ -25,12 +25,12 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// Code is the code of a clone.
+// Code checks memories against the code of a clone.
 type Code struct {
 	Repo     *git.Repo // offline: see git.Repo.Offline
 	State    string    // the state folder, which may not exist yet
 	Main     string    // default branch; "" asks git
-	Memories string    // the ref of the branch of memories, which is no side branch of the code
+	Memories string    // the ref of the memory branch, which is no side branch of the code
 	Book     *record.Book
 
 	// Note receives errors that left an answer unknown. It may be nil.
@@ -46,14 +46,14 @@ func (c *Code) Here(ctx context.Context) *Commit {
 	if c.here == nil {
 		id, branch, err := c.Repo.Head(ctx)
 		if err != nil {
-			id = "" // before the first commit, or nothing that can be read
+			id = "" // before the first commit, or unreadable
 		}
 		c.here = c.at(id, branch)
 	}
 	return c.here
 }
 
-// Stand has the asker stand at a commit from now on, which is on a branch, or on none that counts.
+// Stand makes a commit the asker's, on a branch or on none.
 func (c *Code) Stand(commit, branch string) { c.here = c.at(commit, branch) }
 
 // On returns the code for work that began on a branch: its tip, if it is a side branch of this
@@ -88,7 +88,7 @@ func (c *Code) Mainline(ctx context.Context) git.Default {
 	return *c.main
 }
 
-// Reset forgets where HEAD and the branches were: they may have moved.
+// Reset forgets HEAD and the branches, which may have moved.
 func (c *Code) Reset() { c.here, c.on, c.main = nil, nil, nil }
 
 // Done saves the findings at the asker's commit and closes its resources. The Code remains usable.

@@ -14,7 +14,7 @@ import (
 
 const memories = "refs/heads/reverie/memory"
 
-// newCode is the code of a new repository with one file of it.
+// newCode returns the code of a new repository with one file of it.
 func newCode(t *testing.T) (*testrepo.Repo, *Code) {
 	t.Helper()
 	r := testrepo.New(t)
@@ -23,7 +23,7 @@ func newCode(t *testing.T) (*testrepo.Repo, *Code) {
 	return r, codeOf(t, r)
 }
 
-// find is a repository with its state folder.
+// find returns a repository with its state folder.
 func find(t *testing.T, r *testrepo.Repo) (repo *git.Repo, state string) {
 	t.Helper()
 	repo, err := git.Find(t.Context(), r.Dir)
@@ -36,7 +36,7 @@ func find(t *testing.T, r *testrepo.Repo) (repo *git.Repo, state string) {
 	return repo, state
 }
 
-// codeOf is the code as a new command sees it.
+// codeOf returns the code as a new command sees it.
 func codeOf(t *testing.T, r *testrepo.Repo) *Code {
 	t.Helper()
 	repo, state := find(t, r)

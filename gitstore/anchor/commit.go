@@ -23,7 +23,7 @@ const codeTime = 2 * time.Second
 const (
 	maxJudged = 16              // anchors of one memory
 	maxRead   = 128 << 20       // bytes of files
-	maxSides  = 64              // side branches that nothing was found out about yet
+	maxSides  = 64              // side branches without a stored verdict
 	sideTime  = 2 * time.Second // for all of them, in one command
 )
 
@@ -54,7 +54,7 @@ type codeFile struct {
 	text []byte
 }
 
-// at is the code at a commit, "" for none.
+// at returns the code at a commit, "" for none.
 func (c *Code) at(commit, branch string) *Commit {
 	at := &Commit{of: c, ID: commit, Branch: branch, moved: map[string]map[string]string{}, patches: map[string][]string{}}
 	if commit == "" {
@@ -156,7 +156,7 @@ func (c *Commit) find(ctx context.Context, key string, a record.Anchor, source s
 	return found, err
 }
 
-// text reads a file, within the bounds.
+// text reads a file within the bounds.
 func (c *Commit) text(ctx context.Context, blob string) ([]byte, error) {
 	if c.last.blob == blob {
 		return c.last.text, nil
@@ -181,9 +181,9 @@ const anchorDigits = 16
 // maxHops bounds the renames of one file that are followed by history alone.
 const maxHops = 4
 
-// follow finds a file that left the anchor's path: the same bytes elsewhere, git's rename since the
-// memory's commit, or a name in the commits that removed it. Without a path, certain reports that
-// the file was here and is gone.
+// follow finds a file that left the anchor's path. It looks for the same bytes elsewhere, git's
+// rename since the memory's commit, or a name in the commits that removed it. Without a path,
+// certain reports that the file was here and is gone.
 func (c *Commit) follow(ctx context.Context, a record.Anchor, source string) (path, blob string, certain bool, err error) {
 	if c.search == nil {
 		c.search, c.stop = context.WithTimeout(ctx, codeTime)

@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	maxAnchored = 1 << 20 // bytes of the largest file that an anchor is put into
+	maxAnchored = 1 << 20 // bytes of the largest file that may get an anchor
 	grepNames   = 4       // of one statement, searched in all of the code
-	grepMost    = 8       // a name that more files have tells nothing
-	grepFiles   = 2       // nor does one that is defined in more, or is in more and nowhere defined
+	grepMost    = 8       // a name in more files is too frequent
+	grepFiles   = 2       // likewise if more files define it, or more have it without a definition
 )
 
 // search looks for the anchors of one memory.
@@ -23,11 +23,11 @@ type search struct {
 	c      *Commit
 	names  []record.Name
 	files  []namedFile
-	ending []string // words with the ending of a file that no path from the top is like
+	ending []string // words with a file's ending that match no path from the top
 	cut    bool     // part of the code was not searched
 }
 
-// namedFile is a file in which lines are looked for.
+// namedFile is a file to search for lines.
 type namedFile struct {
 	path, blob string
 	line       int // named by the statement, from 1
@@ -89,7 +89,7 @@ func (c *Commit) Find(ctx, grep context.Context, m record.Memory) (out []string,
 	return out, !s.cut
 }
 
-// add takes a word for the path of a file, or not.
+// add adds the path of a file that a word names, if it does.
 func (s *search) add(ctx context.Context, word string) bool {
 	path, line := splitLine(word)
 	path = strings.TrimPrefix(path, "./")
@@ -108,7 +108,7 @@ func (s *search) add(ctx context.Context, word string) bool {
 	return err == nil
 }
 
-// codeEnding is a name of two letters or more with an ending such as files of code have.
+// codeEnding matches a name of two letters or more with an ending of code files.
 var codeEnding = pattern.New(`(^|/)[\w.@-]*\w{2}\.[a-z][a-z0-9]{0,4}$`)
 
 // addEndings finds files by the end of their path, such as orders.go, if the end is unique.
@@ -137,8 +137,8 @@ func (s *search) addEndings(ctx, grep context.Context) {
 	}
 }
 
-// addNames searches names in all of the code, and rests on the lines that define them; without such
-// a line on others, where the name is plainly one and few files have it.
+// addNames searches names in all of the code and anchors their defining lines. Without a definition
+// it takes other lines, if the word is clearly a name in few files.
 func (s *search) addNames(ctx, grep context.Context, out []string) []string {
 	names := s.names[:min(grepNames, len(s.names))]
 	if len(names) == 0 {
@@ -171,14 +171,14 @@ func (s *search) addNames(ctx, grep context.Context, out []string) []string {
 	return out
 }
 
-// place is a file with a line that has a name.
+// place is a file with a line that contains a name.
 type place struct {
 	namedFile
 	text  []byte
 	found string // the line
 }
 
-// places are the files that a name can rest on, of those that have it.
+// places returns those files with a name that can hold its anchor.
 func (s *search) places(ctx context.Context, n record.Name, paths []string) []place {
 	var defining, having []place
 	seen := map[string]bool{}
@@ -234,7 +234,7 @@ func inPath(path string, of []string) bool {
 	return false
 }
 
-// addLine adds the anchor of a file's line that has a token, if there is room and such a line.
+// addLine adds the anchor of a line with a token, if there is room and such a line.
 func (s *search) addLine(list []string, f namedFile, text []byte, token string) []string {
 	a, ok := record.NewAnchor(f.path, f.blob, text, []string{token})
 	if !ok || a.Snippet == "" || len(list) >= record.MaxAnchors {
@@ -243,8 +243,8 @@ func (s *search) addLine(list []string, f namedFile, text []byte, token string) 
 	return s.addAnchor(list, a)
 }
 
-// addAnchor adds an anchor unless the scanner would take something out of it: it could never be
-// found again.
+// addAnchor adds an anchor unless the scanner would redact it, which would make it impossible to
+// find.
 func (s *search) addAnchor(list []string, a record.Anchor) []string {
 	text := a.String()
 	clean, _ := s.c.of.Book.Clean(record.Memory{Anchors: []string{text}})
@@ -254,7 +254,7 @@ func (s *search) addAnchor(list []string, a record.Anchor) []string {
 	return append(list, text)
 }
 
-// splitLine takes path:line or path:line:column apart.
+// splitLine parses path:line or path:line:column.
 func splitLine(span string) (path string, line int) {
 	path, rest, ok := strings.Cut(span, ":")
 	if ok {
@@ -267,7 +267,7 @@ func splitLine(span string) (path string, line int) {
 	return span, 0
 }
 
-// lineAt is the line of a text, from 1, without the white space around it, if there is one.
+// lineAt returns a line of a text, numbered from 1, without the white space around it.
 func lineAt(text []byte, n int) []string {
 	for line := range strings.Lines(string(text)) {
 		if n--; n == 0 {

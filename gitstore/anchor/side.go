@@ -17,13 +17,12 @@ const (
 	maxRebased  = 50  // of the side branch
 )
 
-// ErrNoBranch is returned by Named for a branch that is neither here nor on a remote that was
-// fetched.
+// ErrNoBranch means that a branch is neither here nor on a fetched remote.
 var ErrNoBranch = errors.New("there is no such branch here")
 
-// Side returns the Branch for a memory learned at c. It is "" on the default branch, on a detached
-// HEAD, and on a side branch without a commit of its own, which still has the default branch's
-// code.
+// Side returns the Branch for a memory learned at c. It is "" on the default branch and on a
+// detached HEAD. It is also "" on a side branch without a commit of its own, which still has the
+// default branch's code.
 func (c *Commit) Side(ctx context.Context) string {
 	if c.ID == "" || c.Branch == "" {
 		return ""
@@ -180,7 +179,8 @@ func (c *Code) landedOn(ctx context.Context, s record.Side, tip, base, to string
 		return has(s.Patch), nil
 	}
 	for _, now := range c.grown(ctx, s.Name, tip) {
-		from, err := c.Repo.MergeBase(ctx, now, to) // later than base if the default branch was merged into it
+		// It is later than base if the default branch was merged into the side branch.
+		from, err := c.Repo.MergeBase(ctx, now, to)
 		if err != nil || from == "" {
 			continue
 		}
@@ -196,8 +196,8 @@ func (c *Code) landedOn(ctx context.Context, s record.Side, tip, base, to string
 	return err == nil && len(copies) > 0 && !slices.ContainsFunc(copies, func(p string) bool { return !has(p) }), err
 }
 
-// patches are the patch ids of the commits between two, as git.Repo.Between lists them. It is asked
-// once a command.
+// patches returns the patch ids of the commits between two, as git.Repo.Between lists them. It
+// caches the answer.
 func (c *Code) patches(ctx context.Context, base, to string, n int, paths ...string) ([]string, error) {
 	here := c.Here(ctx)
 	key := strings.Join(append([]string{base, to}, paths...), "\x00")
@@ -218,7 +218,7 @@ func (c *Code) patches(ctx context.Context, base, to string, n int, paths ...str
 // maxPaths bounds the files of a side branch that narrow the search for its copies.
 const maxPaths = 200
 
-// grown are the tips of a branch, here and on remotes, that have a commit of it and more.
+// grown returns the tips of a branch, here and on remotes, that have its commit and more.
 func (c *Code) grown(ctx context.Context, name, tip string) []string {
 	tips, _ := c.Repo.Branches(ctx, name)
 	slices.Sort(tips)

@@ -26,7 +26,7 @@ import (
 const (
 	verdictMagic = "reverie code 1\n"
 	verdictDir   = "code"
-	verdictFiles = 8 // commits that are kept: a few worktrees and where they were before
+	verdictFiles = 8 // commits with a file: a few worktrees, each with its recent commits
 	maxVerdicts  = 100_000
 )
 
@@ -41,7 +41,7 @@ const (
 	isFresh   = 'f' // anchor: the snippet is there
 	isChanged = 's' // anchor: the file is there without the snippet
 	isGone    = 'g' // anchor: the file is gone
-	isUnknown = 'u' // it could not be found out; never kept
+	isUnknown = 'u' // unknown; never stored
 	isHere    = 'h' // side: its commits are reachable from the code at hand
 	isLanded  = 'l' // side: its commits are in the default branch
 	isAway    = 'e' // side: neither
@@ -53,7 +53,7 @@ func verdictKey(about ...string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// verdicts are those of one commit.
+// verdicts holds the verdicts of one commit.
 type verdicts struct {
 	file    string             // "" where they cannot be kept
 	all     map[string]verdict // by key

@@ -15,9 +15,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/reader"
 )
 
-// A statement that the repository's documents or task runners make already is worth less: their
-// readers know it. The worker compares memories with them. Hooks read the result from a file in the
-// state folder.
+// Statements that documents or task runners repeat are worth less, because their readers know them.
+// The worker compares memories with these files, and hooks read the result from the state folder.
 
 // StatedDir is the folder of the state folder with the memories that each work tree states. It may
 // be deleted at any time.
@@ -26,8 +25,8 @@ const StatedDir = "stated"
 // statedFile names the file of a work tree, below the state folder.
 func statedFile(top string) string { return StatedDir + "/" + derived.Sum([]byte(top)) + ".json" }
 
-// NoteStated notes for hooks which files of the work tree state memories that are known or wait, by
-// their ids. A failure costs a session some needless lines.
+// NoteStated records for hooks, by id, the memories and pending operations that each file of the
+// work tree repeats. A failure costs a session some needless lines.
 func NoteStated(ctx context.Context, r *reader.Reader) error {
 	if r.Repo.WorkTree == "" {
 		return nil
@@ -95,7 +94,7 @@ func (b *maker) withoutStated(all []candidate, in *Injection) []candidate {
 	})
 }
 
-// statedSum changes when withoutStated may leave out other memories.
+// statedSum changes with the memories that withoutStated drops.
 func statedSum(repo *git.Repo, agent string) string {
 	text, err := file.Read(filepath.Join(repo.CommonDir, "reverie", filepath.FromSlash(statedFile(repo.WorkTree))), file.MaxState)
 	if err != nil {
@@ -110,8 +109,8 @@ func statedSum(repo *git.Repo, agent string) string {
 	return sum
 }
 
-// importedFrom names the file of an agent's own memory that a memory was imported from, or is "".
-// Files of the work tree are compared as they are now.
+// importedFrom returns the file of an agent's own memory that a memory was imported from, or "".
+// Files of the work tree are compared in their current state.
 func importedFrom(m record.Memory) string {
 	from, ok := strings.CutPrefix(m.Source.By, "import/")
 	if name, _, found := strings.Cut(from, ":"); ok && found && strings.Contains(name, "-memory/") {

@@ -11,14 +11,14 @@ import (
 	"github.com/reverie-memory/reverie/internal/unseen"
 )
 
-// An agent is given one element, to tell it from the words of its user and to cut it out of the
-// transcript that it comes back in. The text is a function of the items: no clock, no chance.
+// An agent gets one element, distinct from the words of its user and easy to cut out of a
+// transcript. The text is a pure function of the items.
 
 // Element is the name of the element. reflect/transcript looks for its beginning.
 const Element = "reverie-memory"
 
-// MaxInjected bounds the text that is given at once, in bytes: one client cuts at 10,000
-// characters, another in the middle of texts with more than 2,500 tokens, of four bytes each.
+// MaxInjected bounds the text of one injection, in bytes. One client cuts at 10,000 characters.
+// Another cuts out the middle of texts with more than 2,500 tokens, of four bytes each.
 const MaxInjected = 9000
 
 // maxLabelled bounds the line that counts older versions, in bytes.
@@ -180,8 +180,8 @@ func (p Parcel) said(cut, short int) string {
 // maxNext bounds the memories without room that the ledger names.
 const maxNext = 20
 
-// maxOfKind bounds the candidates of one kind and tier that are tried, the most valuable: as many
-// short lines as fit into an injection, some 17 tokens each.
+// maxOfKind bounds the candidates of one kind and tier to try, the most valuable. As many short
+// lines, of about 17 tokens each, fit into an injection.
 const maxOfKind = 128
 
 // fill packs candidates, the most valuable first, and notes the fate of each in the injection.

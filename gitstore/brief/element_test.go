@@ -68,7 +68,8 @@ func FuzzPacked(f *testing.F) {
 		if own := transcript.Own(middle + "\nfix it"); strings.TrimSpace(own) != "fix it" {
 			t.Errorf("cut in the middle: %q", own)
 		}
-		if own := transcript.Own("fix it\n" + got[:len(got)*2/3]); strings.TrimSpace(own) != "fix it" { // a client cut its end
+		if own := transcript.Own("fix it\n" + got[:len(got)*2/3]); strings.TrimSpace(own) != "fix it" {
+			// A client cut its end.
 			t.Errorf("cut off: %q", own)
 		}
 	})

@@ -11,10 +11,10 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// Agents read files of instructions by themselves, each its own. Memories in the block of such a
-// file need not be given.
+// Each agent reads its own file of instructions. Memories in the block of such a file need not be
+// given again.
 
-// withoutShown leaves out memories that the asker reads in the block of the work tree's file.
+// withoutShown drops memories that the asker reads in the work tree's file.
 func (b *maker) withoutShown(all []candidate, in *Injection) []candidate {
 	body := blockInSight(b.Repo.WorkTree, b.Config.Agents, b.asked.agent())
 	if body == "" {
@@ -80,8 +80,8 @@ func readsFile(top, file, agent string) bool {
 	return false
 }
 
-// instructions returns the text of a file of the work tree, "" where it is no file that an agent
-// would read. A link may come with the repository and lead anywhere, even to files without an end.
+// instructions returns the text of a file of the work tree, or "" if no agent would read it. A link
+// may come with the repository and lead anywhere, even to endless files.
 func instructions(top, name string) string {
 	file := filepath.Join(top, filepath.FromSlash(name))
 	target, err := filepath.EvalSymlinks(file)

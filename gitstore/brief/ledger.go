@@ -24,19 +24,19 @@ import (
 	"github.com/reverie-memory/reverie/reflect"
 )
 
-// Ledger records what sessions were given: a file for each session in a folder of the state folder,
-// a line for each injection. A session is given no memory twice between two compactions, so its
-// file stays short; it expires as sessions do. It holds ids and our own words, no text of a memory.
-// A torn line is passed over, so that its memories may be given again.
+// Ledger records the memories given to sessions: one file per session in the state folder, one line
+// per injection. A session gets no memory twice between two compactions, so its file stays short;
+// it expires with the session. It holds ids and our own words, but no text of a memory. A torn line
+// is ignored, so its memories may be given again.
 type Ledger struct {
 	Repo    *git.Repo
 	Scanner *redact.Scanner
 }
 
-// LedgerDir is its folder.
+// LedgerDir is the ledger's folder in the state folder.
 const LedgerDir = "ledger"
 
-// Injection is what was, or would be, given to an agent.
+// Injection describes an actual or possible output to an agent.
 type Injection struct {
 	ID      string         `json:"id,omitempty"` // i and 12 hex digits
 	Time    time.Time      `json:"time,omitzero"`
@@ -49,17 +49,19 @@ type Injection struct {
 	Hash    string         `json:"hash"`   // SHA-256 of the text, hex
 	Bytes   int            `json:"bytes"`
 	Tokens  int            `json:"tokens"`
-	Least   int            `json:"least,omitempty"` // where nothing fits: tokens from which on something does
+	// Least is the smallest budget, in tokens, that would hold something. It is 0 unless nothing fits.
+	Least int `json:"least,omitempty"`
 
 	Text    string `json:"-"`
 	Waiting int    `json:"-"` // at a session's start: operations that wait for review
-	Behind  error  `json:"-"` // wraps recall.ErrBehind: the prompt was looked up nowhere, as the index is not up to date
+	// Behind wraps recall.ErrBehind: the index is outdated, so the prompt was not looked up.
+	Behind error `json:"-"`
 }
 
 // Given is a memory in an injection.
 type Given struct {
 	ID    string   `json:"id"`
-	Why   []string `json:"why"`             // that it was chosen, and ranked where it is
+	Why   []string `json:"why"`             // reasons for its choice and rank
 	Short bool     `json:"short,omitempty"` // only its first sentence is in
 }
 
@@ -79,7 +81,7 @@ func (in *Injection) SetText(text string) {
 	in.Text, in.Hash, in.Bytes, in.Tokens = text, hex.EncodeToString(sum[:]), len(text), pack.Tokens(text)
 }
 
-// Remark says why nothing is given, or returns "".
+// Remark returns the reason that nothing is given, or "".
 func (in Injection) Remark() string {
 	switch n := in.Cut[CutBudget]; {
 	case in.Text != "":
@@ -116,14 +118,14 @@ func (l Ledger) Name(session string) string {
 	return reflect.Name(l.Scanner, client, id)
 }
 
-// dir is the folder of the ledger. It may not exist.
+// dir returns the ledger's folder, which may not exist.
 func (l Ledger) dir() string { return filepath.Join(l.Repo.CommonDir, "reverie", LedgerDir) }
 
 // fileOf names the file of a session, by its name in the ledger.
 func fileOf(name string) string { return strings.Replace(name, "/", "-", 1) + ".jsonl" }
 
-// record adds an injection where the request wants it and something was given. It is one write at
-// the end of the session's file, so that sessions do not mix. It is not synced: a power cut costs a
+// record adds an injection if the request wants that and it has items. It is one write at the end
+// of the session's file, so that sessions do not mix. It is not synced: a power cut costs a
 // repetition.
 func (l Ledger) record(in *Injection, r Request, now time.Time) error {
 	if !r.Record || r.Session == "" || in.Text == "" {
@@ -133,7 +135,7 @@ func (l Ledger) record(in *Injection, r Request, now time.Time) error {
 	return l.Add(in, now)
 }
 
-// Add writes an injection down. It sets its time and id.
+// Add stores an injection and sets its time and id.
 func (l Ledger) Add(in *Injection, now time.Time) error {
 	in.Time = now.UTC().Truncate(time.Millisecond)
 	in.ID = "i" + derived.Sum([]byte(in.Session + "\n" + in.Time.Format(time.RFC3339Nano) + "\n" + in.For + "\n" + in.Hash))[:12]
@@ -220,8 +222,8 @@ func (l Ledger) unlessGiven(in *Injection, r Request) {
 	}
 }
 
-// inSight returns the memories that a session still has before it, whole or shortened: those given
-// since its last compaction.
+// inSight returns the memories that a session still sees, whole or shortened: those given since its
+// last compaction.
 func inSight(all []Injection) map[string]pack.Form {
 	out := map[string]pack.Form{}
 	for _, in := range all {

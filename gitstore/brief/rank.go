@@ -49,8 +49,8 @@ func (c candidate) short() string {
 	return c.line()
 }
 
-// value weighs the candidate when not all have room: one and its worth, three quarters of it where
-// the kind explains more than it demands, half of it for a note.
+// value is the candidate's weight for packing: one plus its worth. Kinds that explain rather than
+// demand get three quarters of it, notes half.
 func (c candidate) value() float64 {
 	value := float64(1 + c.worth)
 	switch c.m.Kind {
@@ -103,15 +103,15 @@ func (b *maker) candidates(ctx context.Context, v *record.View, in *Injection) (
 const (
 	maxSeen     = 5    // distinct sessions
 	maxUsed     = 3    // distinct sessions whose prompts matched it
-	aboutHere   = 3    // it is about the asker's place
-	fromBranch  = 2    // it was learned on this branch
+	aboutHere   = 3    // about the asker's place
+	fromBranch  = 2    // learned on this branch
 	usedLedgers = 200  // number of session ledgers to read
 	maxTouched  = 2000 // files of a branch
 )
 
-// rank sorts candidates, the most valuable first: binding ones, then by the sessions that confirm
-// them, the prompts that named them and the asker's place; the younger first among equals, and
-// stale ones last. It uses no clock: the order changes when the knowledge does.
+// rank sorts candidates, the most valuable first: binding ones, then by confirming sessions,
+// matching prompts and the asker's place. Among equals the younger is first; stale ones are last.
+// It uses no clock, so the order changes only with the knowledge.
 func (b *maker) rank(ctx context.Context, v *record.View, all []candidate) error {
 	seen, corrects, err := b.corroboration(v, all)
 	if err != nil {
@@ -193,12 +193,12 @@ func (c candidate) earned() bool {
 	return false
 }
 
-// maxUnearned bounds the unearned memories without worth that a session begins with: no other
-// session confirms them, no prompt named them, and they are not about this place. The others are
-// found when a prompt names them.
+// maxUnearned bounds the unearned memories without worth at a session's start. No other session
+// confirms them, no prompt matched them, and they are not about this place. A matching prompt finds
+// the others.
 const maxUnearned = 8
 
-// few leaves out the unearned memories beyond maxUnearned, the least valuable, and counts them.
+// few drops the unearned memories beyond maxUnearned, the least valuable, and counts them.
 func few(all []candidate) (some []candidate, left int) {
 	unearned := 0
 	some = slices.DeleteFunc(all, func(c candidate) bool {
@@ -312,7 +312,7 @@ func (b *maker) placeOf(ctx context.Context, all []candidate) place {
 	return p
 }
 
-// about says why a memory is about the place, or "".
+// about returns the reason that a memory is about the place, or "".
 func (p place) about(m record.Memory) string {
 	for _, glob := range m.Paths {
 		if recall.Root(glob) != "" && slices.ContainsFunc(p.files, func(file string) bool { return recall.Covers(glob, file) }) {

@@ -15,8 +15,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/reader"
 )
 
-// Everybody's agents read the block of AGENTS.md. It shows the shared memories that agents are
-// given here, and names the state and the time that it shows, so that it can be rendered again.
+// All agents read the block of AGENTS.md. It shows the shared memories, and names its state and
+// time, so that it can be rendered again.
 
 // Fault is a fault of a block in a file.
 type Fault int
@@ -31,11 +31,11 @@ const (
 	ShowsForeign       // it shows changes by people not trusted here
 )
 
-// FaultOf checks a block in a text. It renders again at the state and the time that the block
-// names, so memories that are new or expired since are no fault. The state must be one of the
-// history of the state now. Nothing may be shown that is withheld here for its author, then and
-// now. The block itself has the number of the memories that were withheld for other reasons, and
-// its own labels of stale ones: these cannot be known here.
+// FaultOf checks a block in a text. It renders the block again at its own state and time, so later
+// or expired memories are no fault. The state must belong to the history of the current one. The
+// block must not show a memory that is withheld for its author, then or now. The block records the
+// number of otherwise withheld memories and its own labels of stale ones, which cannot be known
+// here.
 func FaultOf(ctx context.Context, r *reader.Reader, now *record.View, b block.Block, text string) (fault Fault, err error) {
 	if b.State == block.Absent {
 		return NoBlock, nil
@@ -258,9 +258,9 @@ func Edited(b block.Block, text string) bool {
 	return b.State == block.OK && sum != "" && sum != derived.Sum([]byte(b.Body(text)))
 }
 
-// HandEdits returns the lines of a block that no memory explains, and the lines that were taken out
-// of it though their memories still hold: given would be shown now. Memories that are new, changed
-// or forgotten since count as neither.
+// HandEdits returns the lines of a block that no memory explains, and the removed lines whose
+// memories still hold. The latter would be shown now. Memories that are new, changed or forgotten
+// since count as neither.
 func HandEdits(ctx context.Context, r *reader.Reader, now *record.View, b block.Block, text string, given []Item) (added, gone []string, err error) {
 	body := b.Body(text)
 	ours, then, err := renderedThen(ctx, r, now, b, body)

@@ -22,9 +22,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/reader"
 )
 
-// The block of a session's start is prepared once for a state of all its inputs, and kept in the
-// state folder. A hook that finds it reads some refs and small files, and no memories. The files
-// may be deleted at any time; one that is torn, too old or of another version is passed over.
+// The block for a session's start is prepared once per state of its inputs, in the state folder. A
+// hook that finds it reads some refs and small files, but no memories. The files may be deleted at
+// any time; one that is torn, too old or of another version is ignored.
 const (
 	PreparedDir   = "context"
 	contextFiles  = 32 // a few worktrees, folders and agents, and where they were before
@@ -140,9 +140,8 @@ func (s startState) write(repo *git.Repo, in Injection, until time.Time) {
 	}
 }
 
-// Prepared answers the start of a session from a block that was prepared before, opening small
-// files alone. found is false where there is none: call Give. It records what it gives. The error
-// is about the recording.
+// Prepared returns the block for a session's start if one was prepared, reading only small files.
+// If found is false, call Give. It records the injection; the error concerns only that.
 func Prepared(ctx context.Context, l Ledger, c config.Config, r Request, now time.Time) (in Injection, found bool, err error) {
 	if c.Budget == 0 {
 		return in, true, nil

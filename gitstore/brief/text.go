@@ -8,13 +8,13 @@ import (
 	"github.com/reverie-memory/reverie/internal/unseen"
 )
 
-// Stored text may come from a stranger or a model. In a text that an agent reads it can neither end
-// the frame around it nor hide anything.
+// Stored text may come from a stranger or a model. In a text for an agent it must neither end its
+// frame nor hide anything.
 
-// Item is a memory as a text for agents shows it.
+// Item is a memory in the form for agents.
 type Item struct {
 	record.Memory
-	Stale bool // code that it rests on is gone
+	Stale bool // its anchored code is gone
 }
 
 // Line returns a memory as a line of the managed block.
@@ -39,7 +39,7 @@ func (i Item) statement(safe func(string) string) string {
 	return line + " [" + i.ID[:8] + "]"
 }
 
-// StaleLabel says in a rendered text that code a memory rests on is gone.
+// StaleLabel marks a memory whose anchored code is gone.
 const StaleLabel = " (may be out of date: code it names has changed)"
 
 // Inert makes text harmless in a line of Markdown: it cannot open or close a comment, and hidden

@@ -11,14 +11,14 @@ import (
 	"github.com/reverie-memory/reverie/internal/reader"
 )
 
-// Shown is a memory of an injection, as it is now.
+// Shown is a memory of an injection in its current state.
 type Shown struct {
 	Given
 	Memory  record.Memory // zero where it is not here any more, or damaged
 	Damaged bool          // its file is here, and cannot be read
 }
 
-// Look returns the memories of an injection as they are now.
+// Look returns the current state of an injection's memories.
 func Look(ctx context.Context, r *reader.Reader, in Injection) (all []Shown, err error) {
 	err = r.View(ctx, func(v *record.View) error {
 		for _, g := range in.Items {
@@ -41,7 +41,7 @@ func damaged(v *record.View, id string) bool {
 	})
 }
 
-// Uses tell when a memory was given.
+// Uses lists the times that a memory was given.
 type Uses struct {
 	Memory  record.Memory // its id alone where it is not here any more
 	Caveats reader.Caveats
@@ -82,7 +82,7 @@ func UsesOf(ctx context.Context, r *reader.Reader, all []Injection, id string) (
 	return u, nil
 }
 
-// lostID returns the whole id of a memory that was given and is not here any more, or "".
+// lostID returns the full id of a memory that was given and no longer exists, or "".
 func lostID(all []Injection, prefix string) string {
 	for _, in := range all {
 		for _, g := range in.Items {

@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// builder makes a segment of documents.
+// builder builds a segment of documents.
 type builder struct {
 	split  func(term string) []string // grams; nil: none
 	docs   []packed
@@ -20,7 +20,7 @@ type builder struct {
 	keys   map[string]bool
 }
 
-// packed is a document that waits, with numbers in the place of terms and labels.
+// packed is a collected document, with numbers for terms and labels.
 type packed struct {
 	Doc
 	length, gramLength uint64
@@ -34,7 +34,7 @@ type token struct {
 	weight     uint8
 }
 
-// numbers counts texts in the order of appearance.
+// numbers assigns numbers to texts in the order of appearance.
 type numbers struct {
 	of    map[string]uint32
 	texts []string
@@ -52,7 +52,7 @@ func (n *numbers) number(text string) uint32 {
 	return i
 }
 
-// sorted are the texts in their order, and where each number went.
+// sorted returns the texts in order, and the new position of each number.
 func (n *numbers) sorted() (texts []string, ids []uint32) {
 	order := make([]uint32, len(n.texts))
 	for i := range order {
@@ -66,7 +66,7 @@ func (n *numbers) sorted() (texts []string, ids []uint32) {
 	return texts, ids
 }
 
-// add takes a document; its Tokens and Labels are the caller's again after.
+// add adds a document. The caller may reuse its Tokens and Labels afterwards.
 func (b *builder) add(d Doc) error {
 	if b.keys == nil {
 		b.keys = map[string]bool{}
@@ -105,7 +105,7 @@ func (b *builder) add(d Doc) error {
 	return nil
 }
 
-// section is a table in the making.
+// section collects a table.
 type section struct {
 	ends []uint32
 	text []byte
@@ -187,7 +187,7 @@ func flag(on bool) uint8 {
 	return 0
 }
 
-// grouped are the indexed documents that have a group, as neighbours.
+// grouped returns the indexed documents with a group, in the order of neighbours.
 func (b *builder) grouped() (order []uint32) {
 	for i := range b.docs {
 		if b.docs[i].Indexed && b.docs[i].Group != "" {
@@ -201,8 +201,8 @@ func (b *builder) grouped() (order []uint32) {
 	return order
 }
 
-// postings writes in which documents each term and each gram is, and sums up each document's gram
-// length: the weight of each token as often as its term has grams.
+// postings writes the documents of each term and each gram. It also sums up each document's gram
+// length: a token's weight times the number of its term's grams.
 func (b *builder) postings(names []string, latin []bool, all *[sections]section) {
 	lists := make([][]Posting, len(names))
 	for i := range b.docs {
@@ -298,9 +298,9 @@ func (p *packed) record() (out []byte) {
 
 const stepFollows = 3
 
-// join puts the sections behind a header: sum of the header; size of the segment; number of
-// documents, of indexed ones; sums of lengths; size and number of texts of each section; sums of
-// the pages.
+// join writes a header and the sections. The header holds its own sum, the segment's size, the
+// numbers of documents and of indexed ones, and sums of lengths. Each section's size and number of
+// texts follow, then the sums of the pages.
 func (b *builder) join(first [len(fixed)][]byte, all *[sections]section) ([]byte, error) {
 	var body []byte
 	head := make([]byte, segmentHead)

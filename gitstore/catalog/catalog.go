@@ -78,8 +78,10 @@ const (
 	magic      = "reverie cache 4\n" // changes with the layout, and with anything that is kept
 	headerSize = 32
 	pageSize   = 4 << 10
-	readAhead  = 16        // pages that are read at once where one follows the other
-	fewAsks    = 1024      // strings of a large section read one by one; then the section is loaded whole
+	readAhead  = 16 // pages that are read at once where one follows the other
+	// Strings of a large section are read one by one up to this number; then the section is loaded
+	// whole.
+	fewAsks    = 1024
 	maxSection = 1<<32 - 1 // bytes: offsets have four
 	maxLength  = 1 << 31   // of a document, so that sums cannot overflow
 )

@@ -26,7 +26,7 @@ func pairs(term string) (out []string) {
 
 type entry struct{ key, blob string }
 
-// text is that of an entry, which its key and its blob tell.
+// text returns the text of an entry, which follows from its key and its blob.
 func (e entry) text() string {
 	r := rand.New(rand.NewPCG(uint64(len(e.key)), hash(e.key+"\x00"+e.blob)))
 	words := []string{"k" + e.key, "b" + e.blob}
@@ -43,7 +43,7 @@ func hash(s string) (h uint64) {
 	return h
 }
 
-// doc is indexed, unless its key says otherwise.
+// doc returns an entry's document, which is indexed unless its key says otherwise.
 func (e entry) doc() Doc {
 	h := hash(e.key)
 	d := Doc{Key: e.key, Blob: e.blob, Head: []byte("head of " + e.key), Body: []byte(e.text()), Mark: h, Flags: uint8(h), Indexed: h%5 > 0}
@@ -69,7 +69,7 @@ func entries(n int) (State, []entry) {
 	return State{Key: fmt.Sprintf("state %d", n), Notes: []string{"a", fmt.Sprint(n)}}, all
 }
 
-// bring is the catalog at a state.
+// bring returns the catalog at a state.
 func bring(ctx context.Context, c *Catalog, to State, all []entry, limit int) (*Catalog, error) {
 	ch := c.Change(pairs)
 	want := map[string]entry{}
@@ -379,8 +379,8 @@ func TestLimitHolds(t *testing.T) {
 	}
 }
 
-// Once a purge is named that was not, the file has no text that is gone; a hook leaves that to
-// others if it is much.
+// A newly named purge removes deleted text from the file. A hook leaves that to others if it is
+// much.
 func TestPurgedTextLeavesTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cache")
 	to, all := entries(1)
@@ -406,8 +406,8 @@ func TestPurgedTextLeavesTheFile(t *testing.T) {
 	wantRight(t, read(path), all)
 }
 
-// With any missing or changed bytes in the file, the answer is right or Err reports an error, and
-// the next process has a good file.
+// With any missing or changed bytes in the file, the answer is right or Err reports an error. The
+// next process has a good file.
 func TestTornAndSpoiltFilesGiveNoWrongAnswer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -478,8 +478,8 @@ func TestShortenedFileIsSpoilt(t *testing.T) {
 	wantRight(t, c, all)
 }
 
-// A writer leaves the file alone that another changed since it was read, and does not wait for one
-// at work.
+// A writer does not touch a file that another changed since it was read, and does not wait for a
+// running writer.
 func TestOneWriterWins(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cache")
 	to, all := entries(1)
@@ -524,7 +524,8 @@ func FuzzSegment(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(uint32(100), byte(7))
-	f.Fuzz(func(t *testing.T, at uint32, with byte) { // a forger can write sums, so only bounds are checked
+	f.Fuzz(func(t *testing.T, at uint32, with byte) {
+		// A forger can write sums, so only bounds are checked.
 		forged := slices.Clone(data)
 		forged[segmentHead+int(at)%(len(forged)-segmentHead)] ^= with
 		s, ok := openSegment(nil, 0, 0, mended(forged))

@@ -13,10 +13,10 @@ var ErrBehind = errors.New("too much has changed to index it now")
 
 const (
 	maxSegments = 9 // one large and eight small
-	maxGone     = 5 // a segment is written again when one document in so many is gone
+	maxGone     = 5 // a segment is rewritten once one document in so many is removed
 )
 
-// Change is a catalog in the making. It is for one goroutine.
+// Change collects changes of a catalog. It is for one goroutine.
 type Change struct {
 	Segments []*Segment // of the previous catalog, to Remove documents from
 	base     *Catalog
@@ -33,10 +33,10 @@ func (c *Catalog) Change(split func(term string) []string) *Change {
 	return ch
 }
 
-// Before is the state that the change begins from.
+// Before returns the previous state.
 func (ch *Change) Before() State { return ch.base.State }
 
-// Remove takes the document with a key out, if there is one.
+// Remove removes the document with a key, if it exists.
 func (ch *Change) Remove(key string) {
 	for _, s := range ch.Segments {
 		if doc, ok := s.Find(key); ok && s.Live(doc) {

@@ -18,7 +18,7 @@ import (
 type State struct {
 	Trees    [2]string // all documents are files of these
 	Analysis string    // made the terms
-	Key      string    // all that a search may find is indexed, as of this state; "": not all
+	Key      string    // state whose documents are all indexed, or ""
 	Notes    []string  // on Key
 	Purged   string    // names the purges whose text is removed from the file
 }
@@ -56,7 +56,7 @@ func (h *handle) close() {
 	}
 }
 
-// saved is the state as the file has it.
+// saved is the file's form of the state.
 type saved struct {
 	State
 	Segments []place
@@ -64,7 +64,7 @@ type saved struct {
 
 type place struct {
 	At, Size int64
-	Dead     []byte // a bit for each document that is gone
+	Dead     []byte // a bit for each removed document
 }
 
 // File is the file of a catalog. Data read elsewhere after Open may be stored in it: if a purge
@@ -75,8 +75,8 @@ type File struct {
 	unkept error
 }
 
-// Open opens a file, or makes an empty one. It never fails: without a path, or if the file cannot
-// be opened, all is in memory only.
+// Open opens a file, or makes an empty one. It never fails: without a usable path the catalog is in
+// memory only.
 func Open(path string) *File {
 	f := &File{path: path}
 	if path == "" {
@@ -116,10 +116,10 @@ func open(path string) (*handle, error) {
 	return &handle{File: f, info: info}, nil
 }
 
-// Close gives the file back. Catalogs that were read from it stay open.
+// Close releases the file. Catalogs read from it stay open.
 func (f *File) Close() { f.file.close() }
 
-// Read is the catalog that the file holds. A missing, foreign or spoilt one is empty.
+// Read returns the catalog that the file holds. A missing, foreign or damaged one is empty.
 func (f *File) Read() *Catalog {
 	c := &Catalog{path: f.path, file: f.file.share(), end: headerSize, unkept: f.unkept}
 	for tries := 3; c.file != nil && tries > 0 && !c.read(); tries-- { // a writer may be at the header
@@ -186,7 +186,7 @@ func (c *Catalog) Err() error {
 // faster: the next reader has that one's result.
 func (c *Catalog) Unkept() error { return c.unkept }
 
-// InMemory is the catalog without its file: no Change of it is written. Both are to be closed.
+// InMemory returns the catalog without its file: no Change of it is written. Close both.
 func (c *Catalog) InMemory() *Catalog {
 	y := c.with(c.State)
 	y.Segments, y.path = c.shared(), ""
@@ -204,13 +204,13 @@ func (c *Catalog) shared() (all []*Segment) {
 	return all
 }
 
-// Close gives the file back. Nothing of the catalog may be used after, but for the texts it gave.
+// Close releases the file. Only texts returned before stay valid.
 func (c *Catalog) Close() {
 	c.file.close()
 	c.file, c.Segments = nil, nil
 }
 
-// keep writes a catalog that continues the file's content. anew replaces the file.
+// keep writes a catalog that continues the file's content. On request it replaces the file.
 func (c *Catalog) keep(anew bool) (*Catalog, error) {
 	if c.path == "" || c.file == nil {
 		return c, c.unkept
@@ -251,8 +251,7 @@ func (c *Catalog) keep(anew bool) (*Catalog, error) {
 	return c, nil
 }
 
-// write writes the segments that the file does not have at an offset, the state behind them, and
-// last the header.
+// write writes the missing segments at an offset, then the state, and last the header.
 func (c *Catalog) write(w *os.File, at int64) error {
 	var out bytes.Buffer
 	s := saved{State: c.State}
@@ -288,7 +287,8 @@ func (c *Catalog) write(w *os.File, at int64) error {
 	return err
 }
 
-// replace writes the catalog to a new file, and opens that. The lock of the old one is held.
+// replace writes the catalog to a new file, and opens that. The caller holds the lock of the old
+// one.
 func (c *Catalog) replace() (*Catalog, error) {
 	next := &Catalog{State: c.State, path: c.path}
 	for _, s := range c.Segments {
@@ -353,18 +353,18 @@ func Drop(path string) error {
 	}
 }
 
-// Again is the catalog as its file has it now. Both are to be closed.
+// Again returns the catalog as its file has it now. Close both.
 func (c *Catalog) Again() *Catalog {
 	f := File{c.path, c.file, c.unkept}
 	return f.Read()
 }
 
-// Share is the same catalog for another owner. Both are to be closed.
+// Share returns the same catalog for another owner. Close both.
 func (c *Catalog) Share() *Catalog {
 	y := c.with(c.State)
 	y.Segments = c.shared()
 	return y
 }
 
-// Kept reports whether a Change is written to a file, as far as is known.
+// Kept reports whether a Change will be written to a file, as far as is known.
 func (c *Catalog) Kept() bool { return c.path != "" && c.file != nil }

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// mended is a segment with the right sums.
+// mended returns a segment with the right sums.
 func mended(data []byte) []byte {
 	at, sums := segmentHead, data[segmentHead:]
 	for i := range sections {

@@ -12,7 +12,7 @@ import (
 	"unsafe"
 )
 
-// The places in a segment's header: see builder.join.
+// Offsets in a segment's header: see builder.join.
 const (
 	segSize     = 4
 	segDocs     = 12
@@ -23,27 +23,27 @@ const (
 	segmentHead = segSections + 8*sections
 )
 
-// Segment is some documents, less those that were removed since. The others do not change, and many
+// Segment holds some documents, without those removed since. The others do not change, and many
 // goroutines may read them.
 type Segment struct {
 	*pages
-	at     int64    // place in the file; 0: not in it yet
-	dead   []uint64 // a bit for each document that is gone; nil: none
-	gone   int      // how many, and how many indexed ones
+	at     int64    // offset in the file; 0 if not written yet
+	dead   []uint64 // a bit for each removed document, or nil
+	gone   int      // removed documents, and indexed ones among them
 	lost   int
 	totals Totals
 }
 
-// Totals are of indexed documents.
+// Totals sum up the indexed documents.
 type Totals struct {
 	Docs       int
 	Length     uint64 // weight of all tokens
 	GramLength uint64 // weight of all tokens times the grams of their terms
 }
 
-// pages is a segment's bytes, which are read when they are asked for.
+// pages holds a segment's bytes, read on demand.
 type pages struct {
-	made  []byte // all of it, if it was just made
+	made  []byte // the whole segment, if just made
 	file  io.ReaderAt
 	size  int64
 	docs  int
@@ -58,13 +58,12 @@ type part struct {
 	count int
 	at    int64  // in the file
 	sums  []byte // of the pages
-	data  []byte // nil: nothing was read yet
+	data  []byte // nil until something is read
 	seen  []atomic.Bool
 	asks  atomic.Int32 // for strings of a large section
 }
 
-// openSegment opens the segment of that many bytes at a place of a file, or the bytes of one that
-// were just made.
+// openSegment opens the segment of size bytes at an offset of a file, or the bytes of a new one.
 func openSegment(file io.ReaderAt, at, size int64, made []byte) (*Segment, bool) {
 	p := &pages{made: made, file: file, size: size}
 	if made != nil {
@@ -119,7 +118,7 @@ func (p *pages) Err() error {
 	return nil
 }
 
-// span is a part of a section; nil if it cannot be read, or reaches beyond the section.
+// span returns a part of a section, or nil if it cannot be read or reaches beyond the section.
 func (p *pages) span(sec int, from, to uint64) []byte {
 	x := &p.parts[sec]
 	if from > to || to > x.size {
@@ -138,7 +137,7 @@ func (p *pages) span(sec int, from, to uint64) []byte {
 	return x.data[from:to:to]
 }
 
-// fill reads a page of a section, those before end, and some that follow.
+// fill reads a page of a section, the pages before end, and some that follow.
 func (p *pages) fill(x *part, k, end uint64) bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -177,7 +176,7 @@ func (p *pages) read(x *part, data []byte, first uint64) bool {
 	return err == nil
 }
 
-// whole is all of a segment as the file has it. ok is false if that is spoilt.
+// whole returns all bytes of a segment. ok is false if it is damaged.
 func (s *Segment) whole() (data []byte, ok bool) {
 	if s.made != nil {
 		return s.made, true
@@ -194,7 +193,7 @@ func (s *Segment) whole() (data []byte, ok bool) {
 	return data, ok
 }
 
-// text is a string of a table.
+// text returns a string of a table.
 func (p *pages) text(sec, i int) []byte {
 	from, to, ok := p.place(sec, i)
 	if !ok {
@@ -218,7 +217,7 @@ func (p *pages) place(sec, i int) (from, to uint64, ok bool) {
 	return base + uint64(le.Uint32(at)), base + uint64(le.Uint32(at[4:])), true
 }
 
-// rooms are for strings of large sections. Fresh memory costs more than reading into it.
+// rooms recycles memory for strings of large sections. Allocating costs more than reading.
 var rooms = sync.Pool{New: func() any { return new([]byte) }}
 
 // large gives use a string of a large section, which is not kept until many were asked for; nil if
@@ -255,7 +254,7 @@ func (p *pages) view(sec, i int) string {
 	return unsafe.String(unsafe.SliceData(b), len(b))
 }
 
-// search is the place of a text in a sorted table, or where it would be.
+// search returns the index of a text in a sorted table, or where it would be.
 func (p *pages) search(sec int, text string) (i int, found bool) {
 	return sort.Find(p.parts[sec].count, func(i int) int {
 		return bytes.Compare(unsafe.Slice(unsafe.StringData(text), len(text)), p.text(sec, i))
@@ -274,8 +273,8 @@ func (p *pages) row(doc int) []byte {
 // Len returns the number of documents, including removed ones.
 func (p *pages) Len() int { return p.docs }
 
-// Key, Blob, Mark, Flags, Kind, Time and Expires are those that a document was given. Doc counts
-// from 0, in the order of keys.
+// Key, Blob, Mark, Flags, Kind, Time and Expires return a document's fields. doc counts from 0, in
+// the order of keys.
 func (p *pages) Key(doc int) string    { return p.view(secKeys, doc) }
 func (p *pages) Blob(doc int) string   { return p.view(secBlobs, doc) }
 func (p *pages) Mark(doc int) uint64   { return le.Uint64(p.row(doc)[rowMark:]) }
@@ -285,8 +284,8 @@ func (p *pages) Time(doc int) int64    { return int64(le.Uint64(p.row(doc)[rowTi
 func (p *pages) Expires(doc int) int64 { return int64(le.Uint64(p.row(doc)[rowExpires:])) }
 func (p *pages) Indexed(doc int) bool  { return p.row(doc)[rowIndexed] == 1 }
 
-// Length is the weight of a document's tokens, and GramLength that of each times the grams of its
-// term.
+// Length returns the weight of a document's tokens. GramLength returns the sum of each token's
+// weight times the grams of its term.
 func (p *pages) Length(doc int) uint32     { return p.length(8 * uint64(doc)) }
 func (p *pages) GramLength(doc int) uint32 { return p.length(8*uint64(doc) + 4) }
 
@@ -304,22 +303,22 @@ func (p *pages) Body(doc int) (body string, ok bool) {
 	return body, !p.bad.Load()
 }
 
-// Find is the document with a key.
+// Find returns the document with a key.
 func (p *pages) Find(key string) (doc int, ok bool) { return p.search(secKeys, key) }
 
 // Terms returns the number of terms.
 func (p *pages) Terms() int { return p.parts[secTerms].count }
 
-// Term finds a term: its id, which is below Terms.
+// Term returns the id of a term, which is below Terms.
 func (p *pages) Term(text string) (id uint32, ok bool) {
 	i, ok := p.search(secTerms, text)
 	return uint32(i), ok
 }
 
-// TermText is the term of an id.
+// TermText returns the term of an id.
 func (p *pages) TermText(id uint32) string { return p.view(secTerms, int(id)) }
 
-// Prefix are the terms that begin with a text, by id.
+// Prefix returns the ids of the terms that begin with a text.
 func (p *pages) Prefix(text string) iter.Seq2[uint32, []byte] {
 	return func(yield func(uint32, []byte) bool) {
 		for i, _ := p.search(secTerms, text); i < p.parts[secTerms].count; i++ {
@@ -365,8 +364,8 @@ func (p *pages) Group(doc int) string {
 	return ""
 }
 
-// Neighbours are the numbers of the documents of all groups, those of one together by time and key;
-// Neighbour is one of them.
+// Neighbours returns the number of documents with a group, ordered by group, time and key.
+// Neighbour returns one of them.
 func (p *pages) Neighbours() int { return p.parts[secGroups].count }
 func (p *pages) Neighbour(i int) int {
 	b := p.span(secGroups, 4*uint64(i), 4*uint64(i)+4)
@@ -377,8 +376,8 @@ func (p *pages) Neighbour(i int) int {
 	return int(le.Uint32(b))
 }
 
-// FirstNeighbour is the place of the first of them for which is holds, where it holds for all
-// behind that.
+// FirstNeighbour returns the index of the first neighbour for which is holds. is must hold for all
+// after it.
 func (p *pages) FirstNeighbour(is func(doc int) bool) int {
 	return sort.Search(p.Neighbours(), func(i int) bool { return is(p.Neighbour(i)) })
 }
@@ -430,8 +429,8 @@ type Posting struct {
 	Freq uint32 // sum of the weights of its tokens
 }
 
-// Cursor walks over the postings of a term, in the order of documents, one at a time or with Read
-// many.
+// Cursor walks over the postings of a term, in the order of documents, one by one or with Read many
+// at once.
 type Cursor struct {
 	Posting
 
@@ -441,7 +440,7 @@ type Cursor struct {
 	of   *pages
 }
 
-// Postings are the documents that have a term.
+// Postings returns the documents that have a term.
 func (p *pages) Postings(term uint32) Cursor {
 	b := p.text(secPostings, int(term))
 	n := varint(&b) >> 1
@@ -458,7 +457,7 @@ func (p *pages) Latin(term uint32) bool {
 	return len(b) > 0 && b[0]&1 == 1
 }
 
-// Next moves on to the next document that has the term.
+// Next advances to the next document with the term.
 func (c *Cursor) Next() bool {
 	var one [1]Posting
 	if c.Read(one[:]) == 0 {
@@ -468,7 +467,7 @@ func (c *Cursor) Next() bool {
 	return true
 }
 
-// Read fills room with the next postings and returns how many there were; 0 at the end.
+// Read fills room with the next postings and returns their number; 0 at the end.
 func (c *Cursor) Read(room []Posting) (n int) {
 	b, next := c.rest, c.next
 	for ; n < len(room) && c.left > 0; n++ {
@@ -495,17 +494,17 @@ func (c *Cursor) Read(room []Posting) (n int) {
 	return n
 }
 
-// Live reports whether a document is there.
+// Live reports whether a document is still present.
 func (s *Segment) Live(doc int) bool { return s.dead == nil || s.dead[doc/64]>>(doc%64)&1 == 0 }
 
 // May reports whether a search may find a document.
 func (s *Segment) May(doc int) bool { return s.Live(doc) && s.Indexed(doc) }
 
-// Totals are of the documents that are there.
+// Totals returns the totals of the present documents.
 func (s *Segment) Totals() Totals { return s.totals }
 
-// Remove takes a document out. Only the owner of a segment that no other goroutine reads yet may
-// call it.
+// Remove removes a document. Only the owner of a segment that no other goroutine reads yet may call
+// it.
 func (s *Segment) Remove(doc int) {
 	if s.dead == nil {
 		s.dead = make([]uint64, (s.docs+63)/64)
@@ -520,7 +519,7 @@ func (s *Segment) Remove(doc int) {
 	}
 }
 
-// share is the segment for another catalog, which may remove more of it.
+// share returns the segment for another catalog, which may remove more of it.
 func (s *Segment) share() *Segment {
 	other := *s
 	other.dead = slices.Clone(s.dead)
@@ -541,8 +540,8 @@ func (s *Segment) DF(term uint32) (n int) {
 	return n
 }
 
-// Gram finds a gram: in how many documents that are there it is, and the terms that have it,
-// ascending. A term that has it twice is there twice. The terms are added to ids.
+// Gram returns the number of present documents with a gram, and adds the ids of its terms to ids,
+// ascending. A term that has the gram twice occurs twice.
 func (s *Segment) Gram(text string, ids []uint32) (df int, terms []uint32) {
 	i, ok := s.search(secGrams, text)
 	if !ok {
@@ -574,7 +573,7 @@ func (s *Segment) Gram(text string, ids []uint32) (df int, terms []uint32) {
 	return df, ids
 }
 
-// doc is a document as it was added. Its Tokens are only good until the next.
+// doc returns a document as it was added. Its Tokens are valid until the next call.
 func (s *Segment) doc(i int, positions *[]Position, tokens *[]Token) (d Doc) {
 	head, _ := s.Head(i)
 	body, _ := s.Body(i)

@@ -16,10 +16,11 @@ func id(r git.Ref) gitstore.ID { return gitstore.ID(r.ID) }
 
 // Done is a purge whose rewritten histories are durable. Finish completes it.
 type Done struct {
-	Complete bool                        // every ref was moved
-	New      map[gitstore.ID]gitstore.ID // maps every commit to its replacement or itself, once refs are to move
-	Records  []string                    // ids of the records that were left
-	Notes    []string                    // remarks on the new commits for a person, one sentence each
+	Complete bool // every ref was moved
+	// New maps every commit to its replacement or itself. It is set once refs are to move.
+	New     map[gitstore.ID]gitstore.ID
+	Records []string // ids of the new records
+	Notes   []string // remarks on the new commits for a person, one sentence each
 
 	c        *Clone
 	plan     *Plan
@@ -37,7 +38,7 @@ func (c *Clone) Apply(ctx context.Context, t Target, reason string) (*Done, erro
 	return c.apply(ctx, t, nil, reason)
 }
 
-// apply honours more records of others too. extra are histories to rewrite that no ref reaches.
+// apply also honours the records in more. extra lists histories to rewrite that no ref reaches.
 func (c *Clone) apply(ctx context.Context, t Target, more []record.Purge, reason string, extra ...gitstore.ID) (*Done, error) {
 	ctx, unlock, err := c.Memory.Lock(ctx)
 	if err != nil {
@@ -84,8 +85,8 @@ func (c *Clone) takeRecent(ctx context.Context) ([]git.Object, error) {
 	return kept, c.Repo.DropRecent()
 }
 
-// keepReached stores copies of those objects that a ref of ours still reaches. If git cannot tell,
-// it stores none.
+// keepReached stores copies of those objects that our refs still reach. If git cannot tell, it
+// stores nothing.
 func (c *Clone) keepReached(ctx context.Context, objs []git.Object) error {
 	set := map[string]bool{}
 	for _, o := range objs {
@@ -104,7 +105,7 @@ func (c *Clone) keepReached(ctx context.Context, objs []git.Object) error {
 	return nil
 }
 
-// apply changes the state folder and the refs. After an error some of them may be changed.
+// apply changes the state folder and the refs. An error may leave some of them changed.
 func (d *Done) apply(ctx context.Context, reason string) error {
 	c, p := d.c, d.plan
 	if err := c.cleanState(ctx, p); err != nil {
@@ -133,11 +134,12 @@ func (d *Done) apply(ctx context.Context, reason string) error {
 		}
 	}
 	d.Complete = true
-	return errors.Join(d.rw.Release(ctx), c.cleanState(ctx, &Plan{})) // a reader may have rebuilt the cache meanwhile
+	// A reader may have rebuilt the cache meanwhile.
+	return errors.Join(d.rw.Release(ctx), c.cleanState(ctx, &Plan{}))
 }
 
-// keepsConfig refuses a purge after which the branch would have no settings: a record of others may
-// name them.
+// keepsConfig refuses a purge that would remove the branch's settings, which a record of others may
+// name.
 func (c *Clone) keepsConfig(ctx context.Context, p *Plan) error {
 	tip, err := c.Memory.Tip(ctx)
 	if errors.Is(err, gitstore.ErrNoStore) {
@@ -170,7 +172,8 @@ func (d *Done) replaceRef(ctx context.Context, r git.Ref, purges []record.Purge,
 		if err != nil {
 			return fmt.Errorf("purge record %s %w", purge.ID, err)
 		}
-		files[purge.Path()], _ = (*redact.Scanner)(nil).Text(string(text)) // a full scanner would take the hashes for keys
+		// A full scanner would take the hashes for keys.
+		files[purge.Path()], _ = (*redact.Scanner)(nil).Text(string(text))
 		if files[purge.Path()].String() != string(text) {
 			return fmt.Errorf("purge record %s: the scanner would change it", purge.ID)
 		}

@@ -51,8 +51,9 @@ type Clone struct {
 
 // State describes the state folder: data of a clone outside its refs.
 type State struct {
-	Dir     string
-	Kind    func(path string) Kind          // of a file or folder, by its slash-separated path below Dir
+	Dir string
+	// Kind returns the kind of a file or folder, by its slash-separated path below Dir.
+	Kind    func(path string) Kind
 	Session func(client, id string) string  // the path of an agent's session below Dir, with slashes
 	Drop    func(ctx context.Context) error // removes derived data whose inputs are unknown
 }
@@ -61,15 +62,16 @@ type State struct {
 type Kind int
 
 const (
-	Plain    Kind = iota // the text becomes "[purged]"; a line of JSON is removed
-	Whole                // removed: it is made again, or its name binds it to its bytes
-	Session              // removed, because it repeats a thing in many ways; only words in its JSON count
-	Note                 // removed likewise: notes in JSON
-	Settings             // left: a person edits it
-	Passed               // ignored, along with everything below a folder
+	Plain Kind = iota // the text becomes "[purged]"; a line of JSON is removed
+	Whole             // removed: it is derived, or its name depends on its bytes
+	// Session is removed, because it repeats a thing in many ways. Only words in its JSON count.
+	Session
+	Note     // removed likewise: notes in JSON
+	Settings // unchanged: a person edits it
+	Passed   // ignored, along with everything below a folder
 )
 
-// Loops are the runs of agents on work trees of their own, as far as a purge meets them.
+// Loops locates the data of agents' loops that a purge has to check.
 type Loops struct {
 	Records  string // prefix of the refs that record loops, each with plan.md and state.json
 	Branches string // the folder of the loops' branches

@@ -22,7 +22,8 @@ func (c *Clone) dropOld(ctx context.Context, rest []string) (reached map[string]
 	for _, id := range rest {
 		set[id] = true
 	}
-	if err := c.Repo.DropCommitGraph(rest); err != nil { // first: git calls a graph with missing commits damaged
+	if err := c.Repo.DropCommitGraph(rest); err != nil {
+		// This comes first: git calls a graph with missing commits damaged.
 		return nil, rest, nil, err
 	}
 	if file := c.gitAtWork(); file != "" {
@@ -50,7 +51,7 @@ func (c *Clone) dropOld(ctx context.Context, rest []string) (reached map[string]
 	return reached, left, nil, c.stillWhole(ctx, before)
 }
 
-// stillWhole returns an error if a ref that came after others were listed lacks objects.
+// stillWhole returns an error if a new ref lacks objects.
 func (c *Clone) stillWhole(ctx context.Context, before []git.Ref) error {
 	now, err := c.Repo.Refs(ctx)
 	for _, r := range now {
@@ -64,7 +65,7 @@ func (c *Clone) stillWhole(ctx context.Context, before []git.Ref) error {
 // atWork bounds the age of files that show git at work; older ones are left by a dead process.
 const atWork = time.Minute
 
-// gitAtWork names a file of the repository that says that some git process is writing there, or "".
+// gitAtWork returns a file of the repository that shows a running git, or "".
 func (c *Clone) gitAtWork() (found string) {
 	root := c.Repo.CommonDir
 	objects := filepath.Join(root, "objects")

@@ -83,8 +83,7 @@ func (c *Clone) holds(ctx context.Context, theirs, ours gitstore.ID, known []rec
 // Find lists the parts to remove here if there are Records.
 func (f *Follow) Find(ctx context.Context) (Found, error) { return f.plan.Find(ctx) }
 
-// Statements are the memories that are here now and of which something goes, where there are
-// Records.
+// Statements returns the current memories that lose something, if there are Records.
 func (f *Follow) Statements(ctx context.Context) (gone []record.Memory, err error) {
 	err = f.c.Book.View(ctx, func(v *record.View) error {
 		for _, m := range v.Memories() {
@@ -205,8 +204,8 @@ func (c *Clone) purgedTexts(ctx context.Context, fresh []record.Purge, theirs gi
 	return t, err
 }
 
-// purgedLines are the statements of a record, and its bodies, each as a whole: one line of a body
-// may stand in any session, and says little by itself.
+// purgedLines returns the statements and whole bodies of a record. A single line of a body may
+// occur in any session.
 func purgedLines(at string, data []byte) []string {
 	const something = 16 // bytes
 	var all []string

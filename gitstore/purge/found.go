@@ -10,7 +10,7 @@ import (
 // Found lists the parts to remove, by number and id, never by their words.
 type Found struct {
 	Memories []Versions
-	Files    map[string]int // contents that go, by their folder in a store; "other" for those in none
+	Files    map[string]int // removed contents by their folder in a store, or "other"
 	Messages int            // of commits
 	Commits  int            // with new ids
 	Refs     []string       // refs whose history is rewritten or whose log is dropped

@@ -26,15 +26,17 @@ type Left struct {
 type Place string
 
 const (
-	InSettings     Place = "settings"      // of this clone: the file Name in the state folder
-	InMemory       Place = "memory"        // Name, which says the same in its text
-	InLoopRef      Place = "loop ref"      // Name, a result of the loop Of
-	InLoopBranch   Place = "loop branch"   // Name
-	InLoopFiles    Place = "loop files"    // the folder Name of the loop Of
-	InRef          Place = "ref"           // Name, of the user's
-	InLog          Place = "log"           // the reflog of the ref Name
-	InWorkTree     Place = "work tree"     // the folder Name, which has the branch checked out, and its index
-	InUnknown      Place = "unknown"       // an index, a stash or a log of the user's; git does not name it
+	InSettings   Place = "settings"    // of this clone: the file Name in the state folder
+	InMemory     Place = "memory"      // Name, which repeats the text
+	InLoopRef    Place = "loop ref"    // Name, a result of the loop Of
+	InLoopBranch Place = "loop branch" // Name
+	InLoopFiles  Place = "loop files"  // the folder Name of the loop Of
+	InRef        Place = "ref"         // Name, of the user's
+	InLog        Place = "log"         // the reflog of the ref Name
+	// InWorkTree is the folder Name, which has the branch checked out, and its index.
+	InWorkTree Place = "work tree"
+	// InUnknown is an index, a stash or a log of the user's that git does not name.
+	InUnknown      Place = "unknown"
 	InPacks        Place = "packs"         // Count objects in packs, which nothing reaches
 	InReached      Place = "reached"       // objects that the places named before reach
 	InRefName      Place = "name of a ref" // Name, one of our refs
@@ -46,7 +48,7 @@ const (
 	InJournal      Place = "journal"       // on the remote Name, not published from here
 	InRemoteBranch Place = "remote branch" // the branch Name of the remote Of, which may hold it
 
-	// The old objects, none of which was removed:
+	// Reasons that none of the old objects was removed:
 	WhileGitWorks Place = "while git works" // the file Name of the repository shows it
 	WhileGitFails Place = "while git fails" // git cannot list the objects it needs; Name is its error
 	WhileRefsMove Place = "while refs move"
@@ -109,7 +111,8 @@ func (d *Done) leftInRepository(ctx context.Context, reached map[string]bool, pa
 		left = append(left, refs...)
 		logs := d.logsTo()
 		for _, log := range logs {
-			if !slices.ContainsFunc(refs, func(r Left) bool { return r.Name == log }) { // whose log is part of it
+			if !slices.ContainsFunc(refs, func(r Left) bool { return r.Name == log }) {
+				// The log of a listed ref is part of it.
 				left = append(left, Left{Place: InLog, Name: log})
 			}
 		}
@@ -203,7 +206,7 @@ func namesReplaced(log string, rw *gitstore.Rewriting) bool {
 	return false
 }
 
-// worktreesOn lists the work trees that a branch is checked out in.
+// worktreesOn lists the work trees that have a branch checked out.
 func (c *Clone) worktreesOn(ctx context.Context, ref string) ([]string, error) {
 	out, err := c.Repo.Git(ctx, nil, "worktree", "list", "--porcelain")
 	if err != nil {
@@ -279,7 +282,7 @@ func (d *Done) leftEverywhere(ctx context.Context, pushed string) (left []Left) 
 	return append(left, Left{Place: Elsewhere})
 }
 
-// remotesWith lists the remotes on which a branch of ours was seen.
+// remotesWith lists the remotes on which one of our branches was seen.
 func (c *Clone) remotesWith(ctx context.Context) []string {
 	var out []string
 	refs, err := c.Repo.Refs(ctx, "refs/remotes/", ourRefs+"remotes/")

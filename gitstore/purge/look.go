@@ -54,7 +54,7 @@ func (l *lookout) look(ctx context.Context) error {
 	return nil
 }
 
-// content judges a file by its bytes, at each of its paths.
+// content checks a file's bytes, at each of its paths.
 func (l *lookout) content(_ string, id gitstore.ID, data []byte) {
 	for _, at := range l.paths[id] {
 		m := record.MemoryOf(at)
@@ -100,7 +100,7 @@ func (l *lookout) name(at, memory string, id gitstore.ID, data []byte) {
 	}
 }
 
-// otherVersions counts the versions of memories that go whole.
+// otherVersions counts the versions of memories that are removed entirely.
 func (l *lookout) otherVersions() {
 	for id, all := range l.paths {
 		for _, at := range all {
@@ -112,7 +112,7 @@ func (l *lookout) otherVersions() {
 	l.s.purge.Memories = slices.Sorted(maps.Keys(l.memories))
 }
 
-// gone counts a file that goes.
+// gone counts a removed file.
 func (l *lookout) gone(at string, id gitstore.ID) {
 	top, _, inside := strings.Cut(at, "/")
 	if m := record.MemoryOf(at); m != "" {
@@ -127,7 +127,7 @@ func (l *lookout) gone(at string, id gitstore.ID) {
 	l.p.kinds[top][string(id)] = true
 }
 
-// commit judges the message of a commit.
+// commit checks the message of a commit.
 func (l *lookout) commit(headers, message string, said []string) {
 	hash := gitstore.MessageHash(message)
 	if message == gitstore.PurgedMessage || l.before.Messages[hash] {
@@ -152,7 +152,7 @@ func (l *lookout) findConfig(ctx context.Context) {
 	}
 }
 
-// learnedFrom notes the sessions that a reflection about a purged memory rests on.
+// learnedFrom records the sessions behind a reflection about a purged memory.
 func (p *Plan) learnedFrom(at string, data []byte) {
 	if p.memory == "" {
 		return

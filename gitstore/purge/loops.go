@@ -17,7 +17,7 @@ import (
 // holds the target goes whole, because it is useless without them. The code that a loop made
 // belongs to the user, on a branch, in a kept ref or in a work tree. A purge only reports it.
 
-// goneLoops are the refs of the records that go whole. One of a loop that goes on is an error.
+// goneLoops returns the refs of the records to remove. The record of a running loop is an error.
 func (c *Clone) goneLoops(ctx context.Context, p *Plan) (gone []string, err error) {
 	for _, s := range p.shelves {
 		for _, r := range s.refs {
@@ -94,7 +94,7 @@ func (c *Clone) madeHolds(ctx context.Context, p *Plan, r git.Ref) (bool, error)
 	return holds, err
 }
 
-// maxOfLoop is the size of a file of a loop's work tree that a purge looks into, in bytes.
+// maxOfLoop bounds the files of a loop's work tree that a purge reads, in bytes.
 const maxOfLoop = 64 << 20
 
 // treeHolds reports whether a file below a folder holds the target.

@@ -108,7 +108,7 @@ func (p *Plan) Check() error {
 	return nil
 }
 
-// branch is the branch of a store as people type it.
+// branch returns the branch of a store as people type it.
 func branch(s *gitstore.Store) string { return strings.TrimPrefix(s.Ref(), "refs/heads/") }
 
 // EveryMemory returns the number of memories if the target is a text that occurs in each of them;

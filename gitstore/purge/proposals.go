@@ -9,8 +9,8 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/remotes"
 )
 
-// proposedCommits returns the commits of open proposals that are here. No ref of ours reaches them,
-// but they share the history to rewrite.
+// proposedCommits returns the commits of open proposals that are here. None of our refs reaches
+// them, but they share the history to rewrite.
 func (c *Clone) proposedCommits(ctx context.Context) (out []gitstore.ID) {
 	for _, known := range c.Remotes.Remotes {
 		for _, p := range known.Proposals {

@@ -30,7 +30,7 @@ const (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// first are the files that the stores of these tests begin with.
+// first are the initial files of the stores in these tests.
 var first = map[string]string{"README.md": "# Memory of kestrels\n", "reverie.toml": "format = 1\n"}
 
 // cloneAt opens the clone in a folder and fills its state folder with files of every kind.
@@ -93,7 +93,7 @@ func remember(t *testing.T, c *purge.Clone, text string) string {
 	return m.ID
 }
 
-// purged takes a target out and ends that.
+// purged applies and finishes a purge.
 func purged(t *testing.T, c *purge.Clone, target purge.Target) (*purge.Done, []purge.Left) {
 	t.Helper()
 	done, err := c.Apply(t.Context(), target, "")
@@ -107,8 +107,8 @@ func purged(t *testing.T, c *purge.Clone, target purge.Target) (*purge.Done, []p
 	return done, left
 }
 
-// everything is all that the repository has: objects as git gives them, and the files of the state
-// folder.
+// everything returns the content of the repository: objects as git prints them, and the files of
+// the state folder.
 func everything(t *testing.T, c *purge.Clone, r *testrepo.Repo) string {
 	t.Helper()
 	all := r.Run("cat-file", "--batch-all-objects", "--batch")

@@ -18,10 +18,10 @@ type Pushed struct {
 	Left  []Left
 }
 
-// Lane is the memory branch or the journal of a remote that had it.
+// Lane describes the memory branch or the journal of a remote.
 type Lane struct {
 	Name     string   // "memory" or "journal"
-	Current  bool     // it was as it is here already
+	Current  bool     // it equalled ours already
 	Replaced bool     // it held the target and now equals ours
 	Said     []string // lines of the server's answer
 }

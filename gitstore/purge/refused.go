@@ -2,7 +2,7 @@ package purge
 
 import "fmt"
 
-// Refused is the error of a purge that a person has to decide about, or to make possible.
+// Refused is the error of a purge that needs a person's decision or action.
 type Refused struct {
 	Why  Why
 	Name string // subject of Why
@@ -15,15 +15,16 @@ type Refused struct {
 type Why int
 
 const (
-	HoldsSettings    Why = iota // reverie.toml on the branch Name holds the target, and a store needs that file
-	NamesSettings               // so does a record that others made
-	LoopGoesOn                  // the record of the loop Name has to go, but the loop is running
-	NotWhole                    // a history is cut off here; Err wraps gitstore.ErrShallow
-	CameMeanwhile               // the ref Name appeared during the removal and builds on old objects
-	RemoteMoved                 // the remote Name moved between the look at it and the push
-	RemoteMovedEarly            // the remote Name moved between the look at it and the fetch
-	RemoteRefuses               // the remote Name does not let its Lane be replaced
-	RemoteAhead                 // the remote Name has commits that are not here
+	// HoldsSettings: reverie.toml on the branch Name holds the target, and a store needs that file.
+	HoldsSettings    Why = iota
+	NamesSettings        // a record by others holds it too
+	LoopGoesOn           // the record of the loop Name has to go, but the loop is running
+	NotWhole             // a history is cut off here; Err wraps gitstore.ErrShallow
+	CameMeanwhile        // the ref Name appeared during the removal and builds on old objects
+	RemoteMoved          // the remote Name moved between the check and the push
+	RemoteMovedEarly     // the remote Name moved between the check and the fetch
+	RemoteRefuses        // the remote Name forbids replacing its Lane
+	RemoteAhead          // the remote Name has commits that are not here
 )
 
 func (r *Refused) Error() string {

@@ -14,7 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// Request is a purge as a person asks for it. Call Target, then Prepare, then Run.
+// Request is a person's request for a purge. Call Target, then Prepare, then Run.
 type Request struct {
 	What       string // a text, or hex digits that begin the id of a memory
 	Expression bool   // What is a regular expression (RE2)
@@ -121,7 +121,7 @@ func (r Request) Prepare(ctx context.Context, c *Clone, t Target) (*Plan, Found,
 // Result describes the outcome of Run. It is valid even with an error.
 type Result struct {
 	Complete bool     // every ref was moved
-	Records  []string // ids of the records that were left
+	Records  []string // ids of the new records
 	Notes    []string // about the new commits, a sentence each
 	Lanes    []Lane   // of the remote
 	Replaced bool     // a branch of the remote

@@ -11,12 +11,12 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// ourRefs is the folder of refs that are ours whatever their names.
+// ourRefs is the prefix of refs that are always ours.
 const ourRefs = "refs/reverie/"
 
 // shelf groups refs with histories of one kind. A purge leaves its record on one of them.
 type shelf struct {
-	store string // the ref that carries the records; "" where no history is ever joined with another's
+	store string // the ref for the records; "" if the histories are never merged
 	refs  []git.Ref
 	logs  []gitstore.ID // tips in reflogs of refs and in proposals
 	purge record.Purge
@@ -73,7 +73,7 @@ func unjudged(name string) bool {
 	return ok && strings.Contains(rest, "/new/")
 }
 
-// dropUnjudged removes such refs.
+// dropUnjudged removes the refs of unchecked fetches.
 func (c *Clone) dropUnjudged(ctx context.Context) error {
 	refs, err := c.Repo.Refs(ctx, ourRefs+"remotes/")
 	if err != nil {
@@ -89,7 +89,7 @@ func (c *Clone) dropUnjudged(ctx context.Context) error {
 	return nil
 }
 
-// tips are the histories of the refs, and those that their logs lead to.
+// tips returns the tips of the refs and of their logs.
 func (s *shelf) tips() []gitstore.ID {
 	out := slices.Clone(s.logs)
 	for _, r := range s.refs {

@@ -18,15 +18,15 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// restFile is the file of the state folder with the ids of objects that a purge replaced, until
-// their loose files are removed.
+// restFile in the state folder lists the objects that a purge replaced, until their loose files are
+// removed.
 const restFile = "purging"
 
 // goneFile in the state folder lists the ids of replaced objects until the last purge is an hour
 // old. A git that ran meanwhile may write them into a commit-graph late.
 const goneFile = "purged"
 
-// forgetRest ends a purge: everything of it was seen through.
+// forgetRest records the completion of a purge.
 func (c *Clone) forgetRest() error {
 	var ids []string
 	for _, name := range []string{restFile, goneFile} {
@@ -63,7 +63,7 @@ func Tidy(repo *git.Repo, dir string, now time.Time) error {
 	return nil
 }
 
-// remove removes a file that may be gone already.
+// remove removes a file that may be missing.
 func remove(path string) error {
 	err := os.Remove(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -72,7 +72,7 @@ func remove(path string) error {
 	return err
 }
 
-// readIDs returns the ids in a file of the state folder, none where there is no such file.
+// readIDs returns the ids in a file of the state folder; a missing file has none.
 func readIDs(dir, name string) ([]string, error) {
 	text, err := file.Read(filepath.Join(dir, name), file.MaxState)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -227,8 +227,7 @@ func (c *Clone) writtenSince(p *Plan) (out []stateFile) {
 	return out
 }
 
-// restOf reads the ids that an earlier purge could not see through, and adds those of this one,
-// durably.
+// restOf adds the ids of this purge to the unfinished ones of an earlier purge, durably.
 func (c *Clone) restOf(ids []string) ([]string, error) {
 	all, err := readIDs(c.State.Dir, restFile)
 	if err != nil {

@@ -22,21 +22,20 @@ type Target struct {
 	first  map[string]string // files that every store begins with
 }
 
-// Text is a target of one text, as it is.
+// Text returns a target of one literal text.
 func Text(text string) Target { return Target{texts: []string{text}}.prepared() }
 
-// Expression is a target of the texts that match. It must not match the empty text.
+// Expression returns a target of all matching texts. It must not match the empty text.
 func Expression(re *regexp.Regexp) Target { return Target{re: re} }
 
-// Memory is a target of a memory by its whole id, and of its statements where they stand as a
-// whole.
+// Memory returns a target of a memory by its full id, and of whole occurrences of its statements.
 func Memory(id string) Target { return Target{memory: id} }
 
 // purgedText replaces a removed text in a file that stays.
 const purgedText = "[purged]"
 
-// telling is the length, in bytes, from which a statement, or the beginning of a text, is looked
-// for in other files: shorter ones stand everywhere.
+// telling is the minimum length, in bytes, of a statement or the beginning of a text to search in
+// other files. Shorter ones occur everywhere.
 const telling = 8
 
 func (t Target) prepared() Target {
@@ -61,7 +60,8 @@ func (t *Target) prepare() {
 			}
 		}
 	}
-	slices.SortStableFunc(t.forms, func(a, b []byte) int { return len(b) - len(a) }) // remove the longest first
+	// The longest form is removed first.
+	slices.SortStableFunc(t.forms, func(a, b []byte) int { return len(b) - len(a) })
 }
 
 func quoted(s string, html bool) string {
@@ -72,7 +72,7 @@ func quoted(s string, html bool) string {
 	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimSuffix(b.String(), "\n"), `"`), `"`)
 }
 
-// in reports whether bytes hold the text, as it is or escaped.
+// in reports whether bytes hold the text, plain or escaped.
 func (t *Target) in(data []byte) bool {
 	for _, form := range t.forms {
 		if bytes.Contains(data, form) {
@@ -89,8 +89,7 @@ func (t *Target) in(data []byte) bool {
 	return found
 }
 
-// inValue reports whether a value holds the text: as it is, or, if the value is JSON, in one of its
-// strings, which may be JSON again.
+// inValue reports whether a value holds the text, plain or in a string of nested JSON.
 func (t *Target) inValue(value string) bool {
 	if t.in([]byte(value)) {
 		return true
@@ -110,7 +109,7 @@ func (t *Target) inValue(value string) bool {
 	}
 }
 
-// found returns the texts themselves that stand in a file which holds them.
+// found returns the target's texts in a file that holds them.
 func (t *Target) found(at string, data []byte) (out []string) {
 	if t.re == nil {
 		return t.texts
@@ -123,8 +122,8 @@ func (t *Target) found(at string, data []byte) (out []string) {
 	return out
 }
 
-// without returns a text file with the target replaced by purgedText. A line where that is
-// impossible is removed, and so is every line of JSON, where the target might be a key or part of a
+// without returns a text file with the target replaced by purgedText. It removes a line where that
+// is impossible. It also removes every line of JSON, where the target might be a key or part of a
 // keyword.
 func (t *Target) without(data []byte) []byte {
 	var out []byte
@@ -152,7 +151,7 @@ func (t *Target) without(data []byte) []byte {
 	return out
 }
 
-// eachJSONText calls fn for every string in text that is JSON, one document a line or in all.
+// eachJSONText calls fn for every string in JSON text, as one document or one per line.
 func eachJSONText(data []byte, fn func(string)) {
 	if trimmed := bytes.TrimLeft(data, " \t\r\n"); len(trimmed) == 0 || trimmed[0] != '{' && trimmed[0] != '[' {
 		return
@@ -173,8 +172,8 @@ func eachJSONText(data []byte, fn func(string)) {
 // target knows the statements.
 func (t *Target) Tells(message string) bool { return t.inMessage(message, t.texts) }
 
-// inMessage reports whether the message of a commit quotes one of some texts: whole, in other case
-// or spacing, or, where the subject was cut, how it begins.
+// inMessage reports whether the message of a commit quotes one of some texts. Case and spacing do
+// not matter; of a cut subject the beginning counts.
 func (t *Target) inMessage(message string, texts []string) bool {
 	if t.in([]byte(message)) || t.re != nil && t.re.MatchString(strings.Join(strings.Fields(message), " ")) {
 		return true
@@ -233,7 +232,7 @@ func ownWords(message string) string {
 	return strings.Join(own, "\n")
 }
 
-// inFile reports whether a file of a store goes.
+// inFile reports whether a file of a store has to be removed.
 func (t *Target) inFile(at string, data []byte) bool {
 	if _, err := record.ParsePurge(at, data); err == nil {
 		return false // hashes and nothing else
@@ -267,7 +266,7 @@ func (t *Target) inFile(at string, data []byte) bool {
 	return false
 }
 
-// says reports whether a statement is one of the memory's.
+// says reports whether a statement belongs to the memory.
 func (t *Target) says(text string) bool {
 	print := record.Print(text)
 	return slices.ContainsFunc(t.texts, func(s string) bool { return s == text || record.Print(s).Same(print) })

@@ -51,7 +51,7 @@ func wordsOf(at string, data []byte, firstFiles map[string]string) []string {
 	return []string{string(data)}
 }
 
-// without is a text without the lines that another one has too.
+// without returns a text without the lines of another.
 func without(data []byte, other string) string {
 	known := map[string]bool{}
 	for line := range strings.Lines(other) {
@@ -66,7 +66,7 @@ func without(data []byte, other string) string {
 	return own.String()
 }
 
-// memoryWords are the texts of a memory, each with its body as in the file.
+// memoryWords returns the texts of a memory, each with its body as in the file.
 func memoryWords(m record.Memory) []string {
 	var words []string
 	for _, v := range m.Texts() {
@@ -98,13 +98,13 @@ func oddWords(m record.Memory, data []byte) []string {
 	return []string{without(data, string(m.Format()))}
 }
 
-// slugOf is the part of a memory's path that its words made.
+// slugOf returns the part of a memory's path that derives from its words.
 func slugOf(at string) string {
 	_, slug, _ := strings.Cut(strings.TrimSuffix(at, ".md"), record.MemoryOf(at)+"-")
 	return slug
 }
 
-// pathWords is the part of a path that a person or an agent chose.
+// pathWords returns the part of a path that a person or an agent chose.
 func pathWords(at string) string {
 	if record.MemoryOf(at) != "" {
 		return slugOf(at)

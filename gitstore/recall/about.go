@@ -11,14 +11,15 @@ const (
 	maxLabels = 128 // anchors and paths of a memory
 )
 
-// about tells which of some paths the documents of an index are about. It looks at each label once.
+// about finds the paths that documents are about. It examines each label once.
 type about struct {
 	index   *Index
 	paths   []place
 	beneath map[string][]int // the places in paths of those with a first folder
 	anchors bool             // a document is about the files that it rests on too
-	known   [][]int16        // per segment and label: a place in paths, from 1; aboutNone; 0 if not computed yet
-	ids     []uint32
+	// known has, per segment and label, a place in paths, from 1; aboutNone; or 0 if not computed yet.
+	known [][]int16
+	ids   []uint32
 }
 
 const aboutNone = -1
@@ -44,7 +45,7 @@ func (x *Index) about(paths []string, anchors bool) *about {
 	return a
 }
 
-// path is the first of the paths that a document is about, in the order of its labels, or "".
+// path returns the first path that a document is about, in the order of its labels, or "".
 func (a *about) path(at Ref) string {
 	if a == nil {
 		return ""
@@ -91,7 +92,7 @@ func (a *about) glob(glob string) int16 {
 	})
 }
 
-// first is the first path for which is holds, of those with the first folder of another.
+// first returns the first path for which is holds, among those with the same first folder.
 func (a *about) first(path string, is func(place) bool) int16 {
 	folder, _, _ := strings.Cut(path, "/")
 	within := a.beneath[folder]

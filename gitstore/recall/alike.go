@@ -8,9 +8,8 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/catalog"
 )
 
-// Documents that say the same are one hit. They do when they have the same terms in the same order,
-// or, if they are not short, nearly all terms in any: a number that differs in a short one may be
-// the point.
+// Equal documents are one hit. They have the same terms in the same order or, unless they are
+// short, nearly all terms in any order. In a short one a different number may be the point.
 const (
 	sameShare  = 19 // of sameOf terms in either, the number in both
 	sameOf     = 20
@@ -21,8 +20,7 @@ const (
 // hits it is compared by a hash of its terms.
 const maxNearly = 100
 
-// fold takes the best that were asked for, and puts those that say the same as a better one under
-// it.
+// fold takes the best hits and puts duplicates under the better one.
 func (r *ranking) fold(all []candidate) []Found {
 	most := r.request.N
 	if most == 0 {
@@ -51,19 +49,21 @@ type folding struct {
 	*ranking
 	same   map[uint64]int // the hit that has the terms of a hash
 	seed   maphash.Seed
-	nearly []wording  // at most maxNearly
-	hashes [][]uint64 // per segment, hashes of the terms, if there are several segments; 0 if not computed yet
+	nearly []wording // at most maxNearly
+	// hashes has, per segment, hashes of the terms; 0 if not computed yet. It is nil for a single
+	// segment.
+	hashes [][]uint64
 	room   []catalog.Position
 	bytes  []byte
 }
 
-// wording are the distinct terms of a hit, ascending.
+// wording holds the distinct terms of a hit, ascending.
 type wording struct {
 	hit int
 	set []uint64
 }
 
-// under returns the hit with the same content as a document. If there is none, the document becomes
+// under returns the hit with the same content as a document. If no hit has it, the document becomes
 // the hit with the number next.
 func (f *folding) under(at Ref, next int) (hit int, ok bool) {
 	set, sum := f.terms(at)
@@ -85,7 +85,7 @@ func (f *folding) under(at Ref, next int) (hit int, ok bool) {
 	return 0, false
 }
 
-// terms are those of a document in their order, and a hash of them.
+// terms returns the terms of a document in order, and their hash.
 func (f *folding) terms(at Ref) (all []uint64, sum uint64) {
 	s := f.segments[at.Segment]
 	f.room = s.Forward(at.Doc, f.room[:0])
@@ -100,7 +100,7 @@ func (f *folding) terms(at Ref) (all []uint64, sum uint64) {
 	return all, maphash.Bytes(f.seed, f.bytes)
 }
 
-// hash is that of a term of a segment.
+// hash returns the hash of a term of a segment.
 func (f *folding) hash(k int, term uint32) uint64 {
 	s := f.segments[k]
 	if f.hashes[k] == nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// documentsOf are the keys of an index, with the texts of their memories.
+// documentsOf returns the keys of an index, with the texts of their memories.
 func documentsOf(t *testing.T, x *Index) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -40,7 +40,7 @@ func documentsOf(t *testing.T, x *Index) map[string]string {
 	return all
 }
 
-// newBook is an empty book in a repository, with the folder of its state.
+// newBook returns an empty book in a repository, with the folder of its state.
 func newBook(t *testing.T) (*testrepo.Repo, *record.Book, string) {
 	t.Helper()
 	r := testrepo.New(t)
@@ -63,7 +63,7 @@ func newBook(t *testing.T) (*testrepo.Repo, *record.Book, string) {
 	return r, book, dir
 }
 
-// lacquered are some memories of the branch.
+// lacquered returns some memories of the branch.
 func lacquered(t *testing.T, book *record.Book, n int) (all []record.Memory) {
 	t.Helper()
 	for i := range n {

@@ -14,10 +14,10 @@ import (
 // memory.
 var fieldWeights = [terms.Fields]uint8{terms.Statement: 3, terms.Tags: 2, terms.Paths: 2, terms.Body: 1}
 
-// kept changes whenever Document keeps something else of a memory.
+// kept changes with the part of a memory that Document stores.
 const kept = 2
 
-// analysis tells how documents are taken apart. It changes with everything that tokens depend on,
+// analysis identifies the analysis of documents. It changes with everything that tokens depend on,
 // and with kept.
 func analysis() string {
 	version := strconv.Itoa(kept) + "." + strconv.Itoa(terms.Version)
@@ -47,7 +47,7 @@ func Tokens(a *terms.Analyzer, m record.Memory) []catalog.Token {
 	return out
 }
 
-// KindNumber is the number of a kind in the index: its place in record.Kinds, from 1; 0 for
+// KindNumber returns the number of a kind in the index: its place in record.Kinds, from 1; 0 for
 // another.
 func KindNumber(k record.Kind) uint8 { return uint8(slices.Index(record.Kinds, k) + 1) }
 

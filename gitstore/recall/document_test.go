@@ -16,7 +16,7 @@ import (
 
 const fuzzedPath = "memories/3f/3f9a0c1d2e4b5a67.md"
 
-// fileOf is a memory's file with a source line and lines of front matter more.
+// fileOf returns a memory's file with a source line and lines of front matter more.
 func fileOf(source, more, text string) []byte {
 	return fmt.Appendf(nil, "+++\nkind = \"fact\"\nsource = %q\n%s+++\n%s\n", source, more, text)
 }

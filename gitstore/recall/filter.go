@@ -30,7 +30,7 @@ type Values struct {
 	Time  time.Time // zero: not known
 }
 
-// Match reports whether the filters of a query let something through at a time.
+// Match reports whether a query's filters accept a memory at a time.
 func (q Query) Match(v Values, now time.Time) bool {
 	f, no := q.Filter, q.Without
 	some := func(values []string, match func(string) bool) bool {
@@ -61,12 +61,12 @@ func (v Values) under(place string) bool {
 	return slices.ContainsFunc(v.Paths, func(glob string) bool { return About(glob, place) })
 }
 
-// empty reports whether f lets everything through.
+// empty reports whether f accepts everything.
 func (f Filter) empty() bool {
 	return len(f.Kinds)+len(f.Paths)+len(f.Tags)+len(f.By) == 0 && f.Since == ""
 }
 
-// After is the time at which Since begins, in the zone of now; zero where Since is empty.
+// After returns the start of Since, in the zone of now, or zero if Since is empty.
 func (f Filter) After(now time.Time) time.Time {
 	at, _ := since(f.Since, now)
 	return at
@@ -90,7 +90,8 @@ func since(value string, now time.Time) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	unit := value[len(value)-1]
-	n, err := strconv.ParseUint(value[:len(value)-1], 10, 12) // at most 4,095, far beyond any repository
+	// The limit is 4,095, far beyond any repository.
+	n, err := strconv.ParseUint(value[:len(value)-1], 10, 12)
 	if err != nil {
 		return time.Time{}, false
 	}
@@ -188,8 +189,8 @@ func (q *Query) filter(w word, at Where) error {
 	return nil
 }
 
-// Keep lets documents through that hold at a time and that the filters of a query let through; nil
-// is all of them.
+// Keep returns a test for documents in force at a time that pass the filters of a query; nil
+// accepts all.
 func (x *Index) Keep(q Query, now time.Time) func(Ref) bool {
 	filtered := !q.Filter.empty() || !q.Without.empty()
 	labels := make([][]string, len(x.segments)) // per segment, loaded on demand

@@ -8,12 +8,12 @@ import (
 )
 
 // rrf is the k of reciprocal rank fusion: score(d) = Σ weight/(k + rank(d)), ranks from 1 (Cormack,
-// Clarke, Büttcher, SIGIR 2009, with k = 60 for lists of a thousand). The lists here have some
-// fifty, of which the first few matter.
+// Clarke, Büttcher, SIGIR 2009, with k = 60 for lists of a thousand). Our lists have about fifty,
+// of which the first few matter.
 const rrf = 10
 
-// leastWeight is that of the nearest where their weight is 0: too little to change the order of the
-// first 50 that the words have found.
+// leastWeight replaces a weight of 0 for the nearest. It is too small to change the order of the
+// first 50 lexical hits.
 const leastWeight = 0.001
 
 // Hit is a memory that answers a query.
@@ -28,7 +28,7 @@ type Fused struct {
 	Hit
 	Lexical  int     // rank from 1 in the lexical list; 0: not in it
 	Near     int     // likewise among the nearest
-	Kept     bool    // it has no vector, and keeps its place of the lexical list
+	Kept     bool    // without a vector, it keeps its lexical place
 	Own      float64 // score of the lexical list
 	Likeness float64 // of the nearest: the cosine
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// What the gate promises, however the memories are found that it looks at.
+// Promises of the gate, independent of the search for its memories.
 
 // shelfOf is memories of the texts among 40 others that speak of other things: in them, a word that
 // a few have is rare.

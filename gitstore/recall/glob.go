@@ -5,12 +5,11 @@ import (
 	"strings"
 )
 
-// The paths of a memory are globs with slashes: * and ? stand for characters of one part of a path,
-// ** for any number of parts. One without any of these is a file, or a folder with all that lies
-// below it.
+// The paths of a memory are globs with slashes: * and ? match within one part of a path, ** any
+// number of parts. A path without these is a file, or a folder with everything below it.
 
-// Root is the fixed part of a glob: its folders before the first part with a wildcard, or all of
-// it; "" where it begins with one.
+// Root returns the fixed part of a glob: its folders before the first wildcard, or all of it. It is
+// "" if the glob begins with a wildcard.
 func Root(glob string) string {
 	parts := strings.Split(clean(glob), "/")
 	for i, part := range parts {
@@ -21,7 +20,7 @@ func Root(glob string) string {
 	return strings.Join(parts, "/")
 }
 
-// Covers reports whether a glob is about a file or a folder.
+// Covers reports whether a glob matches a file or a folder.
 func Covers(glob, file string) bool {
 	glob, file = clean(glob), clean(file)
 	if glob == "" || file == "" {
@@ -78,7 +77,7 @@ func About(glob, place string) bool {
 	return meet(partsOf(glob), partsOf(place))
 }
 
-// partsOf are the parts of a glob, that of a file or folder with all below it.
+// partsOf returns the parts of a glob; a file or folder gets ** at the end.
 func partsOf(glob string) []string {
 	parts := strings.Split(glob, "/")
 	if !wild(glob) {
@@ -87,7 +86,7 @@ func partsOf(glob string) []string {
 	return parts
 }
 
-// meet reports whether some path is of both globs. It costs the product of their lengths.
+// meet reports whether two globs match a common path. It costs the product of their lengths.
 func meet(a, b []string) bool {
 	for len(a) > 0 && len(b) > 0 && !wild(a[0]) && !wild(b[0]) {
 		if a[0] != b[0] {
@@ -100,8 +99,8 @@ func meet(a, b []string) bool {
 		func(i, j int) bool { return meetPart(a[i], b[j]) })
 }
 
-// meetPart reports whether some name is of two parts of globs. A class of characters is taken for
-// any, where both have wildcards.
+// meetPart reports whether two parts match a common name. If both have wildcards, a class of
+// characters matches any.
 func meetPart(a, b string) bool {
 	switch {
 	case !wild(a):
@@ -118,8 +117,8 @@ func meetPart(a, b string) bool {
 		func(i, j int) bool { return x[i] == '?' || y[j] == '?' || x[i] == y[j] })
 }
 
-// charsOf are the characters of a part, ? for a class of them. It is false where a class does not
-// end.
+// charsOf returns the characters of a part, with ? for a class. It is false for an unterminated
+// class.
 func charsOf(part string) (out []rune, ok bool) {
 	class := false
 	for _, r := range part {
@@ -159,7 +158,7 @@ func align(n, m int, manyA, manyB func(int) bool, fit func(i, j int) bool) bool 
 	return next[0]
 }
 
-// Under reports whether a path is a folder or lies below it.
+// Under reports whether a path is a folder or below it.
 func Under(path, folder string) bool {
 	return path == folder || len(path) > len(folder) && path[len(folder)] == '/' && path[:len(folder)] == folder
 }

@@ -9,7 +9,7 @@ import (
 type Segment = catalog.Segment
 
 var (
-	// ErrBehind is returned if an index cannot be brought to a state within the limits that were set.
+	// ErrBehind means that an index cannot be updated within the limits.
 	ErrBehind = catalog.ErrBehind
 	// ErrCorrupt means that an index is damaged.
 	ErrCorrupt = catalog.ErrCorrupt
@@ -39,10 +39,10 @@ func Drop(path string) error { return catalog.Drop(path) }
 // Notes returns remarks on the index: reasons that files are missing.
 func (x *Index) Notes() []string { return x.catalog.Notes }
 
-// Segments are the parts of the index. They are good until Close.
+// Segments returns the parts of the index, valid until Close.
 func (x *Index) Segments() []*Segment { return x.segments }
 
-// Totals are of all documents that may be found.
+// Totals returns the totals of all documents that may be found.
 func (x *Index) Totals() (t catalog.Totals) {
 	for _, s := range x.segments {
 		of := s.Totals()
@@ -60,10 +60,10 @@ func (x *Index) Err() error { return x.catalog.Err() }
 // InMemory returns the index without its file, so that updates are not stored. Close both.
 func (x *Index) InMemory() *Index { return of(x.catalog.InMemory()) }
 
-// Unkept tells why the index is in memory only: the next process does the same work again.
+// Unkept returns the reason that the index is in memory only. The next process repeats the work.
 func (x *Index) Unkept() error { return x.catalog.Unkept() }
 
-// Close gives the file back. Nothing of the index may be used after.
+// Close releases the file. The index must not be used afterwards.
 func (x *Index) Close() {
 	x.catalog.Close()
 	x.segments = nil
@@ -72,7 +72,7 @@ func (x *Index) Close() {
 // Ref is a document of an index.
 type Ref struct{ Segment, Doc int }
 
-// Find is the document with a key.
+// Find returns the document with a key.
 func (x *Index) Find(key string) (Ref, bool) {
 	for k, s := range x.segments {
 		if doc, ok := s.Find(key); ok && s.May(doc) {

@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// literal reports whether a text wants its very words: it is quoted, or says nothing but names:
+// literal reports whether a text demands its exact words. It is quoted, or consists of names:
 // identifiers, paths, options, error codes, addresses.
 func literal(query string) bool {
 	query = strings.TrimSpace(query)

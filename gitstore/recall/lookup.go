@@ -20,14 +20,14 @@ type lookup struct {
 	df      int // documents that have it
 }
 
-// variant is a term that is taken for one of the query: itself, or one that is spelt nearly so.
+// variant is a term that answers for a query term: itself, or a similar spelling.
 type variant struct {
 	id    uint32
 	share float64 // of its weight
 	spelt string  // as a word; "" for the term itself
 }
 
-// asking is a word of the query, which several lookups may stand for: an identifier and its parts.
+// asking is a word of the query with its lookups: several for an identifier and its parts.
 type asking struct{ from, to int } // in query
 
 // look takes the query apart and looks its terms up. It reports whether there is anything to look

@@ -14,19 +14,19 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// The index keeps as labels what a Filter looks at. Retired memories are not indexed; those that
-// expire are, until it is asked at a time when they have.
+// The index stores the properties for a Filter as labels. It skips retired memories, but keeps
+// those that will expire.
 
-// privateMark is behind the id of a memory of the journal, in its key.
+// privateMark follows the id of a private memory in its key.
 const privateMark = "+"
 
-// givenMark is at the end of the key of a version that agents are given and that is not the newest.
+// givenMark ends the key of an older version that agents get.
 const givenMark = "="
 
-// idOf is the id in a key.
+// idOf returns the id in a key.
 func idOf(key string) string { return strings.TrimRight(key, privateMark+givenMark) }
 
-// isPrivate reports whether the memory of a key is of the journal.
+// isPrivate reports whether a key belongs to a private memory.
 func isPrivate(key string) bool {
 	return strings.HasSuffix(strings.TrimSuffix(key, givenMark), privateMark)
 }
@@ -65,8 +65,7 @@ func Document(a *terms.Analyzer, d catalog.Doc, m record.Memory) catalog.Doc {
 	return d
 }
 
-// since1970 are the seconds that a time lies behind the year 1970: the index has none before it,
-// where 0 is no time.
+// since1970 returns a time in seconds since 1970. The index has no earlier time, and 0 means none.
 func since1970(t time.Time) int64 { return max(1, t.Unix()) }
 
 // maxChanges bounds the changes that are applied one by one: comparing all files of 10,000 memories
@@ -119,14 +118,15 @@ func (x *Index) BringToBoth(ctx context.Context, v, given *record.View, limit Li
 	return nil, cmp.Or(v.Damage(), c.Err(), error(ErrCorrupt))
 }
 
-// errElsewise sends BringToBoth to its next way.
+// errElsewise makes BringToBoth try its next method.
 var errElsewise = errors.New("the index is to be brought up to date otherwise")
 
 // follow applies the changes since the previous state.
 func follow(_ context.Context, ch *catalog.Change, _, given *record.View, limit Limits) (catalog.State, error) {
 	state := record.StateOf(given)
 	state.Analysis = analysis()
-	if c := ch.Before(); len(ch.Segments) == 0 || len(c.Notes) > 0 || c.Analysis != state.Analysis { // an unreadable file may hide another
+	if c := ch.Before(); len(ch.Segments) == 0 || len(c.Notes) > 0 || c.Analysis != state.Analysis {
+		// An unreadable file may hide another.
 		return state, errElsewise
 	}
 	changes, ok := given.Since(ch.Before().Key, maxChanges)
@@ -241,16 +241,15 @@ func compare(ctx context.Context, ch *catalog.Change, v, given *record.View, lim
 	return state, nil
 }
 
-// Version is a document of an index that was brought to two views.
+// Version is a document of an index for two views.
 type Version struct {
 	Blob    string // name of its content
 	Private bool   // it is of the journal
-	Given   bool   // agents are given it, and it is not the newest
+	Given   bool   // an older version that agents get
 }
 
-// Only is the index as if the documents that keep refuses had never been brought to it: they are
-// not found, hide none that says the same, and count in no frequency. It is kept nowhere, and both
-// are to be closed.
+// Only returns an in-memory index without the documents that keep rejects. They are not found, hide
+// no duplicates, and count in no frequency. Close both.
 func (x *Index) Only(keep func(Version) bool) *Index {
 	y := x.InMemory()
 	for _, s := range y.segments {
@@ -287,7 +286,7 @@ func Of(memories []record.Memory) (*Index, error) {
 	return of(c), nil
 }
 
-// Memory is the memory that was indexed as a document. With an error the index is spoilt.
+// Memory returns the indexed memory of a document. An error means that the index is damaged.
 func (x *Index) Memory(at Ref) (record.Memory, error) {
 	s := x.segments[at.Segment]
 	body, ok := s.Body(at.Doc)
@@ -299,7 +298,7 @@ func (x *Index) Memory(at Ref) (record.Memory, error) {
 	return m, nil
 }
 
-// IDs are those of the memories that Rank finds for a text, the best first, each by itself.
+// IDs returns the ids of the memories that Rank finds for a text, the best first, without folding.
 func (x *Index) IDs(text string, n int, keep func(Ref) bool) (ids []string) {
 	for _, f := range x.Rank(Request{Text: text, N: n, Apart: true, Keep: keep}) {
 		if m, err := x.Memory(f.Ref); err == nil {
@@ -332,7 +331,7 @@ func (x *Index) Newest(n int, keep func(Ref) bool) (out []Found) {
 	return out
 }
 
-// ByID is the document of a memory.
+// ByID returns the document of a memory.
 func (x *Index) ByID(id string) (Ref, bool) {
 	for _, private := range []bool{false, true} {
 		for _, mark := range []string{"", givenMark} {
@@ -344,7 +343,7 @@ func (x *Index) ByID(id string) (Ref, bool) {
 	return Ref{}, false
 }
 
-// kindOf is the kind of a number, the reverse of KindNumber.
+// kindOf returns the kind of a number, the reverse of KindNumber.
 func kindOf(n uint8) record.Kind {
 	if n == 0 || int(n) > len(record.Kinds) {
 		return ""

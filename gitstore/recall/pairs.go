@@ -37,7 +37,7 @@ const (
 	hangul
 )
 
-// wordScript is the script of a term that has no other.
+// wordScript returns the script of a term that has no other.
 func wordScript(term string) script {
 	in := noWord
 	for i, r := range term {

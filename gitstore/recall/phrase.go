@@ -8,8 +8,8 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/recall/terms"
 )
 
-// allow fills allowed by the phrases that every document has to have, and those that none may have.
-// It reports whether any document is left.
+// allow fills allowed by the required and the excluded phrases. It reports whether any document is
+// left.
 func (r *ranking) allow() bool {
 	var a terms.Analyzer
 	limit := func(phrase string, with bool) {
@@ -58,8 +58,8 @@ func (x *Index) Without(not []string, keep func(Ref) bool) func(Ref) bool {
 	return func(at Ref) bool { return r.may(r.base[at.Segment] + at.Doc) }
 }
 
-// phrase calls fn for each document of a segment that has some tokens at the same distances from
-// each other.
+// phrase calls fn for each document of a segment with some tokens at the same distances from each
+// other.
 func (r *ranking) phrase(k int, tokens []terms.Token, fn func(at int)) {
 	s := r.segments[k]
 	has := make([]uint16, s.Len()) // how many of the tokens before this one a document has

@@ -106,7 +106,8 @@ func hasPosition(word, place, rest string) bool {
 	if place[0] == '#' {
 		return folders && name != "" || strings.Contains(name, ".")
 	}
-	if place[0] == '(' && !folders && !strings.ContainsAny(place, ",:") && !strings.HasPrefix(rest, ":") { // a call
+	if place[0] == '(' && !folders && !strings.ContainsAny(place, ",:") && !strings.HasPrefix(rest, ":") {
+		// It is a call.
 		return false
 	}
 	dot := strings.LastIndexByte(name, '.')

@@ -25,9 +25,9 @@ const filesFactor = 1.25
 // day is the unit of half-lives.
 const day = 24 * time.Hour
 
-// prior returns the factor for a memory's age: 1 + priorRange for a new one or one that never fades
-// (half is 0), falling to 1 - priorRange for a very old one. A memory without a time is between
-// them.
+// prior returns the factor for a memory's age. It is 1 + priorRange for a new memory, or one that
+// never fades (half is 0). It falls to 1 - priorRange for a very old one. A memory without a time
+// is between them.
 func prior(now time.Time, written int64, half time.Duration) float64 {
 	switch {
 	case half <= 0:
@@ -39,8 +39,8 @@ func prior(now time.Time, written int64, half time.Duration) float64 {
 	return 1 + priorRange*(2*math.Exp2(-float64(age)/float64(half))-1)
 }
 
-// files is the factor of a document about files that the asker works on, or that rests on one of
-// them.
+// files returns the factor of a document about files that the asker works on, or that rests on one
+// of them.
 func (r *ranking) files(at Ref) float64 {
 	if r.about == nil {
 		r.about = r.Index.about(r.request.Files, true)

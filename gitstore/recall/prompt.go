@@ -28,10 +28,10 @@ type asked struct {
 	weight float64
 }
 
-// Ask takes a prompt apart.
+// Ask parses a prompt.
 func Ask(prompt string) Prompt { return Where{}.Ask(prompt) }
 
-// Ask takes a prompt apart that was typed here.
+// Ask parses a prompt, with paths relative to w.
 func (at Where) Ask(prompt string) Prompt {
 	if len(prompt) > maxPrompt {
 		prompt = strings.ToValidUTF8(prompt[:maxPrompt], "")
@@ -70,7 +70,7 @@ func (at Where) Ask(prompt string) Prompt {
 	return p
 }
 
-// telling are the parts of a word of prose that say something, with their weights.
+// telling returns the meaningful parts of a word of prose, with their weights.
 func telling(word string) (out []asked) {
 	for _, part := range strings.FieldsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) }) {
 		low := strings.ToLower(part)
@@ -117,8 +117,8 @@ func weightOf(words []asked) (sum float64) {
 	return sum
 }
 
-// isName reports whether a word is written as no word of prose is: somName, some_name, a/path,
-// file.ext, --option, E1234, ErrNotFound, 127.0.0.1.
+// isName reports whether a word has a form that prose lacks: someName, some_name, a/path, file.ext,
+// --option, E1234, ErrNotFound, 127.0.0.1.
 func isName(word string) bool {
 	letters, digits, inner, upper := 0, 0, false, 0
 	var last rune

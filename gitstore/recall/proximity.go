@@ -120,8 +120,8 @@ func (r *ranking) places(all []candidate) {
 	}
 }
 
-// weigh sets the Words and Characters of a candidate from its counts, in the order of the query,
-// and fills share with its part of each lookup.
+// weigh sets the Words and Characters of a candidate from its counts, in the order of the query. It
+// fills share with the candidate's part of each lookup.
 func (r *ranking) weigh(f *candidate, has *slots, length float64, share []float64) {
 	for i := range slices.Backward(has.all) {
 		at := &has.all[i]

@@ -43,7 +43,7 @@ type Query struct {
 	Text    string   // the words and phrases to find, without line numbers after files
 	Phrases []string // parts of it in quotation marks, as they were written
 	Not     []string // words and phrases that nothing found may have
-	Literal bool     // it wants its very words: likeness of meaning could only mislead
+	Literal bool     // only exact words count, because likeness would mislead
 
 	Filter         // required of every result
 	Without Filter // forbidden: a result matches none of the values
@@ -90,7 +90,7 @@ const sentence = 4
 // its valid values, or wrap ErrOnlyNot.
 func Parse(text string, plain ...string) (Query, error) { return Where{}.Parse(text, plain...) }
 
-// Parse takes a query apart that was asked from here.
+// Parse parses a query, with paths relative to w.
 func (at Where) Parse(text string, plain ...string) (Query, error) {
 	var q Query
 	text = at.relative(text)
@@ -165,7 +165,7 @@ func wordsIn(words []word) (n int) {
 	return n
 }
 
-// isLine reports whether a query is a line that some program wrote: a word of it ends with a colon.
+// isLine reports whether a query is a program's output: a word ends with a colon.
 func isLine(words []word) bool {
 	return slices.ContainsFunc(words, func(w word) bool { return w.is == isPlain && strings.HasSuffix(w.raw, ":") && says(w.raw) })
 }
@@ -185,8 +185,7 @@ func unspacedIn(text string) (n int) {
 	return n
 }
 
-// split parts a query where white space does, and around phrases; operators says whether filters
-// and exclusions are read.
+// split splits a query at white space and around phrases; operators enables filters and exclusions.
 func split(text string, operators bool) (out []word) {
 	plain := func(s string) {
 		for _, f := range strings.Fields(s) {
@@ -270,7 +269,7 @@ func quoted(text string) (inner, raw string, ok bool) {
 	return "", raw, false
 }
 
-// operator is the filter or exclusion that a text begins with.
+// operator returns the filter or exclusion at the start of a text.
 func operator(text string) (word, bool) {
 	rest, not := strings.CutPrefix(text, "-")
 	if inner, raw, ok := quoted(rest); ok && not {
@@ -293,8 +292,7 @@ func operator(text string) (word, bool) {
 	return word{}, false
 }
 
-// excludes reports whether a word behind a minus may be something to leave out, and is no option of
-// a program.
+// excludes reports whether the word after a minus is an exclusion rather than a program option.
 func excludes(word string) bool {
 	letters, digits := 0, 0
 	for i, r := range word {

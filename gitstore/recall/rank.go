@@ -10,22 +10,24 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/recall/terms"
 )
 
-// How much each part of a score counts; fieldWeights in document.go has the weights of a memory's
-// fields. To see what a change does to answers, run
+// Weights of the parts of a score; fieldWeights in document.go has those of a memory's fields. To
+// see the effect of a change, run
 //
 //	go run ./bench/recall gitstore/recall/testdata/labelled DIR...
 //
-// where each DIR is a set of another kind, as commits, issues, commands, code, or another language:
-// one set alone likes any of them greater or less.
+// where each DIR holds a different kind of set: commits, issues, commands, code, or another
+// language. A single set always favours some change.
 const (
-	gramShare      = 0.25 // of the best word score: the maximum for grams
-	nearWeight     = 0.5  // of the words' information, for neighbours in query and document
-	passageWeight  = 0.4  // of the words' information, for words in one passage
-	besideShare    = 0.2  // of the scores of the memories before and after in a session
-	fileShare      = 0.3  // of the way to the best memory about the same file
-	kanaShare      = 0.2  // of its information: a term of hiragana alone, usually an ending or a particle
-	endingShare    = 0.7  // likewise a pair with one hiragana, half an ending or a particle
-	characterShare = 0.2  // of a pair's weight: one character of Han, kana or Hangul
+	gramShare     = 0.25 // of the best word score: the maximum for grams
+	nearWeight    = 0.5  // of the words' information, for neighbours in query and document
+	passageWeight = 0.4  // of the words' information, for words in one passage
+	besideShare   = 0.2  // of the scores of the memories before and after in a session
+	fileShare     = 0.3  // of the way to the best memory about the same file
+	// kanaShare is the share of its information that a term of hiragana keeps: usually it is an ending
+	// or a particle.
+	kanaShare      = 0.2
+	endingShare    = 0.7 // likewise a pair with one hiragana, half an ending or a particle
+	characterShare = 0.2 // of a pair's weight: one character of Han, kana or Hangul
 )
 
 const (
@@ -43,21 +45,27 @@ type Request struct {
 	Not     []string // only documents that have none of them
 	N       int      // hits at most; 0: as many as there are
 	Now     time.Time
-	Files   []string                       // paths that the asker works on: memories about them rank slightly higher
-	Keep    func(at Ref) bool              // documents that may be found, nil for all; frequencies always cover all documents
-	Apart   bool                           // documents that say the same are hits of their own
-	HalfOf  func(kind uint8) time.Duration // half-life of a kind; nil or 0: it never fades
-	Done    <-chan struct{}                // ends the search, whose result is then invalid
+	// Files are paths that the asker works on. Memories about them rank slightly higher.
+	Files []string
+	// Keep selects the documents that may be found; nil selects all. Frequencies always cover all
+	// documents.
+	Keep   func(at Ref) bool
+	Apart  bool                           // duplicates are hits of their own
+	HalfOf func(kind uint8) time.Duration // half-life of a kind; nil or 0: it never fades
+	Done   <-chan struct{}                // ends the search, whose result is then invalid
 }
 
 // Found is a document that answers a Request.
 type Found struct {
 	Ref
-	Score   float64 // greater is better, within one answer only: the sum of Parts times their Prior and Files
-	Covered float64 // share of the query's information in the memory, 0 to 1, comparable between stores
+	// Score is the sum of Parts times their Prior and Files. Compare it within one answer only.
+	Score float64
+	// Covered is the share of the query's information in the memory, 0 to 1, comparable between
+	// stores.
+	Covered float64
 	Parts   Parts
 	Words   []Part // contribution of each term of the query, or its replacement, to Parts.Words
-	Alike   []Ref  // documents that say the same, which were found too and left out
+	Alike   []Ref  // duplicates that were left out
 }
 
 // Parts are the summands of a score.
@@ -69,7 +77,7 @@ type Parts struct {
 	Passage    float64 // words of the query that stand in one line or sentence
 	Beside     float64 // from the memories before and after in the session
 	SameFile   float64 // from a better memory about the same file
-	Prior      float64 // factor: how long such a memory holds, and how old it is
+	Prior      float64 // factor for its kind's lifetime and its age
 	Files      float64 // factor: it is about a file that the asker works on
 }
 
@@ -122,7 +130,7 @@ func (r *ranking) over() bool {
 	}
 }
 
-// ranking is one call of Rank. Documents are numbered over all segments.
+// ranking is the state of one call of Rank. Documents are numbered across all segments.
 type ranking struct {
 	*Index
 	request *Request
@@ -151,8 +159,8 @@ type age struct {
 	key  string
 }
 
-// newer compares two documents as Newest has them: by time, the later first, then by key. Ids of
-// documents would not do: they tell in which order an index learned of them.
+// newer compares two documents by time, the later first, then by key. Document ids would not do,
+// because they depend on the order of indexing.
 func (r *ranking) newer(a, b int) int {
 	x, y := r.age(a), r.age(b)
 	return cmp.Or(cmp.Compare(y.time, x.time), strings.Compare(x.key, y.key))
@@ -173,7 +181,7 @@ func (r *ranking) age(at int) age {
 	return known
 }
 
-// locate is the document of a number.
+// locate returns the document with a number.
 func (r *ranking) locate(at int) Ref {
 	k := len(r.base) - 1
 	for r.base[k] > at {
@@ -222,7 +230,7 @@ func (r *ranking) firstOrder(a, b int) int {
 	return r.newer(a, b)
 }
 
-// best are the best documents by words and grams that may be found, in their order.
+// best returns the best documents by words and grams that may be found, in order.
 func (r *ranking) best(most int, may func(at int) bool) []int {
 	var heap []int // the worst of the best comes first
 	worse := func(a, b int) bool { return r.firstOrder(a, b) > 0 }
@@ -249,7 +257,7 @@ func (r *ranking) best(most int, may func(at int) bool) []int {
 	return heap
 }
 
-// sink moves the entry at i down a heap, in which no entry is worse than the one above it.
+// sink restores the heap order below entry i. No entry is worse than its parent.
 func sink(heap []int, i int, worse func(a, b int) bool) {
 	for {
 		least := i
@@ -298,7 +306,7 @@ func (r *ranking) may(at int) bool {
 	return r.segments[ref.Segment].Live(ref.Doc) && (r.request.Keep == nil || r.request.Keep(ref))
 }
 
-// finish gives a candidate its factors and its score.
+// finish sets the factors and the score of a candidate.
 func (r *ranking) finish(c *candidate) {
 	s := r.segments[c.Segment]
 	c.Parts.Grams = float64(r.grams[c.at])

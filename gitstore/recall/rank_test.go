@@ -16,8 +16,8 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// indexOf is an index in memory, brought to docs in some steps: all but the last also had documents
-// that are gone since.
+// indexOf returns an index in memory, brought to docs in some steps: all but the last also had
+// documents that are gone since.
 func indexOf(t testing.TB, docs []catalog.Doc, steps int) *Index {
 	t.Helper()
 	x := Open("")
@@ -34,7 +34,7 @@ func indexOf(t testing.TB, docs []catalog.Doc, steps int) *Index {
 	return x
 }
 
-// bringTo is an index of documents, all of them indexed, made from another, which it closes.
+// bringTo returns an index of documents, all of them indexed, made from another, which it closes.
 func bringTo(t testing.TB, x *Index, docs []catalog.Doc) *Index {
 	t.Helper()
 	ch := x.change()

@@ -15,8 +15,8 @@ import (
 // A prompt is no question to the memory, and most prompts have nothing to do with it. Relevant
 // answers only if a memory is clearly about something that the prompt names.
 //
-// Each word of the prompt has a weight. A name (an identifier, a path, an option, an error code, a
-// number with a unit) weighs nameWeight; a word for any work, such as fix, test or file, weighs
+// Each word of the prompt has a weight. A name weighs nameWeight: an identifier, a path, an option,
+// an error code, a number with a unit. A word for any work, such as fix, test or file, weighs
 // commonWeight; every other word 1. A word that only the body of a memory has counts half, and so
 // does a name of one part in another spelling. A memory is relevant if its words weigh enough
 // together and are a large enough share of all: see relevant.
@@ -28,11 +28,13 @@ const (
 
 // Thresholds of relevance.
 const (
-	enough     = 2.0  // weight of the words it has
-	share      = 0.5  // of the weight of words in the prompt; a word that no memory has counts half
-	nameShare  = 0.12 // the same, where a name is among them that few memories have
-	ownShare   = 0.5  // of the weight of its own statement: a long prompt that repeats it
-	two        = 0.58 // of the prompt's information, as in Found.Covered, for two words that are not names
+	enough    = 2.0  // weight of the words it has
+	share     = 0.5  // of the weight of words in the prompt; a word that no memory has counts half
+	nameShare = 0.12 // the same, where a name is among them that few memories have
+	ownShare  = 0.5  // of the weight of its own statement: a long prompt that repeats it
+	// two is the share of the prompt's information, as in Found.Covered, for two words that are not
+	// names.
+	two        = 0.58
 	much       = 0.55 // likewise for several: then they need be no share of its words
 	little     = 0.40 // likewise, where they are
 	few        = 3    // memories that may have such a name, or one in rare
@@ -86,7 +88,7 @@ func (p Prompt) Relevant(ctx context.Context, x *Index, keep func(Ref) bool) ([]
 	return out, ctx.Err()
 }
 
-// gate is a prompt that is held against an index.
+// gate compares a prompt with an index.
 type gate struct {
 	Prompt
 	index *Index
@@ -134,8 +136,8 @@ func (p Prompt) gate(x *Index) *gate {
 	return g
 }
 
-// candidates are the best by the words of the prompt, and behind them the best of those that are
-// about a path in it.
+// candidates returns the best memories by the prompt's words, then the best of those about a path
+// in it.
 func (g *gate) candidates(q Request) []Found {
 	if g.about == nil {
 		return g.index.Rank(q)
@@ -171,7 +173,7 @@ func (v *verdict) weight() (sum float64) {
 	return sum
 }
 
-// named reports whether a name that few memories have is among the words, or a path.
+// named reports whether a rare name or a path is among the words.
 func (v *verdict) named() bool {
 	return v.path || slices.ContainsFunc(v.words, func(w held) bool { return w.rare && w.weight >= nameWeight })
 }
@@ -221,7 +223,7 @@ func (g *gate) look(f Found) *verdict {
 	return v
 }
 
-// asWritten halves the names of one part that a memory writes otherwise than the prompt does.
+// asWritten halves the weight of names of one part that a memory spells otherwise.
 func (v *verdict) asWritten(m record.Memory) {
 	var said []string
 	for _, t := range m.Texts() {
@@ -269,8 +271,7 @@ func (g *gate) clearly(v *verdict, m *record.Memory) bool {
 	return plain >= fewestOwn && (m == nil || g.ownWords(*m) >= ownShare)
 }
 
-// ownWords is the share of the words of a memory's statement, those that say something, that a
-// prompt has.
+// ownWords returns the share of the meaningful words of a memory's statement that a prompt has.
 func (p Prompt) ownWords(m record.Memory) float64 {
 	in := map[string]bool{}
 	for _, w := range p.words {

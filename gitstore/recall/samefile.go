@@ -10,8 +10,8 @@ import "strings"
 // score falls. Only the best one counts: many files prove no more than one, and those of a large
 // change would have good neighbours by chance.
 
-// sameFile gives each candidate its part of the score of the best one about the same file, among
-// those that rank by their words.
+// sameFile adds to each candidate a share of the best score about the same file, among those that
+// rank by their words.
 func (r *ranking) sameFile(all []candidate) {
 	files := filesOf{ranking: r, number: map[string]int{}, known: make([][]int32, len(r.segments))}
 	var best []float32 // score of each file, by its number
@@ -41,8 +41,7 @@ func (r *ranking) sameFile(all []candidate) {
 	}
 }
 
-// filesOf numbers the files and globs that documents are about or rest on, in the order in which
-// they are met.
+// filesOf numbers the files and globs of documents and their anchors, in the order of appearance.
 type filesOf struct {
 	*ranking
 	number map[string]int
@@ -72,12 +71,13 @@ func (f *filesOf) add(out []int, at Ref) []int {
 	return out
 }
 
-// label is the number of a label, as known has it.
+// label returns the number of a label, in the form of known.
 func (f *filesOf) label(text string) int32 {
 	file, isAnchor := strings.CutPrefix(text, labelAnchor)
 	if !isAnchor {
 		glob, isPath := strings.CutPrefix(text, labelPath)
-		if file = clean(glob); !isPath || file == "" || wild(file[:1]) { // a glob of everything is too vague
+		if file = clean(glob); !isPath || file == "" || wild(file[:1]) {
+			// A glob of everything is too vague.
 			return noFile
 		}
 	}

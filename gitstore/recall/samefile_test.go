@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// A memory is raised by a better one about a file that it is about or rests on, and by nothing
-// else.
+// Only a better memory about one of its files raises a memory's score.
 func TestSameFile(t *testing.T) {
 	best, other := "retry the upload when the socket closes", "sockets are closed by the reaper"
 	for name, test := range map[string]struct {
@@ -41,7 +40,7 @@ func TestSameFile(t *testing.T) {
 	}
 }
 
-// How many are asked for changes no score.
+// The number of requested hits changes no score.
 func TestSameFileDoesNotDependOnHowManyAreAsked(t *testing.T) {
 	var texts []string
 	for i := range 3 * depth {

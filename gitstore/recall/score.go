@@ -19,9 +19,9 @@ import (
 // where q is how often the query has a term.
 
 const (
-	k1 = 1.5  // how soon a repeated term stops adding
-	b  = 0.65 // how much a long memory is discounted
-	k3 = 1    // how soon a repeated term of a query stops adding
+	k1 = 1.5  // saturation of a repeated term
+	b  = 0.65 // discount of a long memory
+	k3 = 1    // saturation of a repeated query term
 	// manyShare drops a character that one document in so many has: it adds nothing to the pairs, at
 	// the greatest cost.
 	manyShare = 2
@@ -75,18 +75,17 @@ func (r *ranking) add(scores []float32, k int, id uint32, weight float64) {
 	}
 }
 
-// frequency is the part of BM25 that depends on the document; length is that of the document in
-// means.
+// frequency returns the part of BM25 that depends on the document. length is relative to the mean.
 func frequency(tf, length float64) float64 {
 	return tf * (k1 + 1) / (tf + k1*(1-b+b*length))
 }
 
-// mean is a total, over all documents.
+// mean returns the average of a total over all documents.
 func (r *ranking) mean(total uint64) float64 {
 	return max(float64(total)/float64(r.totals.Docs), 1)
 }
 
-// lengths are those of documents, in means. Each is looked up once.
+// lengths caches the lengths of documents relative to the mean.
 type lengths struct {
 	known []float32 // 0: not looked up yet
 	mean  float64
@@ -98,8 +97,8 @@ func (l *lengths) look(s *Segment, at, doc int) float32 {
 	return l.known[at]
 }
 
-// character is one of a script that is looked up by pairs. It has no postings of its own: it is
-// found by the pairs that begin with it.
+// character is a character of a script that is looked up by pairs. It has no postings of its own:
+// the pairs that begin with it find it.
 type character struct {
 	text  string
 	share float64    // of a pair's weight; 1 for a character alone in the query
@@ -107,7 +106,7 @@ type character struct {
 	ids   [][]uint32 // in each segment
 }
 
-// characters adds those of the query to words.
+// characters adds the scores of the query's characters to words.
 func (r *ranking) characters() {
 	note := func(text string, share float64) {
 		for i := range r.chars {
@@ -139,7 +138,8 @@ func (r *ranking) characters() {
 		df := 0 // at most
 		for k, s := range r.segments {
 			for id, text := range s.Prefix(c.text) {
-				if len(text) > len(c.text) || c.share < 1 { // if also alone in the query, it was looked up as a term
+				if len(text) > len(c.text) || c.share < 1 {
+					// A character alone in the query was looked up as a term.
 					c.ids[k] = append(c.ids[k], id)
 					df += s.DF(id)
 				}
@@ -256,7 +256,7 @@ func (r *ranking) addGrams() {
 	}
 }
 
-// greatest is the greatest score of a document that may be found.
+// greatest returns the highest score of a document that may be found.
 func (r *ranking) greatest(scores []float32) (best float32) {
 	for at, s := range scores {
 		if s > best && r.may(at) {

@@ -7,8 +7,8 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/recall/terms"
 )
 
-// Snippets makes the snippets of an answer. It remembers stems, so one for all hits takes less than
-// one for each. The zero value is ready, for one goroutine.
+// Snippets makes the snippets of an answer. It caches stems, so use one for all hits. The zero
+// value is ready, for one goroutine.
 type Snippets struct {
 	terms terms.Analyzer
 	room  []terms.Token
@@ -39,7 +39,7 @@ func (s *Snippets) Of(h Hit, query string, width int) string {
 	return s.passage(h.Memory.Body, asked, stated, width)
 }
 
-// tokens are those of a text, good until the next.
+// tokens returns the tokens of a text, valid until the next call.
 func (s *Snippets) tokens(text string, field terms.Field) []terms.Token {
 	s.room = s.terms.Append(s.room[:0], text, field)
 	return s.room
@@ -58,7 +58,8 @@ func (s *Snippets) passage(text string, asked map[string]float64, stated map[str
 		for _, part := range pieces(strings.TrimSpace(line), width) {
 			clear(found)
 			sum, adds := 0.0, false
-			for _, t := range s.tokens(strings.Trim(part, "…"), terms.Body) { // … would become three points, by way of a large table
+			for _, t := range s.tokens(strings.Trim(part, "…"), terms.Body) {
+				// A … would become three points, by way of a large table.
 				all, n := lookedUpBy(t.Text)
 				for _, term := range all[:n] {
 					tells := asked[term]
@@ -82,7 +83,7 @@ func (s *Snippets) passage(text string, asked map[string]float64, stated map[str
 	return best
 }
 
-// lookedUpBy are the n terms of a query that find a term: itself, and the characters of a pair.
+// lookedUpBy returns the query terms that find a term: itself, and the characters of a pair.
 func lookedUpBy(term string) (all [3]string, n int) {
 	if _, first := utf8.DecodeRuneInString(term); first < len(term) && terms.Joined(term) {
 		return [3]string{term, term[:first], term[first:]}, 3
@@ -90,14 +91,15 @@ func lookedUpBy(term string) (all [3]string, n int) {
 	return [3]string{term}, 1
 }
 
-// pieces parts a line into pieces of width characters at most, where sentences or words end.
+// pieces splits a line into pieces of at most width characters, at the ends of sentences or words.
 func pieces(line string, width int) []string {
 	if utf8.RuneCountInString(line) <= width {
 		return []string{line}
 	}
 	var out []string
 	for rest := line; rest != ""; {
-		if n := utf8.RuneCountInString(rest); len(out) > 0 && n < width-1 { // the last part has room for the rest
+		if n := utf8.RuneCountInString(rest); len(out) > 0 && n < width-1 {
+			// The last part has room for the rest.
 			start := len(line) - len(rest)
 			for ; n < width-1 && start > 0; n++ {
 				_, size := utf8.DecodeLastRuneInString(line[:start])

@@ -34,7 +34,7 @@ func mistakes(letters int) int {
 	return 2
 }
 
-// spelling is a term of the index that a misspelt word may stand for.
+// spelling is a possible replacement for a misspelt word.
 type spelling struct {
 	term, word string
 	wrong      int // mistakes
@@ -42,7 +42,7 @@ type spelling struct {
 	places     []uint32 // its id in each segment, from 1
 }
 
-// spell gives a lookup that nothing has the terms that are spelt nearly so.
+// spell adds similar terms to a lookup without documents.
 func (r *ranking) spell(a *terms.Analyzer, l *lookup) {
 	letters := utf8.RuneCountInString(l.written)
 	if mistakes(letters) == 0 {
@@ -71,7 +71,7 @@ func (r *ranking) spell(a *terms.Analyzer, l *lookup) {
 	}
 }
 
-// undone are the terms of the words that a word of ASCII letters may be but for one mistake.
+// undone returns the terms of words that differ from an ASCII word by one mistake.
 func (r *ranking) undone(a *terms.Analyzer, word string) (all []spelling) {
 	for k, s := range r.segments {
 		look := func(prefix string) {
@@ -154,10 +154,11 @@ func undo(a *terms.Analyzer, word string, stem []byte) string {
 	return undoEnding(word, string(stem), is)
 }
 
-// undoEnding is undo for a mistake behind a stem.
+// undoEnding is undo for a mistake after the stem.
 func undoEnding(word, stem string, is func(string) bool) string {
 	short, last := stem[:len(stem)-1], stem[len(stem)-1:]
-	for _, begin := range [3][2]string{{stem, ""}, {stem, last}, {short, ""}} { // flags, flagged, and query, moving from queri, move
+	for _, begin := range [3][2]string{{stem, ""}, {stem, last}, {short, ""}} {
+		// The pairs cover flags and flagged and, for queri and move, query and moving.
 		if begin[0] == short && last != "i" && last != "e" {
 			continue
 		}
@@ -187,7 +188,7 @@ const (
 	shortestStem  = 3
 )
 
-// alike are the terms that a word and its stem are nearly spelt as.
+// alike returns the terms similar to a word and its stem.
 func (r *ranking) alike(l *lookup) (all []spelling) {
 	var rooms [3][terms.MaxTerm]rune
 	forms := [][]rune{appendRunes(rooms[0][:0], []byte(l.text))}

@@ -46,8 +46,8 @@ func TestMisspeltWords(t *testing.T) {
 	}
 }
 
-// With any one mistake, at most one in a hundred words of the labelled set misses its stem: those
-// with an unusual ending or a stem of two letters.
+// With any one mistake, at most one in a hundred words of the labelled set misses its stem. Their
+// ending is unusual or their stem has two letters.
 func TestOneMistakeIsUndone(t *testing.T) {
 	data, err := os.ReadFile("testdata/labelled/corpus.jsonl")
 	if err != nil {

@@ -55,7 +55,7 @@ func Weigh(trials []Trial) (weight, alone float64) {
 	return weight, alone
 }
 
-// gain is the nDCG@10 of an answer where one memory is right: 1/log2(rank+1) down to rank 10
+// gain returns the nDCG@10 of an answer where one memory is right: 1/log2(rank+1) down to rank 10
 // (Järvelin and Kekäläinen, TOIS 2002).
 func gain(answer []string, want string) float64 {
 	for i, id := range answer[:min(10, len(answer))] {
@@ -66,7 +66,7 @@ func gain(answer []string, want string) float64 {
 	return 0
 }
 
-// fused is the answer of both searches.
+// fused returns the answer of both searches.
 func (t Trial) fused(weight float64) (ids []string) {
 	known := map[string]bool{}
 	hits := func(ids []string) (out []Hit) {

@@ -21,9 +21,9 @@ func TestWeigh(t *testing.T) {
 		"the words find it, the near late": {repeat(100, Trial{Lexical: words, Near: near}), 0, 0.5},
 		"only the near find it":            {repeat(100, Trial{Lexical: near, Near: []string{"w"}}), 1, 1},
 		"the near find nothing":            {repeat(100, Trial{Lexical: words, Near: []string{"x"}}), 0, 0},
-		// Half of the trials have it behind a wrong one that is not near, half at the first place with
-		// another nearest: with any weight the first ones gain, and with 1 the others still keep it, by
-		// the order of the words.
+		// In half of the trials the right memory follows a wrong one that is not near. In the other half
+		// it comes first, with another one nearest. Any weight improves the first half. With weight 1 the
+		// lexical order still decides the second half.
 		"each helps the other": {append(repeat(50, Trial{Lexical: []string{"a", "w"}, Near: []string{"w"}}), repeat(50, Trial{Lexical: []string{"w"}, Near: []string{"x"}})...), 1, 0.5},
 		// One in a hundred gains 0.37, which is chance.
 		"too little to tell": {append(repeat(1, Trial{Lexical: []string{"a", "w"}, Near: []string{"w"}}), repeat(99, Trial{Lexical: words, Near: words})...), 0, 1},

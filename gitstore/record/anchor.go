@@ -9,26 +9,25 @@ import (
 	"unicode/utf8"
 )
 
-// Anchor is a place in the code that a memory rests on. Its text form is path@blob "snippet", with
+// Anchor is a place in the code that supports a memory. Its text form is path@blob "snippet", with
 // a backslash before each quote and backslash of the snippet.
 type Anchor struct {
 	Path    string // of a file, from the top of the repository, with slashes
 	Blob    string // git's id of the file when the memory was learned, or its first digits
-	Snippet string // a line of the file, trimmed; empty: it rests on the file being there
+	Snippet string // a line of the file, trimmed; if empty, only the file must exist
 }
 
 // MaxAnchors bounds the anchors of a newly learned memory. A person may write more.
 const MaxAnchors = 3
 
-// maxSnippet is the longest snippet, in bytes.
+// maxSnippet bounds a snippet, in bytes.
 const maxSnippet = 120
 
 // blobDigits is the number of digits of the blob's id in an anchor.
 const blobDigits = 16
 
-// NewAnchor makes the anchor of a file in which tokens were found. Without one of them on a line of
-// text it has no snippet. ok is false for a path that the text form cannot hold, and for a file
-// that is not text.
+// NewAnchor makes an anchor to a file with one of the tokens. If no line has one, it has no
+// snippet. ok is false for a path that the text form cannot hold, and for a binary file.
 func NewAnchor(path, blob string, text []byte, tokens []string) (a Anchor, ok bool) {
 	if path != strings.TrimSpace(path) || strings.ContainsFunc(path, unicode.IsControl) || !utf8.ValidString(path) || IsBinary(text) {
 		return Anchor{}, false
@@ -123,10 +122,10 @@ var defining = []string{
 	"function", "fun", "protected", "final", "abstract", "typedef", "declare", "extern", "override", "macro", "namespace",
 }
 
-// other are words that come before a name which is not the one that a line defines.
+// other are words before a name that the line does not define.
 var other = []string{"extends", "implements", "import", "from", "return", "new", "of", "for", "if", "else", "while", "switch", "case", "await", "throw", "match"}
 
-// snippet picks the line to rest on: the first that defines a token, or else the first that has
+// snippet picks the line for an anchor: the first that defines a token, or else the first that has
 // one. Earlier tokens are preferred.
 func snippet(text []byte, tokens []string) string {
 	for _, token := range tokens {
@@ -137,7 +136,7 @@ func snippet(text []byte, tokens []string) string {
 	return ""
 }
 
-// findLine is the first line that seems to define a token, or else the first that has it.
+// findLine returns the first line that seems to define a token, or else the first with it.
 func findLine(text []byte, token string) (found string, isDefined bool) {
 	if len(token) < minName || !strings.ContainsFunc(token, unicode.IsLetter) {
 		return "", false
@@ -200,7 +199,7 @@ func wordIndex(line, token string) int {
 	}
 }
 
-// window cuts a line to maxSnippet bytes around the n bytes at.
+// window cuts a line to maxSnippet bytes around n bytes at an offset.
 func window(line string, at, n int) string {
 	if len(line) <= maxSnippet {
 		return line

@@ -20,23 +20,22 @@ type Book struct {
 	scanner                *redact.Scanner
 }
 
-// Stores are the refs a Book is made of. Fallback may be nil.
+// Stores are the refs of a Book. Fallback may be nil.
 type Stores struct{ Memory, Journal, Inbox, Fallback *gitstore.Store }
 
-// Open does no I/O. The catalog is in the folder dir. Text that is written passes the scanner,
-// which may be nil.
+// Open opens a Book without I/O. The catalog is in the folder dir. The scanner, which may be nil,
+// redacts all written text.
 func Open(s Stores, dir string, scanner *redact.Scanner) *Book {
 	return &Book{memory: s.Memory, journal: s.Journal, inbox: s.Inbox, fallback: s.Fallback,
 		cache: filepath.Join(dir, "cache"), scanner: scanner}
 }
 
-// View runs fn on the newest state of everything. Before the store exists the error wraps
-// gitstore.ErrNoStore.
+// View runs fn on the newest state. Without a store the error wraps gitstore.ErrNoStore.
 func (b *Book) View(ctx context.Context, fn func(*View) error) error {
 	return b.view(ctx, func(v *View) error { return fn(v) })
 }
 
-// ViewAt runs fn on the branch as it was at a revision: nothing private, nothing pending.
+// ViewAt runs fn on the branch at a revision, without private and pending records.
 func (b *Book) ViewAt(ctx context.Context, rev string, fn func(*View) error) error {
 	return b.memory.ViewAt(ctx, rev, func(tree *gitstore.Tree) error {
 		v := &View{memory: tree, shelves: func() ([2]shelf, error) {
@@ -102,8 +101,8 @@ func optional(ctx context.Context, s *gitstore.Store, fn func(*gitstore.Tree) er
 	return err
 }
 
-// Create makes the store: the memory branch with the given first files. The journal and the
-// inbox come into being when something is written to them.
+// Create makes the memory branch with the given first files. The journal and the inbox begin with
+// their first write.
 func (b *Book) Create(ctx context.Context, files map[string]string) error {
 	redacted := map[string]redact.Redacted{}
 	for path, text := range files {
@@ -145,10 +144,10 @@ func (b *Book) Clean(m Memory) (Memory, redact.Report) {
 // races bounds how often Update retries after plain git was faster.
 const races = 10
 
-// Update runs fn on the newest state and commits its writes: first to the branch, then to the
-// journal, then to the inbox, each durable before the next. It holds off other Reverie processes
-// from the read to the last commit. If plain git moves a ref meanwhile, fn runs again, so it must
-// have no effect outside tx.
+// Update runs fn on the newest state and commits its writes. It commits to the branch first, then
+// to the journal, then to the inbox, each durable before the next. It holds off other Reverie
+// processes from the read to the last commit. If plain git moves a ref meanwhile, fn runs again, so
+// it must have no effect outside tx.
 //
 // After an interruption a later store may lack the writes that an earlier one has, so repeating fn
 // must be harmless.
@@ -175,7 +174,8 @@ func (b *Book) update(ctx context.Context, fn func(*Tx) error) error {
 		ran = err == nil
 		return err
 	})
-	if err != nil && !(ran && errors.Is(err, gitstore.ErrDeleted)) { // a missing journal or inbox stops only readers
+	if err != nil && !(ran && errors.Is(err, gitstore.ErrDeleted)) {
+		// A missing journal or inbox stops only readers.
 		return err
 	}
 	wrote := false
@@ -208,7 +208,7 @@ func (b *Book) update(ctx context.Context, fn func(*Tx) error) error {
 	return nil
 }
 
-// begin makes a store if it is not there yet.
+// begin makes a store if it does not exist.
 func begin(ctx context.Context, s *gitstore.Store) error {
 	if _, err := s.Tip(ctx); !errors.Is(err, gitstore.ErrNoStore) || errors.Is(err, gitstore.ErrDeleted) {
 		return err

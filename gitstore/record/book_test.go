@@ -19,7 +19,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// newBook is a Book in a new repository, with its store created.
+// newBook returns a Book in a new repository, with its store created.
 func newBook(t testing.TB) (*Book, *testrepo.Repo, string) {
 	t.Helper()
 	r := testrepo.New(t)
@@ -177,7 +177,7 @@ func TestCacheIsNotWrittenThroughALink(t *testing.T) {
 	}
 }
 
-// The catalog gives back every field, of readable and of spoilt files, and files of one id apart.
+// The catalog gives back every field, of readable and of damaged files, and files of one id apart.
 func TestCatalogKeepsEveryField(t *testing.T) {
 	m := pnpm()
 	m.Status, m.Variants = Contested, []Variant{{"b", "why b"}, {"c", ""}}
@@ -239,7 +239,7 @@ func FuzzUnpack(f *testing.F) {
 	})
 }
 
-// One memory says the same in the catalog and in git, whichever pages of the catalog are spoilt.
+// One memory says the same in the catalog and in git, whichever pages of the catalog are damaged.
 func TestMarkHidesNothing(t *testing.T) {
 	words := strings.Fields("a b c d e f g h i j k l m n o p q r s t u v w x y z never use pnpm 18 20 日本語 한국어")
 	r := rand.New(rand.NewPCG(1, 2))

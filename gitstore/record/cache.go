@@ -16,7 +16,7 @@ const (
 	isPrivate = 1 << iota // a file of the journal
 	isRetired
 	isBad
-	IsGiven // a version that agents are given, and not the newest
+	IsGiven // an older version that agents get
 )
 
 // entry is one file under MemoryDir, from the catalog or just parsed.
@@ -94,7 +94,7 @@ func (e *entry) print() Fingerprint { return e.get().print }
 func (e *entry) is(flag uint8) bool { return e.flags&flag != 0 }
 func (e *entry) plain() bool        { return len(e.key) == 16 || len(e.key) == 17 && e.key[16] == '+' }
 
-// id is the memory's id, which its path tells.
+// id returns the memory's id, from its path.
 func (e *entry) id() string {
 	if e.key != "" && !e.is(isBad) {
 		return e.key[:16]
@@ -102,7 +102,7 @@ func (e *entry) id() string {
 	return e.path()[len(MemoryDir)+4:][:16]
 }
 
-// mark holds the words of a statement, a bit each, and in the last byte how many they are.
+// mark holds one bit per word of a statement, and the number of words in the last byte.
 func (e *entry) mark() uint64 {
 	if e.file == nil {
 		return e.in.Mark(int(e.doc))
@@ -110,7 +110,7 @@ func (e *entry) mark() uint64 {
 	return e.file.print.mark()
 }
 
-// packed is the packed memory; ok is false if neither the catalog nor git has it.
+// packed returns the packed memory. ok is false if both catalog and git have lost it.
 func (e *entry) packed() (body string, ok bool) {
 	if e.file != nil && e.file.body != "" {
 		return e.file.body, true
@@ -128,7 +128,7 @@ func (e *entry) memory() (m Memory, ok bool) {
 	return Unpack(body)
 }
 
-// pack makes the entry of a memory that was read from its file.
+// pack fills the entry from a parsed memory.
 func (e *entry) pack(m Memory) {
 	e.file.body, e.file.print = string(Pack(m)), Print(m.Text)
 	if m.Status == Retired {
@@ -145,7 +145,7 @@ func Document(path string, blob gitstore.ID, m Memory, private bool) catalog.Doc
 	return d
 }
 
-// document is the entry as the catalog keeps it. ok is false if it was lost.
+// document returns the entry in the catalog's form. ok is false if it was lost.
 func (e *entry) document(key string, private bool) (d catalog.Doc, ok bool) {
 	p := e.get()
 	var head encoder
@@ -174,8 +174,8 @@ func (e *entry) document(key string, private bool) (d catalog.Doc, ok bool) {
 	return d, true
 }
 
-// mark is a bit for each word, and in the last byte the number of words. Two statements of which
-// one has d words that the other has not, both ways together, differ in d bits at most.
+// mark returns one bit per word, and the number of words in the last byte. Two statements that
+// differ in d words, counted both ways, differ in at most d bits.
 func (f Fingerprint) mark() (mark uint64) {
 	for at := 0; at+4 <= len(f.words); at += 4 {
 		mark |= 256 << (binary.BigEndian.Uint32([]byte(f.words[at:at+4])) % 56)
@@ -267,8 +267,8 @@ func (d *decoder) strs() []string {
 	return list
 }
 
-// Pack is a memory in the form that the catalog keeps, and Unpack takes it apart again; ok is false
-// for anything that Pack did not make. Whether a memory is private is not in it.
+// Pack encodes a memory for the catalog, and Unpack decodes it. ok is false for any other input.
+// The encoding does not hold whether a memory is private.
 func Pack(m Memory) []byte {
 	var e encoder
 	for _, s := range []string{m.ID, m.Slug, string(m.Kind), string(m.Status), m.Text, m.Body, m.Source.By, m.Source.Commit, string(m.Source.How), m.Ref, m.Topic, m.Branch} {

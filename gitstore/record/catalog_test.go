@@ -114,7 +114,8 @@ func TestCatalogSaysWhatGitSays(t *testing.T) {
 		keep(texts[:50])
 		ask(t, b, texts[:1]) // writes the catalog
 		for from := 50; from+3 <= 65; from += 3 {
-			keep(append(texts[from:from+3:from+3], texts[r.Intn(50)], texts[r.Intn(50)])) // and some existing ones
+			// Some statements exist already.
+			keep(append(texts[from:from+3:from+3], texts[r.Intn(50)], texts[r.Intn(50)]))
 			got := ask(t, b, texts)
 			bare := *b
 			bare.cache = filepath.Join(dir, "none", "cache")
@@ -125,7 +126,7 @@ func TestCatalogSaysWhatGitSays(t *testing.T) {
 	}
 }
 
-// A catalog that is spoilt gives way to git, and two files of one id are told apart.
+// A catalog that is damaged gives way to git, and two files of one id are told apart.
 func TestSpoiltCatalogGivesWay(t *testing.T) {
 	b, r, dir := newBook(t)
 	var all []Memory

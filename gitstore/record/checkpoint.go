@@ -32,7 +32,7 @@ func (c Checkpoint) Path() string {
 	return fmt.Sprintf("%s/%s/%s/%s-%s-%d.json", CheckpointDir, month(c.Time), shard, c.Client, c.Session, c.N)
 }
 
-// Format is the checkpoint's text form.
+// Format returns the checkpoint's text form.
 func (c Checkpoint) Format() ([]byte, error) { return formatJSON(c) }
 
 // ParseCheckpoint reads the text form of the checkpoint at path.

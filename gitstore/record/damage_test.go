@@ -52,8 +52,8 @@ func TestDamageHidesOnlyWhatIsDamaged(t *testing.T) {
 	}
 }
 
-// A journal that was deleted is no journal that never was: readers are told, after all that there
-// still is, and writers need not wait for it.
+// A deleted journal differs from one that never existed. Readers get an error after all remaining
+// content, and writers can go on.
 func TestDeletedJournalIsTold(t *testing.T) {
 	b, r, _ := newBook(t)
 	put(t, b, fact("for everybody"))

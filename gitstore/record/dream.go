@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Dream is one consolidation: which reflections it considered for the first time, and which
-// operations came of it.
+// Dream records one consolidation: the reflections it considered for the first time, and the
+// resulting operations.
 type Dream struct {
 	ID          string    // 16 hex digits, from the reflections and the memories it saw
 	Time        time.Time // to the second, UTC
@@ -17,9 +17,11 @@ type Dream struct {
 	Prompt      string    // hash of the model's prompt; several are separated by spaces
 	Reflections []string  // ids considered for the first time, by code or by a model, sorted
 	Operations  []string  // ids proposed or supported, sorted
-	Weighed     []string  // ids of operations and blobs of contested memories that a model had to decide; sorted
-	Distilled   []string  // ids of operations from workflows offered to a model as skills; sorted
-	Notes       string    // Markdown: findings that were not proposed, with reasons
+	// Weighed are the ids of operations and blobs of contested memories that a model had to decide,
+	// sorted.
+	Weighed   []string
+	Distilled []string // ids of operations from workflows offered to a model as skills; sorted
+	Notes     string   // Markdown: findings that were not proposed, with reasons
 }
 
 // NewDream sets a dream's id, derived from its inputs and the memory tree.
@@ -43,7 +45,7 @@ const DreamDir = "dreams"
 // Path returns the dream's path in its tree.
 func (d Dream) Path() string { return DreamDir + "/" + month(d.Time) + "/" + d.ID + ".md" }
 
-// Format is the dream's text form: front matter and notes.
+// Format returns the dream's text form: front matter and notes.
 func (d Dream) Format() []byte {
 	var b bytes.Buffer
 	b.WriteString(fence + "\n")
@@ -118,7 +120,7 @@ func ParseDream(at string, data []byte) (Dream, error) {
 	return d, nil
 }
 
-// quoteLines is a TOML list with one value a line: it diffs and merges by values.
+// quoteLines returns a TOML list with one value a line: it diffs and merges by values.
 func quoteLines(values []string) string {
 	if len(values) == 0 {
 		return "[]"

@@ -3,17 +3,17 @@ package record
 import "errors"
 
 var (
-	// ErrNoMemory is returned when no memory, or no operation, has the id asked for.
+	// ErrNoMemory means that no memory or operation has the given id.
 	ErrNoMemory = errors.New("there is no such id")
-	// ErrAmbiguous is returned when an id was cut so short that several begin with it.
+	// ErrAmbiguous means that several ids begin with the given prefix.
 	ErrAmbiguous = errors.New("several ids begin like that")
 	// ErrChanged means that a memory has changed since an operation was proposed for it.
 	ErrChanged = errors.New("the memory has changed since this was proposed")
-	// ErrTaken is returned when a memory with another text has the same id.
+	// ErrTaken means that a memory with another text has the same id.
 	ErrTaken = errors.New("another memory has this id")
-	// ErrRetired is returned when a memory that was retired would come back unasked.
+	// ErrRetired means that a retired memory would return unasked.
 	ErrRetired = errors.New("it was retired")
-	// ErrDecided is returned when an operation is no longer pending.
+	// ErrDecided means that an operation is no longer pending.
 	ErrDecided = errors.New("it was decided meanwhile")
 
 	// errMoved means that plain git moved a ref between our read and our write.

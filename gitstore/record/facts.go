@@ -39,14 +39,14 @@ func (f facts) equal(g facts) bool {
 	return same(f, g) && same(g, f)
 }
 
-// Fields with rules of their own; every other field has one value, and where several stand it is
-// the greatest in bytes.
+// Fields with rules of their own. Every other field has one value; of several, the greatest in
+// bytes.
 const (
 	textField   = "text"   // the only field with several values side by side
 	thereField  = "there"  // the file exists; without it and any text the file is gone
-	sourceField = "source" // the earliest, that is the least in bytes
+	sourceField = "source" // the earliest, which is the least in bytes
 	forceField  = "force"  // there while the memory is not retired
-	reasonField = "reason" // why it was retired, a paragraph each at the end of its body
+	reasonField = "reason" // the reasons of retirement, paragraphs at the end of the body
 )
 
 // setFields have any number of values, each a fact by itself.
@@ -66,7 +66,7 @@ func (l life) later(other life) bool {
 	return l.length > other.length || l.length == other.length && l.origin > other.origin
 }
 
-// lives are all facts of a file in one history.
+// lives holds all facts of a file in one history.
 type lives struct {
 	of     map[string]map[string]life // field → value → life
 	joined *joins
@@ -74,7 +74,7 @@ type lives struct {
 
 func newLives(j *joins) lives { return lives{map[string]map[string]life{}, j} }
 
-// alive are the values of a field that are there, sorted.
+// alive returns the values of a field that are there, sorted.
 func (l lives) alive(field string) []string {
 	return l.where(field, func(n int) bool { return n%2 == 1 })
 }
@@ -123,7 +123,7 @@ func (l lives) visible() facts {
 	return f
 }
 
-// shown is visible, or would be if the file came back.
+// shown returns the visible facts, or those of a removed file if it came back.
 func (l lives) shown() facts {
 	f := facts{}
 	for field := range l.of {
@@ -149,7 +149,7 @@ func (l lives) shown() facts {
 	return f
 }
 
-// composite is a text of the file and the texts that it was put together from.
+// composite is a text of the file with its source texts.
 type composite struct {
 	text string
 	from []string
@@ -213,7 +213,7 @@ func (l lives) observe(want facts) {
 	}
 }
 
-// keep takes away every value of a field but some, and adds those.
+// keep leaves only the given values of a field, and adds missing ones.
 func (l lives) keep(field string, want []string, origin string) {
 	for _, value := range l.alive(field) {
 		if !slices.Contains(want, value) {
@@ -246,7 +246,7 @@ func (l lives) observeTexts(want []string) {
 	l.keep(textField, append(stay, want...), origin)
 }
 
-// turn adds a fact, or takes it away; then it keeps its origin.
+// turn adds or removes a fact. A removed fact keeps its origin.
 func (l lives) turn(field, value, origin string) {
 	if l.of[field] == nil {
 		l.of[field] = map[string]life{}
@@ -282,13 +282,13 @@ func (l lives) clone() lives {
 	return out
 }
 
-// firstLine is a text's statement, and the rest its body.
+// firstLine splits a text into the statement and the body.
 func firstLine(text string) (statement, body string) {
 	statement, body, _ = strings.Cut(text, "\n\n")
 	return statement, body
 }
 
-// textFacts are the texts of the memory and whether they are in force.
+// textFacts returns the facts about a memory's texts and whether they are in force.
 func (m Memory) textFacts() facts {
 	f := facts{}
 	for _, v := range m.Texts() {

@@ -14,7 +14,7 @@ func (m Memory) Format() []byte {
 	var b bytes.Buffer
 	line := func(key, value string) { fmt.Fprintf(&b, "%s = %s\n", key, value) }
 	b.WriteString(fence + "\n")
-	// Keys that change are kept apart by keys that do not, so that git merges two changes.
+	// Stable keys separate the changing ones, so that git can merge two changes.
 	line("kind", quote(string(m.Kind)))
 	line("id", quote(m.ID))
 	line("status", quote(string(m.Status)))

@@ -176,7 +176,8 @@ func FuzzMemory(f *testing.F) {
 		if !before.equal(after) {
 			t.Fatalf("changed by formatting:\n%s", cmp.Diff(before, after))
 		}
-		m.Text, m.Body, m.Variants, m.Status = again.Text, again.Body, again.Variants, again.Status // these fields follow from textFacts
+		// These fields follow from textFacts.
+		m.Text, m.Body, m.Variants, m.Status = again.Text, again.Body, again.Variants, again.Status
 		if diff := cmp.Diff(m, again); diff != "" {
 			t.Fatalf("changed by formatting:\n%s", diff)
 		}

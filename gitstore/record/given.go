@@ -7,7 +7,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 )
 
-// Instead is a version of a memory that agents are given.
+// Instead is a replacement for agents.
 type Instead struct {
 	Path      string
 	Private   bool        // it is of the journal
@@ -33,7 +33,7 @@ func (v *View) Given(key string, versions func() []Instead, withheld func(blob g
 	return g
 }
 
-// Actual is the view that has everything as it is.
+// Actual returns the full view.
 func (v *View) Actual() *View {
 	if v.actual != nil {
 		return v.actual

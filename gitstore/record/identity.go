@@ -62,10 +62,10 @@ func ValidID(id string) bool {
 	return true
 }
 
-// maxSlug keeps paths short enough for every file system, in bytes.
+// maxSlug bounds a slug, in bytes, so that paths suit every file system.
 const maxSlug = 40
 
-// slug is the ASCII letters and digits of the normal statement as words joined by hyphens,
+// slug returns the ASCII letters and digits of the normal statement as words joined by hyphens,
 // cut at a word's end. A statement without any has the empty slug.
 func slug(text string) string {
 	words := strings.FieldsFunc(Normal(text), func(r rune) bool {
@@ -96,7 +96,7 @@ type Fingerprint struct {
 	turns string // negations, numbers and versions
 }
 
-// Print returns the fingerprint of a statement.
+// Print computes the fingerprint of a statement.
 func Print(text string) Fingerprint {
 	var all, pairs, turning []uint32
 	normal := Normal(text)
@@ -133,16 +133,16 @@ func pack(hashes []uint32) string {
 	return string(out)
 }
 
-// Two statements are held to be the same from these shares, |A∩B| / |A∪B|, of their words and
-// of their pairs of words on. The second is the lower one: a clause may stand elsewhere.
+// Minimum shares, |A∩B| / |A∪B|, of words and of word pairs in equal statements. The second is
+// lower, because clauses may be reordered.
 const (
 	sameWords = 0.9
 	sameOrder = 0.5
 )
 
-// Same reports whether two statements say the same: nearly the same words, mostly in the same
-// order, and exactly the same negations and numbers. "Node 18" and "Node 20", "use x" and
-// "never use x", "use x, not y" and "use y, not x" differ.
+// Same reports whether two statements mean the same: nearly the same words, mostly in the same
+// order, and exactly the same negations and numbers. "Node 18" and "Node 20", "use x" and "never
+// use x", "use x, not y" and "use y, not x" differ.
 func (f Fingerprint) Same(g Fingerprint) bool {
 	return f.turns == g.turns && len(f.words) > 0 && shared(f.words, g.words) >= sameWords &&
 		(f.pairs == g.pairs || shared(f.pairs, g.pairs) >= sameOrder)
@@ -151,10 +151,10 @@ func (f Fingerprint) Same(g Fingerprint) bool {
 // Turned reports whether two statements differ in negations, numbers or versions.
 func (f Fingerprint) Turned(g Fingerprint) bool { return f.turns != g.turns }
 
-// Alike is the share of words in common, from 0 to 1.
+// Alike returns the share of words in common, from 0 to 1.
 func (f Fingerprint) Alike(g Fingerprint) float64 { return shared(f.words, g.words) }
 
-// shared is the share of hashes that two packed sets have in common.
+// shared returns the share of hashes that two packed sets have in common.
 func shared(a, b string) float64 {
 	common, all := 0, (len(a)+len(b))/4
 	for len(a) > 0 && len(b) > 0 {
@@ -183,9 +183,9 @@ func turns(word string) bool {
 	return negations.Has(word) || strings.ContainsFunc(word, unicode.IsDigit)
 }
 
-// eachWord splits a normal text: runs of letters, digits and the marks that hold identifiers,
-// paths and versions together; Han, kana and Hangul runs as pairs of neighbours, one alone as
-// itself.
+// eachWord splits a normal text. A word is a run of letters, digits and the marks inside
+// identifiers, paths and versions. Runs of Han, kana and Hangul become pairs of neighbours; a
+// single character is a word.
 func eachWord(normal string, fn func(string)) {
 	begin, cjk := -1, false // start and kind of the current run
 	flush := func(end int) {

@@ -70,14 +70,13 @@ func (v *View) Alike(text string, share float64) []Memory {
 	return found
 }
 
-// Retired returns the memory that was retired and says the same as a statement, if none in force
-// does.
+// Retired returns the retired memory with the meaning of a statement, if none in force has it.
 func (v *View) Retired(text string) (Memory, bool) {
 	m, found := v.Same(text)
 	return m, found && m.Status == Retired
 }
 
-// byID finds the one value whose id begins with prefix.
+// byID finds the only value whose id begins with prefix.
 func byID[T any](values []T, id func(T) string, prefix string) (T, error) {
 	var zero T
 	prefix = strings.ToLower(prefix)

@@ -1,11 +1,10 @@
-// Package record is what Reverie keeps and its text form: memories, operations, reflections,
-// dreams and checkpoints. Parse and Format are pure and agree with FORMAT.md beside gitstore;
-// Book is the only door through which they are read from and written to git.
+// Package record defines Reverie's records and their text forms: memories, operations, reflections,
+// dreams and checkpoints. Parse and Format are pure and agree with FORMAT.md in gitstore. Only a
+// Book reads them from git and writes them.
 //
-// Parsing is lenient where a person may have edited by hand (key order, line endings, missing
-// optional keys) and exact where meaning is at stake: what cannot be read is an error of type
-// *FormatError with path, line and field, and never hides its neighbours. Formatting is
-// stable: Format(Parse(Format(m))) is Format(m).
+// Parsing is lenient about edits by hand (key order, line endings, missing optional keys) and exact
+// where meaning is at stake. An unreadable record gives a *FormatError with path, line and field,
+// and never hides its neighbours. Formatting is stable: Format(Parse(Format(m))) is Format(m).
 //
 // A Book may be used by several goroutines and by several processes at once.
 package record
@@ -74,14 +73,14 @@ func (h How) valid() bool {
 	return false
 }
 
-// MaxMemory is the largest text form of a memory, in bytes. Larger ones are refused.
+// MaxMemory bounds the text form of a memory, in bytes. Larger ones are refused.
 const MaxMemory = 64 << 10
 
 // MaxText bounds a statement, in bytes. Longer text belongs in the body.
 const MaxText = 1000
 
-// Source says once and for all where a memory comes from. Its text form is one line:
-// "<RFC 3339 time> <by> <commit or -> <how>".
+// Source records the origin of a memory and never changes. Its text form is one line: "<RFC 3339
+// time> <by> <commit or -> <how>".
 type Source struct {
 	Time   time.Time // to the second, UTC
 	By     string    // "<client>/<session>", "human" or "import/<tool>"; no spaces
@@ -117,7 +116,7 @@ func ParseSource(line string) (Source, error) {
 	return s, nil
 }
 
-// Agent is the client that By names, or "" when it names none.
+// Agent returns the client in By, or "".
 func (s Source) Agent() string {
 	client, _, ok := strings.Cut(s.By, "/")
 	if !ok || client == "import" {
@@ -126,7 +125,7 @@ func (s Source) Agent() string {
 	return client
 }
 
-// Session is the session that By names, or "".
+// Session returns the session in By, or "".
 func (s Source) Session() string {
 	if s.Agent() == "" {
 		return ""
@@ -151,20 +150,20 @@ type Memory struct {
 	Tags       []string
 	Topic      string    // subject; two memories on one topic may contradict
 	Branch     string    // holds only on this branch until it lands; "" means everywhere
-	Supersedes []string  // ids of memories this one takes the place of
+	Supersedes []string  // ids of the memories that it replaces
 	Expires    time.Time // zero: never
-	Anchors    []string  // places in the code it rests on: path@blob "snippet"
-	Extra      []Field   // keys this version does not know, kept as they are, sorted
+	Anchors    []string  // anchors in the code
+	Extra      []Field   // keys unknown to this version, kept as
 	Private    bool      // lives in this clone's journal; not part of the text form
 }
 
-// Variant is one more text of a contested memory.
+// Variant is another text of a contested memory.
 type Variant struct{ Text, Body string }
 
-// Field is a front matter key that this version does not know, with its TOML value.
+// Field is an unknown front matter key with its TOML value.
 type Field struct{ Key, Value string }
 
-// New gives a memory its id and slug from its text, or from its ref where it has one.
+// New sets a memory's id and slug from its ref, or else from its text.
 func New(m Memory) Memory {
 	m.Text, m.Body = oneLine(m.Text), trimBlank(m.Body)
 	m.ID, m.Slug = newID(m.Ref, m.Text, m.Body), slug(m.Text)
@@ -188,7 +187,7 @@ func (m Memory) Path() string {
 	return MemoryDir + "/" + m.ID[:2] + "/" + name + ".md"
 }
 
-// Texts are every text of the memory; a contested one has several.
+// Texts returns every text of the memory; a contested one has several.
 func (m Memory) Texts() []Variant { return append([]Variant{{m.Text, m.Body}}, m.Variants...) }
 
 // MemoryID returns the id of the memory in the file at path.
@@ -197,16 +196,16 @@ func MemoryID(path string) (id string, ok bool) {
 	return id, ok
 }
 
-// MemoryDir is the folder of memories in a tree. 256 folders stand below it, named by the
-// first two digits of the ids: 10,000 memories leave about 40 in each.
+// MemoryDir is the folder of memories in a tree. It has 256 folders, named by the first two digits
+// of the ids: 10,000 memories leave about 40 in each.
 const MemoryDir = "memories"
 
-// Live reports whether the memory may be given to a reader at the time now.
+// Live reports whether the memory is in force at a time.
 func (m Memory) Live(now time.Time) bool {
 	return m.Status != Retired && (m.Expires.IsZero() || now.Before(m.Expires))
 }
 
-// Retire is the memory out of force, with the reason at the end of its body.
+// Retire returns the memory out of force, with the reason appended to its body.
 func (m Memory) Retire(reason string) Memory {
 	m.Status = Retired
 	body, reasons := splitReasons(m.Body)
@@ -214,13 +213,13 @@ func (m Memory) Retire(reason string) Memory {
 	return m
 }
 
-// Reasons are those for which a memory was retired, sorted.
+// Reasons returns the reasons that a memory was retired for, sorted.
 func (m Memory) Reasons() []string {
 	_, reasons := splitReasons(m.Body)
 	return set(reasons)
 }
 
-// Revive is a retired memory in force again, without the reasons it was retired for.
+// Revive returns a retired memory in force again, without the reasons for its retirement.
 func (m Memory) Revive() Memory {
 	m.Status = Active
 	if len(m.Variants) > 0 {
@@ -230,7 +229,7 @@ func (m Memory) Revive() Memory {
 	return m
 }
 
-// set returns the values sorted, trimmed, each once, without empty ones.
+// set returns the values sorted, trimmed, unique and not empty.
 func set(values []string) []string {
 	var out []string
 	for _, v := range values {
@@ -242,17 +241,17 @@ func set(values []string) []string {
 	return slices.Compact(out)
 }
 
-// SplitText splits a typed text into the statement, its first line with words, and the rest.
+// SplitText splits a typed text into the statement, its first nonempty line, and the rest.
 func SplitText(text string) (statement, body string) {
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
 	statement, body, _ = strings.Cut(text, "\n")
 	return strings.TrimSpace(statement), strings.TrimSpace(body)
 }
 
-// retiredMark begins the paragraph that says why a memory was retired.
+// retiredMark begins a paragraph with the reason of a retirement.
 const retiredMark = "Retired: "
 
-// splitReasons takes the paragraphs off a body's end that say why the memory was retired.
+// splitReasons cuts the reasons of retirement off the end of a body.
 func splitReasons(body string) (rest string, reasons []string) {
 	for {
 		before, last := "", body
@@ -267,8 +266,7 @@ func splitReasons(body string) (rest string, reasons []string) {
 	}
 }
 
-// joinReasons puts reasons at a body's end, sorted and each once: the same in whichever order they
-// came.
+// joinReasons appends reasons to a body, sorted and unique, so that their order does not matter.
 func joinReasons(body string, reasons []string) string {
 	for _, reason := range set(reasons) {
 		body = trimBlank(body + "\n\n" + retiredMark + reason)

@@ -19,7 +19,7 @@ func (b *Book) Merge(ctx context.Context, tip gitstore.ID, c gitstore.Commit, ac
 	return b.merge(ctx, b.memory, tip, c, accept)
 }
 
-// MergeJournal brings another clone's journal in, or makes this clone's from it.
+// MergeJournal merges another clone's journal, or makes this clone's from it.
 func (b *Book) MergeJournal(ctx context.Context, tip gitstore.ID, c gitstore.Commit) (gitstore.Merged, error) {
 	if err := begin(ctx, b.journal); err != nil {
 		return gitstore.Merged{}, err
@@ -46,9 +46,9 @@ func Resolve(ctx context.Context) gitstore.Resolve {
 	return func(path string, h gitstore.History) (gitstore.Outcome, error) { return resolve(ctx, path, h) }
 }
 
-// MergeFiles merges three texts of the file at path, as where there is no history to ask: base is
-// the text that both sides began with, nil if there was none. A nil answer means that the file
-// goes. dropped says that a text of one side is not in the answer.
+// MergeFiles merges three texts of the file at path without a history. base is the common ancestor,
+// or nil. A nil answer removes the file. dropped reports that a text of one side is missing from
+// the answer.
 func MergeFiles(path string, base, ours, theirs []byte) (merged []byte, dropped bool, err error) {
 	contents := map[gitstore.ID][]byte{"base": base, "ours": ours, "theirs": theirs}
 	h := gitstore.History{Ours: 1, Theirs: 2, Read: func(id gitstore.ID) ([]byte, error) { return contents[id], nil }}
@@ -81,7 +81,7 @@ type form struct {
 	format func(path string, f facts) (text []byte, dropped bool, err error)
 }
 
-// formOf is the form of the file at path.
+// formOf returns the form for the file at path.
 func formOf(path string) form {
 	switch top, _, _ := strings.Cut(path, "/"); top {
 	case MemoryDir:
@@ -138,7 +138,7 @@ func resolve(ctx context.Context, path string, h gitstore.History) (gitstore.Out
 	return r.outcome(meet(a, b))
 }
 
-// replay remembers the facts of each version of one file.
+// replay caches the facts of each version of one file.
 type replay struct {
 	form
 	path  string
@@ -146,7 +146,7 @@ type replay struct {
 	known map[gitstore.ID]*facts
 }
 
-// facts are those of a content; nil for one that cannot be read. No content has no facts.
+// facts returns the facts of a content, or nil if it cannot be read. Empty content has no facts.
 func (r *replay) facts(id gitstore.ID) (*facts, error) {
 	if id == "" {
 		return &facts{}, nil
@@ -166,7 +166,7 @@ func (r *replay) facts(id gitstore.ID) (*facts, error) {
 	return r.known[id], nil
 }
 
-// unreadable decides where a side's newest text is nothing that can be taken apart.
+// unreadable decides a file whose newest text on one side cannot be parsed.
 func (r *replay) unreadable(ours, theirs gitstore.ID) (o gitstore.Outcome, done bool, err error) {
 	a, err := r.facts(ours)
 	if err != nil {
@@ -233,7 +233,7 @@ func memoryFacts(path string, data []byte) (facts, error) {
 	return f, nil
 }
 
-// factsMemory is the memory that facts make. Variants that would make the file too long stay in
+// factsMemory builds the memory from facts. Variants that would make the file too long stay in
 // history.
 func factsMemory(path string, f facts) (text []byte, dropped bool, err error) {
 	var m Memory
@@ -263,8 +263,8 @@ func factsMemory(path string, f facts) (text []byte, dropped bool, err error) {
 	}
 }
 
-// reflectionFacts are a reflection's head and its candidates: two clones may have accepted
-// different ones.
+// reflectionFacts returns a reflection's head and candidates: two clones may have accepted
+// different candidates.
 func reflectionFacts(path string, data []byte) (facts, error) {
 	r, err := ParseReflection(path, data)
 	if err != nil {
@@ -310,17 +310,17 @@ func firstEvent(c Candidate) int {
 	return c.Evidence[0].Event
 }
 
-// plainMark is put before the text of a plain file, so that an empty file is a text too.
+// plainMark precedes the text of a plain file, so that an empty file has a text too.
 const plainMark = "plain\n"
 
-// plainFacts is any other file: one text.
+// plainFacts returns the facts of any other file: one text.
 func plainFacts(_ string, data []byte) (facts, error) {
 	f := facts{thereField: {"yes"}}
 	f.add(textField, plainMark+string(data))
 	return f, nil
 }
 
-// factsPlain keeps the greatest text where several stand.
+// factsPlain keeps the greatest of several texts.
 func factsPlain(_ string, f facts) (text []byte, dropped bool, err error) {
 	all := f[textField]
 	return []byte(strings.TrimPrefix(all[len(all)-1], plainMark)), len(all) > 1, nil

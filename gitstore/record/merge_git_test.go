@@ -15,14 +15,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// clones are books over branches of one repository: nothing has to be fetched.
+// clones are books over branches of one repository, so that no fetch is needed.
 type clones struct {
 	repo  *testrepo.Repo
 	books []*Book
 	refs  []string
 
 	compared int  // merges that git makes without a conflict
-	adopted  bool // a history was given up for another with the same tree
+	adopted  bool // a history gave way to another with the same tree
 }
 
 func newClones(t testing.TB, n int) *clones {
@@ -64,7 +64,7 @@ func (c *clones) tip(t *rapid.T, i int) gitstore.ID {
 	return tip
 }
 
-// tree is the tree of a clone's tip.
+// tree returns the tree of a clone's tip.
 func (c *clones) tree(i int) string { return c.repo.Run("rev-parse", c.refs[i]+"^{tree}") }
 
 // change adds, edits, retires or hand-edits something in a clone.
@@ -202,7 +202,8 @@ func TestMergeInGit(t *testing.T) {
 	})
 	c.repo.Run("fsck", "--strict")
 	t.Logf("%d merges compared with git's, %d histories merged in three orders", c.compared, alike)
-	if histories >= 50 && (c.compared == 0 || alike == 0) { // in a short run every merge may have adopted a tip
+	if histories >= 50 && (c.compared == 0 || alike == 0) {
+		// In a short run every merge may have adopted a tip.
 		t.Errorf("of %d histories nothing was compared", histories)
 	}
 }

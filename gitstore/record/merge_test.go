@@ -43,7 +43,7 @@ func (w *world) commit(id gitstore.ID, parents ...int) int {
 	return len(w.versions) - 1
 }
 
-// merged is the content of the merge of two commits.
+// merged returns the content of a merge of two commits.
 func (w *world) merged(a, b int) gitstore.ID {
 	o, err := resolve(context.Background(), w.path, gitstore.History{Versions: w.versions, Ours: a, Theirs: b,
 		Read: func(id gitstore.ID) ([]byte, error) { return w.contents[id], nil }})
@@ -78,7 +78,7 @@ func (w *world) pull(a, b int) {
 	}
 }
 
-// quick is the content that a merge takes without looking at versions, nil if it must look.
+// quick returns the merged content if no versions are needed, or nil.
 func (w *world) quick(x, y int) *gitstore.ID {
 	touched := func(a, b int) bool {
 		for c := range w.past[a] {
@@ -105,7 +105,7 @@ func (w *world) quick(x, y int) *gitstore.ID {
 	return nil
 }
 
-// same reports whether two contents say the same.
+// same reports whether two contents are equal.
 func (w *world) same(a, b gitstore.ID) bool {
 	if a == "" || b == "" {
 		return a == b
@@ -170,7 +170,7 @@ func (w *world) change(clone int) {
 	w.tips[clone] = w.commit(w.content(m.Format()), tip)
 }
 
-// birth is the memory made again, at a time that says nothing about the order of things.
+// birth returns a new memory with a random time.
 func (w *world) birth() *Memory {
 	at := rapid.SampledFrom([]time.Time{w.clock, w.clock.AddDate(-10, 0, 0), w.clock.AddDate(10, 0, 0)}).Draw(w.t, "when")
 	m := New(Memory{Kind: Convention, Text: "Use pnpm.", Source: Source{Time: at, By: "human", How: Written}})
@@ -347,9 +347,9 @@ func TestMergeOfTwoDecisionsKeepsBoth(t *testing.T) {
 	}
 }
 
-// A memory that one clone made retired, and another active, may carry the reason and be in force;
-// retired once more for the same or another reason, its bytes are those that a merge of the same
-// facts writes.
+// If one clone retires a memory and another makes it active, the result may be in force with a
+// reason. Retired again for the same or another reason, it has the same bytes as a merge of the
+// same facts.
 func TestReasonsHaveOneForm(t *testing.T) {
 	m := New(Memory{Kind: Fact, Text: "First.", Body: "Why.", Source: Source{By: "human", How: Written}})
 	again := m.Retire("wrong").Retire("gone").Retire("wrong")

@@ -23,7 +23,7 @@ type joined struct {
 	ok   bool
 }
 
-// lines is mergeLines, once.
+// lines is mergeLines with a cache.
 func (j *joins) lines(origin, a, b string) (merged string, ok bool) {
 	key := [3]string{origin, a, b}
 	known, found := (*j)[key]
@@ -40,9 +40,8 @@ type hunk struct {
 	lines      []string
 }
 
-// mergeLines puts the changes of two texts together that were made from one. As in git, there must
-// be at least one unchanged line between changes of different sides; the same change on both sides
-// is one.
+// mergeLines merges the changes of two texts with a common origin. As in git, at least one
+// unchanged line must separate changes of different sides. Equal changes count as one.
 func mergeLines(origin, a, b string) (merged string, ok bool) {
 	base := strings.Split(origin, "\n")
 	if max(len(base), 1+strings.Count(a, "\n"), 1+strings.Count(b, "\n")) > maxMergeLines {

@@ -12,22 +12,22 @@ import (
 type Name struct {
 	Text   string   // the identifier alone: SaveOrder
 	Of     []string // qualifiers: store, of store.SaveOrder
-	Whole  string   // both, as they are written: store.SaveOrder
+	Whole  string   // both, as written: store.SaveOrder
 	Called bool     // written with brackets: SaveOrder()
-	Loose  bool     // it may be a word of prose, or a program: only a line that defines it tells
+	Loose  bool     // possibly prose or a program: only a definition confirms it
 }
 
-// minName is the shortest name, in bytes, that is looked for.
+// minName is the minimum length of a searchable name, in bytes.
 const minName = 3
 
-// minPlain is the shortest name, in bytes, that is looked for where only the code marks tell it
-// from a word.
+// minPlain is the minimum length, in bytes, of a name that only its code marks distinguish from a
+// word.
 const minPlain = 4
 
 // named matches an identifier with its qualifiers and brackets.
 var named = pattern.New(`^((?:[A-Za-z_$][\w$]*(?:\.|::|->))*)([A-Za-z_$][\w$]*)(\(.*)?$`)
 
-// camel is a word with a capital inside, as a name of two words has it: saveOrder, SaveOrder,
+// camel matches a word with a capital inside, as in names of two words: saveOrder, SaveOrder,
 // DBConn; not IDs.
 var camel = pattern.New(`[a-z0-9][A-Z]|[A-Z]{2,}[a-z]{2,}`)
 
@@ -50,8 +50,8 @@ func (m Memory) Names() []Name {
 	return out
 }
 
-// Files returns the words of the statement that may be paths of files, each with the line that
-// follows it, as a compiler names it. They have a slash or an ending, or are written like Makefile.
+// Files returns the words of the statement that may be paths, each with the line number after it,
+// as compilers print it. They have a slash or an ending, or are like Makefile.
 func (m Memory) Files() []string {
 	var out []string
 	for _, word := range m.words() {
@@ -65,8 +65,8 @@ func (m Memory) Files() []string {
 	return out
 }
 
-// words are those of the statement outside of code marks, without the marks of prose around them.
-// Addresses of the net and of people are left out.
+// words returns the words of the statement outside of code marks, without punctuation, URLs and
+// mail addresses.
 func (m Memory) words() []string {
 	var out []string
 	for i, part := range strings.Split(m.Text, "`") {
@@ -97,7 +97,7 @@ func (m Memory) words() []string {
 	return out
 }
 
-// ParseName takes a word for a name, or not. marked says that it stood between code marks.
+// ParseName parses a word as a name. marked reports that it was in code marks.
 func ParseName(word string, marked bool) (Name, bool) {
 	parts := named.FindStringSubmatch(word)
 	if parts == nil {

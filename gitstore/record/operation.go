@@ -12,8 +12,8 @@ type Op string
 const (
 	Add    Op = "add"    // a new memory, which retires those it supersedes
 	Edit   Op = "edit"   // new text or fields for a memory
-	Merge  Op = "merge"  // one memory in place of several
-	Retire Op = "retire" // a memory goes out of force
+	Merge  Op = "merge"  // one memory that replaces several
+	Retire Op = "retire" // retires a memory
 	Skill  Op = "skill"  // a new skill: no memory, but a file that agents read
 )
 
@@ -21,21 +21,24 @@ const (
 // skill, Path and File belong to its SKILL.md; Memory only represents it in lists and is never
 // written.
 type Operation struct {
-	ID          string     `json:"id"` // 16 hex digits, from Op and the memory's id or a skill's workflow
-	Op          Op         `json:"op"`
-	How         How        `json:"how"`
-	Memory      Memory     `json:"-"`
-	Path        string     `json:"path"`                  // of Memory
-	File        string     `json:"file"`                  // the text form of Memory
-	Private     bool       `json:"private,omitempty"`     // goes to the journal, not to the branch
-	Base        []Base     `json:"base,omitempty"`        // the changed memories as they were when proposed
+	// ID has 16 hex digits, from Op and the memory's id or a skill's workflow.
+	ID      string `json:"id"`
+	Op      Op     `json:"op"`
+	How     How    `json:"how"`
+	Memory  Memory `json:"-"`
+	Path    string `json:"path"`              // of Memory
+	File    string `json:"file"`              // the text form of Memory
+	Private bool   `json:"private,omitempty"` // goes to the journal, not to the branch
+	// Base holds the changed memories as they were when proposed.
+	Base        []Base     `json:"base,omitempty"`
 	Contradicts []string   `json:"contradicts,omitempty"` // conflicting memories on the same topic
-	Alike       []string   `json:"alike,omitempty"`       // memories that say nearly this
+	Alike       []string   `json:"alike,omitempty"`       // similar memories
 	Sightings   []Sighting `json:"sightings,omitempty"`
-	Model       string     `json:"model,omitempty"` // name of the proposing model, even after an edit by a person
-	Why         string     `json:"why,omitempty"`   // reason for the proposal, if no session gives one
-	Dream       string     `json:"dream,omitempty"` // the dream that proposed it
-	Proposed    time.Time  `json:"proposed,omitzero"`
+	// Model is the name of the proposing model, even after an edit by a person.
+	Model    string    `json:"model,omitempty"`
+	Why      string    `json:"why,omitempty"`   // reason for the proposal, if no session gives one
+	Dream    string    `json:"dream,omitempty"` // the dream that proposed it
+	Proposed time.Time `json:"proposed,omitzero"`
 }
 
 // Base is a memory's file as an operation found it.
@@ -45,16 +48,17 @@ type Base struct {
 	Blob string `json:"blob"` // git's object id of the file
 }
 
-// Sighting is one session that bears a statement out.
+// Sighting is one session that supports a statement.
 type Sighting struct {
-	Reflection string     `json:"reflection"` // id
-	Client     string     `json:"client"`
-	Session    string     `json:"session"`
-	Parent     string     `json:"parent,omitempty"` // the session that started this one as a sub-agent
-	How        How        `json:"how"`
-	Model      string     `json:"model,omitempty"` // of the finding model, if How is Model
-	Says       string     `json:"says,omitempty"`  // the session's own statement, if a model reworded it
-	Evidence   []Evidence `json:"evidence"`
+	Reflection string `json:"reflection"` // id
+	Client     string `json:"client"`
+	Session    string `json:"session"`
+	Parent     string `json:"parent,omitempty"` // the session that started this one as a sub-agent
+	How        How    `json:"how"`
+	Model      string `json:"model,omitempty"` // of the finding model, if How is Model
+	// Says is the session's own statement, if a model reworded it.
+	Says     string     `json:"says,omitempty"`
+	Evidence []Evidence `json:"evidence"`
 }
 
 // Sessions counts the distinct sessions among sightings. A sub-agent's session counts with its
@@ -86,14 +90,14 @@ func Sessions(sightings []Sighting) int {
 	return n
 }
 
-// NewSkill completes an operation that proposes a skill: its id, path and file follow from that.
+// NewSkill completes an operation that proposes a skill with its id, path and file.
 func NewSkill(o Operation, s SkillFile) Operation {
 	o.Op, o.Memory, o.Private = Skill, s.standIn(o), false
 	o.ID, o.Path, o.File = SkillOperationID(s.Workflow), s.Path(), string(s.Format())
 	return o
 }
 
-// NewOperation completes an operation: its id, path and file follow from Op and Memory. A skill's
+// NewOperation completes an operation with its id, path and file, from Op and Memory. A skill's
 // stay as they are.
 func NewOperation(o Operation) Operation {
 	if o.Op == Skill {
@@ -108,7 +112,7 @@ func NewOperation(o Operation) Operation {
 // OperationPath returns the path of a pending operation in the inbox.
 func OperationPath(id string) string { return "ops/" + id[:2] + "/" + id + ".json" }
 
-// Format is the operation's text form: JSON, indented, keys in a fixed order.
+// Format returns the operation's text form: JSON, indented, keys in a fixed order.
 func (o Operation) Format() ([]byte, error) { return formatJSON(o) }
 
 // ParseOperation reads the text form of the operation at path.
@@ -141,20 +145,21 @@ func ParseOperation(at string, data []byte) (Operation, error) {
 	return o, nil
 }
 
-// Rejection remembers that a person did not want a statement, so that it is not proposed again.
+// Rejection records that a person rejected a statement, so that it is not proposed again.
 type Rejection struct {
-	ID     string    `json:"id"` // of the operation
-	Text   string    `json:"text"`
-	Body   string    `json:"body,omitempty"`
-	Reason string    `json:"reason,omitempty"`
-	How    How       `json:"how,omitempty"` // of the operation; rejecting a model's words does not reject a person's
-	Time   time.Time `json:"time,omitzero"`
+	ID     string `json:"id"` // of the operation
+	Text   string `json:"text"`
+	Body   string `json:"body,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	// How is that of the operation. Rejecting a model's words does not reject a person's.
+	How  How       `json:"how,omitempty"`
+	Time time.Time `json:"time,omitzero"`
 }
 
 // RejectionPath returns the path of a rejection in the inbox.
 func RejectionPath(id string) string { return "rejected/" + id[:2] + "/" + id + ".json" }
 
-// Format is the rejection's text form.
+// Format returns the rejection's text form.
 func (r Rejection) Format() ([]byte, error) { return formatJSON(r) }
 
 // ParseRejection reads the text form of the rejection at path.
@@ -179,7 +184,7 @@ func FindOperation(all []Operation, prefix string) (Operation, error) {
 	return o, err
 }
 
-// Undecidable reports whether an error concerns one operation alone, which then stays in the inbox.
+// Undecidable reports whether an error concerns only one operation, which then stays in the inbox.
 func Undecidable(err error) bool {
 	for _, one := range []error{ErrChanged, ErrTaken, ErrRetired, ErrDecided, ErrPurged} {
 		if errors.Is(err, one) {

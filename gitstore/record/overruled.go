@@ -8,11 +8,11 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 )
 
-// Overruled is a memory that a merge put out of force though this side had changed it.
+// Overruled is a memory that this side had changed and a merge put out of force.
 type Overruled struct {
 	ID   string `json:"id"`
-	Text string `json:"text"` // as it was changed here
-	Why  string `json:"why"`  // they retired it; empty where they did not say
+	Text string `json:"text"` // this side's version
+	Why  string `json:"why"`  // their reason for retiring it, if any
 	Gone bool   `json:"gone"` // its file was removed
 }
 

@@ -23,14 +23,14 @@ const PurgeDir = "purged"
 type Purge struct {
 	ID       string    `json:"id"` // 16 hex digits of SHA-256 over the rest
 	Time     time.Time `json:"time"`
-	Blobs    []string  `json:"blobs,omitempty"`    // git's object ids of files, wherever they lie
+	Blobs    []string  `json:"blobs,omitempty"`    // git's object ids of files at any path
 	Memories []string  `json:"memories,omitempty"` // ids of memories, in all their versions
-	Paths    []string  `json:"paths,omitempty"`    // SHA-256 of paths that told something, hex
+	Paths    []string  `json:"paths,omitempty"`    // SHA-256 of paths that revealed the target, hex
 	Messages []string  `json:"messages,omitempty"` // SHA-256 of messages of commits, hex
 }
 
-// purgeEntries is the most a record names; more make another record. A record of sha256 ids then
-// has some 220 KiB.
+// purgeEntries bounds the entries of a record; more entries make another record. With sha256 ids a
+// full record has about 220 KiB.
 const purgeEntries = 3000
 
 // NewPurges makes the records of a purge, each within the size limit. Duplicates and order do not
@@ -75,11 +75,11 @@ func (p Purge) id() string {
 // Path returns the record's path in its tree.
 func (p Purge) Path() string { return PurgeDir + "/" + p.ID[:2] + "/" + p.ID + ".json" }
 
-// Format is the record's text form.
+// Format returns the record's text form.
 func (p Purge) Format() ([]byte, error) { return formatJSON(p) }
 
-// ParsePurge reads the text form of the record at path. It is exact: a key that it does not know,
-// or a value that could tell something, is an error.
+// ParsePurge parses the record at path. It rejects unknown keys and values that could reveal
+// something.
 func ParsePurge(at string, data []byte) (Purge, error) {
 	var p Purge
 	if err := parseJSON(at, data, &p); err != nil {
@@ -110,8 +110,8 @@ func ParsePurge(at string, data []byte) (Purge, error) {
 	return p, nil
 }
 
-// Purges returns the purge records of a tree, sorted by id. Files that cannot be read are in the
-// error, joined; the others are returned all the same.
+// Purges returns the purge records of a tree, sorted by id. The error joins those of unreadable
+// files; the others are returned all the same.
 func Purges(tree *gitstore.Tree) ([]Purge, error) { return records(tree, PurgeDir, ParsePurge) }
 
 // Omit selects the content that some records name. It spares the records themselves, so that no
@@ -161,13 +161,13 @@ func (p Purge) Beyond(o gitstore.Omit) Purge {
 // Empty reports whether a purge names nothing.
 func (p Purge) Empty() bool { return len(p.Blobs)+len(p.Memories)+len(p.Paths)+len(p.Messages) == 0 }
 
-// PathHash names a path without telling it.
+// PathHash identifies a path without revealing it.
 func PathHash(path string) string {
 	sum := sha256.Sum256([]byte(path))
 	return hex.EncodeToString(sum[:])
 }
 
-// MemoryOf is the id of the memory that a path belongs to, or "".
+// MemoryOf returns the id of the memory that a path belongs to, or "".
 func MemoryOf(path string) string {
 	name, ok := strings.CutPrefix(path, MemoryDir+"/")
 	if !ok || len(name) < 3+16 || name[2] != '/' || !ValidID(name[3:19]) || name[:2] != name[3:5] {
@@ -309,7 +309,7 @@ func unjoin(err error) []error {
 	return []error{err}
 }
 
-// BadPurges are the purge records that cannot be read, which therefore keep nothing away.
+// BadPurges returns the unreadable purge records, which have no effect.
 func (v *View) BadPurges() error {
 	var bad []error
 	for _, tree := range []*gitstore.Tree{v.memory, v.journal} {
@@ -319,8 +319,7 @@ func (v *View) BadPurges() error {
 	return errors.Join(bad...)
 }
 
-// refusePurgedMemory returns an error wrapping ErrPurged if a memory with this text must not be
-// written again.
+// refusePurgedMemory returns an error wrapping ErrPurged if a memory with this text was purged.
 func (tx *Tx) refusePurgedMemory(m Memory, text []byte) error {
 	omit, err := tx.purged()
 	if err != nil {
@@ -364,10 +363,10 @@ func (tx *Tx) withoutPurged(r Reflection) (left Reflection, ok bool, err error) 
 	return r, err != nil || !omit.Blobs[tx.book.memory.BlobID(text)], nil
 }
 
-// SlugTells reports whether the slug in a memory's path tells a text that its file holds: all of
-// it, or, where the slug was cut, how it begins.
+// SlugTells reports whether the slug in a memory's path reveals a text of its file. For a cut slug
+// the beginning of a text is enough.
 func SlugTells(path, text string) bool {
-	const telling = 8 // bytes of a beginning that say something
+	const telling = 8 // minimum bytes of a revealing beginning
 	id := MemoryOf(path)
 	if id == "" {
 		return false

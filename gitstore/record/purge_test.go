@@ -102,7 +102,8 @@ func TestSlugTells(t *testing.T) {
 		{"The box is called Kestrel", "called \"Kestrel", true},
 		{"The box is called Kestrel", "Falcon", false},
 		{"The box is called Kestrel", "盒子", false},
-		{"Words that go on and on until the slug is cut", "until the slug is cut", true}, // the slug keeps the words that fit
+		// The slug keeps the words that fit.
+		{"Words that go on and on until the slug is cut", "until the slug is cut", true},
 		{"Words that go on and on until the slug is cut", "is cut", false},
 		{long + " is the token", long, true},
 		{"The token " + long, long, false}, // it is too long for the slug

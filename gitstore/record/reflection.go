@@ -11,26 +11,30 @@ import (
 // Reflection is the outcome of studying one session. It never changes; a longer session gets a new
 // one. The detectors and each model have their own; a model's includes the detectors' findings.
 type Reflection struct {
-	Client       string         `json:"client"`
-	Session      string         `json:"session"`
-	Parent       string         `json:"parent,omitempty"` // the session that started this one as a sub-agent
-	Hash         string         `json:"hash"`             // SHA-256 of the session's stored events, hex
-	Events       int            `json:"events"`           // how many there were
-	Started      time.Time      `json:"started,omitzero"`
-	Ended        time.Time      `json:"ended,omitzero"`
-	Commit       string         `json:"commit,omitempty"`  // of the code, when the session began
-	Branch       string         `json:"branch,omitempty"`  // of the code, when the session began
-	Detectors    int            `json:"detectors"`         // version of the detectors that ran
-	Model        string         `json:"model,omitempty"`   // empty: the detectors alone
-	Digest       string         `json:"digest,omitempty"`  // of the model's weights and settings, hex; empty if unknown
-	Prompt       string         `json:"prompt,omitempty"`  // SHA-256 of the model's prompt, hex
-	Outcome      string         `json:"outcome,omitempty"` // completed, interrupted, failed, or empty if unknown
+	Client  string `json:"client"`
+	Session string `json:"session"`
+	// Parent is the session that started this one as a sub-agent.
+	Parent string `json:"parent,omitempty"`
+	// Hash is the SHA-256 of the session's stored events, in hex.
+	Hash      string    `json:"hash"`
+	Events    int       `json:"events"` // how many there were
+	Started   time.Time `json:"started,omitzero"`
+	Ended     time.Time `json:"ended,omitzero"`
+	Commit    string    `json:"commit,omitempty"` // of the code, when the session began
+	Branch    string    `json:"branch,omitempty"` // of the code, when the session began
+	Detectors int       `json:"detectors"`        // version of the detectors that ran
+	Model     string    `json:"model,omitempty"`  // empty: the detectors alone
+	// Digest identifies the model's weights and settings, in hex. It is empty if unknown.
+	Digest string `json:"digest,omitempty"`
+	Prompt string `json:"prompt,omitempty"` // SHA-256 of the model's prompt, hex
+	// Outcome is completed, interrupted, failed, or empty if unknown.
+	Outcome      string         `json:"outcome,omitempty"`
 	Observations []Observation  `json:"observations,omitempty"`
 	Candidates   []Candidate    `json:"candidates,omitempty"`
 	Dropped      map[string]int `json:"dropped,omitempty"` // candidates refused at the gate, by reason
 }
 
-// Observation is something a reflection noticed that is not worth a memory by itself.
+// Observation is a finding that does not deserve a memory of its own.
 type Observation struct {
 	Text   string `json:"text"`
 	Events []int  `json:"events,omitempty"` // positions in the session
@@ -38,23 +42,24 @@ type Observation struct {
 
 // Candidate is a statement found by a reflection, with its evidence.
 type Candidate struct {
-	Kind     Kind       `json:"kind"`
-	Text     string     `json:"text"`           // the statement: one line, self-contained
-	Body     string     `json:"body,omitempty"` // why and how, Markdown
-	Paths    []string   `json:"paths,omitempty"`
-	Tags     []string   `json:"tags,omitempty"`
-	Topic    string     `json:"topic,omitempty"` // subject; two statements on one topic may contradict
-	How      How        `json:"how"`
-	Weak     bool       `json:"weak,omitempty"`     // too little evidence in one session: it counts, but is not proposed alone
-	Detector string     `json:"detector"`           // which detector found it; "model" for a model
-	Corrects string     `json:"corrects,omitempty"` // words it takes the place of
+	Kind  Kind     `json:"kind"`
+	Text  string   `json:"text"`           // the statement: one line, self-contained
+	Body  string   `json:"body,omitempty"` // why and how, Markdown
+	Paths []string `json:"paths,omitempty"`
+	Tags  []string `json:"tags,omitempty"`
+	Topic string   `json:"topic,omitempty"` // subject; two statements on one topic may contradict
+	How   How      `json:"how"`
+	// Weak marks too little evidence in one session: the candidate counts, but is not proposed alone.
+	Weak     bool       `json:"weak,omitempty"`
+	Detector string     `json:"detector"`           // the detector; "model" for a model
+	Corrects string     `json:"corrects,omitempty"` // words that it replaces
 	Command  string     `json:"command,omitempty"`  // of a failure: the failing program and subcommand
 	Errors   []string   `json:"errors,omitempty"`   // of a failure: their output
 	Evidence []Evidence `json:"evidence"`
 }
 
-// Order is the detector of short orders. They are counted over sessions, by dream, and mean nothing
-// alone.
+// Order is the detector of short orders. dream counts them over sessions; a single one means
+// nothing.
 const Order = "order"
 
 // Evidence quotes the words of one session event, verbatim.
@@ -76,12 +81,12 @@ const (
 	Passing  Doubt = "passing"  // the person's own words, which do not say that they last
 )
 
-// Doubtful reports whether one of the quotes is in doubt.
+// Doubtful reports whether one of the quotes is doubtful.
 func Doubtful(evidence []Evidence) bool {
 	return slices.ContainsFunc(evidence, func(e Evidence) bool { return e.Doubt != "" })
 }
 
-// MaxQuote is the longest quote kept as evidence, in bytes.
+// MaxQuote bounds a quote in evidence, in bytes.
 const MaxQuote = 400
 
 // ID names the reflection: "<client>-<session>-<first 8 hex digits of Hash>", and for a model's
@@ -94,8 +99,8 @@ func (r Reflection) ID() string {
 	return id
 }
 
-// reading identifies the model's reading: the first 8 hex digits of SHA-256 over its name, a zero
-// byte, its digest, a zero byte, and the prompt's hash. It is empty for the detectors alone.
+// reading identifies the model's reading. It is the first 8 hex digits of SHA-256 over its name, a
+// zero byte, its digest, a zero byte, and the prompt's hash. It is empty for the detectors alone.
 func (r Reflection) reading() string {
 	if r.Model == "" {
 		return ""
@@ -104,8 +109,8 @@ func (r Reflection) reading() string {
 	return short(hex.EncodeToString(sum[:]))
 }
 
-// ReadOf is the id of the detectors' reflection of a session that a model has read, from the id of
-// the model's; "" for any other id.
+// ReadOf returns the id of the detectors' reflection of a session, from the id of a model's
+// reflection; "" for any other id.
 func ReadOf(id string) string {
 	at := len(id) - 9
 	if at < 9 || id[at] != '-' || id[at-9] != '-' || !isHex(id[at+1:]) || !isHex(id[at-8:at]) {
@@ -123,7 +128,7 @@ func (r Reflection) Path() string {
 // ReflectionDir is the folder of reflections in a tree.
 const ReflectionDir = "reflections"
 
-// Format is the reflection's text form.
+// Format returns the reflection's text form.
 func (r Reflection) Format() ([]byte, error) { return formatJSON(r) }
 
 // ParseReflection reads the text form of the reflection at path.
@@ -149,7 +154,7 @@ func ParseReflection(at string, data []byte) (Reflection, error) {
 	return r, nil
 }
 
-// maxModel is the longest name of a model, and the longest digest, in bytes.
+// maxModel bounds a model's name and its digest, in bytes.
 const maxModel = 200
 
 // checkModel validates the model's names, which people will see.

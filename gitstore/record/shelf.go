@@ -14,7 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/recall/terms"
 )
 
-// shelf is the entries of one tree, sorted by path.
+// shelf holds the entries of one tree, sorted by path.
 type shelf struct {
 	tree    gitstore.ID // "" when the ref does not exist
 	entries []entry
@@ -45,7 +45,7 @@ func shelves(c *catalog.Catalog, memory, journal *gitstore.Tree) (now [2]shelf, 
 	return now, nil
 }
 
-// cached are the shelves of the catalog, empty ones if it is spoilt.
+// cached returns the shelves of the catalog, empty ones if it is damaged.
 func cached(c *catalog.Catalog, from *source) (out [2]shelf) {
 	for i := range out {
 		out[i].tree = gitstore.ID(c.Trees[i])
@@ -68,7 +68,7 @@ func cached(c *catalog.Catalog, from *source) (out [2]shelf) {
 	return out
 }
 
-// compare is the order of paths.
+// compare orders entries by path.
 func (e *entry) compare(f *entry) int {
 	if e.plain() && f.plain() && e.key != f.key {
 		return strings.Compare(e.key, f.key)
@@ -76,8 +76,9 @@ func (e *entry) compare(f *entry) int {
 	return strings.Compare(e.path(), f.path())
 }
 
-// keyed are the keys of a shelf's entries in the catalog: the id, and + behind that of a private
-// one. The first readable file with an id has it; the key of any other tells its path.
+// keyed returns the catalog keys of a shelf's entries: the id, followed by + for a private one. If
+// several files share an id, the first readable one has it, and the others' keys include their
+// path.
 func (s *shelf) keyed(private bool) []string {
 	mark, last := "", ""
 	if private {
@@ -192,7 +193,7 @@ func (s shelf) update(tree *gitstore.Tree) (now shelf, changed int, err error) {
 	return now, len(gone) + len(bad), nil
 }
 
-// merged are the entries of both, the first of which are sorted.
+// merged merges two lists of entries, the first of which is sorted.
 func merged(entries, fresh []entry) []entry {
 	slices.SortFunc(fresh, func(a, b entry) int { return strings.Compare(a.path(), b.path()) })
 	out := make([]entry, 0, len(entries)+len(fresh))
@@ -204,8 +205,7 @@ func merged(entries, fresh []entry) []entry {
 	return append(out, entries...)
 }
 
-// parseAll fills in the entries' memories from their blobs, on all processors. Damaged ones are
-// taken out.
+// parseAll parses the entries' blobs on all processors, and removes damaged ones.
 func parseAll(tree *gitstore.Tree, entries []entry) ([]entry, gitstore.Damage, error) {
 	ids := make([]gitstore.ID, len(entries))
 	for i, e := range entries {
@@ -228,7 +228,7 @@ func parseAll(tree *gitstore.Tree, entries []entry) ([]entry, gitstore.Damage, e
 	}
 	var batch []job
 	err := tree.ReadAll(ids, func(i int, data []byte) error {
-		if len(data) > MaxMemory { // refused for its size, without a copy
+		if len(data) > MaxMemory { // too large, refused without a copy
 			entries[i].parse(data)
 			return nil
 		}
@@ -247,8 +247,8 @@ func parseAll(tree *gitstore.Tree, entries []entry) ([]entry, gitstore.Damage, e
 	return entries, nil, err
 }
 
-// parseEach is parseAll one by one, for when a file among them cannot be a memory for its size, or
-// is damaged: it is named, and the others are read.
+// parseEach is parseAll one by one. It names a file that is damaged or too large for a memory, and
+// reads the others.
 func parseEach(tree *gitstore.Tree, entries []entry) (good []entry, damage gitstore.Damage, err error) {
 	for _, e := range entries {
 		data, err := tree.Read(e.path())

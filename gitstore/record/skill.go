@@ -13,27 +13,26 @@ import (
 // SkillDir is the folder of skills in a tree: one folder each, with a file SKILL.md.
 const SkillDir = "skills"
 
-// MaxSkill is the largest text form of a skill, in bytes.
+// MaxSkill bounds the text form of a skill, in bytes.
 const MaxSkill = 16 << 10
 
-// maxSkillName is the longest name of a skill, and maxDescription the longest description, in
-// bytes.
+// maxSkillName and maxDescription bound a skill's name and description, in bytes.
 const (
 	maxSkillName   = 64
 	maxDescription = 1024
 )
 
-// SkillFile is a procedure written for agents, in the form that they read: SKILL.md, front matter
-// in YAML and then Markdown.
+// SkillFile is a procedure for agents in their own format: SKILL.md, front matter in YAML and then
+// Markdown.
 type SkillFile struct {
 	Name        string // of its folder: lower-case letters, digits, hyphens
 	Description string // purpose and occasion, one line
-	Workflow    string // the statement that it was made of, or ""
+	Workflow    string // the statement behind it, or ""
 	Body        string // Markdown
 }
 
-// SkillName makes a name of some words, or "" where they have no letter or digit of ASCII. It is
-// never one that Windows keeps for a device: such a folder could not be checked out there.
+// SkillName makes a name from words, or "" if they have no ASCII letter or digit. It avoids names
+// of Windows devices, which could not be checked out there.
 func SkillName(words string) string {
 	name := slug(words)
 	if device.MatchString(name) {
@@ -42,13 +41,13 @@ func SkillName(words string) string {
 	return name
 }
 
-// device is the name of one on Windows.
+// device matches the name of a Windows device.
 var device = pattern.New(`^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
 
 // Path returns the skill's path in its tree.
 func (s SkillFile) Path() string { return SkillDir + "/" + s.Name + "/SKILL.md" }
 
-// Format is the skill's text form.
+// Format returns the skill's text form.
 func (s SkillFile) Format() []byte {
 	var b bytes.Buffer
 	b.WriteString("---\n")
@@ -60,7 +59,7 @@ func (s SkillFile) Format() []byte {
 	return b.Bytes()
 }
 
-// yamlString is a string of JSON, which is one of YAML, on one line.
+// yamlString returns a JSON string, which is valid YAML, on one line.
 func yamlString(s string) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -119,7 +118,7 @@ func ParseSkill(at string, data []byte) (SkillFile, error) {
 	return s, nil
 }
 
-// skillOf is the name in a skill's path.
+// skillOf returns the name in a skill's path.
 func skillOf(at string) (name string, ok bool) {
 	name, ok = strings.CutPrefix(at, SkillDir+"/")
 	if ok {
@@ -140,8 +139,8 @@ func (s SkillFile) standIn(o Operation) Memory {
 	return m
 }
 
-// SkillOperationID is the id of the operation that proposes a skill made of a workflow, whatever
-// name it is given.
+// SkillOperationID returns the id of the operation that proposes a skill from a workflow,
+// regardless of its name.
 func SkillOperationID(workflow string) string {
 	return newID("op:"+string(Skill)+":"+Normal(workflow), "", "")
 }

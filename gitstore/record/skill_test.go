@@ -78,7 +78,7 @@ func update(t *testing.T, b *Book, fn func(*Tx) error) {
 	}
 }
 
-// waits are the operations in the inbox.
+// waits returns the operations in the inbox.
 func waits(t *testing.T, b *Book) (ops []Operation) {
 	t.Helper()
 	err := b.View(t.Context(), func(v *View) (err error) {

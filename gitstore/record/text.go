@@ -27,7 +27,7 @@ func writeText(b *bytes.Buffer, text, body string) {
 	}
 }
 
-// guard puts a backslash before a line that would be read as a fence; unguard takes it away.
+// guard escapes a line that would be read as a fence; unguard reverses it.
 func guard(line string) string {
 	if isGuarded(line) {
 		return `\` + line
@@ -49,7 +49,7 @@ func isGuarded(line string) bool {
 // oneLine joins the words of a statement by single spaces.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// trimBlank takes empty lines off both ends.
+// trimBlank removes empty lines at both ends.
 func trimBlank(s string) string {
 	lines := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
 	for len(lines) > 0 && strings.TrimSpace(lines[0]) == "" {
@@ -86,7 +86,7 @@ func readable(s string) string {
 	return b.String()
 }
 
-// quote is a TOML basic string.
+// quote returns text as a TOML basic string.
 func quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -151,7 +151,7 @@ func splitPath(at string) (id, slug string, ok bool) {
 	return id, slug, ok
 }
 
-// lineOf is the line of the file on which the front matter sets key, or 0.
+// lineOf returns the line of the file where the front matter sets key, or 0.
 func lineOf(front, key string) int {
 	n := 1
 	for l := range strings.SplitSeq(front, "\n") {
@@ -190,7 +190,7 @@ func invalidAt(data []byte) int {
 	return len(data)
 }
 
-// formatJSON writes a record that people may read in a diff: one field a line.
+// formatJSON formats a record for readable diffs: one field a line.
 func formatJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -205,7 +205,7 @@ func formatJSON(v any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// MaxRecord is the largest text form of any record but a memory, in bytes.
+// MaxRecord bounds the text form of any record except a memory, in bytes.
 const MaxRecord = 256 << 10
 
 func parseJSON(at string, data []byte, v any) error {
@@ -231,7 +231,7 @@ func isHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
 
 func short(hash string) string { return hash[:min(8, len(hash))] }
 
-// month is the folder of a time, "2026-11"; "undated" for the zero time.
+// month returns the folder for a time, "2026-11", or "undated" for the zero time.
 func month(t time.Time) string {
 	if t.IsZero() {
 		return "undated"

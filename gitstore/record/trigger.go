@@ -19,7 +19,7 @@ const (
 	errorsKey  = "errors"
 )
 
-// Trigger returns the memory's trigger. It is empty where the memory has none or it does not parse.
+// Trigger returns the memory's trigger, or an empty one if it is missing or invalid.
 func (m Memory) Trigger() Trigger {
 	var t struct {
 		Command string

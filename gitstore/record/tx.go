@@ -48,7 +48,7 @@ func (w write) apply(t *gitstore.Tx) error {
 	return nil
 }
 
-// Describe sets the commit message for whatever is written. It is freed of secrets too.
+// Describe sets the commit message for the writes. Secrets in it are redacted.
 func (tx *Tx) Describe(c gitstore.Commit) {
 	c.Scanner = tx.book.scanner
 	for i := range tx.writes {
@@ -56,7 +56,7 @@ func (tx *Tx) Describe(c gitstore.Commit) {
 	}
 }
 
-// Write puts text at a path of a store. The typed methods below are for records.
+// Write writes text to a path of a store. Use the typed methods below for records.
 func (tx *Tx) Write(at Where, path string, text []byte) {
 	redacted, report := tx.book.scanner.Text(string(text))
 	tx.Redacted.Add(report)
@@ -103,7 +103,7 @@ func (tx *Tx) PutMemory(m Memory, old *Memory) error {
 	return nil
 }
 
-// mayAdd reports whether a new memory is there already, and why it must not be added.
+// mayAdd reports whether a new memory exists already. The error tells why it must not be added.
 func (tx *Tx) mayAdd(m Memory) (there bool, err error) {
 	held, err := tx.Find(m.ID)
 	switch {
@@ -121,7 +121,7 @@ func (tx *Tx) mayAdd(m Memory) (there bool, err error) {
 	return false, nil
 }
 
-// PutReflection writes a reflection, without candidates that were purged.
+// PutReflection writes a reflection without purged candidates.
 func (tx *Tx) PutReflection(at Where, r Reflection) error {
 	r, ok, err := tx.withoutPurged(r)
 	if err != nil || !ok {
@@ -187,10 +187,10 @@ func (tx *Tx) PutOperation(o Operation) error {
 	return nil
 }
 
-// DropOperation takes an operation out of the inbox.
+// DropOperation removes an operation from the inbox.
 func (tx *Tx) DropOperation(id string) { tx.Drop(Inbox, OperationPath(id)) }
 
-// Reject takes an operation out of the inbox and remembers that it was not wanted.
+// Reject removes an operation from the inbox and remembers the rejection.
 func (tx *Tx) Reject(r Rejection) error {
 	text, err := r.Format()
 	if err != nil {
@@ -267,7 +267,7 @@ func (tx *Tx) Accept(o Operation) error {
 	return nil
 }
 
-// done reports whether everything that an operation writes is there already.
+// done reports whether everything that an operation writes exists already.
 func (tx *Tx) done(o Operation) bool {
 	m, _ := tx.book.Clean(o.Memory)
 	held, err := tx.Find(m.ID)

@@ -19,15 +19,16 @@ type View struct {
 	memory, journal, inbox *gitstore.Tree // journal and inbox may be nil
 	fallback               bool
 	shelves                func() ([2]shelf, error) // nil once they were read
-	entries                []*entry                 // readable ones of the branch and the journal, sorted by id
-	own                    []bool                   // entry by entry: it is of the journal
-	bad                    []*FormatError
-	omit                   *gitstore.Omit // the purged content, once asked for
-	loaded                 [2]shelf       // of the branch and the journal, once read
-	actual                 *View          // of a view for agents: the full view
-	otherwise              string         // of a view for agents: its replacements
-	agents                 *View          // a view of this state for agents; may be nil
-	err                    error          // damage, returned after the use of the view
+	// entries are the readable files of the branch and the journal, sorted by id.
+	entries   []*entry
+	own       []bool // entry by entry: it is of the journal
+	bad       []*FormatError
+	omit      *gitstore.Omit // the purged content, once asked for
+	loaded    [2]shelf       // of the branch and the journal, once read
+	actual    *View          // of a view for agents: the full view
+	otherwise string         // of a view for agents: its replacements
+	agents    *View          // a view of this state for agents; may be nil
+	err       error          // damage, returned after the use of the view
 }
 
 // read loads the entries once.
@@ -79,7 +80,7 @@ func (v *View) done() error {
 // and its Key does not show that. Check it before storing anything under the Key.
 func (v *View) Damage() error { return v.err }
 
-// good returns the readable entries of a shelf in the order of ids, each id once, and notes the
+// good returns the readable entries of a shelf in the order of ids, each id once, and records the
 // others as bad.
 func (v *View) good(s *shelf) []*entry {
 	out := make([]*entry, 0, len(s.entries))
@@ -97,7 +98,7 @@ func (v *View) good(s *shelf) []*entry {
 	return out
 }
 
-// Bad are the files of memories that cannot be read, sorted by path.
+// Bad returns the files of memories that cannot be read, sorted by path.
 func (v *View) Bad() []*FormatError {
 	v.read()
 	return v.bad
@@ -131,10 +132,10 @@ type Kept struct {
 	private bool
 }
 
-// Doc is the document of a file. ok is false if its content was lost.
+// Doc returns the document of a file. ok is false if its content was lost.
 func (k Kept) Doc() (d catalog.Doc, ok bool) { return k.of.document(k.Key, k.private) }
 
-// Kept are all files, those that cannot be read too.
+// Kept returns all files, including unreadable ones.
 func (v *View) Kept() (all []Kept) {
 	v.read()
 	files := make(map[*entry]int, len(v.entries))
@@ -154,7 +155,7 @@ func (v *View) Kept() (all []Kept) {
 	return all
 }
 
-// StateOf is the state of a catalog that has all documents of Kept.
+// StateOf returns the state of a catalog with all documents of Kept.
 func StateOf(v *View) catalog.State {
 	s := catalog.State{Trees: [2]string{string(v.memory.ID())}, Key: v.Key(), Purged: purgedOf(v.memory, v.journal)}
 	if v.journal != nil {
@@ -163,21 +164,21 @@ func StateOf(v *View) catalog.State {
 	return s
 }
 
-// Change is a file of a memory that is not as it was.
+// Change is a changed file of a memory.
 type Change struct {
 	ID      string
 	Path    string
 	Private bool // it is of the journal
-	Born    bool // it was not there
+	Born    bool // it is new
 	Blob    gitstore.ID
 	Memory  Memory // zero where Blob is ""
 }
 
-// Doc is the document of a changed file, which has a Memory.
+// Doc returns the document of a changed file, which has a Memory.
 func (c Change) Doc() catalog.Doc { return Document(c.Path, c.Blob, c.Memory, c.Private) }
 
-// Since are the changes since the state with a Key, at most most of them. ok is false where only
-// Files tells: there are more, git has that state no more, or something cannot be read.
+// Since returns the changes since the state with a Key, at most the given number. ok is false if
+// there are more, git has lost that state, or something cannot be read; then use Files.
 func (v *View) Since(key string, most int) (changes []Change, ok bool) {
 	memory, journal, ok := strings.Cut(key, "+")
 	if !ok || memory == "" || v.otherwise != "" || strings.Contains(journal, "+") {
@@ -223,8 +224,8 @@ func (v *View) Since(key string, most int) (changes []Change, ok bool) {
 	return changes, true
 }
 
-// alone reports whether no other file than that at a path of a tree has an id: neither of the
-// branch, 0, nor of the journal, 1.
+// alone reports whether an id belongs to one file only, the one at a path of the branch (0) or the
+// journal (1).
 func (v *View) alone(id, at string, of int) (bool, error) {
 	alone := true
 	for i, tree := range []*gitstore.Tree{v.memory, v.journal} {
@@ -247,8 +248,8 @@ func (v *View) alone(id, at string, of int) (bool, error) {
 // errTooMany ends a comparison early.
 var errTooMany = errors.New("too many changes")
 
-// Memory is the memory of the file with that number in Files; zero if it cannot be read any more,
-// which is a Damage.
+// Memory returns the memory of the file with a number in Files. It is zero if the file cannot be
+// read any more, which is a Damage.
 func (v *View) Memory(i int) Memory { return v.at(i) }
 
 // Memories returns every readable memory, of the branch and of the journal, sorted by id.
@@ -261,8 +262,8 @@ func (v *View) Memories() []Memory {
 	return out
 }
 
-// at is the memory of an entry: from the catalog, or if that is spoilt from git. If git has it
-// no more either, the view is damaged.
+// at returns the memory of an entry: from the catalog, or from git if that is damaged. If git has
+// lost it too, the view is damaged.
 func (v *View) at(i int) Memory {
 	e := v.entries[i]
 	m, ok := e.memory()
@@ -274,11 +275,11 @@ func (v *View) at(i int) Memory {
 	return m
 }
 
-// Tip is the branch's commit and Tree its tree.
+// Tip returns the branch's commit and Tree its tree.
 func (v *View) Tip() gitstore.ID  { return v.memory.Commit() }
 func (v *View) Tree() gitstore.ID { return v.memory.ID() }
 
-// Fallback reports whether the fallback store was read, because there is no branch here yet.
+// Fallback reports whether the fallback store was read, because this clone has no branch yet.
 func (v *View) Fallback() bool { return v.fallback }
 
 // Key changes whenever a memory does, on the branch or in the journal.
@@ -311,8 +312,8 @@ func (v *View) Config() ([]byte, error) {
 	return data, err
 }
 
-// Content is the bytes of a blob of the repository, of whatever commit. The error wraps
-// gitstore.ErrCorrupt if git has it no more.
+// Content returns the bytes of any blob of the repository. The error wraps gitstore.ErrCorrupt if
+// git has lost it.
 func (v *View) Content(blob gitstore.ID) (text []byte, err error) {
 	err = v.memory.ReadAll([]gitstore.ID{blob}, func(_ int, data []byte) error { text = slices.Clone(data); return nil })
 	return text, err
@@ -352,7 +353,7 @@ func (v *View) Dreams() ([]Dream, error) { return records(v.journal, DreamDir, P
 // Reflections returns the reflections in the journal, on this clone's sessions, sorted by id.
 func (v *View) Reflections() ([]Reflection, error) { return reflections(v.journal) }
 
-// ReflectionIDs are the ids of this clone's reflections. It reads no reflection.
+// ReflectionIDs returns the ids of this clone's reflections without reading them.
 func (v *View) ReflectionIDs() (map[string]bool, error) {
 	ids := map[string]bool{}
 	if v.journal == nil {
@@ -413,7 +414,7 @@ func (v *View) Has(r Reflection) bool {
 	return err == nil
 }
 
-// operation reads one pending operation. The error wraps gitstore.ErrNotFound if it does not wait.
+// operation reads one pending operation. The error wraps gitstore.ErrNotFound if it is not pending.
 func (v *View) operation(id string) (Operation, error) {
 	if v.inbox == nil || !ValidID(id) {
 		return Operation{}, fmt.Errorf("operation %s: %w", id, gitstore.ErrNotFound)
@@ -425,8 +426,8 @@ func (v *View) operation(id string) (Operation, error) {
 	return ParseOperation(OperationPath(id), data)
 }
 
-// reflection finds one by its id in a tree, which may be nil. The error wraps
-// gitstore.ErrNotFound if it is not there.
+// reflection finds a reflection by its id in a tree, which may be nil. The error wraps
+// gitstore.ErrNotFound if it does not exist.
 func (v *View) reflection(tree *gitstore.Tree, id string) (Reflection, error) {
 	none := fmt.Errorf("reflection %s: %w", id, gitstore.ErrNotFound)
 	if tree == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 )
 
-// Proposal is a branch that was published for review and has not landed yet.
+// Proposal is a branch under review, which has not landed yet.
 type Proposal struct {
 	Branch string      `json:"branch"` // without refs/heads/
 	Commit gitstore.ID `json:"commit"` // the proposed commit
@@ -16,7 +16,8 @@ type Proposal struct {
 	Ops    []string    `json:"ops,omitempty"`
 	URL    string      `json:"url,omitempty"` // page for opening its pull request
 	Time   time.Time   `json:"time"`
-	Closed bool        `json:"closed,omitempty"` // the branch left the remote and its content did not land
+	// Closed means that the branch left the remote and its content did not land.
+	Closed bool `json:"closed,omitempty"`
 
 	// For an updated proposal of operations, Head is its branch's tip, which may hold commits of
 	// others. With is the included tip of the remote's branch. Commit stays this clone's own proposal,
@@ -28,10 +29,10 @@ type Proposal struct {
 // Tip returns the last known tip of a proposal's branch.
 func (p Proposal) Tip() gitstore.ID { return cmp.Or(p.Head, p.Commit) }
 
-// On is the newest commit of the remote's branch that is known to be in a proposal.
+// On returns the newest commit of the remote's branch that a proposal is known to contain.
 func (p Proposal) On() gitstore.ID { return cmp.Or(p.With, p.Base) }
 
-// Proposed says for the operations that are open as proposals on which branch, by their ids.
+// Proposed maps the ids of proposed operations to their branches.
 func (f *File) Proposed() map[string]string {
 	branches := map[string]string{}
 	for _, r := range f.Remotes {

@@ -29,10 +29,10 @@ type File struct {
 
 // Remote holds the knowledge of one remote.
 type Remote struct {
-	// Published says, for the memory, the journal and proposals, to which address a person agreed to
+	// Published maps each lane (memory, journal, proposals) to the address to which a person agreed to
 	// publish it.
 	Published map[string]string `json:"published,omitempty"`
-	// ReviewOnly is why the server refused the branch itself; changes then go there as proposals.
+	// ReviewOnly is the reason that the server refused the branch. Changes then go there as proposals.
 	ReviewOnly string     `json:"reviewOnly,omitempty"`
 	Proposals  []Proposal `json:"proposals,omitempty"`
 	// Seen maps each lane to the value that the last sync gave its ref. If the ref has another value,
@@ -82,7 +82,7 @@ func (f *File) Save() error {
 // Agreed reports whether a person agreed to publish a lane to this address.
 func (r *Remote) Agreed(lane, url string) bool { return r.Published[lane] == git.Address(url) }
 
-// Agree notes that a person did.
+// Agree records that consent.
 func (r *Remote) Agree(lane, url string) {
 	if r.Published == nil {
 		r.Published = map[string]string{}

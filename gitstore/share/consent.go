@@ -12,8 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/plural"
 )
 
-// withholds reports whether a run publishes proposals and not the branch, because no person agreed
-// to more.
+// withholds reports whether a run publishes only proposals, because no person agreed to more.
 func (l *lane) withholds() bool {
 	return l.o.Propose && l.name == "memory" && !l.known.Agreed(l.name, l.remote.PushURL)
 }
@@ -95,8 +94,8 @@ func (l *lane) unpublished(ctx context.Context, ours, theirs gitstore.ID) (what 
 	return fmt.Sprintf("the branch %s (%s in %s; the journal stays here)", l.c.Branch(), memories, plural.Count(len(ids), "commit", "commits")), len(ids), nil
 }
 
-// changed counts in words the memories that differ between two commits; before is empty where all
-// are new.
+// changed describes the number of memories that differ between two commits; an empty before means
+// that all are new.
 func changed(ctx context.Context, s *gitstore.Store, journal bool, before, now gitstore.ID) (string, error) {
 	var old gitstore.ID
 	var err error

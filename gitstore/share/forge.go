@@ -80,7 +80,8 @@ func splitRemote(remote string) (scheme, host, path string, ok bool) {
 		}
 	} else { // user@host:path, with no slash before the colon
 		host, path, ok = strings.Cut(remote, ":")
-		if !ok || len(host) < 2 || strings.ContainsAny(host, `/\[`) || strings.HasPrefix(path, ":") { // C:\code, helper::address
+		if !ok || len(host) < 2 || strings.ContainsAny(host, `/\[`) || strings.HasPrefix(path, ":") {
+			// It is C:\code or helper::address.
 			return "", "", "", false
 		}
 		host = host[strings.LastIndexByte(host, '@')+1:]

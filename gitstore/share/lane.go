@@ -13,7 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// lane is one ref that a sync brings together with the remote's ref of the same name.
+// lane synchronises one ref with the remote's ref of the same name.
 type lane struct {
 	*session
 	name  string // memory, journal, or proposal/memory
@@ -30,7 +30,7 @@ func (l *lane) seen() string { return "refs/reverie/remotes/" + l.remote.Name + 
 // fresh names the ref that a fetch fills before its content is judged.
 func (l *lane) fresh() string { return "refs/reverie/remotes/" + l.remote.Name + "/new/" + l.name }
 
-// ahead asks git, while a fetch runs, the questions that follow if the fetch brings nothing.
+// ahead asks git, during a fetch, the questions that follow a fetch without news.
 func (l *lane) ahead(ctx context.Context) {
 	repo := l.c.Repo
 	repo.Identity(ctx)
@@ -41,9 +41,8 @@ func (l *lane) ahead(ctx context.Context) {
 	}
 }
 
-// bring exchanges the lane, and once more if git's copy of the remote's history turns out
-// incomplete: git had found it here, reached by no ref, and did not fetch it, and a prune meanwhile
-// removed it.
+// bring exchanges the lane. It repeats that if git skipped objects which it already had,
+// unreachable, and which a prune removed meanwhile.
 func (l *lane) bring(ctx context.Context) error {
 	err := l.exchange(ctx)
 	if err == nil || ctx.Err() != nil || l.remote.Refetch {
@@ -56,8 +55,8 @@ func (l *lane) bring(ctx context.Context) error {
 	return l.exchange(ctx)
 }
 
-// dropBroken removes the refs of the remote's history that reach objects which are not here. It
-// reports whether there was one, or whether our own history is incomplete.
+// dropBroken removes the refs of the remote's history that reach missing objects. It reports
+// whether it found one, or whether our own history is incomplete.
 func (l *lane) dropBroken(ctx context.Context) (found bool) {
 	repo := l.c.Repo
 	if _, err := repo.RestoreRecent(ctx); err != nil {
@@ -116,7 +115,8 @@ func (l *lane) exchange(ctx context.Context) error {
 	}
 }
 
-// attempt is one round of exchange. It returns the remote's tip, and whether the push lost a race.
+// attempt returns one round of exchange. It returns the remote's tip, and whether the push lost a
+// race.
 func (l *lane) attempt(ctx context.Context, first bool) (theirs gitstore.ID, lost bool, err error) {
 	theirs, clean, err := l.fetch(ctx)
 	if err != nil {

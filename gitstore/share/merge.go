@@ -19,7 +19,8 @@ type Tally struct {
 	Changed int `json:"changed"`
 	Retired int `json:"retired"` // went out of force, or were removed
 
-	Overruled []record.Overruled `json:"overruled,omitempty"` // retired ones that this side had changed
+	// Overruled are the retired memories that this side had changed.
+	Overruled []record.Overruled `json:"overruled,omitempty"`
 }
 
 // Merged describes the outcome of Merge.

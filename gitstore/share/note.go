@@ -5,10 +5,10 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// Note is something that a sync reports on its way.
+// Note is a message about the progress of a sync.
 type Note interface{ note() }
 
-// Question is something that a person decides during a sync.
+// Question is a decision for a person during a sync.
 type Question interface{ question() }
 
 type (
@@ -24,12 +24,13 @@ type (
 	RemoteSaid struct{ Remote, Line string } // on stderr, during a push
 	Publishing struct{ What, Remote, URL string }
 
-	// ObjectsLost says that a prune took objects of the remote's history here; they are fetched again.
+	// ObjectsLost reports that a prune took objects of the remote's history here; they are fetched
+	// again.
 	ObjectsLost struct{ Remote string }
-	// NoJournal says that neither side has a journal.
+	// NoJournal reports that neither side has a journal.
 	NoJournal struct{ Remote string }
-	// Restoring says that Commits of Ref, which the remote lost, are published again. Backup keeps its
-	// old tip.
+	// Restoring reports that Commits of Ref, which the remote lost, are published again. Backup keeps
+	// its old tip.
 	Restoring struct {
 		Commits             int
 		Ref, Remote, Backup string
@@ -37,23 +38,25 @@ type (
 )
 
 type (
-	// ReviewOnly says that a server refused the branch for Reason: its changes are proposed instead.
+	// ReviewOnly reports that a server refused the branch for Reason: its changes are proposed
+	// instead.
 	ReviewOnly struct{ Remote, Branch, Reason string }
-	// UndecidedHere says that nothing is proposed while N memories are contested here and not there.
+	// UndecidedHere reports that nothing is proposed while N memories are contested here and not
+	// there.
 	UndecidedHere struct{ N int }
-	// ProposalGone says that a proposal's branch is gone from the remote and a new one takes its
+	// ProposalGone reports that a proposal's branch is gone from the remote and a new one takes its
 	// place.
 	ProposalGone struct{ Branch, Remote string }
-	// ProposalMerged says that another person's commits to a proposal's branch were merged.
+	// ProposalMerged reports that another person's commits to a proposal's branch were merged.
 	ProposalMerged struct{ Branch, Remote string }
-	// ProposedBefore says that an operation is not proposed again. It did not land if Closed.
+	// ProposedBefore reports that an operation is not proposed again. It did not land if Closed.
 	ProposedBefore struct {
 		Operation, Branch string
 		Closed            bool
 	}
-	// NothingPending says that the inbox holds nothing to propose.
+	// NothingPending reports that the inbox holds nothing to propose.
 	NothingPending struct{}
-	// Refreshed says that a proposal was brought up to date with Base, or why it could not be.
+	// Refreshed reports that a proposal was brought up to date with Base, or why it could not be.
 	Refreshed struct {
 		Branch, Base, Remote string
 		Err                  error
@@ -61,7 +64,7 @@ type (
 )
 
 type (
-	// Purged says that a remote was purged, and what following that removes here.
+	// Purged reports that a remote was purged, and what following that removes here.
 	Purged struct {
 		Remote  string
 		Records int

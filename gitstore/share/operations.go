@@ -66,7 +66,8 @@ func (p *proposals) propose(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	specs, err := p.c.Repo.Git(ctx, nil, "config", "--get-all", "remote."+p.remote.Name+".fetch") // fails if there are none
+	// git fails if the setting is missing.
+	specs, err := p.c.Repo.Git(ctx, nil, "config", "--get-all", "remote."+p.remote.Name+".fetch")
 	p.done.Tracked = err == nil && slices.Contains(strings.Fields(string(specs)), "+refs/heads/*:refs/remotes/"+p.remote.Name+"/*")
 	return p.opened(next)
 }

@@ -125,7 +125,7 @@ func (p *proposals) follow(ctx context.Context, next *remotes.Proposal) (moved b
 	return p.push(ctx, next, gitstore.ID(id))
 }
 
-// laneOf is the lane by which a proposal's branch is fetched.
+// laneOf returns the lane by which a proposal's branch is fetched.
 func (p *proposals) laneOf(next remotes.Proposal) *lane {
 	return &lane{session: p.session, name: "proposal/memory", ref: "refs/heads/" + next.Branch, store: p.store}
 }

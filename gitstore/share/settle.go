@@ -173,10 +173,9 @@ func (p *proposals) decided(ctx context.Context, of remotes.Proposal, theirs git
 	return ids, waiting, rejected, err
 }
 
-// decidedThere reports whether the remote's branch has decided a proposed operation. It has when it
-// says the same. In other words it has when it holds a file that the proposal's base lacks. A file
-// of the base may have been changed by anyone, so it counts only once the proposal's branch is
-// gone.
+// decidedThere reports whether the remote's branch has decided a proposed operation. It has if the
+// content is equal. Different content counts if the proposal's base lacked the file. Otherwise
+// another person may have changed the file, so it counts only once the proposal's branch is gone.
 func decidedThere(ctx context.Context, s *gitstore.Store, of remotes.Proposal, o record.Operation, theirs gitstore.ID) (yes bool, reworded *Reworded, err error) {
 	if o.Op == record.Skill {
 		return skillThere(ctx, s, of, o, theirs)
@@ -237,7 +236,7 @@ func skillThere(ctx context.Context, s *gitstore.Store, of remotes.Proposal, o r
 	return true, &Reworded{Operation: o.ID, Proposed: o.File, Landed: string(data)}, nil
 }
 
-// wording is all that a memory says, and its status unless that is active.
+// wording returns the text of a memory, and its status unless that is active.
 func wording(m record.Memory) string {
 	text := m.Text
 	if m.Body != "" {

@@ -1,10 +1,10 @@
-// Package share exchanges memory with a team: it brings branches together with a remote's,
-// publishes changes, and proposes them for review where a server takes no pushes. Begin with Sync,
-// or with Merge for a commit that is here already. lane.publish decides what is pushed where, and
-// consent.go whether an address may get anything.
+// Package share exchanges memory with a team. It merges a remote's branches, publishes changes, and
+// proposes them for review if a server refuses pushes. Begin with Sync, or with Merge for a commit
+// that is here already. lane.publish decides what is pushed where, and consent.go whether an
+// address may get anything.
 //
-// Nothing here prints or asks: Options.Report hears of what happens on the way, and Options.Ask
-// puts the two questions that a person decides. One sync of a clone runs at a time, under
+// The package neither prints nor asks: Options.Report receives notes on the progress, and
+// Options.Ask puts the two questions for a person. One sync of a clone runs at a time, under
 // git.Repo.LockSync.
 package share
 
@@ -22,16 +22,16 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// Options say what a sync does. Its functions may not be nil.
+// Options are the inputs of a sync. Its functions must not be nil.
 type Options struct {
 	Remote     string   // its name; "" for the one that the memory branch follows
-	Yes        bool     // publish to an address for the first time too, and follow a purge, without asking
+	Yes        bool     // publish to a new address and follow purges without asking
 	Journal    bool     // exchange the journal too
-	DryRun     bool     // fetch, and say what would be merged and pushed
+	DryRun     bool     // fetch, and report the merge and the push instead of doing them
 	Push       bool     // try the branch of a remote that refused it before
 	Restore    bool     // go on though the remote lost commits
 	Propose    bool     // publish pending operations for review
-	Operations []string // to propose, by the beginnings of their ids; all if there are none
+	Operations []string // prefixes of the ids to propose; empty means all
 
 	Report func(Note)
 	Ask    func(Question) bool
@@ -39,24 +39,27 @@ type Options struct {
 	Purge  func() (*purge.Clone, error) // opens the clone for following a purge
 }
 
-// Result tells what a sync did, also one that failed on the way.
+// Result describes a sync, complete or failed.
 type Result struct {
-	Remote     string           `json:"remote"`
-	URL        string           `json:"url"`
-	DryRun     bool             `json:"dryRun"`
-	ReviewOnly string           `json:"reviewOnly"`        // why the server takes proposals only; empty where it takes pushes
-	Consent    string           `json:"consent,omitempty"` // what a person must agree to publish first and did not
-	Memory     LaneResult       `json:"memory"`
-	Journal    *LaneResult      `json:"journal,omitempty"` // with Options.Journal
-	Contested  []string         `json:"contested"`         // ids of all contested memories
-	Proposals  []ProposalResult `json:"proposals"`         // open ones, and those that landed or were closed now
+	Remote string `json:"remote"`
+	URL    string `json:"url"`
+	DryRun bool   `json:"dryRun"`
+	// ReviewOnly is the reason that the server takes only proposals, or empty.
+	ReviewOnly string `json:"reviewOnly"`
+	// Consent names the data that needs consent for its first publication.
+	Consent   string      `json:"consent,omitempty"`
+	Memory    LaneResult  `json:"memory"`
+	Journal   *LaneResult `json:"journal,omitempty"` // with Options.Journal
+	Contested []string    `json:"contested"`         // ids of all contested memories
+	// Proposals are the open ones, and those that landed or were closed now.
+	Proposals []ProposalResult `json:"proposals"`
 
 	Undecided []record.Memory    `json:"-"` // the memories of Contested
 	Proposing []record.Operation `json:"-"` // that a dry run would propose
 	Tracked   bool               `json:"-"` // a plain fetch brings the remote's branches
 }
 
-// LaneResult tells what became of one ref.
+// LaneResult describes the outcome for one ref.
 type LaneResult struct {
 	Fetched int    `json:"fetched"` // commits that were new here
 	Way     string `json:"way"`     // how they were merged: nothing, fast-forward, adopted, joined
@@ -68,7 +71,7 @@ type LaneResult struct {
 	Dropped  []string `json:"dropped,omitempty"` // files of which one side's text is in history only
 	Lost     []string `json:"lost,omitempty"`    // commits that the remote no longer has
 
-	Publishes string `json:"-"` // what a dry run would push, in words
+	Publishes string `json:"-"` // the push of a dry run, in words
 }
 
 // ProposalResult tells how a proposal fares.
@@ -77,23 +80,23 @@ type ProposalResult struct {
 	Commit     string   `json:"commit"`
 	URL        string   `json:"url"` // opens its pull request; empty where the forge is not known
 	Operations []string `json:"operations"`
-	State      string   `json:"state"` // would propose (a dry run), proposed (now), open, landed, withdrawn, closed
+	// State is would propose (a dry run), proposed (now), open, landed, withdrawn or closed.
+	State string `json:"state"`
 
 	Base gitstore.ID `json:"-"` // newest commit of the remote's branch in it
 
 	Reworded []Reworded `json:"reworded,omitempty"` // of the operations that landed
 }
 
-// Reworded is an operation that a reviewer let in with other words.
+// Reworded is an operation that a reviewer accepted in other words.
 type Reworded struct {
 	Operation string `json:"operation"`
 	Proposed  string `json:"proposed"`
 	Landed    string `json:"landed"`
 }
 
-// Sync brings the memory branch together with a remote's: it fetches, merges and pushes, or
-// proposes. The result is nil if it did not begin, and tells what was done also where there is an
-// error.
+// Sync synchronises the memory branch with a remote's: it fetches, merges and pushes, or proposes.
+// The result is nil if it did not begin, and valid even with an error.
 func Sync(ctx context.Context, c *clone.Clone, o Options) (*Result, error) {
 	s := &session{c: c, o: o, done: &Result{DryRun: o.DryRun}}
 	failed := s.run(ctx)
@@ -103,7 +106,7 @@ func Sync(ctx context.Context, c *clone.Clone, o Options) (*Result, error) {
 	return s.result(ctx, failed)
 }
 
-// session is one sync with one remote, under the lock of LockSync.
+// session is the state of one sync with one remote, under the lock of LockSync.
 type session struct {
 	c      *clone.Clone
 	o      Options
@@ -112,8 +115,9 @@ type session struct {
 	known  *remotes.Remote // of file
 
 	proposals *proposals
-	contested func() ([]record.Memory, error) // waits for a search that began before the push; may be nil
-	rewrote   map[gitstore.ID]gitstore.ID     // commits that following a purge replaced
+	// contested waits for a search that began before the push. It may be nil.
+	contested func() ([]record.Memory, error)
+	rewrote   map[gitstore.ID]gitstore.ID // commits that following a purge replaced
 
 	done *Result
 }
@@ -218,14 +222,14 @@ func (s *session) accept(theirs *gitstore.Tree) error {
 	return Accept(s.c.Config, s.remote.Name+"/"+s.c.Branch(), theirs)
 }
 
-// quote passes on what the server said.
+// quote reports the server's words.
 func (s *session) quote(report git.Report) {
 	for _, line := range report.Said {
 		s.o.Report(RemoteSaid{s.remote.Name, line})
 	}
 }
 
-// said passes on what git said about commits, such as on signing.
+// said reports git's remarks about commits, such as on signing.
 func (s *session) said(notes ...string) {
 	for _, note := range notes {
 		if note != "" {
@@ -255,14 +259,13 @@ func (s *session) book(memory *gitstore.Store) *record.Book {
 	return record.Open(record.Stores{Memory: memory, Journal: s.c.Journal(), Inbox: memory}, s.c.State, s.c.Scanner)
 }
 
-// broken is the error of a server that failed in a way that trying again may cure and a proposal
-// would not.
+// broken is the error of a server failure that a retry may cure and a proposal would not.
 func (s *session) broken(p git.Pushed, report git.Report) error {
 	s.quote(report)
 	return exit.New(exit.Failed, fmt.Errorf("push to %s: the server failed: %s", s.remote.Name, p.Reason), "what was fetched is merged here, and nothing is lost; run it again")
 }
 
-// explainMerge adds to an error about the remote's history what to do next.
+// explainMerge adds a hint to an error about the remote's history.
 func (s *session) explainMerge(err error) error {
 	if errors.Is(err, gitstore.ErrShallow) {
 		return exit.New(exit.NeedsPerson, err, "deepen it: git fetch --unshallow "+s.remote.Name)
@@ -270,7 +273,7 @@ func (s *session) explainMerge(err error) error {
 	return refusedEntries(err, s.remote.Name)
 }
 
-// ExplainRemote adds to an error about finding a remote what to do next.
+// ExplainRemote adds a hint to an error about finding a remote.
 func ExplainRemote(err error) error {
 	var own *git.ProgramError
 	switch {

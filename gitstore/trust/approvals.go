@@ -29,7 +29,9 @@ func (e *ApprovalsError) Unwrap() error { return e.Err }
 
 // approvals is trust.json. Blobs are named by the ids of their memories.
 type approvals struct {
-	Approved map[string]gitstore.ID `json:"approved"`       // by a person: exactly these bytes; "" approves that the file is gone
+	// Approved holds the exact bytes that a person approved, by path; "" approves that the file is
+	// gone.
+	Approved map[string]gitstore.ID `json:"approved"`
 	Over     map[string]gitstore.ID `json:"over,omitempty"` // the version agents had before, if any
 }
 

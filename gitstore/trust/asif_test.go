@@ -125,7 +125,9 @@ func (w *world) given(who int, settings config.Trust) (out []string) {
 // story makes up deeds on a few memories.
 func story(r *rand.Rand, n int) (deeds []deed) {
 	var all []record.Memory
-	dropped := map[string]bool{} // count each once: if two people remove a file, a merge may adopt one history and lose one removal
+	// Each file counts once: if two people remove it, a merge may adopt one history and lose one
+	// removal.
+	dropped := map[string]bool{}
 	text := func() string { return fmt.Sprintf("statement %d", r.IntN(1<<30)) }
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for range n {

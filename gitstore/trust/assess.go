@@ -22,26 +22,26 @@ import (
 	"github.com/reverie-memory/reverie/internal/file"
 )
 
-// judged is the outcome for one commit of a ref. A memory's file holds its id, so a blob is one
-// memory's.
+// judged is the outcome for one commit of a ref. A blob belongs to one memory, because its file
+// holds the id.
 type judged struct {
-	Tip      gitstore.ID            `json:"tip"`
-	People   [][]string             `json:"people"`          // names of those who are not trusted
-	Withheld map[gitstore.ID]int    `json:"withheld"`        // by blob: for whom of People
-	Given    map[string]line        `json:"given,omitempty"` // by path: replacements for withheld or removed files
-	Texts    map[gitstore.ID]string `json:"texts,omitempty"` // replacement texts that git may lack
-	Sum      string                 `json:"sum,omitempty"`   // hash of Withheld and Given
+	Tip      gitstore.ID         `json:"tip"`
+	People   [][]string          `json:"people"`   // names of untrusted authors
+	Withheld map[gitstore.ID]int `json:"withheld"` // by blob: index in People
+	// Given has, by path, the replacements for withheld or removed files.
+	Given map[string]line        `json:"given,omitempty"`
+	Texts map[gitstore.ID]string `json:"texts,omitempty"` // replacement texts that git may lack
+	Sum   string                 `json:"sum,omitempty"`   // hash of Withheld and Given
 
-	known map[gitstore.ID]bool // by blob: every other one is withheld too; nil: there are no others
+	known map[gitstore.ID]bool // by blob: all others are withheld too; nil if there are no others
 }
 
-// line is an instead as it is kept. All lines are read by each command, and few of them are taken
-// apart.
+// line is a stored instead. Each command reads all lines, but parses few of them.
 type line string
 
-// instead is the version of a memory that agents are given.
+// instead describes the version that agents get in place of another.
 type instead struct {
-	now  gitstore.ID // withheld current content; "" if there is none
+	now  gitstore.ID // withheld current content, or ""
 	then gitstore.ID // content that agents get
 	when time.Time   // date of then; zero if unknown
 	by   int         // of People: the author of the change since
@@ -94,7 +94,7 @@ type judgement struct {
 	Refs map[string]judged `json:"refs"`
 }
 
-// judgementFormat is a part of the key: it grows when the same history gives another outcome.
+// judgementFormat is part of the key. It changes when the same history gives another outcome.
 const judgementFormat = "3"
 
 // Sums returns hashes of the two inputs of a decision: the approvals of this clone, and the header
@@ -147,10 +147,10 @@ type assessor struct {
 	trust    config.Trust
 	approved approvals
 	past     judgement
-	changed  bool    // past is to be written
-	asked    bool    // git was asked who this is
-	keys     bool    // look at signatures also where none counts
-	doubts   []error // why history could not be read
+	changed  bool    // past must be written
+	asked    bool    // identity is known
+	keys     bool    // check signatures even if none counts
+	doubts   []error // reasons that history could not be read
 }
 
 func (j *Judge) assessor(c config.Trust) (*assessor, error) {
@@ -163,7 +163,8 @@ func (j *Judge) assessor(c config.Trust) (*assessor, error) {
 	if err != nil {
 		return nil, err
 	}
-	shallow, _ := file.Read(filepath.Join(j.Memory.Repo().CommonDir, "shallow"), file.MaxState) // a deeper clone knows more history
+	// A deeper clone knows more history.
+	shallow, _ := file.Read(filepath.Join(j.Memory.Repo().CommonDir, "shallow"), file.MaxState)
 	key := derived.Sum(slices.Concat([]byte(judgementFormat), settings, approved, shallow))
 	if !derived.Read(filepath.Join(j.State, WithheldFile), &g.past) || g.past.Key != key || g.past.Refs == nil || !g.past.sound() {
 		g.past = judgement{Key: key, Own: g.past.Own, Keys: g.past.Keys, Refs: map[string]judged{}}
@@ -241,10 +242,11 @@ func (j *judged) decided(ctx context.Context, s *gitstore.Store) (some bool, err
 	return some, err
 }
 
-// sum sets Sum; it is empty where nothing is withheld or given.
+// sum sets Sum; it is empty if nothing is withheld or replaced.
 func (j *judged) sum() {
 	if j.Sum = ""; len(j.Withheld)+len(j.Given) > 0 {
-		text, _ := json.Marshal([]any{slices.Sorted(maps.Keys(j.Withheld)), j.Given}) // strings always encode, and maps in order
+		// Strings always encode, and maps in order.
+		text, _ := json.Marshal([]any{slices.Sorted(maps.Keys(j.Withheld)), j.Given})
 		j.Sum = derived.Sum(text)
 	}
 }
@@ -268,8 +270,8 @@ func (g *assessor) look(ctx context.Context, s *gitstore.Store, at gitstore.ID, 
 	return g.decide(at, found), nil
 }
 
-// ask finds out who this is, and whom a signature is believed. When that has changed the outcomes
-// hold no more.
+// ask finds this clone's identity and the accepted keys. If they changed, stored outcomes are
+// invalid.
 func (g *assessor) ask(ctx context.Context) error {
 	if g.asked {
 		return nil
@@ -387,7 +389,7 @@ func (g *assessor) decide(at gitstore.ID, found *gitstore.Origins) judged {
 	return j
 }
 
-// names are those of some authors who are not trusted.
+// names returns the names of untrusted authors.
 func (g *assessor) names(by []gitstore.Author) (names []string) {
 	for _, a := range by {
 		if n := authorName(a); g.strange(a) && !slices.Contains(names, n) {
@@ -414,15 +416,15 @@ func (g *assessor) nothing(ctx context.Context, s *gitstore.Store, at gitstore.I
 	return g.decide(at, found), err
 }
 
-// blobsAt are the files of memories at a commit.
+// blobsAt returns the files of memories at a commit.
 func blobsAt(ctx context.Context, s *gitstore.Store, at gitstore.ID) (map[gitstore.ID]bool, error) {
 	blobs := map[gitstore.ID]bool{}
 	err := eachFile(ctx, s, at, func(_ string, blob gitstore.ID) { blobs[blob] = true })
 	return blobs, err
 }
 
-// eachFile calls fn for each file of a memory at a commit. Entries that git itself would refuse are
-// passed over.
+// eachFile calls fn for each file of a memory at a commit. It skips entries that git itself would
+// refuse.
 func eachFile(ctx context.Context, s *gitstore.Store, at gitstore.ID, fn func(file string, blob gitstore.ID)) error {
 	err := s.ViewAt(ctx, string(at), func(t *gitstore.Tree) error {
 		return t.Walk(record.MemoryDir, func(file string, blob gitstore.ID) error {
@@ -437,7 +439,7 @@ func eachFile(ctx context.Context, s *gitstore.Store, at gitstore.ID, fn func(fi
 	return err
 }
 
-// idOf is the id in a memory's path, or "".
+// idOf returns the id in a memory's path, or "".
 func idOf(file string) string {
 	id, _, _ := strings.Cut(strings.TrimSuffix(path.Base(file), ".md"), "-")
 	return id

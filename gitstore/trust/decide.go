@@ -14,9 +14,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// Choose returns the pending changes of some memories, or of all. Each id names a memory by its
-// beginning, as it is now or as agents are given it. idle lists the named memories that are not in
-// force and not withheld.
+// Choose returns the pending changes of some memories, or of all. Each id is a prefix, of the
+// current id or of the version for agents. idle lists the named memories that are neither in force
+// nor withheld.
 func (w *Withheld) Choose(v *record.View, now time.Time, ids []string, all bool) (chosen []Pending, idle []string, err error) {
 	pending := w.Pending(v, now)
 	if all {
@@ -40,8 +40,8 @@ func (w *Withheld) Choose(v *record.View, now time.Time, ids []string, all bool)
 	return slices.DeleteFunc(pending, func(p Pending) bool { return !wanted[p.ID] }), idle, nil
 }
 
-// Keep puts the versions that agents are given in the place of pending changes. It leaves changes
-// without such a version alone, and returns the others.
+// Keep replaces pending changes with the versions that agents get. It returns the changes without
+// such a version unchanged.
 func Keep(tx *record.Tx, chosen []Pending) ([]Pending, error) {
 	chosen = slices.DeleteFunc(slices.Clone(chosen), func(p Pending) bool { return p.Given == nil })
 	for _, p := range chosen {
@@ -60,12 +60,12 @@ func Keep(tx *record.Tx, chosen []Pending) ([]Pending, error) {
 	return chosen, nil
 }
 
-// fingerprint matches that of an ssh key, or the whole one of an OpenPGP key.
+// fingerprint matches the fingerprint of an ssh key, or a full OpenPGP one.
 var fingerprint = pattern.New(`^(SHA256:[A-Za-z0-9+/]{43}|[0-9A-Fa-f]{40}|[0-9A-Fa-f]{64})$`)
 
 // Edit adds people to the lists of trusted authors and signers, or removes them. It returns the
-// changed lists by their settings, and the people who were listed before. A fingerprint is a
-// signer, and so is everyone with signer; any other name has to be an address.
+// changed lists by their settings, and the people listed before. A fingerprint is a signer; with
+// signer set every name is one. Any other name must be an address.
 func Edit(c config.Trust, add bool, people []string, signer bool) (changed map[string][]string, already []string, err error) {
 	lists := map[string][]string{"trust.authors": slices.Clone(c.Authors), "trust.signers": slices.Clone(c.Signers)}
 	changed = map[string][]string{}

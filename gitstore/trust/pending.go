@@ -8,11 +8,11 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// Pending is a change that a person has to decide: agents are not given it.
+// Pending is a change for a person to decide. Agents do not get it.
 type Pending struct {
-	record.Memory                // as it is; as it was where its file is gone
+	record.Memory                // the current version, or the last one of a removed file
 	By            []string       // untrusted authors of the last change
-	Given         *record.Memory // the version that agents are given meanwhile; nil: none
+	Given         *record.Memory // the version that agents get meanwhile, or nil
 	When          time.Time      // date of that version; zero if unknown
 	Gone          bool           // its file was taken away
 }
@@ -57,7 +57,7 @@ func (w *Withheld) Pending(v *record.View, now time.Time) []Pending {
 	return all
 }
 
-// key tells memories apart: one of the journal may have the file name of one of the branch.
+// key identifies a memory: one in the journal may have the same file name as one on the branch.
 func key(m record.Memory) string {
 	if m.Private {
 		return m.Path() + "+"

@@ -21,8 +21,8 @@ type Person struct {
 	Name     string   // owner of the key by the user's allowed signers
 	Trusted  bool     // named by the settings; trust in everyone does not count
 	Own      bool     // this clone's own identity, or made in it
-	Memories int      // in force, that are as this person left them
-	Withheld []string // ids of those that agents are not given; never nil
+	Memories int      // in force and last changed by this person
+	Withheld []string // ids withheld from agents; never nil
 }
 
 // Again detects changes that an outcome does not check: our own new name, or other allowed signers.

@@ -15,8 +15,8 @@ import (
 // id.
 const SettingsPath = "reverie.toml"
 
-// Settings is the version of the team's settings that counts in place of the newest. The zero value
-// says that the newest does.
+// Settings is the counting version of the team's settings, if that is not the newest. The zero
+// value means the newest.
 type Settings struct {
 	Text []byte   // nil: the newest counts
 	By   []string // untrusted authors of changes since
@@ -33,8 +33,8 @@ type settled struct {
 }
 
 // Settings returns the version of the team's settings that counts for a view of the newest state.
-// That is the last one by trusted people, because settings could hide every memory from agents. If
-// there is none, or history cannot be read, the newest counts: it can only restrict.
+// That is the last one by trusted people, because settings could hide every memory from agents.
+// Without one, or if history cannot be read, the newest counts: it can only restrict.
 func (j *Judge) Settings(ctx context.Context, v *record.View, c config.Trust) (Settings, error) {
 	if c.Everyone || v.Fallback() || v.Tip() == "" {
 		return Settings{}, nil

@@ -36,7 +36,7 @@ const (
 	WithheldFile = "withheld.json"
 )
 
-// Judge decides for a clone.
+// Judge makes the decisions for a clone.
 type Judge struct {
 	State    string          // the state folder, which may not exist yet
 	Memory   *gitstore.Store // the branch of memories
@@ -56,7 +56,7 @@ type Withheld struct {
 	memory, journal judged
 }
 
-// Withheld decides for the memories of a view. The doubts are there with an error too.
+// Withheld returns the withheld part of a view. With an error the result still holds the doubts.
 func (j *Judge) Withheld(ctx context.Context, v *record.View, c config.Trust) (*Withheld, error) {
 	if c.Everyone {
 		return nil, nil
@@ -76,7 +76,7 @@ func (j *Judge) Withheld(ctx context.Context, v *record.View, c config.Trust) (*
 	return w, err
 }
 
-// read is the branch that a view is of.
+// read returns the store behind a view.
 func (j *Judge) read(v *record.View) *gitstore.Store {
 	if v.Fallback() {
 		return j.Fallback
@@ -129,7 +129,7 @@ func (w *Withheld) Given(v *record.View) *record.View {
 	return w.agents
 }
 
-// instead are the versions that agents are given.
+// instead returns the replacements for agents.
 func (w *Withheld) instead() (all []record.Instead) {
 	for i, j := range []*judged{&w.memory, &w.journal} {
 		for file := range j.Given {
@@ -141,11 +141,11 @@ func (w *Withheld) instead() (all []record.Instead) {
 	return all
 }
 
-// Changed is a memory that agents are given as it was.
+// Changed describes a memory of which agents get an earlier version.
 type Changed struct {
 	By   []string  // untrusted authors of changes since
-	When time.Time // the version that is given was made; zero where that is not known
-	Gone bool      // they took its file away
+	When time.Time // date of the version that agents get; zero if unknown
+	Gone bool      // the authors removed its file
 }
 
 // Changed describes a change to the memory at path after the version that agents get. private
@@ -165,7 +165,7 @@ func (w *Withheld) Changed(path string, private bool) (c Changed, ok bool) {
 	return c, ok
 }
 
-// given is the content that agents are given of a memory that is withheld or gone.
+// given returns the content that agents get for a withheld or removed memory.
 func (w *Withheld) given(id string) (blob gitstore.ID, ok bool) {
 	if w.None() {
 		return "", false

@@ -325,7 +325,7 @@ func TestRecordsOfOthersAreForeign(t *testing.T) {
 	}
 }
 
-// given are the texts of the memories that agents are given in the newest view.
+// given returns the texts of the memories for agents in the newest view.
 func (c clone) given(settings config.Trust) (texts []string) {
 	c.t.Helper()
 	c.view(func(v *record.View) error {
@@ -383,7 +383,7 @@ func TestVersionThatIsLostIsWithheld(t *testing.T) {
 	}
 }
 
-// A purge takes the version that agents are given too.
+// A purge removes the version for agents too.
 func TestPurgedVersionIsNotGiven(t *testing.T) {
 	c := newClone(t)
 	m := fact("Ours")

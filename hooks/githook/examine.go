@@ -15,12 +15,12 @@ type Report struct {
 	Own       string // git's own folder of hooks
 	Sections  int    // in git's folder for hooks
 	Elsewhere int    // outside of it
-	Outdated  int    // sections and scripts that this version would write otherwise
+	Outdated  int    // sections and scripts of other versions
 	NoLinks   bool   // the file to which scripts append is gone
 	Scripts   bool   // the first script is installed
 }
 
-// Examine looks at the hooks of a repository. Without a program in s, scripts are not compared.
+// Examine checks the hooks of a repository. Without a program in s, it does not compare scripts.
 func Examine(ctx context.Context, repo *git.Repo, s Settings) (Report, error) {
 	place, err := FindPlace(ctx, repo)
 	if err != nil {

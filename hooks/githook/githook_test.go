@@ -100,7 +100,7 @@ func TestOthersSectionsStay(t *testing.T) {
 	}
 }
 
-// shells are those that a hook may be for and that are here; sh always is.
+// shells returns the installed shells that may run a hook; sh is always among them.
 func shells(t *testing.T) []string {
 	var found []string
 	for _, name := range []string{"sh", "dash", "bash", "ksh", "mksh", "zsh"} {
@@ -114,8 +114,7 @@ func shells(t *testing.T) []string {
 	return found
 }
 
-// hookIn lays out a git directory with a hook for a shell, with options of its own, that ends in
-// body.
+// hookIn makes a git directory with a hook for a shell that ends in body.
 func hookIn(t *testing.T, shell, options, name, program, body string) (file string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -16,7 +16,7 @@ import (
 // InstallOptions are the inputs of Install.
 type InstallOptions struct {
 	Settings
-	Asked bool // install the hooks that a person has to ask for, too
+	Asked bool // also install the hooks that need a request
 	Dry   bool // change nothing
 }
 
@@ -30,14 +30,14 @@ type Installed struct {
 	Place   Place    `json:"-"`
 }
 
-// Left is a hook that Install does not touch.
+// Left is a hook that Install leaves alone.
 type Left struct {
 	Hook string `json:"hook"`
 	Why  string `json:"why"`
 	Line string `json:"line"` // to be added by a person
 }
 
-// Install brings the scripts of a repository and the sections that call them up to date.
+// Install updates the scripts of a repository and the sections that call them.
 func Install(ctx context.Context, repo *git.Repo, o InstallOptions) (*Installed, error) {
 	place, err := FindPlace(ctx, repo)
 	if err != nil {
@@ -90,7 +90,7 @@ func (h Hook) HasScript(repo *git.Repo) bool {
 	return err == nil
 }
 
-// writeScript brings our script for a hook up to date, and makes the file to which it appends.
+// writeScript updates our script for a hook, and makes the file to which it appends.
 func (h Hook) writeScript(repo *git.Repo, s Settings) error {
 	state, err := repo.StateDir()
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-// Linked returns the commits of the code that each session made, by the session's name, as git's
-// hooks recorded them. Names of branches are redacted. doubt is an error that hides no commit: the
-// copies that a rebase left behind could not be told from commits of a branch.
+// Linked returns the commits that each session made, by the session's name, as git's hooks recorded
+// them. Branch names are redacted. doubt is an error that hides no commit: copies left by a rebase
+// could not be told from commits of a branch.
 func Linked(ctx context.Context, repo *git.Repo, scan *redact.Scanner) (links map[string][]LinkedCommit, doubt, err error) {
 	f, err := file.Open(filepath.Join(repo.CommonDir, "reverie", LinksFile), os.O_RDONLY|file.NoFollow, 0)
 	if errors.Is(err, os.ErrNotExist) {
@@ -41,8 +41,7 @@ func Linked(ctx context.Context, repo *git.Repo, scan *redact.Scanner) (links ma
 	return links, doubt, nil
 }
 
-// dropCopies removes the commits that were made during a rebase and that no branch has: its steps,
-// or all of an aborted one.
+// dropCopies removes commits of a rebase that no branch has: its steps, or all of an aborted one.
 func dropCopies(ctx context.Context, repo *git.Repo, links map[string][]LinkedCommit) error {
 	var copies []string
 	for _, commits := range links {

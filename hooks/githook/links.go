@@ -61,8 +61,8 @@ func ReadLinks(r io.Reader) (map[string][]LinkedCommit, error) {
 	return links, in.Err()
 }
 
-// move gives the commits of one id another id. Squashed commits become one, and a session that
-// copied a commit did not make it.
+// move changes the id of commits. Squashed commits become one. A session that copied a commit did
+// not make it.
 func move(links map[string][]LinkedCommit, from, to string) {
 	for s, commits := range links {
 		at := slices.IndexFunc(commits, func(c LinkedCommit) bool { return c.ID == from })

@@ -11,7 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// Place is the folder in which git looks for a repository's hooks.
+// Place is git's folder for a repository's hooks.
 type Place struct {
 	Dir   string
 	Tool  string // the program that manages the hooks, "" without one
@@ -73,8 +73,7 @@ func FindPlace(ctx context.Context, repo *git.Repo) (Place, error) {
 	return p, nil
 }
 
-// Dirs returns the folders in which a section may be: first the one in which git looks, then git's
-// own.
+// Dirs returns the folders that may have a section: the one that git uses, then git's own.
 func (p Place) Dirs(repo *git.Repo) []string {
 	own := filepath.Join(repo.CommonDir, "hooks")
 	if a, err := os.Stat(own); err == nil {
@@ -85,8 +84,8 @@ func (p Place) Dirs(repo *git.Repo) []string {
 	return []string{p.Dir, own}
 }
 
-// ByHand words the lines that a person may add to hooks that we leave alone, for the program that
-// manages them. All lines but the first are meant to be copied.
+// ByHand returns the lines for a person to add to foreign hooks, in the form of their manager. All
+// lines but the first are meant to be copied.
 func (p Place) ByHand(left []Left) string {
 	var b strings.Builder
 	switch p.Tool {
@@ -107,7 +106,7 @@ func (p Place) ByHand(left []Left) string {
 	return b.String()
 }
 
-// Mention is a file in which a person added calls of our scripts.
+// Mention is a file with calls of our scripts that a person added.
 type Mention struct {
 	File  string
 	Hooks []string

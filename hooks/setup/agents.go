@@ -13,7 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 )
 
-// AllAgents names the agents that are found on this machine.
+// AllAgents selects the agents that are found on this machine.
 const AllAgents = "all"
 
 // AgentOptions choose agents and the files to write.
@@ -27,7 +27,7 @@ type AgentOptions struct {
 type AgentPlan struct {
 	Program string // our program, as hooks call it
 	Changes []agents.Change
-	Generic bool // the caller wants to know how any other agent calls us
+	Generic bool // also describe the call by any other agent
 	None    bool // no agent is found on this machine
 
 	installer agents.Installer
@@ -42,7 +42,7 @@ func Program() (string, error) {
 	return program, err
 }
 
-// planAgents plans to have agents call a program, and changes nothing.
+// planAgents plans the changes that make agents call a program, and changes nothing.
 func planAgents(c *clone.Clone, program func() (string, error), o AgentOptions) (p AgentPlan, err error) {
 	if len(o.Names) == 0 {
 		return p, nil
@@ -96,7 +96,7 @@ func (p AgentPlan) Install(ctx context.Context, c *clone.Clone) (done []agents.C
 	return done, nil
 }
 
-// Claim records that this clone relies on the user's own settings of agents, where they call us.
+// Claim records that this clone relies on agents' calls from the user's own settings.
 func Claim(ctx context.Context, c *clone.Clone) error {
 	m, err := agents.ThisMachine()
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/reverie-memory/reverie/worktree"
 )
 
-// Artefact is something that we put into a clone or a file of the user's.
+// Artefact is an addition of Reverie to a clone or to a user's file.
 type Artefact struct {
 	Name   string
 	Remove func(context.Context) error // nil if Removal.Remove removes it with the clone's state
@@ -31,17 +31,18 @@ type Scope struct {
 	Agents   []string // named ones, in every repository
 	Project  bool     // agents' settings of this work tree instead of the user's
 	GitHooks bool
-	Memory   bool                                      // the memory branch, too
-	Values   int                                       // entries of the key-value store, to be reported
-	Loops    func(context.Context) ([]Artefact, error) // finds the work trees of loops; may be nil
+	Memory   bool // the memory branch, too
+	// Values counts the entries of the key-value store, to be reported.
+	Values int
+	Loops  func(context.Context) ([]Artefact, error) // finds the work trees of loops; may be nil
 }
 
-// partial reports whether anything stays.
+// partial reports whether some part stays.
 func (s Scope) partial() bool { return s.GitHooks || len(s.Agents) > 0 }
 
-// Removal is an uninstall that has not begun.
+// Removal is a planned uninstall.
 type Removal struct {
-	Found   []Artefact // in the order in which they go
+	Found   []Artefact // in the order of removal
 	Private int        // private memories that exist only here
 
 	scope  Scope
@@ -49,15 +50,15 @@ type Removal struct {
 	report func(Note)
 }
 
-// Note is something to tell about an uninstall: PassedOver, NotCalling, Uncounted or Ending.
+// Note is a message about an uninstall: PassedOver, NotCalling, Uncounted or Ending.
 type Note interface{ note() }
 
 type (
-	// PassedOver is a file that stays as it is.
+	// PassedOver is a file that stays unchanged.
 	PassedOver struct{ Err error }
 	// NotCalling is a file from which an agent does not call us.
 	NotCalling struct{ Agent, File string }
-	// Uncounted says why the private memories could not be counted.
+	// Uncounted is the reason that the private memories could not be counted.
 	Uncounted struct{ Err error }
 	// Ending is a background job that is about to be killed.
 	Ending struct {
@@ -241,8 +242,8 @@ func readBlock(file string) (text string, b block.Block, err error) {
 	return string(data), b, nil
 }
 
-// removeBlock cuts the block out of a file as it is now, and removes a file that held nothing else.
-// A symbolic link stays, and its target is emptied.
+// removeBlock cuts the block out of a file's current text, and removes a file without other
+// content. A symbolic link stays, and its target is emptied.
 func removeBlock(path string) error {
 	text, b, err := readBlock(path)
 	if err != nil || b.State == block.Absent {
@@ -259,7 +260,7 @@ func removeBlock(path string) error {
 	return clone.Destination{Named: path, Real: path}.Write([]byte(rest))
 }
 
-// refs lists the refs that go, as they are now.
+// refs lists the refs to remove, with their current values.
 func (r *Removal) refs(ctx context.Context) (there []string, err error) {
 	kept, err := r.c.Repo.Git(ctx, nil, "for-each-ref", "--format=%(refname)", "refs/reverie/remotes/", "refs/reverie/backup/", "refs/reverie/proposals/", worktree.Refs)
 	if err != nil {
@@ -280,7 +281,8 @@ func (r *Removal) refs(ctx context.Context) (there []string, err error) {
 	return there, nil
 }
 
-// removeRefs deletes the refs that are there by now. Another process may have written meanwhile.
+// removeRefs deletes the refs that exist by now, because another process may have written
+// meanwhile.
 func (r *Removal) removeRefs(ctx context.Context) error {
 	refs, err := r.refs(ctx)
 	if err != nil {
@@ -298,7 +300,7 @@ func (r *Removal) removeRefs(ctx context.Context) error {
 	return nil
 }
 
-// onlyHere counts the private memories in force that no remote's journal has as they are now.
+// onlyHere counts the private memories in force whose current version is in no remote's journal.
 func onlyHere(ctx context.Context, c *clone.Clone) (n int, err error) {
 	err = c.View(ctx, func(v *record.View, _ clone.Team) error {
 		n = 0
@@ -324,7 +326,7 @@ func onlyHere(ctx context.Context, c *clone.Clone) (n int, err error) {
 	return n, err
 }
 
-// publishedPrivate returns the blobs of memories in the journals that remotes had when last seen.
+// publishedPrivate returns the blobs of memories in the last known journals of remotes.
 func publishedPrivate(ctx context.Context, repo *git.Repo) (map[string]bool, error) {
 	refs, err := repo.Git(ctx, nil, "for-each-ref", "--format=%(refname)", "refs/reverie/remotes/*/journal")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/plural"
 )
 
-// agentTargets returns the files in which agents may call us from a clone: the user's own, and
+// agentTargets returns the files from which agents may call us in a clone: the user's own, and
 // those of the work tree.
 func agentTargets(c *clone.Clone, m agents.Machine) (targets []agents.Target) {
 	for _, a := range hooks.Agents {
@@ -40,7 +40,7 @@ func (r *Removal) findAgents() error {
 }
 
 // findNamedAgents finds the files of the agents in the scope. The user's own files serve every
-// clone, so they go for all of them.
+// clone, so they are removed for all.
 func (r *Removal) findNamedAgents() error {
 	if len(r.scope.Agents) == 0 {
 		return nil
@@ -65,7 +65,7 @@ func (r *Removal) findNamedAgents() error {
 		}
 		switch i.Fate {
 		case agents.Refused:
-			if s, err := agents.Examine(t); err != nil && !s.Installed && !t.Hooks() { // no sign of us
+			if s, err := agents.Examine(t); err != nil && !s.Installed && !t.Hooks() { // no trace of us
 				continue
 			}
 			return refused(i.Why, "nothing was changed")

@@ -17,10 +17,10 @@ import (
 // Options select the parts that Init installs.
 type Options struct {
 	Agents   AgentOptions
-	Forge    string // gets the file that checks pull requests; "" for none
+	Forge    string // the forge for checks of pull requests; "" for none
 	Version  string // of Reverie, for the forge to run
 	GitHooks bool
-	Trailers bool // the git hook that writes the session into messages, too
+	Trailers bool // also install the git hook that writes
 	Dry      bool // change nothing
 
 	Begin  func(context.Context) (created bool, err error) // makes or adopts the memory branch
@@ -31,9 +31,9 @@ type Options struct {
 type Done struct {
 	Created   bool  // the memory branch is new in this clone
 	Started   bool  // the branch was there, and the state folder was not
-	Unclaimed error // of Claim, which stops nothing
+	Unclaimed error // error of Claim, which is not fatal
 	Workflow  Workflow
-	Changed   bool   // the workflow was not there like that
+	Changed   bool   // the workflow was new or different
 	Note      string // git's, on the commit of the workflow
 	Agents    AgentPlan
 	Written   []agents.Change // of agents
@@ -112,7 +112,7 @@ func (d *Done) gitHooks(ctx context.Context, c *clone.Clone, o Options) (err err
 	return err
 }
 
-// InstallGitHooks brings our part of git's hooks up to date.
+// InstallGitHooks updates our part of git's hooks.
 func InstallGitHooks(ctx context.Context, c *clone.Clone, trailers, dry bool) (*githook.Installed, error) {
 	program, err := Program()
 	if err != nil {
@@ -121,7 +121,7 @@ func InstallGitHooks(ctx context.Context, c *clone.Clone, trailers, dry bool) (*
 	return githook.Install(ctx, c.Repo, githook.InstallOptions{Settings: ScriptSettings(program, c.Config), Asked: trailers, Dry: dry})
 }
 
-// ScriptSettings returns the settings that the scripts of git's hooks hold.
+// ScriptSettings returns the settings for the scripts of git's hooks.
 func ScriptSettings(program string, c config.Config) githook.Settings {
 	return githook.Settings{Program: program, Ref: c.Ref, WithPush: c.WithPush}
 }

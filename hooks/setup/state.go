@@ -14,7 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/job"
 )
 
-// How long an uninstall waits for a job to end by itself, and for a killed one to be gone.
+// Times that an uninstall waits for a job to end by itself, and for a killed one to be gone.
 const (
 	jobGrace = 5 * time.Second
 	jobDeath = 10 * time.Second
@@ -52,7 +52,7 @@ func quiesce(ctx context.Context, c *clone.Clone, report func(Note)) (release fu
 	return release, nil
 }
 
-// lockJob takes the lock of a kind of job: after its holder has ended, or by killing the holder.
+// lockJob takes the lock of a kind of job, once its holder has ended or was killed.
 func lockJob(ctx context.Context, state string, kind job.Kind, report func(Note)) (*os.File, error) {
 	wait := func(d time.Duration) (*os.File, error) {
 		ctx, cancel := context.WithTimeout(ctx, d)
@@ -114,7 +114,7 @@ func removeState(state string, release func()) error {
 	release()
 	for _, dir := range stateFolders(state) {
 		if dir == state {
-			continue // made after all: Reverie is in use here again
+			continue // made again: Reverie is in use
 		}
 		if err := os.RemoveAll(dir); err != nil {
 			return fmt.Errorf("remove %s: %w", dir, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-// Workflow is the file by which a forge checks pull requests against the memory branch.
+// Workflow is the file that makes a forge check pull requests against the memory branch.
 type Workflow struct {
 	ci.File
 	Text string
@@ -34,8 +34,7 @@ func findWorkflow(forge, ref, version string) (Workflow, error) {
 	return Workflow{f, text}, nil
 }
 
-// differs reports whether a tree lacks the file as it is now. It is an error if the tree has a
-// foreign file in that place.
+// differs reports whether a tree lacks the current file. A foreign file in that place is an error.
 func (f Workflow) differs(t *gitstore.Tree) (bool, error) {
 	old, err := t.Read(f.Path)
 	switch {
@@ -49,10 +48,11 @@ func (f Workflow) differs(t *gitstore.Tree) (bool, error) {
 	return true, nil
 }
 
-// install commits the file to the memory branch, and reports whether it had to. dry only looks.
-// note is git's note on the commit.
+// install commits the file to the memory branch, and reports whether that was needed. dry only
+// checks. note is git's remark on the commit.
 func (f Workflow) install(ctx context.Context, c *clone.Clone, dry bool) (changed bool, note string, err error) {
-	if err := c.View(ctx, func(*record.View, clone.Team) error { return nil }); err != nil { // fails for a newer format
+	if err := c.View(ctx, func(*record.View, clone.Team) error { return nil }); err != nil {
+		// View fails for a newer format.
 		return false, "", err
 	}
 	if dry {
@@ -76,8 +76,7 @@ func (f Workflow) install(ctx context.Context, c *clone.Clone, dry bool) (change
 	return res.Changed, res.Note, err
 }
 
-// workflows names the files on the memory branch that Init wrote. A memory that cannot be read has
-// none.
+// workflows lists the files on the memory branch that Init wrote. An unreadable memory has none.
 func workflows(ctx context.Context, c *clone.Clone) (found []string) {
 	_ = c.Memory.View(ctx, func(t *gitstore.Tree) error {
 		for _, f := range ci.Files {

@@ -12,7 +12,7 @@ import (
 type Item struct {
 	Place int     // position among the others, unique
 	Tier  int     // lower comes first: later tiers get only the rest
-	Kind  string  // items of one kind are worth less the more of them there are
+	Kind  string  // every further item of a kind is worth less
 	Value float64 // of the whole item, more than 0
 	Whole string  // the line without a line feed
 	Short string  // the same in fewer tokens, or ""
@@ -24,7 +24,7 @@ type Form uint8
 
 const (
 	Left   Form = iota // it has no room
-	Folded             // another one that is given says the same
+	Folded             // another chosen item has the same content
 	Short              // shortened
 	Whole
 )
@@ -44,8 +44,7 @@ const shortShare = 0.7
 // So no item displaces one of an earlier tier, and many items of one kind do not displace the only
 // one of another. A larger budget never gives a worse result, comparing first the kinds' best of
 // the first tier, then its others, then the next tier. If a larger budget admits a line, that line
-// is worth more than anything else for the room, because nothing behind it has as much value per
-// token.
+// is worth more than anything else for the room. Nothing behind it has as much value per token.
 func Choose(items []Item, budget func(tier int) int, says func(first, second int) bool) []Form {
 	c := chooser{items: items, forms: make([]Form, len(items)), says: says}
 	for i := range items {
@@ -62,7 +61,7 @@ func Choose(items []Item, budget func(tier int) int, says func(first, second int
 	return c.forms
 }
 
-// tiers are the indices of the items, each tier in the order of places.
+// tiers returns the indices of the items, each tier in the order of places.
 func tiers(items []Item) (out [][]int) {
 	all := make([]int, len(items))
 	for i := range all {
@@ -98,7 +97,8 @@ type step struct {
 	density float64 // value a token
 }
 
-// steps are those of one tier: for the best of each kind, and all others, the best first.
+// steps returns the steps of one tier: for the best of each kind, and for all others, the best
+// first.
 func (c *chooser) steps(tier []int) (best, rest []step) {
 	byValue := slices.Clone(tier)
 	slices.SortStableFunc(byValue, func(a, b int) int { return cmp.Compare(c.items[b].Value, c.items[a].Value) })

@@ -11,10 +11,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// words is a line of n-1 words.
+// words returns a line of n-1 words.
 func words(n int) string { return strings.TrimSuffix(strings.Repeat("word ", n-1), " ") }
 
-// flat is one budget for all tiers.
+// flat returns one budget for all tiers.
 func flat(budget int) func(int) int { return func(int) int { return budget } }
 
 // A shelf of forty conventions that many sessions bore out leaves room for the only constraint and
@@ -48,8 +48,10 @@ func TestShelfPushesNothingElseOut(t *testing.T) {
 // By hand: the budget of each is its own tokens and a line feed. Whole it has no room, its first
 // sentence has; with more room it is whole; then the next one comes in.
 func TestWholeThenShortThenLeft(t *testing.T) {
-	a := Item{Place: 0, Kind: "fact", Value: 2, Whole: "aaaa bbbb cccc dddd eeee ffff", Short: "aaaa bbbb"} // 9 and 4 tokens with line feed
-	b := Item{Place: 1, Kind: "fact", Value: 1, Whole: "gggg hhhh iiii jjjj", Short: "gggg"}                // 6 and 3
+	// They take 9 and 4 tokens with line feeds.
+	a := Item{Place: 0, Kind: "fact", Value: 2, Whole: "aaaa bbbb cccc dddd eeee ffff", Short: "aaaa bbbb"}
+	// They take 6 and 3 tokens.
+	b := Item{Place: 1, Kind: "fact", Value: 1, Whole: "gggg hhhh iiii jjjj", Short: "gggg"}
 	if ca, sa, cb, sb := cost(a.Whole), cost(a.Short), cost(b.Whole), cost(b.Short); ca != 9 || sa != 4 || cb != 6 || sb != 2 {
 		t.Fatalf("the costs are %d %d %d %d", ca, sa, cb, sb)
 	}
@@ -88,7 +90,7 @@ func shelf(t *rapid.T) []Item {
 	return rapid.Permutation(items).Draw(t, "order")
 }
 
-// same is a relation by which some say the same: equal values in one tier.
+// same returns a relation by which some say the same: equal values in one tier.
 func same(items []Item) func(a, b int) bool {
 	return func(a, b int) bool { return items[a].Value == items[b].Value && items[a].Value > 15 }
 }
@@ -142,8 +144,8 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	})
 }
 
-// No item of a tier is left out that would have room, were nothing of later tiers there; nor the
-// best of a kind for another that is not.
+// No tier omits an item that would fit without the later tiers. No other item displaces the best of
+// a kind.
 func TestNoTierTakesFromAnEarlierOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		items, first, less := shelf(t), rapid.IntRange(0, 400).Draw(t, "budget"), rapid.IntRange(0, 40).Draw(t, "less for the next tier")
@@ -178,8 +180,8 @@ func TestNoTierTakesFromAnEarlierOne(t *testing.T) {
 	})
 }
 
-// worths returns the value of a choice by tier: first the best of each kind that the secured form
-// covers, then all others, with the n-th of a kind counting 1/n.
+// worths returns the value of a choice by tier: first the best of each kind, as far as its secured
+// form, then all others. The n-th of a kind counts 1/n.
 func worths(items []Item, forms []Form) (out [6]float64) {
 	for _, tier := range tiers(items) {
 		c := chooser{items: items, whole: make([]int, len(items)), short: make([]int, len(items))}

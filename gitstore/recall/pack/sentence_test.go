@@ -44,8 +44,8 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-// FuzzFirst: the first sentence is the beginning of the text, shorter than it, ends with a mark,
-// and opens no code that it does not close.
+// FuzzFirst: the first sentence is a proper prefix of the text. It ends with a mark, and opens no
+// code that it does not close.
 func FuzzFirst(f *testing.F) {
 	for _, s := range []string{"A `b. C`. D", "一。二", "a. B", "``` x. ``` Y. Z", "\xff. A", `"A. B" c. D`} {
 		f.Add(s)

@@ -3,7 +3,8 @@ package terms
 // GramSize is the number of characters in a gram.
 const GramSize = 4
 
-// Grams are the pieces of a word by which its relatives are found: every four characters in a row.
+// Grams returns the pieces of a word by which its relatives are found: every four characters in a
+// row.
 func Grams(word string) []string {
 	var out []string
 	var starts [GramSize]int // of the last characters, as a ring

@@ -52,9 +52,9 @@ func Unspaced(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
-// Joined reports whether a term is of a script that is looked up by pairs of characters. As a part
-// of a query, each of the characters tells something too: a document has it if it has a term that
-// begins with it, but for the last of a run.
+// Joined reports whether a term is of a script that is looked up by pairs of characters. In a query
+// each character counts too, except the last of a run. A document has it if one of its terms begins
+// with it.
 func Joined(term string) bool {
 	return classAt(term) == joined
 }
@@ -69,7 +69,7 @@ func Kana(term string) bool {
 	return term != ""
 }
 
-// classAt is the class of the first character.
+// classAt returns the class of the first character.
 func classAt(text string) class {
 	if text == "" {
 		return other
@@ -142,8 +142,8 @@ func (a *Analyzer) scan(text string) {
 	end()
 }
 
-// goesOn reports whether the word at hand goes on over a character that is no letter, by how many
-// bytes are taken, that one counted: 0 if it ends the word.
+// goesOn returns the number of bytes by which the current word continues at a character that is no
+// letter. The number includes that character; 0 ends the word.
 func (a *Analyzer) goesOn(r rune, rest string) int {
 	if len(a.word) == 0 {
 		return 0
@@ -217,8 +217,8 @@ func number(word []rune) bool {
 	return len(word) > 0
 }
 
-// tail returns the length of an English ending after the apostrophe, such as s and ll, or 0 if the
-// rest is a word of its own.
+// tail returns the length of an English ending after the apostrophe, such as s and ll. It is 0 if
+// the rest is a word of its own.
 func tail(text string) int {
 	n := strings.IndexFunc(text, func(r rune) bool { return classOf(r) != letter })
 	if n < 0 {
@@ -245,7 +245,7 @@ func fold(r rune) rune {
 	return r
 }
 
-// lower is a word in lower case without its marks and underscores. It is good until the next.
+// lower returns a word in lower case without its marks and underscores. It is good until the next.
 func (a *Analyzer) lower(word []rune) string {
 	a.small = a.small[:0]
 	for _, r := range word {

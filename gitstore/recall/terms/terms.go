@@ -35,7 +35,8 @@ type Token struct {
 	Text    string
 	Written string // the word of which Text is the stem, in lower case
 	Field   Field
-	Word    uint32 // position in words, or in characters without spaces; parts share their identifier's
+	// Word is the position in words, or in characters without spaces. Parts share their identifier's.
+	Word    uint32
 	Passage uint16 // the line, or the sentence of a long line, from 0
 	Gram    bool   // its Grams count: a word of letters, no number and no pair of characters
 	Part    bool   // of the identifier in the token before its parts

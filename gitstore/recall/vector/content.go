@@ -40,7 +40,7 @@ type key [keySize]byte
 
 func (k key) compare(other key) int { return bytes.Compare(k[:], other[:]) }
 
-// text is the key without the memory.
+// text returns the key without the memory.
 func (k key) text() textKey { return textKey(k[idSize:]) }
 
 // value is a vector: numbers × scale has the length 1. The scale is 0 if there is no vector.
@@ -58,7 +58,7 @@ func (r row) scale() float32  { return math.Float32frombits(binary.LittleEndian.
 func (r row) numbers() []byte { return r[keySize+4 : len(r)-4] }
 func (r row) value() value    { return value{r.scale(), r.numbers()} }
 
-// content is that of a file.
+// content is the parsed content of a file.
 type content struct {
 	birth [birthSize]byte // zero: there is no file
 	rows  []byte
@@ -78,12 +78,12 @@ func (c content) len() int {
 
 func (c content) row(i int) row { return row(c.rows[i*c.size : (i+1)*c.size : (i+1)*c.size]) }
 
-// sound reports whether a row is as it was written.
+// sound reports whether a row is intact.
 func (c content) sound(r row) bool {
 	return crc32.Update(c.sum, crc32.IEEETable, r[:len(r)-4]) == binary.LittleEndian.Uint32(r[len(r)-4:])
 }
 
-// all are the sound rows by their keys. They share the memory of the file.
+// all returns the intact rows by their keys. They share memory with the file.
 func (c content) all() map[key]value {
 	all := make(map[key]value, c.len())
 	for i := range c.len() {
@@ -94,7 +94,7 @@ func (c content) all() map[key]value {
 	return all
 }
 
-// find is the sound row with that key.
+// find returns the intact row with a key.
 func (c content) find(k key) (row, bool) {
 	i := sort.Search(c.len(), func(i int) bool { return bytes.Compare(c.row(i)[:keySize], k[:]) >= 0 })
 	if i == c.len() || c.row(i).key() != k || !c.sound(c.row(i)) {
@@ -106,7 +106,7 @@ func (c content) find(k key) (row, bool) {
 // capacity returns the maximum number of rows in a file of the space.
 func (s Space) capacity() int { return min(maxRows, (maxFile-4*maxName)/(rowExtra+s.Dim)) }
 
-// header is the beginning of a file, and its checksum.
+// header returns the beginning of a file, and its checksum.
 func (s Space) header(birth [birthSize]byte) (text []byte, sum uint32) {
 	b := append([]byte(magic), binary.LittleEndian.AppendUint32(nil, uint32(s.Dim))...)
 	b = append(b, birth[:]...)
@@ -133,7 +133,7 @@ func (s Space) parse(data []byte) content {
 	return content{birth, data, size, sum, len(data)%size == 0}
 }
 
-// format is a file with these rows.
+// format returns a file with these rows.
 func (s Space) format(birth [birthSize]byte, rows map[key]value) []byte {
 	out, sum := s.header(birth)
 	out = slices.Grow(out, len(rows)*(rowExtra+s.Dim))

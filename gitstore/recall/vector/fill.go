@@ -119,7 +119,7 @@ func (v *Store) askAll(ctx context.Context, embed Embed, keys []textKey, text ma
 	return err
 }
 
-// embed has texts embedded, and believes only an answer that has the shape it should.
+// embed embeds texts, and rejects an answer of the wrong shape.
 func (s Space) embed(ctx context.Context, embed Embed, texts []string) ([]value, error) {
 	got, err := embed(ctx, texts)
 	if err != nil {

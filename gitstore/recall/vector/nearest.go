@@ -8,9 +8,9 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// quantise is the direction of a vector in signed bytes, and the scale that gives them the length
-// 1; scale 0 for a vector without direction. Each number is off by half a step of 1/127 of the
-// greatest at most.
+// quantise returns a vector's direction in signed bytes, and the scale that gives them the length
+// 1. The scale is 0 for a zero vector. Each number is off by at most half a step of 1/127 of the
+// greatest.
 func quantise(x []float32) value {
 	greatest := 0.0
 	for _, f := range x {
@@ -31,12 +31,13 @@ func quantise(x []float32) value {
 	return r
 }
 
-// likeness is the cosine of two vectors, −1 to 1.
+// likeness returns the cosine of two vectors, −1 to 1.
 func likeness(a, b value) float64 {
 	return min(1, max(-1, float64(dot(a.numbers, b.numbers))*float64(a.scale)*float64(b.scale)))
 }
 
-// dot is the sum of products of signed bytes. It cannot overflow: MaxDim × 127² is less than 2³¹.
+// dot returns the sum of products of signed bytes. It cannot overflow: MaxDim × 127² is less than
+// 2³¹.
 func dot(a, b []byte) int32 {
 	b = b[:len(a)]
 	var s0, s1, s2, s3 int32
@@ -60,12 +61,11 @@ type Near struct {
 	Likeness float64 // the cosine, above 0
 }
 
-// Nearest ranks memories by the likeness of their vectors to that of a query. It compares with all
-// of them, and asks find for those that come into question, the most alike first, until n are
-// found; all of them where n is 0. find says no to a memory that may not be in the answer. Only
-// those that point the way of the query, with a likeness above 0, are returned; equal ones in the
-// order of ids. A memory of several texts counts with the one that is most alike. A query of
-// another dimension finds nothing.
+// Nearest ranks memories by the likeness of their vectors to a query's, above 0 only, equal ones by
+// id. It compares with all vectors, then asks find about the candidates, the most alike first. It
+// stops after n accepted memories; n = 0 sets no limit. find rejects memories that may not be in
+// the answer. A memory with several texts counts by the most similar one. A query of another
+// dimension finds nothing.
 func (v *Store) Nearest(query []float32, n int, find func(id string) (record.Memory, bool)) []Near {
 	if v.Empty() || len(query) != v.space.Dim {
 		return nil
@@ -114,8 +114,8 @@ func (v *Store) Has(m record.Memory) bool {
 	})
 }
 
-// greatest are the places of the n greatest numbers above 0, the greatest first, equal ones in
-// their order; all of them where n is 0.
+// greatest returns the indices of the n greatest positive numbers, the greatest first, equal ones
+// in order; with n = 0 all of them.
 func greatest(scores []float32, n int) (places []int) {
 	order := func(i, j int) int { return cmp.Or(cmp.Compare(scores[j], scores[i]), cmp.Compare(i, j)) }
 	least := float32(0) // threshold

@@ -29,8 +29,8 @@ const MaxDim = 4096
 // most 256 to 512 tokens.
 const maxEmbedded = 1500
 
-// file is the name of the space's file: the first 12 hex digits of a SHA-256 of the model, and the
-// dimension.
+// file returns the name of the space's file: the first 12 hex digits of a SHA-256 of the model, and
+// the dimension.
 func (s Space) file() string {
 	sum := sha256.Sum256([]byte(s.Name + "\x00" + s.Digest))
 	return fmt.Sprintf("%s-%d", hex.EncodeToString(sum[:6]), s.Dim)
@@ -49,7 +49,7 @@ var prompted = []struct{ family, document, query string }{
 	{"mxbai-embed-large", "", "Represent this sentence for searching relevant passages: "},
 }
 
-// Query is a query as the model is to read it.
+// Query returns a query as the model is to read it.
 func (s Space) Query(query string) string {
 	_, prefix := s.prompts()
 	return prefix + query
@@ -65,14 +65,14 @@ func (s Space) prompts() (document, query string) {
 	return "", ""
 }
 
-// keys are those of a memory's texts, in their order; none for an id that is no memory's.
+// keys returns the keys of a memory's texts, in order, or nil for an invalid id.
 func (s Space) keys(m *record.Memory) (keys []key) {
 	s.eachText(m, func(k key, _ []byte) { keys = append(keys, k) })
 	return keys
 }
 
-// eachText calls fn for every text that is embedded of a memory: each of its own, of which a
-// contested one has several. fn must not keep the text.
+// eachText calls fn for every embedded text of a memory; a contested one has several. fn must not
+// keep the text.
 func (s Space) eachText(m *record.Memory, fn func(k key, text []byte)) {
 	id, err := hex.DecodeString(m.ID)
 	if err != nil || len(id) != idSize {

@@ -24,8 +24,8 @@ import (
 
 var testSpace = Space{Name: "letters", Digest: "0123456789abcdef0123456789abcdef", Dim: 64}
 
-// letters is a model: a text's vector counts its pairs of letters, hashed to some numbers. Texts
-// with many pairs in common are alike.
+// letters returns a toy model: a text's vector counts its pairs of letters, hashed to dim numbers.
+// Texts with many common pairs are alike.
 func letters(dim int) Embed {
 	return func(ctx context.Context, texts []string) ([][]float32, error) {
 		out := make([][]float32, len(texts))
@@ -42,7 +42,7 @@ func letters(dim int) Embed {
 	}
 }
 
-// vectorsOf are the vectors of memories, and the folder they are kept in.
+// vectorsOf returns the vectors of memories, and the folder they are kept in.
 func vectorsOf(t testing.TB, dir string, s Space, all []record.Memory) *Store {
 	t.Helper()
 	v, err := Make(t.Context(), dir, s)
@@ -230,7 +230,8 @@ func TestDamagedFileGivesNoWrongVector(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(v.path(), append(slices.Clone(good), 'x'), 0o600); err != nil { // all rows are valid
+	if err := os.WriteFile(v.path(), append(slices.Clone(good), 'x'), 0o600); err != nil {
+		// All rows are valid.
 		t.Fatal(err)
 	}
 	vectorsOf(t, dir, testSpace, all)
@@ -257,7 +258,8 @@ func TestDamagedFileGivesNoWrongVector(t *testing.T) {
 			case 2:
 				data = slices.Insert(data, at, rapid.SliceOfN(rapid.Byte(), 1, 200).Draw(t, "bytes")...)
 			case 3:
-				clear(data[at:min(len(data), at+rapid.IntRange(1, 300).Draw(t, "n"))]) // a block that never reached the disk
+				// This block never reached the disk.
+				clear(data[at:min(len(data), at+rapid.IntRange(1, 300).Draw(t, "n"))])
 			case 4:
 				copy(data[at:], foreign[min(at, len(foreign)):])
 			}

@@ -25,10 +25,9 @@ var mixtures = [2]struct{ own, other int }{{3, 0}, {4, 4}}
 // perMixture is the number of queries of each mixture.
 const perMixture = 96
 
-// Try makes queries of memories that have vectors, has them embedded, and searches with each.
-// lexical is the search by words: the ids of at most n memories, the best first. The queries are
-// the same for the same memories. Whether a memory is found again by its own words says how far
-// each search is to be trusted with these memories.
+// Try makes queries from memories with vectors, embeds them, and runs both searches for each.
+// lexical returns the ids of at most n memories, the best first. Equal memories give equal queries.
+// The success of each search at finding a memory by its own words shows how far to trust it.
 func (v *Store) Try(ctx context.Context, embed Embed, memories []record.Memory, lexical func(query string, n int) []string) ([]recall.Trial, error) {
 	trials, queries := v.trials(memories)
 	if len(trials) == 0 {
@@ -66,7 +65,7 @@ func (v *Store) Try(ctx context.Context, embed Embed, memories []record.Memory, 
 	return trials, ctx.Err()
 }
 
-// trials are those that can be made of memories, without answers, and their queries.
+// trials returns the possible trials for memories, without answers, and their queries.
 func (v *Store) trials(memories []record.Memory) (trials []recall.Trial, queries []string) {
 	type source struct {
 		chance uint64
@@ -116,14 +115,14 @@ func (v *Store) trials(memories []record.Memory) (trials []recall.Trial, queries
 	return trials, queries
 }
 
-// run are n pieces that stand side by side.
+// run returns n adjacent pieces.
 func run(chance *rand.Rand, pieces []string, n int) []string {
 	n = min(n, len(pieces))
 	from := chance.IntN(len(pieces) - n + 1)
 	return pieces[from : from+n]
 }
 
-// pieces are the words of a text, or, where it is written without blanks, four characters each.
+// pieces returns the words of a text, or four characters each in text without blanks.
 func pieces(text string) []string {
 	words := strings.FieldsFunc(text, func(r rune) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune("，。！？、；：（）「」", r)

@@ -27,7 +27,7 @@ const (
 	worthFile = ".worth" // behind the name of the space's file
 )
 
-// Old reports whether so much has come or gone since that it is to be measured again.
+// Old reports whether so many vectors changed that the worth must be measured again.
 func (w Worth) Old(rows int) bool { return 4*max(rows-w.Rows, w.Rows-rows) > w.Rows }
 
 // minTrials is the minimum for a result: with fewer, a lucky one would be worth several points.
@@ -44,15 +44,15 @@ func (v *Store) Weigh(ctx context.Context, embed Embed, memories []record.Memory
 	return w, err
 }
 
-// Useless reports whether the nearest are hardly better than chance, and not to be shown at all.
-// The mean nDCG@10 of a list by chance, where one memory is right, is the sum of its discounts,
-// 4.5, by the number of memories.
+// Useless reports whether the nearest are hardly better than chance, so that they should not be
+// shown. The mean nDCG@10 of a random list with one right memory is the sum of its discounts, 4.5,
+// divided by the number of memories.
 func (w Worth) Useless() bool {
 	return w.Trials >= minTrials && w.Alone < 0.1+4.5/float64(max(w.Rows, 1))
 }
 
-// format is the file of a worth: one line of version, birth of the vectors and numbers, and the
-// CRC-32 of that.
+// format returns the file of a worth: one line of version, birth of the vectors and numbers, and
+// the CRC-32 of that.
 func (w Worth) format(birth [birthSize]byte) string {
 	line := fmt.Sprintf("reverie worth 1 %s %g %g %d %d\n", hex.EncodeToString(birth[:]), w.Weight, w.Alone, w.Trials, w.Rows)
 	return line + fmt.Sprintf("%08x\n", crc32.ChecksumIEEE([]byte(line)))

@@ -17,27 +17,30 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// Line is a memory outside of a repository. Text is the one field that has to be there.
+// Line is an exported memory. Only Text is required.
 type Line struct {
-	ID         string    `json:"id,omitempty"`   // 16 hex digits; a Ref goes before it
-	Path       string    `json:"path,omitempty"` // of its file; with an ID, the words in the file's name at birth
-	Text       string    `json:"text"`
-	Body       string    `json:"body,omitempty"`
-	Variants   []Variant `json:"variants,omitempty"` // other texts of a contested memory
-	Kind       string    `json:"kind,omitempty"`     // ours, or another tool's
-	Status     string    `json:"status,omitempty"`   // nothing is active
-	Source     string    `json:"source,omitempty"`   // the whole line, in the form of record.Source.String
-	Created    string    `json:"created,omitempty"`  // RFC 3339; read if Source is empty, never written
-	Paths      []string  `json:"paths,omitempty"`
-	Tags       []string  `json:"tags,omitempty"`
-	Ref        string    `json:"ref,omitempty"`
-	Topic      string    `json:"topic,omitempty"`
-	Branch     string    `json:"branch,omitempty"` // as in the memory's file, with its commits
-	Supersedes []string  `json:"supersedes,omitempty"`
-	Expires    string    `json:"expires,omitempty"` // RFC 3339, or a date
-	Anchors    []string  `json:"anchors,omitempty"`
-	Extra      []Extra   `json:"extra,omitempty"`
-	Private    bool      `json:"private,omitempty"` // it stays in the clone
+	ID string `json:"id,omitempty"` // 16 hex digits; a Ref goes before it
+	// Path is that of its file. With an ID, it holds the words in the file's name at birth.
+	Path     string    `json:"path,omitempty"`
+	Text     string    `json:"text"`
+	Body     string    `json:"body,omitempty"`
+	Variants []Variant `json:"variants,omitempty"` // other texts of a contested memory
+	Kind     string    `json:"kind,omitempty"`     // ours, or another tool's
+	Status   string    `json:"status,omitempty"`   // empty means active
+	// Source is the whole line, in the form of record.Source.String.
+	Source string `json:"source,omitempty"`
+	// Created is in the form of RFC 3339. It is read if Source is empty, and never written.
+	Created    string   `json:"created,omitempty"`
+	Paths      []string `json:"paths,omitempty"`
+	Tags       []string `json:"tags,omitempty"`
+	Ref        string   `json:"ref,omitempty"`
+	Topic      string   `json:"topic,omitempty"`
+	Branch     string   `json:"branch,omitempty"` // as in the memory's file, with its commits
+	Supersedes []string `json:"supersedes,omitempty"`
+	Expires    string   `json:"expires,omitempty"` // RFC 3339, or a date
+	Anchors    []string `json:"anchors,omitempty"`
+	Extra      []Extra  `json:"extra,omitempty"`
+	Private    bool     `json:"private,omitempty"` // it stays in the clone
 }
 
 // Variant is one more text of a contested memory.
@@ -46,7 +49,7 @@ type Variant struct {
 	Body string `json:"body,omitempty"`
 }
 
-// Extra is a key of a memory's file that this version does not know, with its value in TOML.
+// Extra is an unknown key of a memory's file, with its value in TOML.
 type Extra struct {
 	Key   string `json:"key"`
 	Value string `json:"value"`
@@ -68,9 +71,8 @@ func Of(m record.Memory) Line {
 	return l
 }
 
-// Memory is the memory that a line makes. Its ID is empty where the line has none: Plan gives it
-// one. So is its kind. by and now are the source's where the line does not say. The error names the
-// field.
+// Memory converts a line to a memory. If the line has no ID or kind, they stay empty for Plan to
+// set. by and now complete the source. The error names the field.
 func (l Line) Memory(by string, now time.Time) (record.Memory, error) {
 	m := record.Memory{Paths: l.Paths, Tags: l.Tags, Ref: l.Ref, Kind: record.Kind(l.Kind), Topic: l.Topic, Branch: l.Branch, Supersedes: l.Supersedes,
 		Anchors: l.Anchors, Private: l.Private, Status: record.Active, Source: record.Source{Time: now, By: by, How: record.Written}}
@@ -107,7 +109,7 @@ func (l Line) Memory(by string, now time.Time) (record.Memory, error) {
 	return m, check(m)
 }
 
-// times reads where the line comes from and how long it holds.
+// times sets the source and the expiry from the line.
 func (l Line) times(m *record.Memory) (err error) {
 	if l.Source != "" {
 		if m.Source, err = record.ParseSource(l.Source); err != nil {
@@ -137,8 +139,7 @@ func moment(text string) (time.Time, error) {
 	return at.UTC().Truncate(time.Second), nil
 }
 
-// name gives the memory the id of the line, and the words of its path. One with a ref has both from
-// that.
+// name sets the memory's id and the words of its path from the line. A ref determines both.
 func (l Line) name(m *record.Memory) error {
 	if l.ID != "" && !record.ValidID(l.ID) {
 		return fmt.Errorf("id: %q is not 16 hex digits", l.ID)
@@ -183,7 +184,7 @@ func check(m record.Memory) error {
 	return nil
 }
 
-// named is a memory with its id: its own, or else the one that its ref or text makes.
+// named returns a memory with an id: its own, or one from its ref or text.
 func named(m record.Memory) record.Memory {
 	given := m
 	if m = record.New(m); given.Ref == "" && given.ID != "" {
@@ -192,7 +193,7 @@ func named(m record.Memory) record.Memory {
 	return m
 }
 
-// kindElsewhere is our kind for a name that other tools have for it; "" for another name.
+// kindElsewhere translates another tool's kind to ours, or returns "".
 func kindElsewhere(name string) record.Kind {
 	switch name {
 	case "rule":

@@ -12,21 +12,24 @@ type Options struct {
 	Pending    []record.Operation // the operations in the inbox
 	Rejections []record.Rejection
 	Private    []record.Kind // kinds that stay in the clone
-	Reviewed   bool          // a person has reviewed the import, which overrides pending and rejected operations
-	Why        string        // the reason in each operation
+	// Reviewed means that a person has seen the import, which overrides pending and rejected
+	// operations.
+	Reviewed bool
+	Why      string // the reason in each operation
 }
 
 // Result counts the outcomes of an import.
 type Result struct {
 	Added   int `json:"added"`
 	Changed int `json:"changed"`
-	Known   int `json:"known"`             // there already, or waiting already
+	Known   int `json:"known"`             // already present or pending
 	Refused int `json:"refused"`           // retired, or rejected by a person
-	Retired int `json:"retired,omitempty"` // out of force where they come from
-	Waiting int `json:"waiting,omitempty"` // proposed retirements in a reviewed import; not counted by Plan
+	Retired int `json:"retired,omitempty"` // out of force at their origin
+	// Waiting counts the proposed retirements in a reviewed import. Plan leaves it 0.
+	Waiting int `json:"waiting,omitempty"`
 }
 
-// plan is one Plan under way.
+// plan is the state of one call of Plan.
 type plan struct {
 	Options
 	v        *record.View
@@ -72,7 +75,7 @@ func Plan(v *record.View, memories []record.Memory, o Options) ([]record.Operati
 	return p.ops, p.res
 }
 
-// take is about a memory that is in force where it comes from.
+// take handles a memory that is in force at its origin.
 func (p *plan) take(m record.Memory) {
 	key := textKey(m.Text, m.Body)
 	op := record.Operation{Op: record.Add, How: record.Written, Why: p.Why}
@@ -120,7 +123,7 @@ func (p *plan) take(m record.Memory) {
 	p.put(op)
 }
 
-// retire is about a memory that is out of force where it comes from.
+// retire handles a memory that is out of force at its origin.
 func (p *plan) retire(m record.Memory) {
 	op := record.Operation{Op: record.Retire, How: record.Written, Why: p.Why, Memory: m}
 	held, err := p.v.Find(m.ID)

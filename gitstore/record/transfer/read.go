@@ -11,11 +11,10 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// maxLine is the longest line that is read, in bytes: every byte of the longest memory may be
-// written as an escape of four.
+// maxLine bounds a line, in bytes: each byte of the largest memory may be an escape of four.
 const maxLine = 4 * record.MaxMemory
 
-// Numbered is a line of an input with its number there, from 1, or why it cannot be read.
+// Numbered is a line of an input with its number, from 1, or its error.
 type Numbered struct {
 	Line
 	N   int

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// forms are the ways out and in again.
+// forms are the formats to write and read back.
 var forms = []struct {
 	name  string
 	write func(*bytes.Buffer, []transfer.Line) error

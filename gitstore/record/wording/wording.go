@@ -16,8 +16,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// A Reading is a statement taken apart. The zero value says nothing, and compares as different from
-// everything.
+// A Reading is an analysed statement. The zero value is empty and differs from everything.
 type Reading struct {
 	clauses []clause
 	words   []string // values and stems of all clauses in order
@@ -26,13 +25,13 @@ type Reading struct {
 	hedged  bool // it has an exception
 }
 
-// A clause is a part of a statement with values of its own.
+// A clause is a part of a statement with its own values.
 type clause struct {
 	frame   []string // stems, sorted, each once
-	scope   []string // the part of frame that says where or when it holds
+	scope   []string // the part of frame about place or time
 	wants   []value
 	places  []string // names in frame
-	refuses []string // stems and values that it wants something else in place of
+	refuses []string // stems and values that it wants replaced
 	negated bool
 	adds    bool // its request is compatible with others
 }
@@ -40,7 +39,7 @@ type clause struct {
 // A value is a filler that another clause may replace with a different one.
 type value struct {
 	text string
-	sort string // values of one sort take each other's place
+	sort string // values of one sort are alternatives
 }
 
 // Sorts of values, in addition to the names of rivals.
@@ -50,7 +49,7 @@ const (
 	name    = "name" // a command, path, symbol or flag
 )
 
-// rivals are words of which a project chooses one: tools first.
+// rivals are alternatives of which a project chooses one: tools first.
 var rivals = [...]struct {
 	name  string
 	words *pattern.Words
@@ -78,7 +77,7 @@ var rivals = [...]struct {
 // tools counts the rivals that are tools.
 const tools = 11
 
-// Tool returns the job of a tool for which a project chooses one, empty for other words.
+// Tool returns the job of a tool that has rivals, or "" for other words.
 func Tool(word string) string { return rival(word, tools) }
 
 func rival(word string, among int) string {
@@ -96,7 +95,7 @@ var (
 	lead = pattern.New(`(?i)^[^:]{0,200}:\s+|^.{0,120}?\b(?:is|are) (?:that|to)\b|\bwhen it comes to\b|\b(?:i want|i need|i'd like|i would like|we want|we need) (?:you )?to\b`)
 	// tail matches a purpose or another consequence at the end.
 	tail = pattern.New(`(?i)\b(?:to (?:indicate|show|mark|signal|denote|make|avoid|keep|help|ensure|distinguish|match|reflect)|followed by|because|since|so that|for (?:clarity|consistency|readability)|as (?:we|it|they))\b.*$`)
-	// beginning is an auxiliary before another verb.
+	// beginning matches an auxiliary before another verb.
 	beginning = pattern.New(`(?i)\b(?:start|begin|keep) (\w+ing)\b`)
 	// contrast separates the wanted from the refused.
 	contrast = pattern.New(`(?i)(?:[,;:–—-]\s*|\s(?:and|but)\s+)(?:not|never|no|don'?t use|do not use|avoid)\s+|\s(?:instead of|rather than|over|in place of)\s+`)
@@ -113,7 +112,7 @@ var (
 	ban = pattern.New(`(?i)^\W*(?:please\s+)?(?:never|don'?t|do not|avoid|stop)\s+(?:use|using)\b`)
 )
 
-// blank words carry no meaning that two statements could differ in.
+// blank words make no difference between two statements.
 var blank = pattern.NewWords(`a an the to of on at by with from into as and or but not no never always only ever any all every each
 	use uses using used must should shall may can cannot will would do does don't is are be it its it's this that these those we we'll we're our us
 	you you're you'll your i i'd i'll i'm my me please instead rather than over so if then there here have has one them they their want need like
@@ -127,10 +126,10 @@ var blank = pattern.NewWords(`a an the to of on at by with from into as and or b
 var additive = pattern.NewWords(`run running call calling import include including add adding read check see look mention edit touch skip ignore
 	install require document open commit push link apply annotate decorate cover`)
 
-// settling verbs say where things are kept. A place behind them is a value.
+// settling verbs precede a place, which is then a value.
 var settling = pattern.NewWords(`put place store keep live lives go goes move save belong belongs write`)
 
-// scoping words are followed by where or when a statement holds.
+// scoping words introduce the place or time of a statement.
 var scoping = pattern.NewWords(`in under inside within for when whenever on during before after while at throughout across if where`)
 
 // synonym returns the word that represents its synonyms, or the word itself.
@@ -152,7 +151,7 @@ func synonym(w string) string {
 	return w
 }
 
-// Read takes a statement apart.
+// Read analyses a statement.
 func Read(text string) Reading {
 	var r Reading
 	text = strings.NewReplacer("’", "'", "‘", "'").Replace(text)
@@ -224,7 +223,7 @@ func hasValue(text string) bool {
 	return false
 }
 
-// valueOf reads a token that is no plain word.
+// valueOf reads a token other than a plain word.
 func valueOf(t string) (value, bool) {
 	bare := strings.Trim(t, "`'\"“”")
 	plain := strings.ToLower(strings.TrimRight(bare, "."))
@@ -254,7 +253,7 @@ func valueOf(t string) (value, bool) {
 	return value{}, false
 }
 
-// readClause takes a clause apart, which may lean on the one before.
+// readClause analyses a clause, which may complete itself from the one before.
 func readClause(text string, before clause) clause {
 	var c clause
 	rest := text
@@ -345,11 +344,11 @@ func readClause(text string, before clause) clause {
 	return c
 }
 
-// placing reports whether a stem says at which end of something a value goes.
+// placing reports whether a stem names the end of something where a value goes.
 func placing(w string) bool { return w == "start" || w == "end" }
 
-// Specific reports whether a statement puts a value into a frame, so that another can be about the
-// same thing.
+// Specific reports whether a statement puts a value into a frame, so that another can be compared
+// with it.
 func (r Reading) Specific() bool {
 	return slices.ContainsFunc(r.clauses, func(c clause) bool { return len(c.wants) > 0 && len(c.frame) > 0 && !c.adds && !c.negated })
 }
@@ -367,7 +366,7 @@ func (r Reading) Opposes(s Reading) bool {
 	return r.negated != s.negated && len(r.words) > 1 && equalSets(r.words, s.words)
 }
 
-// refusesOf reports whether a clause wants something in place of all that another one is about.
+// refusesOf reports whether a clause wants to replace everything that another one is about.
 func (c clause) refusesOf(d clause) bool {
 	if len(c.refuses) == 0 || c.apart(d) {
 		return false
@@ -381,7 +380,7 @@ func (c clause) refusesOf(d clause) bool {
 	return true
 }
 
-// apart reports whether two clauses hold in different places or have nothing else in common.
+// apart reports whether two clauses apply to different places or have nothing else in common.
 func (c clause) apart(d clause) bool {
 	if len(c.scope) > 0 && len(d.scope) > 0 && !overlap(c.scope, d.scope) {
 		return true
@@ -415,16 +414,15 @@ func (c clause) rivals(d clause, later bool) bool {
 	return false
 }
 
-// Shares of words from which two statements say the same: with the same values, and where neither
-// has any.
+// Minimum shares of common words for equal statements: with equal values, and without any values.
 const (
 	sameWithValues = 0.7
 	sameWithout    = 0.8
 	sameOrder      = 0.5 // of adjacent word pairs
 )
 
-// Same reports whether two statements say the same: the same values, the same negation, and mostly
-// the same stems in the same order.
+// Same reports whether two statements mean the same: equal values, equal negation, and mostly the
+// same stems in the same order.
 func (r Reading) Same(s Reading) bool {
 	if r.negated != s.negated || len(r.words) == 0 || len(s.words) == 0 {
 		return false
@@ -490,8 +488,8 @@ func (r Reading) Covers(s Reading) bool {
 		equalSets(append(slices.Clone(a.frame), b.scope...), b.frame)
 }
 
-// stem returns the stem of a word, with synonyms brought to one. Some synonyms are known by their
-// full form, others by their stem.
+// stem returns the stem of a word, and one stem for all its synonyms. Some synonyms are listed in
+// full form, others by stem.
 func stem(w string) string {
 	if s := synonym(w); s != w {
 		return s
@@ -499,7 +497,7 @@ func stem(w string) string {
 	return synonym(Stem(w))
 }
 
-// Stem takes the ending off an English word in lower case, roughly: only stems are compared with
+// Stem strips the ending of an English word in lower case, roughly: stems are only compared with
 // each other.
 func Stem(w string) string {
 	w = strings.TrimSuffix(strings.ReplaceAll(w, "’", "'"), "'s")
@@ -536,7 +534,7 @@ func overlap(a, b []string) bool {
 
 func equalSets(a, b []string) bool { return within(a, b) && within(b, a) }
 
-// share is |A∩B| / |A∪B|.
+// share returns |A∩B| / |A∪B|.
 func share(a, b []string) float64 {
 	set := map[string]int{}
 	for _, w := range a {

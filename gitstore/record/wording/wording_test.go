@@ -40,7 +40,7 @@ func TestOpposes(t *testing.T) {
 		{"Use `moment` for dates.", "Never use moment for dates, always use `dayjs`.", true},
 		{"Deploy with 'make deploy'.", "From now on deploy with 'fly deploy'.", true},
 		{"Wrap lines at 80 columns.", "Lines are wrapped at 100 columns.", true},
-		// what stands beside something else
+		// compatible rules
 		{"Run `make lint` before committing.", "Run `make test` before committing.", false},
 		{"Before `git commit`, run `make lint`: its hook runs the same.", "Before `git commit`, run `make vet`: its hook runs the same.", false},
 		{"Always import `math`.", "Always import `numpy`.", false},

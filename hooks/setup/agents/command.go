@@ -18,11 +18,11 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// ErrPassing is returned when the running program is no installed one: it will be gone soon.
+// ErrPassing means that the running program is a temporary build.
 var ErrPassing = errors.New("this program is not installed")
 
-// Command returns the line for an agent's settings, which its shell runs for every event. If our
-// program is missing, fails or hangs, the agent must go on as if it had no hook.
+// Command returns the command for an agent's settings, which its shell runs for every event. If our
+// program is missing, fails or hangs, the agent must continue as if it had no hook.
 func Command(program, agent string) string {
 	call := quote(program) + " hook " + agent
 	a, _ := hooks.Find(agent)
@@ -45,7 +45,7 @@ func quote(path string) string {
 	return hooks.Quote(path)
 }
 
-// ourCommand takes a command line apart if it is `… hook AGENT` of our program.
+// ourCommand parses a command line if it is `… hook AGENT` of our program.
 func ourCommand(line, agent string) (program string, ours bool) {
 	line = strings.TrimSpace(line)
 	a, _ := hooks.Find(agent)
@@ -74,7 +74,7 @@ func ourProgram(path string) bool {
 	return strings.HasPrefix(base, "reverie") || strings.HasPrefix(base, "git-reverie")
 }
 
-// passing matches the folders in which the go command builds a program to run it once.
+// passing matches the folders of temporary builds by the go command.
 var passing = pattern.New(`[/\\]go-build\d*[/\\]`)
 
 // Program returns the path for hooks to the running program: absolute, and valid after an update.

@@ -14,7 +14,7 @@ import (
 type entry struct {
 	Event        string // the agent's name of it
 	Group, Index int    // in the event's array, and in the group's
-	Program      string // which the command starts
+	Program      string // started by the command
 	Command      string
 	Timeout      time.Duration // 0: none given
 }
@@ -70,7 +70,7 @@ func (s *settings) entries(a hooks.Agent) ([]entry, error) {
 	return found, nil
 }
 
-// delivers reports whether an agent is asked for an event.
+// delivers reports whether our entries ask an agent for an event.
 func delivers(a hooks.Agent, event string) bool {
 	return slices.ContainsFunc(a.Deliveries, func(d hooks.Delivery) bool { return d.Name == event })
 }
@@ -96,8 +96,8 @@ func commandOf(a hooks.Agent, d hooks.Delivery, command string) hookCommand {
 	return c
 }
 
-// addEntries puts an entry for each delivery of an agent into the text of its settings: in the
-// place of our earlier one, or as the last group. made names the containers that it had to make.
+// addEntries inserts an entry for each delivery of an agent into the text of its settings. It
+// replaces our earlier one, or becomes the last group. made lists the new containers.
 func addEntries(text []byte, a hooks.Agent, command string) (out []byte, made []string, err error) {
 	s, err := parseSettings(text, a)
 	if err != nil {
@@ -129,7 +129,7 @@ func addEntries(text []byte, a hooks.Agent, command string) (out []byte, made []
 	return s.bytes(), made, nil
 }
 
-// add appends a group to an event's list and returns which containers it had to make.
+// add appends a group to an event's list and returns the new containers.
 func (s *settings) add(event string, group hookGroup) (made []string, err error) {
 	events, err := s.hooks()
 	if err != nil {
@@ -181,7 +181,7 @@ func (s *settings) refresh(e entry, want hookCommand, timeout time.Duration) err
 	return s.replace(members[at].Value, want.Command)
 }
 
-// list is the list of commands in the group of an entry, and hook the entry itself.
+// list returns the commands in the group of an entry, and hook the entry itself.
 func (s *settings) list(e entry) (hujson.Value, error) {
 	groups, err := s.find("hooks", e.Event)
 	if err != nil {
@@ -221,15 +221,15 @@ func cutEntries(text []byte, a hooks.Agent, made []string, known bool) ([]byte, 
 	return s.bytes(), err
 }
 
-// cut removes the entries for which goes is true, given those before each, and the containers that
-// this empties and drop names. A nil drop removes no container.
+// cut removes the entries for which goes is true, and the containers that become empty and that
+// drop names. A nil drop removes no container.
 func (s *settings) cut(a hooks.Agent, goes func(e entry, before []entry) bool, drop func(container string) bool) error {
 	entries, err := s.entries(a)
 	if err != nil {
 		return err
 	}
 	var events []string
-	for i := len(entries) - 1; i >= 0; i-- { // from the end, so that the places of the others hold
+	for i := len(entries) - 1; i >= 0; i-- { // from the end, so that other positions stay valid
 		e := entries[i]
 		if !goes(e, entries[:i]) {
 			continue

@@ -21,14 +21,14 @@ type Status struct {
 	Target
 	Installed bool
 	entries   []entry
-	Programs  []string // which it calls, each once
-	Missing   []string // events that it does not deliver
-	Twice     []string // events that it delivers more than once
-	Other     bool     // the plugin is not as this version writes it
+	Programs  []string // called by it, each once
+	Missing   []string // events without a delivery
+	Twice     []string // events with several deliveries
+	Other     bool     // the plugin is of another version
 	Serves    bool     // it names our server
 }
 
-// Examine reads a target's file. A file that is not there is no error.
+// Examine reads a target's file. A missing file is no error.
 func Examine(t Target) (Status, error) {
 	s := Status{Target: t}
 	text, err := readSettings(t.File)
@@ -54,7 +54,8 @@ func Examine(t Target) (Status, error) {
 			s.Installed, s.Programs = true, []string{is.Command}
 		}
 		if err != nil || !t.Hooks() {
-			s.Installed = s.Serves || err != nil && bytes.Contains(text, []byte(serverName)) && bytes.Contains(text, []byte(`"mcp"`)) // as far as the text shows
+			// A file with errors is judged by its text.
+			s.Installed = s.Serves || err != nil && bytes.Contains(text, []byte(serverName)) && bytes.Contains(text, []byte(`"mcp"`))
 			return s, t.refusal(err)
 		}
 	}
@@ -81,15 +82,14 @@ func Examine(t Target) (Status, error) {
 	return s, nil
 }
 
-// Hindrance says why an agent does not run the hooks in its settings, and how a person can change
-// that.
+// Hindrance is a reason that an agent does not run the hooks in its settings, with a remedy.
 type Hindrance struct {
 	Why, Do  string
 	Possible bool // not sure: another version of the agent may see it otherwise
 }
 
-// Hindrances finds the reasons, which no agent tells, for hooks that do not run. top is the work
-// tree, or "".
+// Hindrances finds the reasons, which agents do not report, for hooks that do not run. top is the
+// work tree, or "".
 func (m Machine) Hindrances(s Status, top string) []Hindrance {
 	folder := m.Folder(s.Agent.Name)
 	project := func(name string) []string {
@@ -200,7 +200,7 @@ func codexHash(e entry) string {
 	return "sha256:" + hash(bytes.TrimSuffix(text.Bytes(), []byte("\n")))
 }
 
-// names are those under which an agent may know a file: as it is, and without links.
+// names returns the possible names of a file for an agent: as given, and without links.
 func names(file string) []string {
 	if real, err := filepath.EvalSymlinks(file); err == nil && real != file {
 		return []string{file, real}
@@ -228,5 +228,5 @@ func values(file string) (v map[string]any) {
 	return v
 }
 
-// readSettings is the text of a file of an agent's settings, which may be a link.
+// readSettings returns the text of a file of an agent's settings, which may be a link.
 func readSettings(path string) ([]byte, error) { return file.ReadLinked(path, maxSettings) }

@@ -14,10 +14,10 @@ import (
 	"github.com/reverie-memory/reverie/internal/file"
 )
 
-// maxSettings is the longest file of settings that is read, in bytes.
+// maxSettings bounds a settings file, in bytes.
 const maxSettings = 16 << 20
 
-// A RefusedError says why a file of the user's is not touched. Nothing was changed then.
+// A RefusedError gives the reason that a user's file is not touched. Nothing was changed then.
 type RefusedError struct {
 	File string
 	Line int // 0 for the file as a whole
@@ -42,7 +42,7 @@ type Change struct {
 	mode fs.FileMode // it has, or gets
 }
 
-// Changed reports whether there is anything to do.
+// Changed reports whether the file has to change.
 func (c Change) Changed() bool { return c.Fresh || !bytes.Equal(c.Old, c.New) }
 
 // Plan returns the change that Install would make, with the same errors.
@@ -70,7 +70,7 @@ func (t Target) refusal(err error) error {
 	return err
 }
 
-// inspect reads a target's file and finds out whether it may be written.
+// inspect reads a target's file and checks whether it may be written.
 func inspect(t Target) (c Change, err error) {
 	c = Change{Target: t, real: t.File, mode: 0o600}
 	if t.Top != "" {
@@ -146,7 +146,7 @@ func (t Target) contained(folder, path string) error {
 	return nil
 }
 
-// reason is an error of the system without the path.
+// reason returns a system error without its path.
 func reason(err error) string {
 	if path := new(fs.PathError); errors.As(err, &path) {
 		return path.Err.Error()
@@ -154,8 +154,8 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// Install has an agent call program, on behalf of a clone, which its common git directory names.
-// Doing it again is harmless.
+// Install makes an agent call program on behalf of a clone, which its common git directory names.
+// Repeating it is harmless.
 func (in Installer) Install(ctx context.Context, t Target, program, clone string) (Change, error) {
 	j, end, err := in.open(ctx)
 	if err != nil {
@@ -215,7 +215,7 @@ func (in Installer) before(a *artefact, c Change, known bool) (err error) {
 	}
 	without := c.Old
 	if c.plugin() {
-		return nil // there was none before ours
+		return nil // no file existed before ours
 	}
 	if without, err = c.cut(c.Old, a.Made, known); err != nil {
 		return err
@@ -250,24 +250,24 @@ func (c Change) write() error {
 type Fate string
 
 const (
-	Stays   Fate = "stays"   // another clone asked for it too
+	Stays   Fate = "stays"   // another clone uses it too
 	Goes    Fate = "goes"    // we made it
 	Returns Fate = "returns" // to the bytes it had
 	Cut     Fate = "cut"     // our entries go, and later changes stay
 	Gone    Fate = "gone"    // it has no entry of Reverie's
-	Refused Fate = "refused" // it cannot be read or written; Why says more
+	Refused Fate = "refused" // it cannot be read or written; Why gives the reason
 )
 
 // Installed is a file that a clone asked for.
 type Installed struct {
 	Target
 	Fate   Fate
-	Why    error // it is refused
+	Why    error // reason for Refused
 	Others int   // clones that use it too
 }
 
-// Installed lists the files of a clone, and the effect of Remove on each. It includes those of
-// others that call us although the journal does not name them.
+// Installed lists the files of a clone with the effect of Remove on each. It includes other files
+// that call us without an entry in the journal.
 func (in Installer) Installed(clone string, others []Target) ([]Installed, error) {
 	j, err := in.read()
 	if err != nil {
@@ -275,7 +275,8 @@ func (in Installer) Installed(clone string, others []Target) ([]Installed, error
 	}
 	var found []Installed
 	for _, a := range j.Artefacts {
-		if !slices.Contains(a.Clones, clone) && len(a.alive()) > 0 { // without any, a moved clone had it, maybe this one
+		if !slices.Contains(a.Clones, clone) && len(a.alive()) > 0 {
+			// Without any claim, a moved clone had it, maybe this one.
 			continue
 		}
 		r, err := in.removal(a, clone)
@@ -401,7 +402,8 @@ func (in Installer) Remove(ctx context.Context, t Target, clone string) (Fate, e
 	file.Sweep(filepath.Dir(r.real))
 	for _, dir := range slices.Backward(a.Folders) {
 		info, err := os.Lstat(dir)
-		if err != nil || !info.IsDir() || !strings.HasPrefix(a.File, dir+string(filepath.Separator)) || os.Remove(dir) != nil { // not empty, or not made by us
+		if err != nil || !info.IsDir() || !strings.HasPrefix(a.File, dir+string(filepath.Separator)) || os.Remove(dir) != nil {
+			// The folder is not empty, or not made by us.
 			break
 		}
 		a.Folders = a.Folders[:len(a.Folders)-1]

@@ -20,14 +20,15 @@ import (
 
 // artefact is the journal's entry about one file outside the repositories that we wrote.
 type artefact struct {
-	File    string   `json:"file"` // as it was named; it may be a symbolic link
-	Agent   string   `json:"agent"`
-	Top     string   `json:"top,omitempty"`     // of the work tree, for a file of a project
-	Before  string   `json:"before"`            // hash of its bytes without us, which names the backup; "" without a file
+	File  string `json:"file"` // as given; it may be
+	Agent string `json:"agent"`
+	Top   string `json:"top,omitempty"` // of the work tree, for a file of a project
+	// Before is the hash of its bytes without us, which names the backup. It is "" without a file.
+	Before  string   `json:"before"`
 	After   string   `json:"after"`             // hash of the bytes that we wrote
 	Made    []string `json:"made,omitempty"`    // containers in it that were not there
 	Folders []string `json:"folders,omitempty"` // made by us for it, the outermost first
-	Clones  []string `json:"clones"`            // common git directories of those who asked for it
+	Clones  []string `json:"clones"`            // common git directories of the clones
 }
 
 // journal is every artefact, in the order in which they came.
@@ -56,7 +57,7 @@ type Installer struct {
 func (in Installer) open(ctx context.Context) (j *journal, end func(), err error) {
 	var made []string
 	var unlock func()
-	for range 10 { // another may take the folder away between two steps
+	for range 10 { // another process may remove the folder between two steps
 		for _, dir := range missing(in.Dir) {
 			switch err := os.Mkdir(dir, 0o700); {
 			case err == nil:
@@ -91,7 +92,7 @@ func (in Installer) open(ctx context.Context) (j *journal, end func(), err error
 	}, nil
 }
 
-// missing are the folders that have to be made for dir, the outermost first.
+// missing returns the folders to make for dir, the outermost first.
 func missing(dir string) (list []string) {
 	for ; ; dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
@@ -101,7 +102,7 @@ func missing(dir string) (list []string) {
 	}
 }
 
-// tidy removes the state folder and those made for it, as far as nothing else is in them.
+// tidy removes the state folder and those made for it if they are empty.
 func (in Installer) tidy(made []string) {
 	os.Remove(filepath.Join(in.Dir, backupFolder))
 	if entries, err := os.ReadDir(in.Dir); err != nil || len(entries) > 1 {
@@ -195,8 +196,8 @@ func (a *artefact) target() Target {
 	return Target{Agent: agent, File: a.File, Top: a.Top}
 }
 
-// alive returns the clones of an artefact that are not known to be gone. A clone comes back with
-// the folder around its work tree, as on a disk that is not mounted.
+// alive returns the clones of an artefact that may still exist. A clone counts while the folder
+// around its work tree is missing, as on a disk that is not mounted.
 func (a *artefact) alive() []string {
 	return slices.DeleteFunc(slices.Clone(a.Clones), func(dir string) bool {
 		_, err := os.Stat(filepath.Join(dir, "HEAD"))
@@ -210,9 +211,8 @@ func (a *artefact) others(clone string) int {
 	return len(slices.DeleteFunc(a.alive(), func(c string) bool { return c == clone }))
 }
 
-// Claim records that a clone relies on the agents that call us from the user's own settings, so
-// that another clone's uninstall leaves them there. If it has nothing to record, it only reads the
-// journal.
+// Claim records that a clone relies on the calls from the user's own settings. Another clone's
+// uninstall then leaves them. With nothing to record, it only reads the journal.
 func (in Installer) Claim(ctx context.Context, clone string) error {
 	lacks := func(a artefact) bool { return a.Top == "" && !slices.Contains(a.Clones, clone) }
 	if j, err := in.read(); err != nil || !slices.ContainsFunc(j.Artefacts, lacks) {
@@ -237,7 +237,7 @@ func (in Installer) keep(data []byte) (name string, err error) {
 	return name, file.Replace(filepath.Join(in.Dir, backupFolder, name), data, 0o600, true)
 }
 
-// backup gives the bytes of a backup, which it checks.
+// backup returns the verified bytes of a backup.
 func (in Installer) backup(name string) ([]byte, error) {
 	data, err := file.Read(filepath.Join(in.Dir, backupFolder, name), maxSettings)
 	if err == nil && hash(data) != name {
@@ -251,7 +251,7 @@ func hash(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// errChanged is returned when another program wrote a file just before us.
+// errChanged means that another program wrote a file just before us.
 var errChanged = errors.New("it was changed by somebody else just now")
 
 // exchange replaces a file durably, unless it no longer has the bytes of expect. A nil expect means

@@ -14,13 +14,13 @@ type Machine struct {
 	Env  func(string) string
 }
 
-// ThisMachine is the one that the process runs on.
+// ThisMachine returns the Machine of this process.
 func ThisMachine() (Machine, error) {
 	home, err := os.UserHomeDir()
 	return Machine{home, os.Getenv}, err
 }
 
-// dir is the folder that a variable names, or one in the home folder.
+// dir returns the folder in a variable, or one in the home folder.
 func (m Machine) dir(variable string, below ...string) string {
 	if dir := m.Env(variable); filepath.IsAbs(dir) {
 		return dir
@@ -28,7 +28,7 @@ func (m Machine) dir(variable string, below ...string) string {
 	return filepath.Join(append([]string{m.Home}, below...)...)
 }
 
-// StateDir returns the folder of state that belongs to the user and to no repository.
+// StateDir returns the user's own state folder, outside of any repository.
 func (m Machine) StateDir() string {
 	return filepath.Join(m.dir("XDG_STATE_HOME", ".local", "state"), "reverie")
 }
@@ -53,7 +53,7 @@ func (m Machine) Folder(agent string) string {
 	return ""
 }
 
-// Has reports whether an agent was ever set up here: its folder is there, or its program in PATH.
+// Has reports whether an agent was ever set up here: its folder exists, or its program is in PATH.
 func (m Machine) Has(a hooks.Agent) bool {
 	folder := m.Folder(a.Name)
 	if folder == "" {
@@ -82,7 +82,7 @@ func settingsFiles(agent string) (user, project string, ok bool) {
 	return "", "", false
 }
 
-// Target is a file that tells an agent to call us.
+// Target is a file that can make an agent call us.
 type Target struct {
 	Agent hooks.Agent
 	File  string
@@ -90,17 +90,18 @@ type Target struct {
 	Bare  bool   // our server is not added; an existing one stays
 }
 
-// User is the target in the user's own settings; ok is false for an agent that has no settings.
+// User returns the target in the user's own settings; ok is false for an agent that has no
+// settings.
 func (m Machine) User(a hooks.Agent) (t Target, ok bool) {
 	name, _, ok := settingsFiles(a.Name)
 	return Target{Agent: a, File: filepath.Join(m.Folder(a.Name), filepath.FromSlash(name))}, ok
 }
 
-// Project is the target in a work tree; ok is false for an agent that has no settings.
+// Project returns the target in a work tree; ok is false for an agent that has no settings.
 func Project(a hooks.Agent, top string) (t Target, ok bool) {
 	_, name, ok := settingsFiles(a.Name)
 	return Target{Agent: a, File: filepath.Join(top, filepath.FromSlash(name)), Top: top}, ok
 }
 
-// plugin reports whether the file is all ours.
+// plugin reports whether the file is entirely ours.
 func (t Target) plugin() bool { return t.Agent.Name == "opencode" }

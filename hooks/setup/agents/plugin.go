@@ -14,7 +14,7 @@ import (
 //go:embed opencode.js
 var pluginText string
 
-// pluginHeader begins the files that are all ours.
+// pluginHeader begins the files that are entirely ours.
 const pluginHeader = "// managed by reverie"
 
 // plugin returns the text of an agent's plugin that calls program, and adds our server if serves is
@@ -27,7 +27,7 @@ func plugin(a hooks.Agent, program string, serves bool) []byte {
 	return []byte(strings.NewReplacer(`"PROGRAM"`, inJSON(program), `"DEADLINES"`, inJSON(deadlines), `"SERVES"`, inJSON(serves)).Replace(pluginText))
 }
 
-// inJSON is a value as JSON, which is JavaScript too.
+// inJSON returns a value as JSON, which is valid JavaScript.
 func inJSON(v any) string {
 	data, err := json.Marshal(v)
 	if err != nil {

@@ -103,7 +103,7 @@ func play(t *testing.T, program string, env ...string) (p played, took time.Dura
 	return p, time.Since(began)
 }
 
-// fake writes a program in place of ours.
+// fake writes a program that replaces ours.
 func fake(t *testing.T, body string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), `re"ve rie\`)
@@ -144,7 +144,8 @@ func TestPluginPipesEventsAndGivesAnswers(t *testing.T) {
 	if d := cmp.Diff(map[string]string{hooks.AgentVariable: "opencode", hooks.SessionVariable: "ses_top"}, p.Env.Env); d != "" {
 		t.Error(d)
 	}
-	if text := fmt.Sprint(p.Command.Parts); !strings.Contains(text, "Kept: mem 1234<") { // as from a person's shell
+	if text := fmt.Sprint(p.Command.Parts); !strings.Contains(text, "Kept: mem 1234<") {
+		// The text is the same as from a person's shell.
 		t.Errorf("command %s", text)
 	}
 	if text := fmt.Sprint(p.Review.Parts); !strings.Contains(text, "metadata:map[reverie:command]") {

@@ -9,14 +9,14 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// An agent starts our server of tools for a session, and calls it as the model wishes. Settings
+// An agent starts our server of tools for a session, and calls it at the model's request. Settings
 // name the server as a member of an object, those of Codex as a TOML table. The plugin for OpenCode
 // adds it to the settings in force, and to no file.
 
 // serverName is the agents' name for our server, and a part of their names for its tools.
 const serverName = "reverie"
 
-// serversKey is the member of the settings that has the servers.
+// serversKey is the member of the settings with the servers.
 const serversKey = "mcpServers"
 
 // server is our entry in an agent's settings.
@@ -33,7 +33,7 @@ func serverOf(a hooks.Agent, program string) server {
 	case "claude":
 		s.Type = "stdio"
 	case "gemini":
-		s.Timeout = 5000 // or its start waits ten minutes for a program that hangs
+		s.Timeout = 5000 // without it, a hanging program delays the start by ten minutes
 	}
 	return s
 }
@@ -41,8 +41,8 @@ func serverOf(a hooks.Agent, program string) server {
 // readOnly is the option of the server that a user may add to our entry.
 const readOnly = "--read-only"
 
-// like returns the entry with the user's additions to the present one, so that an update gives an
-// agent no more tools.
+// like returns the entry with the user's additions to the existing one, so that an update never
+// gives an agent more tools.
 func (s server) like(was server) server {
 	if slices.Contains(was.Args, readOnly) {
 		s.Args = append(slices.Clip(s.Args), readOnly)
@@ -55,7 +55,7 @@ func (s server) ours() bool {
 	return ourProgram(s.Command) && len(s.Args) > 0 && s.Args[0] == "mcp"
 }
 
-// Hooks reports whether a target's file is one from which hooks call us.
+// Hooks reports whether hooks in a target's file can call us.
 func (t Target) Hooks() bool {
 	switch filepath.Base(t.File) {
 	case claudeServers, claudeServersOld, claudeProjectServers, codexConfig:
@@ -64,7 +64,7 @@ func (t Target) Hooks() bool {
 	return true
 }
 
-// The files that have servers and no hooks.
+// Files with servers and no hooks.
 const (
 	claudeServers        = ".claude.json"
 	claudeServersOld     = ".config.json" // in its own folder; if present, it alone counts
@@ -72,13 +72,13 @@ const (
 	codexConfig          = "config.toml"
 )
 
-// serves reports whether a target's file is one that may name our server.
+// serves reports whether a target's file can name our server.
 func (t Target) serves() bool { return !t.Hooks() || t.Agent.Name == "gemini" || t.plugin() }
 
 // table reports whether the file is TOML.
 func (t Target) table() bool { return filepath.Base(t.File) == codexConfig }
 
-// Users are the targets in the user's own settings, that of the hooks first.
+// Users returns the targets in the user's own settings, that of the hooks first.
 func (m Machine) Users(a hooks.Agent) []Target {
 	t, ok := m.User(a)
 	if !ok {
@@ -97,7 +97,7 @@ func (m Machine) Users(a hooks.Agent) []Target {
 	return []Target{t}
 }
 
-// Projects are the targets in a work tree, that of the hooks first.
+// Projects returns the targets in a work tree, that of the hooks first.
 func Projects(a hooks.Agent, top string) []Target {
 	t, ok := Project(a, top)
 	if !ok {
@@ -112,8 +112,7 @@ func Projects(a hooks.Agent, top string) []Target {
 	return []Target{t}
 }
 
-// add puts our entries into the text of a target's file. made names the containers that it had to
-// make.
+// add inserts our entries into the text of a target's file. made lists the new containers.
 func (t Target) add(text []byte, program string) (out []byte, made []string, err error) {
 	switch {
 	case t.table():
@@ -196,8 +195,7 @@ func (s *settings) server() (found server, ours, other bool, err error) {
 	return found, found.ours(), !found.ours(), nil
 }
 
-// addServer puts our server into the text of an agent's settings, or updates the server that is
-// there.
+// addServer inserts our server into the text of an agent's settings, or updates it.
 func addServer(text []byte, a hooks.Agent, program string) (out []byte, made []string, err error) {
 	s, err := parseObject(text, a)
 	if err != nil {
@@ -235,8 +233,8 @@ func addServer(text []byte, a hooks.Agent, program string) (out []byte, made []s
 	return s.bytes(), nil, err
 }
 
-// cutServer removes our server, and its object if that is empty then, unless the object is known to
-// be the user's.
+// cutServer removes our server, and an object that becomes empty unless it is known to be the
+// user's.
 func cutServer(text []byte, a hooks.Agent, made []string, known bool) ([]byte, error) {
 	s, err := parseObject(text, a)
 	if err != nil {

@@ -22,9 +22,9 @@ type settingsError struct {
 
 func (e *settingsError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Reason) }
 
-// settings is the text of a settings file: a JSON object with an object "hooks", which has an array
-// of groups for each event, each with an array "hooks" of commands. Edits cut and insert text, so
-// that everything else keeps its bytes.
+// settings holds the text of a settings file. It is a JSON object with an object "hooks", which has
+// an array of groups for each event, each with an array "hooks" of commands. Edits cut and insert
+// text, so that everything else keeps its bytes.
 type settings struct {
 	bom  []byte
 	text []byte // without bom
@@ -33,7 +33,7 @@ type settings struct {
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// parseSettings reads the text of a file with hooks. An empty one is as good as an empty object.
+// parseSettings parses a file with hooks. An empty file equals an empty object.
 func parseSettings(text []byte, a hooks.Agent) (*settings, error) {
 	s, err := parseObject(text, a)
 	if err != nil {
@@ -43,7 +43,7 @@ func parseSettings(text []byte, a hooks.Agent) (*settings, error) {
 	return s, err
 }
 
-// parseObject reads the text of a file, whatever it has.
+// parseObject parses a file, whatever its members.
 func parseObject(text []byte, a hooks.Agent) (*settings, error) {
 	s := &settings{}
 	if rest, ok := bytes.CutPrefix(text, byteOrderMark); ok {
@@ -67,7 +67,7 @@ func parseObject(text []byte, a hooks.Agent) (*settings, error) {
 	return s, nil
 }
 
-// readable refuses a text that the agent does not read, though we could.
+// readable refuses a text that we can parse and the agent cannot.
 func readable(text []byte, a hooks.Agent) error {
 	if !a.Strict {
 		return nil
@@ -83,7 +83,7 @@ func readable(text []byte, a hooks.Agent) error {
 
 var parserPlace = pattern.New(`^hujson: line (\d+), column \d+: `)
 
-// set makes text the text and parses it.
+// set stores and parses a text.
 func (s *settings) set(text []byte) error {
 	root, err := hujson.Parse(text)
 	if err != nil {
@@ -105,10 +105,10 @@ func (s *settings) fault(offset int, format string, args ...any) error {
 
 func (s *settings) bytes() []byte { return slices.Concat(s.bom, s.text) }
 
-// hooks is the object "hooks" of the file, or nil.
+// hooks returns the object "hooks" of the file, or nil.
 func (s *settings) hooks() (*hujson.Object, error) { return s.object("hooks") }
 
-// object is the object of a name at the top of the file, or nil.
+// object returns the object of a name at the top of the file, or nil.
 func (s *settings) object(key string) (*hujson.Object, error) {
 	var found *hujson.Object
 	for _, m := range s.root.Value.(*hujson.Object).Members {
@@ -128,7 +128,7 @@ func (s *settings) object(key string) (*hujson.Object, error) {
 
 func name(m hujson.ObjectMember) string { return literal(m.Name.Value.(hujson.Literal)) }
 
-// literal is a string, or "" for all else.
+// literal returns the value of a string, or "" for anything else.
 func literal(l hujson.Literal) string {
 	if len(l) == 0 || l.Kind() != '"' {
 		return ""
@@ -136,7 +136,7 @@ func literal(l hujson.Literal) string {
 	return l.String()
 }
 
-// member is the value of a name in an object, or nil.
+// member returns the value of a name in an object, or nil.
 func member(v hujson.ValueTrimmed, key string) hujson.ValueTrimmed {
 	if o, ok := v.(*hujson.Object); ok {
 		for _, m := range o.Members {
@@ -179,7 +179,7 @@ func (s *settings) only(o *hujson.Object, key string) (found hujson.ValueTrimmed
 	return found, nil
 }
 
-// replaceAt puts a value in the place of the one at a path.
+// replaceAt replaces the value at a path.
 func (s *settings) replaceAt(value any, path ...string) error {
 	v, err := s.find(path...)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// item is the place of one element of a list, or of one member of an object with its name.
+// item locates one element of a list, or one member of an object with its name.
 type item struct {
 	before     int // start of the text before it: after the bracket or comma
 	start, end int
@@ -85,7 +85,7 @@ func (s *settings) insert(in hujson.Value, key string, value any) error {
 	return s.splice(at, at, text)
 }
 
-// remove takes the i-th element or member out of its container, with its comma and the white space
+// remove removes the i-th element or member of a container, with its comma and the white space
 // before it. Comments stay.
 func (s *settings) remove(in hujson.Value, i int) error {
 	items := s.items(in)
@@ -99,7 +99,8 @@ func (s *settings) remove(in hujson.Value, i int) error {
 	if it.comma < 0 {
 		lineEnds = bytes.HasPrefix(bytes.TrimLeft(s.text[it.end:], " \t\r"), []byte("\n"))
 	}
-	if lineEnds || !bytes.Contains(s.text[it.before:it.start], []byte("//")) { // otherwise it ends a comment
+	if lineEnds || !bytes.Contains(s.text[it.before:it.start], []byte("//")) {
+		// Otherwise the line break before it ends a comment.
 		from = it.before + len(bytes.TrimRight(s.text[it.before:it.start], " \t\r\n"))
 	}
 	text := slices.Clone(s.text)
@@ -122,7 +123,7 @@ func (s *settings) remove(in hujson.Value, i int) error {
 
 func blank(text []byte) bool { return len(bytes.TrimSpace(text)) == 0 }
 
-// replace writes another value in the place of one.
+// replace replaces one value.
 func (s *settings) replace(v hujson.Value, value any) error {
 	return s.splice(v.StartOffset, v.EndOffset, s.render(value, "", true))
 }
@@ -131,7 +132,8 @@ func (s *settings) splice(from, to int, with string) error {
 	return s.set(slices.Concat(s.text[:from], []byte(with), s.text[to:]))
 }
 
-// render is a value as JSON, on one line or on lines that begin with indent, but for the first.
+// render returns a value as JSON, on one line, or on lines of which all but the first begin with
+// indent.
 func (s *settings) render(value any, indent string, oneLine bool) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -163,7 +165,7 @@ func (s *settings) unit() string {
 	return "  "
 }
 
-// indentAt is the white space that begins the line of an offset.
+// indentAt returns the white space at the beginning of an offset's line.
 func (s *settings) indentAt(offset int) string {
 	line := s.text[bytes.LastIndexByte(s.text[:offset], '\n')+1 : offset]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])

@@ -12,7 +12,7 @@ import (
 )
 
 // Codex keeps its servers in TOML, which it edits itself. It may add tables anywhere below ours,
-// and a table for an approved tool of ours belongs to our server. So no mark ends our part: it is
+// and the table of an approved tool belongs to our server. So no mark ends our part: it is
 // the tables with our name, and a comment above the first. We check each edit against the values
 // that the parser reads.
 
@@ -21,12 +21,12 @@ const (
 	tableName    = serversTable + "." + serverName
 	tableComment = "# managed by reverie: written by `reverie init`, taken away by `reverie uninstall`"
 
-	// Containers, so to speak, that add makes.
+	// Pseudo-containers that add makes.
 	madeNewline = "newline" // at the end of the last line
 	madeBlank   = "blank"   // line above ours
 )
 
-// statement is one of a file of TOML: the head of a table, or a key with its value.
+// statement is the head of a TOML table, or a key with its value.
 type statement struct {
 	line int      // on which it begins, from 0
 	head []string // parts of the table's name, which may be quoted with a dot; nil for a key
@@ -37,7 +37,7 @@ func (st statement) ours() bool {
 	return len(st.head) >= 2 && st.head[0] == serversTable && st.head[1] == serverName
 }
 
-// statements are those of a text that parses, in their order.
+// statements returns the statements of a valid text, in order.
 func statements(text []byte) (all []statement) {
 	var p unstable.Parser
 	rest := bytes.TrimPrefix(text, byteOrderMark)
@@ -86,13 +86,13 @@ func ourTables(text []byte, lines []string) (found [][2]int) {
 	return found
 }
 
-// unclaimed reports whether a line holds nothing, or a comment alone.
+// unclaimed reports whether a line is empty or only a comment.
 func unclaimed(line string) bool {
 	plain := strings.TrimSpace(line)
 	return plain == "" || strings.HasPrefix(plain, "#")
 }
 
-// decodeTable reads a whole file: all of it, and our server.
+// decodeTable parses a file and returns all its values, and our server.
 func decodeTable(text []byte) (all map[string]any, s server, found bool, err error) {
 	if err := toml.Unmarshal(bytes.TrimPrefix(text, byteOrderMark), &all); err != nil {
 		line := 1
@@ -164,7 +164,7 @@ func addTable(text []byte, want server) (out []byte, made []string, err error) {
 	return out, made, nil
 }
 
-// cutTable takes our tables out, with the comment above, and the line ends in made.
+// cutTable removes our tables, with the comment above, and the line ends in made.
 func cutTable(text []byte, made []string) ([]byte, error) {
 	all, was, found, err := decodeTable(text)
 	if err != nil || !found || !was.ours() {
@@ -194,7 +194,7 @@ func cutTable(text []byte, made []string) ([]byte, error) {
 	return out, nil
 }
 
-// sameRest reports whether two files say the same but for our server.
+// sameRest reports whether two files differ only in our server.
 func sameRest(a, b map[string]any) bool { return reflect.DeepEqual(without(a), without(b)) }
 
 // without returns the values in a file without our server.
@@ -218,7 +218,7 @@ func without(all map[string]any) map[string]any {
 	return out
 }
 
-// lineOf is the line of our table, from 1, or 0.
+// lineOf returns the line of our table, from 1, or 0.
 func lineOf(text []byte) int {
 	for _, st := range statements(text) {
 		if st.ours() && len(st.head) == 2 {
@@ -228,7 +228,7 @@ func lineOf(text []byte) int {
 	return 0
 }
 
-// quoteTOML is a text as a basic string of TOML.
+// quoteTOML returns a text as a basic string of TOML.
 func quoteTOML(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')

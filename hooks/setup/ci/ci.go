@@ -16,7 +16,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// File tells one forge to check pull requests.
+// File makes one forge check pull requests.
 type File struct {
 	Forge string
 	Path  string // in the tree of the memory branch
@@ -30,13 +30,13 @@ var (
 	gitlab string
 )
 
-// Files are those of all forges that are known.
+// Files lists the files of all known forges.
 var Files = []File{
 	{"github", ".github/workflows/reverie.yml", github},
 	{"gitlab", ".gitlab-ci.yml", gitlab},
 }
 
-// Names that can stand in YAML, in a shell and in a forge's patterns as they are.
+// Names that are safe unquoted in YAML, in a shell and in a forge's patterns.
 const (
 	plainBranch = `[A-Za-z0-9][A-Za-z0-9._/-]*`
 	plainTag    = `latest|v[0-9]+\.[0-9]+\.[0-9]+`
@@ -44,7 +44,7 @@ const (
 
 var release = pattern.New(`^v[0-9]+\.[0-9]+\.[0-9]+$`)
 
-// For returns the file of a forge, and false for a forge that is not known.
+// For returns the file of a forge, and false for an unknown forge.
 func For(forge string) (File, bool) {
 	i := slices.IndexFunc(Files, func(f File) bool { return f.Forge == forge })
 	if i < 0 {
@@ -56,7 +56,7 @@ func For(forge string) (File, bool) {
 // A RefError explains why no forge can check pull requests to a ref.
 type RefError struct {
 	Ref    string // as it was given
-	Branch bool   // it is a branch, of a name that would not stand in a file as it is
+	Branch bool   // it is a branch whose name is unsafe in a file
 }
 
 func (e *RefError) Error() string {
@@ -66,8 +66,8 @@ func (e *RefError) Error() string {
 	return fmt.Sprintf("the branch %s has characters that mean something else in CI files", strings.TrimPrefix(e.Ref, "refs/heads/"))
 }
 
-// Render is the file's text for a memory branch, given by its whole ref. It installs this version,
-// or the latest where this one was never released. The error is a *RefError.
+// Render returns the file's text for a memory branch, given by its full ref. It installs this
+// version, or the latest if this one was never released. The error is a *RefError.
 func (f File) Render(ref, version string) (string, error) {
 	branch, ok := strings.CutPrefix(ref, "refs/heads/")
 	if !ok || !regexp.MustCompile(`^(`+plainBranch+`)$`).MatchString(branch) {
@@ -79,7 +79,7 @@ func (f File) Render(ref, version string) (string, error) {
 	return strings.NewReplacer("@BRANCH@", branch, "@VERSION@", version).Replace(f.text), nil
 }
 
-// Ours reports whether a text in the place of the file says that init --ci wrote it.
+// Ours reports whether a text is output of init --ci.
 func (f File) Ours(text string) bool {
 	first, _, _ := strings.Cut(f.text, "\n")
 	return strings.HasPrefix(text, first+"\n")

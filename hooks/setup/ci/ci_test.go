@@ -44,7 +44,7 @@ func TestFilesAskForNothing(t *testing.T) {
 	}
 }
 
-// afterComment is a CI file without the comment it begins with.
+// afterComment returns a CI file without the comment it begins with.
 func afterComment(text string) string {
 	for strings.HasPrefix(text, "#") {
 		_, text, _ = strings.Cut(text, "\n")

@@ -20,7 +20,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/plural"
 )
 
-// agentCheck checks every agent that is found on this machine or installed for.
+// agentCheck checks every agent that is found on this machine or has our entries.
 type agentCheck struct {
 	clone   *clone.Clone // nil outside a repository
 	machine agents.Machine
@@ -65,7 +65,7 @@ func (x agentCheck) examine(ctx context.Context) (found []Finding) {
 		}
 		s, err := agents.Examine(t)
 		if err != nil {
-			state := Note // the file is the user's, and does not call us
+			state := Note // the user's file, without our entries
 			if s.Installed {
 				state = Broken
 			}
@@ -88,7 +88,7 @@ func (x agentCheck) examine(ctx context.Context) (found []Finding) {
 	return found
 }
 
-// hooks looks at a file with our hooks.
+// hooks checks a file with our hooks.
 func (x agentCheck) hooks(ctx context.Context, s agents.Status, top string) []Finding {
 	found := x.faults(s)
 	for _, h := range x.machine.Hindrances(s, top) {
@@ -104,7 +104,7 @@ func (x agentCheck) hooks(ctx context.Context, s agents.Status, top string) []Fi
 	return found
 }
 
-// tools looks at a file with our server and no hooks. It is the user's choice to have none.
+// tools checks a file with our server and no hooks. The user may choose that.
 func (x agentCheck) tools(t agents.Target) []Finding {
 	s, err := agents.Examine(t)
 	switch {
@@ -168,8 +168,8 @@ func (x agentCheck) install(ctx context.Context, t agents.Target) error {
 	return err
 }
 
-// silence says when an agent's last event came. Hooks that are installed and do not run show no
-// other fault, so silence compares that time with the sessions in the agent's own records.
+// silence reports an agent's last event. Hooks that do not run show no other fault, so it compares
+// that time with the agent's own records of sessions.
 func (x agentCheck) silence(ctx context.Context, s agents.Status) Finding {
 	ok := x.finding(OK, "calls Reverie from "+s.File, "")
 	if x.clone == nil {
@@ -200,5 +200,5 @@ func (x agentCheck) silence(ctx context.Context, s agents.Status) Finding {
 		"start "+x.agent.Name+" anew; look whether it reads that file, and for "+job.DisableVariable+" in its environment")
 }
 
-// slack bounds how much later than its first event a session may seem to begin.
+// slack bounds the time by which a session may seem to begin after its first event.
 const slack = time.Minute

@@ -49,8 +49,7 @@ type Finding struct {
 	Mend func(context.Context) (notes []string, err error) // nil if only a person can
 }
 
-// Checks returns the checks in the order in which they are to run. Without a repository, r is nil
-// and err says why.
+// Checks returns the checks in order. Without a repository, r is nil and err gives the reason.
 func Checks(r *reader.Reader, err error) []Check {
 	checks := []Check{{"git", checkGit}}
 	if job.Disabled() {
@@ -84,7 +83,7 @@ func one(f Finding) func(context.Context) []Finding {
 	return func(context.Context) []Finding { return []Finding{f} }
 }
 
-// fault is the finding of a check that failed.
+// fault returns the finding of a failed check.
 func fault(err error) Finding { return Finding{State: Broken, Detail: err.Error(), Err: err} }
 
 func checkGit(ctx context.Context) []Finding {
@@ -101,7 +100,7 @@ type memoryCheck struct {
 	sound bool // records found no fault
 }
 
-// records looks whether there is a memory, and reads every record in it.
+// records checks whether there is a memory, and reads every record in it.
 func (m *memoryCheck) records(ctx context.Context) []Finding {
 	f := Finding{State: OK}
 	err := m.View(ctx, func(v *record.View) error {
@@ -126,8 +125,7 @@ func (m *memoryCheck) records(ctx context.Context) []Finding {
 	return []Finding{f}
 }
 
-// objects looks whether every object that a store reaches is there. A store without a fault is no
-// finding.
+// objects checks whether a store reaches missing objects. A store without a fault gives no finding.
 func (m *memoryCheck) objects(ctx context.Context) (found []Finding) {
 	for _, o := range []struct{ name, ref, lane string }{
 		{m.Branch(), m.Config.Ref, "memory"}, {"the journal", clone.JournalRef, "journal"}, {"the inbox", clone.InboxRef, "inbox"},
@@ -147,7 +145,7 @@ func (m *memoryCheck) objects(ctx context.Context) (found []Finding) {
 	return found
 }
 
-// index brings the index up to date, and looks whether the next process finds it so.
+// index updates the index, and checks whether the update was stored.
 func (m *memoryCheck) index(ctx context.Context) []Finding {
 	if !m.sound {
 		return nil
@@ -155,7 +153,7 @@ func (m *memoryCheck) index(ctx context.Context) []Finding {
 	return []Finding{CheckIndex(ctx, m.Reader)}
 }
 
-// CheckIndex looks whether the index of a clone can be kept.
+// CheckIndex checks whether the index of a clone can be stored.
 func CheckIndex(ctx context.Context, r *reader.Reader) Finding {
 	if err := r.RefreshIndex(ctx); err != nil {
 		return Finding{State: Broken, Detail: "every search indexes all memories again: " + err.Error(), Fix: "look who may write to " + filepath.Join(r.State, reader.CatalogFile) + ", or remove it"}
@@ -163,7 +161,7 @@ func CheckIndex(ctx context.Context, r *reader.Reader) Finding {
 	return Finding{State: OK, Detail: "up to date"}
 }
 
-// trust looks whether agents are given the memories. Without a memory there is no finding.
+// trust checks whether agents get the memories. Without a memory there is no finding.
 func (m *memoryCheck) trust(ctx context.Context) []Finding {
 	held, err := m.AllHeld(ctx)
 	f := Finding{State: OK, Detail: "nothing is withheld from agents for its author"}

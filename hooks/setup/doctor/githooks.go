@@ -47,7 +47,7 @@ func (x gitHookCheck) run(ctx context.Context) []Finding {
 	return []Finding{f}
 }
 
-// byHand looks whether hooks that we leave alone call our scripts.
+// byHand checks whether foreign hooks call our scripts.
 func (x gitHookCheck) byHand(place githook.Place) Finding {
 	var files, called, calls, missing []string
 	for _, m := range place.Mentions(x.Repo) {

@@ -16,7 +16,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/plural"
 )
 
-// faultsKept is the age up to which a hook's fault counts.
+// faultsKept is the maximum age of a relevant hook fault.
 const faultsKept = 7 * 24 * time.Hour
 
 // logCheck looks for faults of hooks in their log.

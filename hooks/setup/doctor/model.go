@@ -99,7 +99,7 @@ func (x modelCheck) examine(ctx context.Context, server ollama.Server, u use) Fi
 	return f
 }
 
-// vectors adds to the finding about an embedding model how many memories have its vectors. The
+// vectors adds the number of memories with vectors to the finding about an embedding model. The
 // missing ones can be made.
 func (x modelCheck) vectors(ctx context.Context, f *Finding) {
 	_, space, err := x.OpenEmbedder(ctx)
@@ -133,10 +133,10 @@ func (x modelCheck) vectors(ctx context.Context, f *Finding) {
 	}
 }
 
-// maxNames bounds how many models are named.
+// maxNames bounds the number of models that are named.
 const maxNames = 20
 
-// namesOf returns how many models a server has, and the first of their names.
+// namesOf returns the number of a server's models, and the first of their names.
 func namesOf(s ollama.Server) string {
 	names := make([]string, 0, len(s.Models))
 	for _, m := range s.Models {
@@ -157,7 +157,7 @@ func namesOf(s ollama.Server) string {
 	return all + ": " + strings.Join(names, ", ") + rest
 }
 
-// prompts names the prompts that the user has replaced. Without any there is no finding.
+// prompts lists the prompts that the user has replaced. Without any there is no finding.
 func (x modelCheck) prompts(context.Context) []Finding {
 	set, err := model.Prompts(x.Config)
 	if err != nil {
