@@ -174,9 +174,9 @@ func (s *Store) LastMade(ctx context.Context) ID {
 	return id
 }
 
-// Straight reports whether a single line of at most limit commits leads from from to to, each by an
-// author whom trusted accepts. It also returns their number. An empty from means the beginning. It
-// starts no process, so it checks no signature.
+// Straight reports whether the commit to descends from the commit from in a single line. Each
+// commit must be by an author whom trusted accepts, and there may be at most limit. It also returns
+// their number. An empty from means the beginning. It starts no process, so it checks no signature.
 func (s *Store) Straight(ctx context.Context, from, to ID, limit int, trusted func(Author) bool) (n int, ok bool) {
 	objects := s.repo.Objects()
 	defer objects.Close()

@@ -17,7 +17,7 @@ type Why int
 const (
 	// HoldsSettings: reverie.toml on the branch Name holds the target, and a store needs that file.
 	HoldsSettings    Why = iota
-	NamesSettings        // a record by others holds it too
+	NamesSettings        // a record by others names that file
 	LoopGoesOn           // the record of the loop Name has to go, but the loop is running
 	NotWhole             // a history is cut off here; Err wraps gitstore.ErrShallow
 	CameMeanwhile        // the ref Name appeared during the removal and builds on old objects

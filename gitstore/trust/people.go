@@ -47,8 +47,8 @@ func (j *Judge) Again(ctx context.Context, c config.Trust, signatures bool) erro
 }
 
 // People returns the authors of the public memories in force, those with the most first. v is the
-// newest state and held its withheld part. With signatures it also checks those that no setting
-// trusts.
+// newest state and held its withheld part. With signatures it also checks signatures that no
+// setting trusts.
 func (j *Judge) People(ctx context.Context, v *record.View, c config.Trust, held *Withheld, signatures bool, now time.Time) ([]Person, error) {
 	g, err := j.assessor(c)
 	if err != nil {
