@@ -30,8 +30,8 @@ func filled(b *testing.B, n int) (*testrepo.Repo, *gitstore.Store) {
 
 func memoryPath(i int) string { return fmt.Sprintf("memories/%02x/%016x-some-words.md", i%256, i) }
 
-// BenchmarkAppend adds one memory as a command does, finding the repository included, and durable.
-// "ratio" is the time against git commit-tree and update-ref as two durable processes, which write
+// BenchmarkAppend adds one memory durably as a command does, and finds the repository first.
+// "ratio" compares the time with git commit-tree and update-ref, two durable processes that write
 // no file.
 func BenchmarkAppend(b *testing.B) {
 	for _, n := range []int{100, 1_000, 10_000} {

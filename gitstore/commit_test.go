@@ -9,8 +9,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// A secret gets into no part of a commit's message, by pattern or by a value that only the caller
-// knows.
+// A secret enters no part of a commit's message, whether found by a pattern or by a value that only
+// the caller knows.
 func TestMessageHoldsNoSecret(t *testing.T) {
 	token := "ghp_" + strings.Repeat("aB3dE6gH9", 4)
 	value := "blue-7-whale-frobnicator"

@@ -16,8 +16,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A tree of well-formed entries comes back byte for byte, and whatever does not parse is refused
-// without a panic.
+// A tree of well-formed entries survives byte for byte, and parsing anything else fails without a
+// panic.
 func FuzzTree(f *testing.F) {
 	repo := &git.Repo{ObjectFormat: "sha1"}
 	id := bytes.Repeat([]byte{7}, 20)
@@ -45,7 +45,7 @@ func FuzzTree(f *testing.F) {
 	})
 }
 
-// Trees and commits have the bytes that go-git's encoder gives them, and go-git's names.
+// Trees and commits have the same bytes and ids as go-git's.
 func TestTreesAndCommitsAreAsGoGitEncodesThem(t *testing.T) {
 	repo := &git.Repo{ObjectFormat: "sha1"}
 	same := func(t *rapid.T, ours git.Object, encode func(plumbing.EncodedObject) error) {

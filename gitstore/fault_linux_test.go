@@ -10,8 +10,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// A writer is killed, or told that the disk is broken, at its first, second, … call that changes
-// the disk, until it comes through. Each time the store is whole, and the next write works at once.
+// A writer is killed, or gets a disk error, at each of its calls that change the disk in turn. Each
+// time the store is intact, and the next write works at once.
 func TestFaultAtEveryCallLeavesOldOrNew(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

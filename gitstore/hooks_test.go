@@ -11,8 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// In a hook git says by its environment which repository, index and author another command is
-// about.
+// In a hook, git's environment names the repository, index and author of another command.
 func TestWritesInsideEveryHook(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

@@ -37,8 +37,8 @@ func tower(t *testing.T, r *testrepo.Repo, levels int) string {
 	return id
 }
 
-// Every reader of a tree, and of a history, ends at the limits with an error that says which and
-// where. A tree within them is read, however often its folders are the same.
+// Every reader of a tree and of a history stops at the limits, with an error that names the limit
+// and the place. Trees within the limits are read, however often their folders repeat.
 func TestReadersEndAtTheLimits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

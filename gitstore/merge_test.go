@@ -16,7 +16,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// greatest resolves a file to the greatest text of both sides.
+// greatest resolves a file to the greater text of both sides.
 func greatest(_ string, h gitstore.History) (gitstore.Outcome, error) {
 	var best []byte
 	var id gitstore.ID
@@ -201,8 +201,7 @@ func TestMergeStopsWhereHistoryIsCutOff(t *testing.T) {
 	}
 }
 
-// A file that git would list in another order, or under a name that git quotes, has all its
-// versions.
+// A file with a name that git quotes or sorts differently gets all its versions.
 func TestMergeSeesEveryVersion(t *testing.T) {
 	_, ours, theirs := sides(t)
 	name := `odd "name" [*] ü`

@@ -12,15 +12,14 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// tale is a commit of a made-up history: its author, its parents by number, and the text of every
-// file.
+// tale is a generated commit: its author, its parents by number, and the text of every file.
 type tale struct {
 	author  string
 	parents []int
 	files   map[string]string
 }
 
-// tell makes up a history in which people edit, take back, merge well and merge badly.
+// tell generates a history of edits, reverts, and good and bad merges.
 func tell(r *rand.Rand) []tale {
 	people := []string{"ann", "ann", "bob", "mallory"}
 	history := []tale{{author: "ann", files: map[string]string{"a": "0", "b": "0", "c": "0"}}}
@@ -42,7 +41,7 @@ func tell(r *rand.Rand) []tale {
 	return history
 }
 
-// stream is histories as git fast-import reads them, one branch each for every commit.
+// stream returns histories for git fast-import, with one branch for every commit.
 func stream(histories [][]tale) string {
 	var b strings.Builder
 	for h, history := range histories {

@@ -11,7 +11,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// story makes histories by plain git: each commit is files as "path=text" on parents, by an author.
+// story makes histories with plain git: each commit has files as "path=text", parents and an
+// author.
 type story struct {
 	t *testing.T
 	r *testrepo.Repo
@@ -150,7 +151,7 @@ func TestStrangeAuthorsAreNobody(t *testing.T) {
 		for _, verify := range []bool{false, true} {
 			o, err := store.Origins(t.Context(), tip, "m", nil, verify, gitstore.Belief{Author: trustedAnn})
 			if err != nil {
-				continue // all is withheld then
+				continue // everything is withheld then
 			}
 			if by := o.Files["m/b"].By; len(by) != 1 || trustedAnn(by[0]) || by[0].Key != "" {
 				t.Errorf("%s: %+v", name, by)

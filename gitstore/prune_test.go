@@ -16,7 +16,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// objects lists the objects that one revision reaches and others do not.
+// objects lists the objects reachable from one revision and not from others.
 func objects(r *testrepo.Repo, revs ...string) []string {
 	return strings.Fields(r.Run(append([]string{"rev-list", "--objects", "--no-object-names"}, revs...)...))
 }
@@ -203,8 +203,7 @@ func TestNothingIsLostBesideAPruneOfEverything(t *testing.T) {
 	}
 }
 
-// A writer waits for a gc that is at work, for a while; whether one is, gc.pid says, as git reads
-// it.
+// A writer waits some time for a running gc, which gc.pid shows, as for git.
 func TestCollectingIsJudgedAsGitDoes(t *testing.T) {
 	r := testrepo.New(t)
 	s := create(t, r)
@@ -245,7 +244,7 @@ func TestCollectingIsJudgedAsGitDoes(t *testing.T) {
 			t.Errorf("a gc.pid %s: git itself says %v", c.name, err)
 		}
 	}
-	// It is waited for, and no longer than for a while.
+	// It waits, but only for some time.
 	if err := os.WriteFile(path, []byte(fmt.Sprintf("%d %s", os.Getpid(), host)), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -90,7 +90,7 @@ func TestKilledWritersLoseNothingAcknowledged(t *testing.T) {
 			}
 		}
 		left += leftovers(t, filepath.Join(r.Dir, ".git"))
-		// The next command works by itself, at once.
+		// The next command works at once.
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		path := fmt.Sprintf("after/%02x/r%d.md", round%256, round)
 		_, err := s.Update(ctx, gitstore.Commit{Subject: "after the kill"}, func(tx *gitstore.Tx) error {
@@ -182,7 +182,7 @@ func leftovers(t *testing.T, dir string) int {
 		}
 		if strings.HasPrefix(name, "tmp_obj_") {
 			n++
-			return os.Remove(path) // so that it counts once
+			return os.Remove(path) // to count it once
 		}
 		return nil
 	})

@@ -181,7 +181,7 @@ func TestRewriteIsTheSameInEveryClone(t *testing.T) {
 					t.Fatalf("commit %d: %q became %q", i, before[i], after[i])
 				}
 			}
-			// The commits before the first that held the word are still themselves.
+			// The commits before the first with the word keep their ids.
 			if a, b := r.Run("rev-list", "--reverse", string(old)), r.Run("rev-list", "--reverse", string(tip)); !strings.HasPrefix(b, a[:strings.IndexByte(a, '\n')]) {
 				t.Error("the first commit changed")
 			}
@@ -192,7 +192,7 @@ func TestRewriteIsTheSameInEveryClone(t *testing.T) {
 	}
 }
 
-// Two purges may be learnt in any order, or at once: the outcome is one.
+// Two purges have the same outcome in any order, or at once.
 func TestRewritesCommute(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -295,7 +295,7 @@ func TestRewriteKeepsWhatItDoesNotKnow(t *testing.T) {
 	want := []struct{ rev, text string }{
 		{"~1^1", "tree " + mktree(odd...) + "\nparent " + root + "\n" + people + "\npurged\n"},
 		{"~1^2", "tree " + mktree(odd...) + "\nparent " + root + "\n" + people + "\npurged\n"},
-		// Neither parent's file alone was taken away by the merge: each was absent in the other parent.
+		// The merge itself removed neither file: each was absent in the other parent.
 		{"~1", "tree " + mktree(odd...) + "\nparent " + r.Run("rev-parse", string(tip)+"~1^1") + "\nparent " + r.Run("rev-parse", string(tip)+"~1^2") + "\n" + people + "note more\n about it\n\ntakes both away\n"},
 		{"", "tree " + mktree(odd...) + "\nparent " + r.Run("rev-parse", string(tip)+"~1") + "\n" + people + "note more\n about it\n\nstays\n\ntext\n"},
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// The newest commit that has a tree is found, and none where only the tree is there.
+// WithTree finds the newest commit with a tree, and nothing if only the tree exists.
 func TestWithTree(t *testing.T) {
 	r := testrepo.New(t)
 	s := create(t, r)

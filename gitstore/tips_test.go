@@ -46,8 +46,8 @@ func TestRefThatWentBackIsNoticed(t *testing.T) {
 	}
 }
 
-// The file may have come with the repository: nothing is read or written through a link, and only
-// its lines are kept.
+// The file may have come with the repository. Nothing is read or written through a link, and only
+// valid lines are kept.
 func TestTipsKeepOnlyTheirOwnLines(t *testing.T) {
 	r := testrepo.New(t)
 	s := create(t, r)

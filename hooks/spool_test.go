@@ -98,8 +98,7 @@ func TestSecretsDoNotReachTheSpool(t *testing.T) {
 	}
 }
 
-// A process that was killed while it wrote leaves a line without an end. The next event is whole
-// all the same.
+// A killed process leaves a line without an end. The next event is whole all the same.
 func TestTornLineTakesNoOtherWithIt(t *testing.T) {
 	s := Spool{Dir: filepath.Join(t.TempDir(), "spool")}
 	if err := s.Append(event("s", 1)); err != nil {
@@ -134,7 +133,7 @@ func TestTornLineTakesNoOtherWithIt(t *testing.T) {
 	}
 }
 
-// A hook that was killed at the first event of a session leaves a folder that a worker can remove.
+// A hook killed at the first event of a session leaves a folder that a worker can remove.
 func TestFolderWithoutAnEventCanGo(t *testing.T) {
 	s := Spool{Dir: filepath.Join(t.TempDir(), "spool")}
 	if err := s.Append(event("s", 1)); err != nil {
@@ -303,7 +302,7 @@ func TestKeyOverEventsDoesNotReachTheSpool(t *testing.T) {
 	}
 }
 
-// A secret that a bound would cut in two is taken out before anything is cut.
+// A secret across the limit is redacted before the text is cut.
 func TestSecretAtTheBoundIsTakenOut(t *testing.T) {
 	const secret = "ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
 	s := Spool{Dir: filepath.Join(t.TempDir(), "spool")}

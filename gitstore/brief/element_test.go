@@ -253,7 +253,7 @@ func TestFill(t *testing.T) {
 	})
 }
 
-// A link that came with a repository leads to no file outside of it, nor to one without an end.
+// A link in a repository leads to no file outside of it, nor to an endless one.
 func TestInstructionsStayInTheWorkTree(t *testing.T) {
 	top, out := t.TempDir(), filepath.Join(t.TempDir(), "far.md")
 	if err := os.WriteFile(out, []byte("far"), 0o644); err != nil {

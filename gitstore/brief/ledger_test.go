@@ -14,7 +14,7 @@ import (
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// Sessions that are given something at once do not mix, and none loses a line.
+// Concurrent injections into sessions do not mix, and none loses a line.
 func TestLedgerOfParallelSessions(t *testing.T) {
 	r := testrepo.New(t)
 	repo, err := git.Find(t.Context(), r.Dir)

@@ -31,7 +31,7 @@ func TestAboutAgreesWithCovers(t *testing.T) {
 	}
 }
 
-// However many globs memories have and paths a prompt, few of them are compared.
+// Few comparisons are needed for many globs of memories and many paths of a prompt.
 func TestGateLooksAtFewGlobs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

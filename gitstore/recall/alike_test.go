@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// Two documents are nearly the same when of the distinct terms that either has both have 95 of a
-// hundred.
+// Two documents are nearly the same if 95 of a hundred distinct terms in either are in both.
 func TestNearlySame(t *testing.T) {
 	upTo := func(from, to uint64) (out []uint64) {
 		for n := from; n < to; n++ {

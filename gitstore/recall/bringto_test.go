@@ -118,7 +118,7 @@ func TestDamageIsNotKept(t *testing.T) {
 	}
 }
 
-// When a history comes in with the record of a purge, its text leaves the file at once.
+// A merged history with a purge record removes the purged text from the file at once.
 func TestPurgedTextLeavesTheFile(t *testing.T) {
 	for name, how := range map[string]func(m record.Memory, blob string) record.Purge{
 		"memory":  func(m record.Memory, _ string) record.Purge { return record.Purge{Memories: []string{m.ID}} },

@@ -75,7 +75,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// A filter and its opposite part all there is.
+// A filter and its opposite together cover all memories.
 func TestNegatedFilterIsTheRest(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	list := func(of ...string) *rapid.Generator[[]string] { return rapid.SliceOfN(rapid.SampledFrom(of), 0, 3) }

@@ -13,8 +13,8 @@ import (
 
 // Promises of the gate, independent of the search for its memories.
 
-// shelfOf is memories of the texts among 40 others that speak of other things: in them, a word that
-// a few have is rare.
+// shelfOf returns memories of the texts among 40 unrelated ones, so that a word in a few of them is
+// rare.
 func shelfOf(texts ...string) []record.Memory {
 	var others []string
 	for i := range 40 {
@@ -120,7 +120,7 @@ func TestGateIsIndependentOfOrderAndBystanders(t *testing.T) {
 	}
 }
 
-// The first answer weighs most, and every answer says which words made it one.
+// The first answer weighs most, and every answer names its words.
 func TestGateSaysWhy(t *testing.T) {
 	all := shelfOf("`parseHeader` is called for lacquer", "Widgets in `parseHeader` need lacquer")
 	got := relevant(t, all, "why do widgets of parseHeader want lacquer")

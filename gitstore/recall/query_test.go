@@ -146,7 +146,7 @@ func TestCommon(t *testing.T) {
 	}
 }
 
-// A text without operators is itself but for line numbers, in every language, and has nothing else.
+// A text without operators stays unchanged except for line numbers, in every language.
 func TestPlainTextParsesToItself(t *testing.T) {
 	word := rapid.OneOf(
 		rapid.StringMatching(`[a-z']{1,8}[.,:;!?]?`),

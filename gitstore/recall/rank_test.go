@@ -16,8 +16,8 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// indexOf returns an index in memory, brought to docs in some steps: all but the last also had
-// documents that are gone since.
+// indexOf returns an in-memory index, brought to docs in steps. Earlier steps also have documents
+// that are removed later.
 func indexOf(t testing.TB, docs []catalog.Doc, steps int) *Index {
 	t.Helper()
 	x := Open("")
@@ -77,8 +77,7 @@ func docsOf(texts ...string) (docs []catalog.Doc) {
 	return docs
 }
 
-// The index ranks as the plain engine does, in one segment and in several with documents that are
-// gone.
+// The index ranks like the plain oracle, in one segment and in several with removed documents.
 func TestRankAgreesWithOracle(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -137,8 +136,8 @@ func TestRankAgreesWithOracle(t *testing.T) {
 	}
 }
 
-// Equal answers stand in the same order however the index learned of them, also where not all have
-// room: the newest first.
+// Equal answers have a fixed order, the newest first, regardless of the order of indexing and of a
+// limit on hits.
 func TestEqualAnswersStandInOneOrder(t *testing.T) {
 	var texts, want []string
 	for range 3 * depth {
@@ -310,8 +309,7 @@ func TestCoveredIsShareOfQuery(t *testing.T) {
 	}
 }
 
-// A fresh memory comes before an old one that answers as well, and never before one that answers
-// better.
+// A fresh memory precedes an equally good old one, and never a better one.
 func TestPriorNeverOutvotesWords(t *testing.T) {
 	now := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
 	docs := docsOf("the retry loop waits 20 ms", "the retry loop waits 30 ms", "the loop of the scheduler")
@@ -375,7 +373,7 @@ func TestFilesThatAreEditedCountALittle(t *testing.T) {
 	}
 }
 
-// A turn of a conversation that answers another has few words of the question.
+// A turn of a conversation that answers another shares few words with the question.
 func TestNeighboursOfASession(t *testing.T) {
 	docs := docsOf("What is the name of your dog?", "Rex!", "Rex is a king", "dogs are animals", "cats too")
 	for i := range 2 {

@@ -55,7 +55,7 @@ func TestPromptIsAboutWhatItNames(t *testing.T) {
 	}
 }
 
-// A name that many memories have tells nothing.
+// A name in many memories is no evidence.
 func TestNameThatIsEverywhereIsNoReason(t *testing.T) {
 	var texts []string
 	for _, w := range []string{"alpha", "beta", "gamma", "delta", "epsilon", "zeta"} {

@@ -125,7 +125,7 @@ func TestCacheIsNeverTrusted(t *testing.T) {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
-	// Edited behind our back, by plain git.
+	// Edited by plain git.
 	os.RemoveAll(cache)
 	texts(t, b)
 	r.Run("worktree", "add", "-q", "../wt", "reverie/memory")
@@ -177,7 +177,8 @@ func TestCacheIsNotWrittenThroughALink(t *testing.T) {
 	}
 }
 
-// The catalog gives back every field, of readable and of damaged files, and files of one id apart.
+// The catalog preserves every field, of readable and of damaged files, and distinguishes files of
+// one id.
 func TestCatalogKeepsEveryField(t *testing.T) {
 	m := pnpm()
 	m.Status, m.Variants = Contested, []Variant{{"b", "why b"}, {"c", ""}}
@@ -239,7 +240,7 @@ func FuzzUnpack(f *testing.F) {
 	})
 }
 
-// One memory says the same in the catalog and in git, whichever pages of the catalog are damaged.
+// A memory is the same in the catalog and in git, whichever pages of the catalog are damaged.
 func TestMarkHidesNothing(t *testing.T) {
 	words := strings.Fields("a b c d e f g h i j k l m n o p q r s t u v w x y z never use pnpm 18 20 日本語 한국어")
 	r := rand.New(rand.NewPCG(1, 2))
@@ -350,7 +351,7 @@ func TestFindByPrefix(t *testing.T) {
 	}
 }
 
-// An accept that was cut short after the branch was written is finished by the next one.
+// The next accept completes one that was interrupted after the branch.
 func TestAcceptIsFinishedAfterAnInterruption(t *testing.T) {
 	b, _, _ := newBook(t)
 	op := NewOperation(Operation{Op: Add, How: Said, Memory: fact("one")})
@@ -481,7 +482,7 @@ func TestCheckpointNeverChanges(t *testing.T) {
 }
 
 // A file of the branch with the id of a private memory does not hide it, and is named. The same
-// file on both sides, as a move that was interrupted leaves it, is one memory of the branch.
+// file on both sides, left by an interrupted move, is one memory of the branch.
 func TestPrivateMemoryIsNotHidden(t *testing.T) {
 	b, _, _ := newBook(t)
 	own := fact("Never deploy on a Friday")

@@ -76,7 +76,7 @@ func statements(r *rand.Rand, n int) (out []string) {
 	return out
 }
 
-// A view says the same with a catalog that others left behind as without one.
+// A view gives the same answers with another process's catalog as without one.
 func TestCatalogSaysWhatGitSays(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -126,7 +126,7 @@ func TestCatalogSaysWhatGitSays(t *testing.T) {
 	}
 }
 
-// A catalog that is damaged gives way to git, and two files of one id are told apart.
+// A damaged catalog gives way to git, and two files of one id stay distinct.
 func TestSpoiltCatalogGivesWay(t *testing.T) {
 	b, r, dir := newBook(t)
 	var all []Memory

@@ -59,7 +59,7 @@ func TestTextsWhereNoneIsLeft(t *testing.T) {
 	}
 }
 
-// Two who write the same text in place of different ones agree on where it came from.
+// Two clones that replace different texts with the same one agree on its origin.
 func TestMeetingIsTheSameFromBothSides(t *testing.T) {
 	a, b := textLives(map[string]life{"x": {1, "a"}}), textLives(map[string]life{"x": {1, "b"}})
 	if d := cmp.Diff(meet(a, b).of, meet(b, a).of, cmp.AllowUnexported(life{})); d != "" {
@@ -89,8 +89,7 @@ func bytesOrNil(s string) []byte {
 	return []byte(s)
 }
 
-// Many long texts that all replaced one must not be compared with each other, and a merge that was
-// given up ends.
+// Many long texts that replaced one are not compared with each other, and a cancelled merge ends.
 func TestMergeOfManyLongTextsEnds(t *testing.T) {
 	m := New(Memory{Kind: Fact, Text: "First.", Source: Source{By: "human", How: Written}})
 	content := func(n int) gitstore.ID {

@@ -60,7 +60,7 @@ func TestParseReflectionChecksTheModel(t *testing.T) {
 	}
 }
 
-// A model's reflection at the place of the detectors' own would take its place.
+// A model's reflection at the path of the detectors' own would replace it.
 func TestReflectionsOfTwoKindsDoNotShareAPath(t *testing.T) {
 	own := Reflection{Client: "claude", Session: "s-1", Hash: strings.Repeat("ab", 32), Started: born}
 	read := own

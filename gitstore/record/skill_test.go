@@ -70,7 +70,7 @@ func FuzzParseSkill(f *testing.F) {
 	})
 }
 
-// update runs fn in an Update that must go well.
+// update runs fn in an Update that must succeed.
 func update(t *testing.T, b *Book, fn func(*Tx) error) {
 	t.Helper()
 	if err := b.Update(t.Context(), fn); err != nil {
@@ -114,7 +114,8 @@ func TestAcceptSkill(t *testing.T) {
 		t.Errorf("%v: %d wait", err, len(ops))
 	}
 
-	// Accepted twice, as after an interruption, it is done; one with another text is not put over it.
+	// A repeated accept, as after an interruption, does nothing. A different skill does not overwrite
+	// it.
 	update(t, b, func(tx *Tx) error { return tx.PutOperation(o) })
 	update(t, b, func(tx *Tx) error { return tx.Accept(o) })
 	if ops := waits(t, b); len(ops) != 0 {
@@ -131,8 +132,8 @@ func TestAcceptSkill(t *testing.T) {
 	}
 }
 
-// An accept that was interrupted between the branch and the inbox is recognised the next time,
-// whatever the operation.
+// An accept of any operation that was interrupted between the branch and the inbox is recognised
+// the next time.
 func TestAcceptAgain(t *testing.T) {
 	for _, op := range []Op{Edit, Merge, Retire} {
 		t.Run(string(op), func(t *testing.T) {

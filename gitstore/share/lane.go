@@ -86,7 +86,7 @@ const (
 )
 
 // exchange fetches, merges and pushes, and begins again when another clone pushed meanwhile.
-// Fetched commits stay merged whatever becomes of the push.
+// Fetched commits stay merged even if the push fails.
 func (l *lane) exchange(ctx context.Context) error {
 	pause, stuck, last := 50*time.Millisecond, 0, gitstore.ID("none")
 	for try := 1; ; try++ {

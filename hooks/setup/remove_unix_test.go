@@ -17,7 +17,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// A worker that hangs is killed, with the processes it started. Then everything goes.
+// A hanging worker is killed with its child processes. Then everything is removed.
 func TestRemoveKillsAHangingWorker(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

@@ -17,8 +17,7 @@ func words(n int) string { return strings.TrimSuffix(strings.Repeat("word ", n-1
 // flat returns one budget for all tiers.
 func flat(budget int) func(int) int { return func(int) int { return budget } }
 
-// A shelf of forty conventions that many sessions bore out leaves room for the only constraint and
-// the failures.
+// Forty well supported conventions leave room for the only constraint and the failures.
 func TestShelfPushesNothingElseOut(t *testing.T) {
 	var items []Item
 	for i := range 40 {
@@ -75,7 +74,7 @@ func TestSecondThatSaysTheSameIsFolded(t *testing.T) {
 	}
 }
 
-// shelf draws items, with as many kinds, tiers and lengths as matter.
+// shelf draws items of several kinds, tiers and lengths.
 func shelf(t *rapid.T) []Item {
 	n := rapid.IntRange(0, 30).Draw(t, "items")
 	items := make([]Item, n)
@@ -90,7 +89,7 @@ func shelf(t *rapid.T) []Item {
 	return rapid.Permutation(items).Draw(t, "order")
 }
 
-// same returns a relation by which some say the same: equal values in one tier.
+// same returns a relation of equal items: equal values in one tier.
 func same(items []Item) func(a, b int) bool {
 	return func(a, b int) bool { return items[a].Value == items[b].Value && items[a].Value > 15 }
 }
@@ -232,7 +231,7 @@ func TestLargerBudgetIsNeverWorthLess(t *testing.T) {
 	})
 }
 
-// FuzzTokens: lines never take less together than their text, and no text less than a quarter of
+// FuzzTokens: lines together never take less than their text, and no text less than a quarter of
 // its bytes.
 func FuzzTokens(f *testing.F) {
 	f.Add("a  b", "用中文。\xff")

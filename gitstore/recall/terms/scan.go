@@ -59,7 +59,7 @@ func Joined(term string) bool {
 	return classAt(term) == joined
 }
 
-// Kana reports whether a term is hiragana and nothing else.
+// Kana reports whether a term consists of hiragana only.
 func Kana(term string) bool {
 	for _, r := range term {
 		if r < 0x3041 || 0x3096 < r {
@@ -78,13 +78,13 @@ func classAt(text string) class {
 	return classOf(r)
 }
 
-// run is a stretch of joined script.
+// run is a stretch of a joined script.
 type run struct {
 	last  string // character; "" outside of a run
 	alone bool   // it is the first
 }
 
-// scan takes a text in NFKC apart.
+// scan splits a text in NFKC into words.
 func (a *Analyzer) scan(text string) {
 	a.word = a.word[:0]
 	var in run
@@ -204,7 +204,7 @@ func (a *Analyzer) endPassage(r rune, after class) {
 	a.passage, a.begun = next(a.passage), a.at
 }
 
-// number reports whether a word is the beginning of a number or a version: 1, 1.2, v1.
+// number reports whether a word may begin a number or a version: 1, 1.2, v1.
 func number(word []rune) bool {
 	if word[0] == 'v' || word[0] == 'V' {
 		word = word[1:]
@@ -231,8 +231,8 @@ func tail(text string) int {
 	return 0
 }
 
-// fold takes the marks off a letter of Latin, Greek or Cyrillic, and gives every other character as
-// it is.
+// fold strips the marks of a Latin, Greek or Cyrillic letter, and returns other characters
+// unchanged.
 func fold(r rune) rune {
 	if r < 0xC0 || r >= 0x530 && r < 0x1E00 || r > 0x1FFF {
 		return r

@@ -16,7 +16,7 @@ package terms
 
 import "golang.org/x/text/unicode/norm"
 
-// Version changes whenever any text may yield other tokens.
+// Version changes with every change in the tokens of any text.
 const Version = 2
 
 // Field is the part of a document that holds a token.
@@ -33,7 +33,7 @@ const (
 // Token is a term at its place.
 type Token struct {
 	Text    string
-	Written string // the word of which Text is the stem, in lower case
+	Written string // the word with the stem Text, in lower case
 	Field   Field
 	// Word is the position in words, or in characters without spaces. Parts share their identifier's.
 	Word    uint32
@@ -43,16 +43,16 @@ type Token struct {
 }
 
 const (
-	// MaxTerm is the longest term, in bytes; a longer word is cut there.
+	// MaxTerm bounds a term, in bytes; longer words are cut.
 	MaxTerm = 64
-	// maxPassage is the last number of a passage: the rest of a longer text is one.
+	// maxPassage is the last number of a passage, which covers the rest of a longer text.
 	maxPassage = 1<<16 - 1
-	// fieldGap keeps the words of two fields from being neighbours, in words.
+	// fieldGap separates the words of two fields, in positions.
 	fieldGap = 8
 )
 
-// Analyzer takes texts apart. It remembers stems, so one for many texts is several times faster
-// than one for each. The zero value is ready.
+// Analyzer splits texts into terms. It caches stems, so sharing one is several times faster. The
+// zero value is ready.
 type Analyzer struct {
 	stems map[string]string
 	word  []rune // at hand, as written
@@ -68,8 +68,8 @@ type Analyzer struct {
 	begun   uint32 // position at which the passage began
 }
 
-// Append adds the tokens of a text to those of the fields before it. Positions go on with a gap,
-// and a new text is a new passage. Words that say nothing are left out, and counted as positions.
+// Append adds the tokens of a text to those of earlier fields. Positions continue after a gap, and
+// a new text begins a new passage. Stop words are dropped, but counted as positions.
 func (a *Analyzer) Append(tokens []Token, text string, field Field) []Token {
 	text = norm.NFKC.String(text)
 	for a.all = false; ; a.all = true {

@@ -86,7 +86,7 @@ func TestQuery(t *testing.T) {
 	}
 }
 
-// A text that is no query keeps its question words, and those of a query count as places.
+// A document keeps its question words, and those of a query count as positions.
 func TestQuestionWordsOfDocuments(t *testing.T) {
 	var a Analyzer
 	if got := texts(a.Append(nil, "怎么部署 어떻게", Body)); got != "怎么 么部 部署 어떻 떻게" {
@@ -122,7 +122,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// A long line is parted where sentences end.
+// A long line is split at the ends of sentences.
 func TestSentencesOfALongLineArePassages(t *testing.T) {
 	long := strings.Repeat("word ", 11) + "end. "
 	got := new(Analyzer).Append(nil, long+"Short one. "+long+long, Body)

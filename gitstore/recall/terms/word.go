@@ -12,7 +12,7 @@ import (
 // abbreviated is the number of digits in a short hash.
 const abbreviated = 7
 
-// flush emits the word at hand: whole, and its parts if it has several.
+// flush emits the current word: whole, and its parts if it has several.
 func (a *Analyzer) flush() {
 	word := a.word
 	a.word = a.word[:0]
@@ -62,10 +62,10 @@ func (a *Analyzer) stemmed(word string, gram, part bool) {
 	a.out[len(a.out)-1].Written = word
 }
 
-// stops reports whether a word is to be left out.
+// stops reports whether a word is dropped.
 func (a *Analyzer) stops(word string) bool { return !a.all && stop.Has(word) }
 
-// version emits a number with points, and the shorter one that people call it by: 1.2.3 is 1.2 too.
+// version emits a number with points, and its usual short form: 1.2.3 is 1.2 too.
 func (a *Analyzer) version(word string) {
 	word = strings.TrimLeft(word, "v")
 	a.emit(word, false, false)
@@ -75,8 +75,8 @@ func (a *Analyzer) version(word string) {
 	}
 }
 
-// isHash reports whether a word is hexadecimal and no word: seven digits at least, where letters
-// and figures change places more than once.
+// isHash reports whether a word is a hexadecimal hash: at least seven digits, with letters and
+// figures alternating more than once.
 func isHash(word string) bool {
 	if len(word) < abbreviated {
 		return false
@@ -94,8 +94,8 @@ func isHash(word string) bool {
 	return borders > 1
 }
 
-// split finds the parts of an identifier: at underscores, between letters and digits, and where
-// camelCase says so, as in HTTPServer.
+// split splits an identifier at underscores, between letters and digits, and by camelCase, as in
+// HTTPServer.
 func (a *Analyzer) split(word []rune) [][]rune {
 	a.parts = a.parts[:0]
 	from := 0
@@ -127,7 +127,7 @@ func (a *Analyzer) split(word []rune) [][]rune {
 	return a.parts
 }
 
-// maxStem is the longest word that has a stem, in bytes; maxStems bounds how many are remembered.
+// maxStem bounds a word with a stem, in bytes; maxStems bounds the cached stems.
 const (
 	maxStem  = 23
 	maxStems = 1 << 16

@@ -62,7 +62,7 @@ func memories(texts ...string) (all []record.Memory) {
 	return all
 }
 
-// among finds these memories.
+// among accepts only these memories.
 func among(all []record.Memory) func(id string) (record.Memory, bool) {
 	return func(id string) (m record.Memory, ok bool) {
 		i := slices.IndexFunc(all, func(m record.Memory) bool { return m.ID == id })
@@ -117,7 +117,7 @@ func TestNearestFindsWhatIsAlike(t *testing.T) {
 	}
 }
 
-// A contested memory counts with its text that is most alike.
+// A contested memory counts by its most similar text.
 func TestNearestLooksAtEveryText(t *testing.T) {
 	all := memories("Commit messages are in English.", "The database runs in a container.")
 	all[0].Variants = []record.Variant{{Text: "Deployments happen on Mondays."}}
@@ -128,7 +128,7 @@ func TestNearestLooksAtEveryText(t *testing.T) {
 	}
 }
 
-// Likeness is the cosine of the vectors before they were made bytes.
+// Likeness approximates the cosine of the original vectors.
 func TestLikenessIsTheCosine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		dim := rapid.IntRange(2, 400).Draw(t, "dim")
@@ -297,7 +297,7 @@ func TestDamagedFileGivesNoWrongVector(t *testing.T) {
 	})
 }
 
-// Every bit of a file is guarded, and so is every length.
+// Checksums protect every bit of a file, and every length.
 func TestEveryBitIsGuarded(t *testing.T) {
 	v := vectorsOf(t, t.TempDir(), Space{Name: "m", Digest: "d", Dim: 4}, sentences(2))
 	data, err := os.ReadFile(v.path())
@@ -389,7 +389,7 @@ func TestFillKeepsWhatWasDone(t *testing.T) {
 	}
 }
 
-// One text that the model refuses keeps no other from its vector.
+// A text that the model refuses does not cost the others their vectors.
 func TestFillPassesOverWhatIsRefused(t *testing.T) {
 	all := sentences(40)
 	v, err := Make(t.Context(), t.TempDir(), testSpace)
@@ -616,7 +616,7 @@ func TestDroppedVectorsStayDropped(t *testing.T) {
 	}
 }
 
-// A folder or a file that is a link, a pipe's folder and the like are not ours.
+// A folder or a file that is a link, a FIFO or similar is not ours.
 func TestLinksAreNotFollowed(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	all := sentences(3)
@@ -642,7 +642,7 @@ func TestLinksAreNotFollowed(t *testing.T) {
 	}
 }
 
-// TestMain is also the processes that TestProcessesFillTogether starts.
+// TestMain also runs the processes that TestProcessesFillTogether starts.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("VECTOR_TEST_FILL"); dir != "" {
 		fillProcess(dir)

@@ -11,7 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/hooks"
 )
 
-// tables are files of Codex as people have them.
+// tables are realistic files of Codex.
 var tables = map[string]string{
 	"empty":            "",
 	"keys":             "# mine\nmodel = \"gpt\" # the best\napproval_policy = 'never'\n",
@@ -131,7 +131,7 @@ func TestServerIsReadToTheLetter(t *testing.T) {
 	}
 }
 
-// A server that its user made read-only stays so when its entry is brought up to date.
+// A server that its user made read-only stays so after an update of its entry.
 func TestServerStaysReadOnly(t *testing.T) {
 	for _, target := range targetsOf(t) {
 		args := fmt.Sprintf(`["mcp", "--read-only", "--agent", %q]`, target.Agent.Name)
@@ -214,7 +214,7 @@ func TestWhatCodexWroteSince(t *testing.T) {
 	}
 }
 
-// Without the server a file gets the hooks alone, and a server that is there stays.
+// Without the server a file gets only the hooks, and an existing server stays.
 func TestBareAddsNoServer(t *testing.T) {
 	p := newPlace(t)
 	for _, name := range []string{"gemini", "opencode"} {

@@ -21,7 +21,7 @@ func agent(t testing.TB, name string) hooks.Agent {
 	return a
 }
 
-// priors are settings files as people have them.
+// priors are realistic settings files.
 var priors = map[string]string{
 	"empty object":      "{}",
 	"empty object line": "{}\n",
@@ -39,7 +39,7 @@ var priors = map[string]string{
 	"strange layout":    "{\"a\":1\n,\"hooks\" :{ \"SessionStart\":[ {\"hooks\":[]}\n ]} }",
 }
 
-// commented are such of agents that take comments.
+// commented are settings of agents that accept comments.
 var commented = map[string]string{
 	"comments":              "// mine\n{\n  // the look\n  \"theme\": \"dark\" // of the night\n}\n// end\n",
 	"trailing commas":       "{\n  \"theme\": \"dark\",\n  \"hooks\": {\n    \"SessionStart\": [\n      {\"hooks\": []}, // one\n    ],\n  },\n}\n",
