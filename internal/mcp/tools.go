@@ -8,8 +8,8 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// tool is one tool. An agent pays for name, description and schema in each of its sessions, so they
-// are short. run returns the answer as text: Claude Code and Codex show a model no text beside
+// tool is one tool. An agent pays for name, description and schema in each session, so they are
+// short. run returns the answer as text: Claude Code and Codex show a model no text beside
 // structured content.
 type tool struct {
 	name, title string
@@ -57,7 +57,7 @@ func tools() []tool {
 
 const filesProperty = `"files":{"type":"array","items":{"type":"string"},"maxItems":20,"description":"you work on: what is about them comes earlier"}`
 
-// describe returns a tool as a client is told of it.
+// describe returns a tool as a client sees it.
 func (t tool) describe() *sdk.Tool {
 	kinds, err := json.Marshal(record.Kinds)
 	if err != nil {

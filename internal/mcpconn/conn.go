@@ -24,12 +24,12 @@ import (
 	"github.com/reverie-memory/reverie/internal/cut"
 )
 
-// MaxMessage is the longest line that a client may send, in bytes.
+// MaxMessage bounds a client's line, in bytes.
 const MaxMessage = 1 << 20
 
 const (
-	maxOwed = 128              // calls without an answer; nothing more is read until one has it
-	linger  = 10 * time.Second // for the answers that are owed when the input ends
+	maxOwed = 128              // unanswered calls; at this number reading pauses
+	linger  = 10 * time.Second // for pending answers when the input ends
 )
 
 // Transport connects a server with one client. It can be connected once.
@@ -61,8 +61,7 @@ type conn struct {
 	closed chan struct{}
 }
 
-// scan hands on the lines of the input. A read that waits is left behind when the connection is
-// closed.
+// scan passes on the lines of the input. A waiting read is abandoned when the connection is closed.
 func (c *conn) scan(in io.Reader) {
 	defer close(c.lines)
 	r := bufio.NewReaderSize(in, 64<<10)
@@ -82,7 +81,7 @@ func (c *conn) scan(in io.Reader) {
 	}
 }
 
-// readMessage reads a line, of which it keeps one byte more than MaxMessage at most.
+// readMessage reads a line and keeps at most one byte more than MaxMessage of it.
 func readMessage(r *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
@@ -121,8 +120,8 @@ func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// admit lets a message in. A call waits until fewer than maxOwed others do, and is refused where
-// one of them has its id.
+// admit accepts a message. A call waits until fewer than maxOwed others are pending, and is refused
+// if one of them has its id.
 func (c *conn) admit(ctx context.Context, msg jsonrpc.Message) (bool, error) {
 	req, ok := msg.(*jsonrpc.Request)
 	if !ok || !req.IsCall() {
@@ -137,7 +136,7 @@ func (c *conn) admit(ctx context.Context, msg jsonrpc.Message) (bool, error) {
 	return true, nil
 }
 
-// wait returns when at most n answers are owed, or enough has come.
+// wait returns when at most n answers are pending, or enough fires.
 func (c *conn) wait(ctx context.Context, n int, enough <-chan time.Time) error {
 	for {
 		fewer, left := c.owed.left()
@@ -156,8 +155,8 @@ func (c *conn) wait(ctx context.Context, n int, enough <-chan time.Time) error {
 	}
 }
 
-// finish waits for the answers that are owed at the end of the input, and answers what takes too
-// long.
+// finish waits for the pending answers at the end of the input, and answers overdue calls with an
+// error.
 func (c *conn) finish(ctx context.Context) error {
 	enough := time.NewTimer(c.linger)
 	defer enough.Stop()
@@ -172,8 +171,8 @@ func (c *conn) finish(ctx context.Context) error {
 	return c.broken
 }
 
-// take queues the messages of a line: one, or those of a batch, as versions before 2025-06-18 have
-// them. Answers come one a line.
+// take queues the messages of a line: one, or those of a batch, as in versions before 2025-06-18.
+// Each answer gets its own line.
 func (c *conn) take(line []byte) error {
 	if len(line) > MaxMessage {
 		return c.refuse(nil, jsonrpc.CodeInvalidRequest, fmt.Sprintf("a message may have %d bytes", MaxMessage))
@@ -188,7 +187,7 @@ func (c *conn) take(line []byte) error {
 	switch {
 	case !json.Valid(line):
 		return c.refuse(nil, jsonrpc.CodeParseError, "this line is not JSON")
-	case !utf8.Valid(line): // the decoder would put other characters in the place of what it cannot read
+	case !utf8.Valid(line): // the decoder would replace bytes that it cannot read
 		return c.refuse(line, jsonrpc.CodeParseError, "this line is not UTF-8")
 	}
 	for _, one := range all {
@@ -217,24 +216,24 @@ func (c *conn) take(line []byte) error {
 	return nil
 }
 
-// hasID reports whether a message has an id, be it null.
+// hasID reports whether a message has an id, even null.
 func hasID(message []byte) bool {
 	var members map[string]json.RawMessage
 	return json.Unmarshal(message, &members) == nil && members["id"] != nil
 }
 
-// toolMethod reports whether a call is one that a server of tools alone answers. Before a session
-// has begun the SDK would give any other another error than that it is not known, by which clients
-// find out which versions a server speaks.
+// toolMethod reports whether the SDK answers a method. For others it would, before a session has
+// begun, give a different error than "unknown". Clients use that error to find out a server's
+// versions.
 func toolMethod(name string) bool {
 	switch name {
-	case "initialize", "ping", "server/discover", "tools/list", "tools/call", "subscriptions/listen": // the last ends at once: the tools never change
+	case "initialize", "ping", "server/discover", "tools/list", "tools/call", "subscriptions/listen": // the last ends at once, because the tools never change
 		return true
 	}
 	return false
 }
 
-// refuse answers what never becomes a call, under its id where it has one.
+// refuse answers a message that never becomes a call, under its id if it has one.
 func (c *conn) refuse(message []byte, code int, why string) error {
 	var asked struct {
 		ID     json.RawMessage `json:"id"`
@@ -262,11 +261,11 @@ func (c *conn) fault(id any, code int, why string) error {
 	return c.line(answer)
 }
 
-// codeCancelled is the error of a call that its client gave up, as the Language Server Protocol
-// numbers it: JSON-RPC has none.
+// codeCancelled is the error code of a cancelled call, from the Language Server Protocol: JSON-RPC
+// has no such code.
 const codeCancelled = -32800
 
-// coded is an error as an answer has it. The SDK would give 0 as the code of one that has none.
+// coded returns an error in an answer's form. The SDK would give code 0 to an error without one.
 func coded(err error) error {
 	wire := new(jsonrpc.Error)
 	switch {
@@ -278,7 +277,7 @@ func coded(err error) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
 }
 
-// Write writes a message. An answer that is owed no more, since its call was given up, is dropped.
+// Write writes a message. It drops an answer whose call was cancelled.
 func (c *conn) Write(_ context.Context, msg jsonrpc.Message) error {
 	if res, ok := msg.(*jsonrpc.Response); ok && res.Error != nil {
 		msg = &jsonrpc.Response{ID: res.ID, Error: coded(res.Error)}

@@ -15,7 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// waiting is a server of one tool, whose calls answer when the gate is opened.
+// waiting returns a server of one tool, whose calls answer when the gate is opened.
 func waiting(gate <-chan struct{}) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "waiting", Version: "1"}, &mcp.ServerOptions{Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}})
 	tool := &mcp.Tool{Name: "wait", InputSchema: json.RawMessage(`{"type":"object"}`)}
@@ -30,7 +30,7 @@ func waiting(gate <-chan struct{}) *mcp.Server {
 	return s
 }
 
-// wire is a server that is spoken to in raw lines.
+// wire is a server that receives raw lines.
 type wire struct {
 	t   testing.TB
 	in  *io.PipeWriter
@@ -68,7 +68,7 @@ type answer struct {
 	}
 }
 
-// send writes lines, and reads as many as are wanted.
+// send writes lines, and reads the given number of answers.
 func (w *wire) send(lines string, answers int) (all []answer) {
 	w.t.Helper()
 	go io.WriteString(w.in, lines)
@@ -186,7 +186,7 @@ func TestAnswersOutlastTheInput(t *testing.T) {
 	}
 }
 
-// An id is one call's until that has its answer.
+// An id belongs to one call until that has its answer.
 func TestIDsAreUsedOnce(t *testing.T) {
 	gate := make(chan struct{})
 	w := newWire(t, gate)
@@ -204,7 +204,7 @@ func TestIDsAreUsedOnce(t *testing.T) {
 	}
 }
 
-// A call that its client gives up ends with the error of the Language Server Protocol.
+// A cancelled call ends with the error of the Language Server Protocol.
 func TestCancelledCallHasItsError(t *testing.T) {
 	w := newWire(t, nil)
 	w.send(hello("2025-11-25"), 1)

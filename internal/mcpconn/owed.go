@@ -8,17 +8,17 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// debts are the calls of a connection whose answers are not written yet.
+// debts holds the calls of a connection without a written answer.
 type debts struct {
 	mu    sync.Mutex
-	calls map[jsonrpc.ID]bool // of which no answer is being written either
+	calls map[jsonrpc.ID]bool // whose answer is not being written either
 	owed  int
 	fewer chan struct{} // closed and replaced when owed falls
 }
 
 func newDebts() *debts { return &debts{calls: map[jsonrpc.ID]bool{}, fewer: make(chan struct{})} }
 
-// add notes a call, unless there is one with its id.
+// add records a call, unless one has its id.
 func (d *debts) add(id jsonrpc.ID) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -30,8 +30,8 @@ func (d *debts) add(id jsonrpc.ID) bool {
 	return true
 }
 
-// pay reports whether a call is there, and takes it out, since its answer is about to be written:
-// from then on its id may be used again. When that is done, paid says so.
+// pay removes a call, because its answer is about to be written, and reports whether it existed.
+// Its id may then be used again. Call paid when the answer is written.
 func (d *debts) pay(id jsonrpc.ID) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -40,7 +40,7 @@ func (d *debts) pay(id jsonrpc.ID) bool {
 	return was
 }
 
-// paid says that an answer was written, or never will be.
+// paid records that an answer was written, or never will be.
 func (d *debts) paid() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package model finds the local models that the settings name, on an Ollama server. Begin with
-// Find. It has no state.
+// Package model finds the models of the settings on an Ollama server. Begin with Find. It has no
+// state.
 package model
 
 import (
@@ -22,7 +22,7 @@ func Open(of config.Model) (*ollama.Client, error) {
 	return ollama.Open(ollama.Options{Host: of.Host, Remote: of.Remote})
 }
 
-// Prompts loads the built-in prompts, replaced by the user's own where there are any.
+// Prompts loads the built-in prompts, replaced by the user's own if any.
 func Prompts(c config.Config) (prompts.Set, error) {
 	return prompts.Load(cmp.Or(c.Model.Prompts, filepath.Join(filepath.Dir(config.UserFile()), "prompts")))
 }
@@ -31,19 +31,19 @@ func Prompts(c config.Config) (prompts.Set, error) {
 // session's question.
 const keepAlive = 5 * time.Minute
 
-// Reading asks for a model that reads sessions. name may be auto.
+// Reading describes a model that reads sessions. name may be auto.
 func Reading(name string) ollama.Want {
 	return ollama.Want{Name: name, Need: ollama.Completion, Context: config.LeastContext}
 }
 
-// Vectors asks for a model that makes vectors. name may be auto.
+// Vectors describes a model that makes vectors. name may be auto.
 func Vectors(name string) ollama.Want { return ollama.Want{Name: name, Need: ollama.Embedding} }
 
-// Watch follows one question to a model: tokens hears how many tokens the answer has so far, and
-// done is called at the end.
+// Watch follows one question to a model: tokens receives the number of tokens so far, and done is
+// called at the end.
 type Watch func(model string) (tokens func(int), done func())
 
-// Find chooses a model that reads sessions among those that the server has. watch may be nil.
+// Find chooses a model that reads sessions from those of the server. watch may be nil.
 func Find(ctx context.Context, of config.Model, name string, watch Watch) (*prompts.Model, error) {
 	want := Reading(name)
 	client, err := Open(of)
@@ -75,7 +75,7 @@ func Find(ctx context.Context, of config.Model, name string, watch Watch) (*prom
 			Context: tokens, Predict: prompts.Predict(tokens, r.Longest), KeepAlive: keepAlive, Progress: progress,
 		})
 		if len(a.Text) > 0 && (errors.Is(err, ollama.ErrBadOutput) || errors.Is(err, ollama.ErrTruncated)) {
-			err = nil // the reader of the answer says what is wrong with it
+			err = nil // the reader of the answer reports its faults
 		}
 		if err != nil && ctx.Err() != nil && outer.Err() == nil {
 			err = fmt.Errorf("%w: %w", errSlow, err)
@@ -88,14 +88,14 @@ func Find(ctx context.Context, of config.Model, name string, watch Watch) (*prom
 // errSlow marks a question that took longer than model.patience allows.
 var errSlow = errors.New("it took too long")
 
-// BadAnswer reports whether an error concerns one question or its answer, and says nothing about
-// the next question.
+// BadAnswer reports whether an error concerns only one question or its answer, so that the next
+// question may succeed.
 func BadAnswer(err error) bool {
 	return slices.ContainsFunc([]error{ollama.ErrBadOutput, ollama.ErrTruncated, ollama.ErrIncomplete, ollama.ErrTooLong, ollama.ErrBroke, errSlow},
 		func(of error) bool { return errors.Is(err, of) })
 }
 
-// Explain adds to an error about a model what a person can do.
+// Explain adds a hint for a person to an error about a model.
 func Explain(err error, want ollama.Want) error {
 	hint := ""
 	switch {

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	firstLimit = 10 * time.Minute // to the first token: others may be asking, and a model may have to be read from a slow disk
+	firstLimit = 10 * time.Minute // to the first token: others may be asking, and the model may have to load from a slow disk
 	stallLimit = time.Minute      // between two tokens
 	maxAnswer  = 1 << 20          // bytes
 	seed       = 1
@@ -21,19 +21,19 @@ const (
 
 // Request is a question.
 type Request struct {
-	Model  string          // installed; as Model.Name has it, or without ":latest"
+	Model  string          // installed; as in Model.Name, or without ":latest"
 	Cloud  bool            // it may run elsewhere
 	System string          // what to do
-	Prompt string          // what to do it with
-	Schema json.RawMessage // of the answer; as CheckSchema wants it
+	Prompt string          // the data for System
+	Schema json.RawMessage // of the answer; see CheckSchema
 
-	Context   int           // tokens of question and answer together; at most the model's are used; 0: 4096
-	Predict   int           // most tokens of the answer; 0: half of Context
-	KeepAlive time.Duration // how long the server keeps the model in memory afterwards; 0: as it likes; negative: not at all
+	Context   int           // tokens of question and answer together, capped by the model's; 0: 4096
+	Predict   int           // maximum tokens of the answer; 0: half of Context
+	KeepAlive time.Duration // how long the server keeps the model in memory afterwards; 0: its default; negative: not at all
 
-	First    time.Duration    // longest silence before the answer begins; 0: 10 minutes
-	Stall    time.Duration    // longest silence within it; 0: a minute
-	Progress func(tokens int) // is called with the tokens that came so far, in the goroutine of Ask; may be nil
+	First    time.Duration    // maximum silence before the answer begins; 0: 10 minutes
+	Stall    time.Duration    // maximum silence within it; 0: a minute
+	Progress func(tokens int) // receives the tokens so far, in the goroutine of Ask; may be nil
 }
 
 // Answer is a model's answer. The server counts the tokens. If its count is missing or impossible,
@@ -42,18 +42,17 @@ type Request struct {
 type Answer struct {
 	Text  json.RawMessage
 	Asked int // tokens of the question: 0 to Request.Context
-	Said  int // tokens of the answer, or of what there is of it: likewise
+	Said  int // tokens of the answer, even a partial one: likewise
 	Took  time.Duration
 }
 
-// Ask puts a question and returns the whole answer, which is valid JSON; that it keeps to the
-// schema is for the caller to check. It asks for the same answer each time: no randomness, a fixed
-// seed, no thinking aloud.
+// Ask asks a question and returns the whole answer, which is valid JSON. The caller checks that it
+// follows the schema. Equal requests get equal answers: no randomness, a fixed seed, no thinking
+// aloud.
 //
 // The error wraps ErrSchema, ErrMissing, ErrNoModel (the model answers no questions), ErrCloud,
 // ErrTooLong, ErrTruncated, ErrIncomplete, ErrBadOutput, ErrBroke, ErrBusy, ErrUnavailable or the
-// context's own. With ErrBadOutput and ErrTruncated, Answer.Text is what was said, which is then no
-// JSON.
+// context's own. With ErrBadOutput and ErrTruncated, Answer.Text holds the invalid answer.
 func (c *Client) Ask(ctx context.Context, r Request) (Answer, error) {
 	if err := CheckSchema(r.Schema); err != nil {
 		return Answer{}, fmt.Errorf("ask model %s: %w", r.Model, err)
@@ -71,12 +70,12 @@ func (c *Client) Ask(ctx context.Context, r Request) (Answer, error) {
 		r.Context = 4096
 	}
 	if m.Context > 0 {
-		r.Context = min(r.Context, m.Context) // as the server does, without a word
+		r.Context = min(r.Context, m.Context) // as the server does silently
 	}
 	return c.ask(ctx, r)
 }
 
-// ask is Ask without a look at schema and model.
+// ask is Ask without checking schema and model.
 func (c *Client) ask(ctx context.Context, r Request) (Answer, error) {
 	a := answering{Request: r, did: "ask model " + r.Model}
 	if a.Predict <= 0 {
@@ -97,7 +96,7 @@ func (c *Client) ask(ctx context.Context, r Request) (Answer, error) {
 	err := c.api.Generate(own, a.question(), a.take)
 	answer := Answer{Took: time.Since(began)}
 	if err == nil {
-		err = own.Err() // the API may end without a word
+		err = own.Err() // the API may end silently
 	}
 	if a.lines > 0 || own.Err() != nil {
 		answer.Asked, answer.Said = a.counted()
@@ -137,22 +136,22 @@ func (a *answering) counted() (asked, said int) {
 	return min(asked, a.Context), min(said, a.Context)
 }
 
-// answering is a question that is being answered.
+// answering is a question in progress.
 type answering struct {
 	Request
 	did   string
 	watch *time.Timer
 
 	text, thoughts bytes.Buffer
-	chunks         int // replies with some of the answer in them: about one a token
+	chunks         int // replies with a part of the answer: about one per token
 	lines          int // replies
 	done           bool
 	reason         string
 	asked, said    int
 }
 
-// question is the question as the API has it. truncate and shift have the server refuse what it
-// would otherwise cut or forget; one that is too old to know them is found out by judge.
+// question returns the question in the API's form. truncate and shift make the server refuse a
+// question that it would otherwise cut. judge detects servers too old to know them.
 func (a *answering) question() *api.GenerateRequest {
 	yes, no := true, false
 	q := &api.GenerateRequest{
@@ -168,16 +167,16 @@ func (a *answering) question() *api.GenerateRequest {
 		},
 	}
 	if a.KeepAlive != 0 {
-		q.KeepAlive = &api.Duration{Duration: max(a.KeepAlive, 0)} // the API's negative ones mean for ever
+		q.KeepAlive = &api.Duration{Duration: max(a.KeepAlive, 0)} // a negative value means forever in the API
 	}
 	return q
 }
 
-// plain takes what a server reads as a place for an image out of a text; there are no images, so it
-// would refuse it.
+// plain removes text that a server takes for the place of an image. It would refuse the question,
+// because there are no images.
 func plain(text string) string { return strings.ReplaceAll(text, "[img-", "[img -") }
 
-// take takes in one reply of the stream.
+// take processes one reply of the stream.
 func (a *answering) take(r api.GenerateResponse) error {
 	if !a.Cloud && (r.RemoteModel != "" || r.RemoteHost != "") {
 		return fail(a.did, ErrCloud, "")
@@ -203,7 +202,7 @@ func (a *answering) take(r api.GenerateResponse) error {
 	return nil
 }
 
-// judge says whether what came without an error is an answer.
+// judge decides whether a reply without an error is an answer.
 func (a *answering) judge(answer Answer) (Answer, error) {
 	// A server that silently truncates a question counts only the rest: the whole context, or half of
 	// it. If it forgets the beginning while it answers, it counts more tokens than fit.
@@ -222,7 +221,7 @@ func (a *answering) judge(answer Answer) (Answer, error) {
 	}
 	text := bytes.TrimSpace(a.text.Bytes())
 	if len(text) == 0 && json.Valid(a.thoughts.Bytes()) {
-		text = bytes.TrimSpace(a.thoughts.Bytes()) // servers have put answers by a schema there
+		text = bytes.TrimSpace(a.thoughts.Bytes()) // some servers put the JSON answer there
 	}
 	answer.Text = text
 	if !json.Valid(text) {

@@ -121,8 +121,7 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// TestAskSends holds what is sent against what the API's documentation has, so that a field that is
-// lost on the way shows.
+// TestAskSends compares the request with the API's documentation, so that a lost field shows.
 func TestAskSends(t *testing.T) {
 	var sent map[string]any
 	var header http.Header
@@ -199,7 +198,7 @@ func TestAskCounts(t *testing.T) {
 	}
 }
 
-// TestAskEnds has a server that falls silent, and a clock that does not wait for it.
+// TestAskEnds uses a server that falls silent, and a fake clock.
 func TestAskEnds(t *testing.T) {
 	tests := []struct {
 		name     string
@@ -267,7 +266,7 @@ func TestAskIsCancelled(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || errors.Is(err, ErrIncomplete) {
 		t.Errorf("Ask = %v", err)
 	}
-	<-left // the server was told, and does not go on
+	<-left // the server was told, and stops
 
 	ctx, cancel = context.WithCancel(t.Context())
 	defer cancel()
@@ -297,7 +296,7 @@ func TestNoServer(t *testing.T) {
 	}
 }
 
-// TestStrangers talks to what is no HTTP server at all.
+// TestStrangers talks to servers that are not HTTP servers.
 func TestStrangers(t *testing.T) {
 	for _, greeting := range []string{"SSH-2.0-OpenSSH_9.2\r\n", "", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")

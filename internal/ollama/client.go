@@ -1,18 +1,19 @@
-// Package ollama asks models that an Ollama server on this machine runs.
+// Package ollama asks models on an Ollama server of this machine.
 //
-// Open names the server, without a call; Models says what it has, Server.Choose picks a model, Ask
-// puts a question whose answer is JSON of a given schema, Embed makes vectors. A Client is
-// read-only but for its connections and safe for concurrent use; a server mostly answers one
-// question at a time, so asking several at once gains nothing.
+// Open names the server without a call; Models lists its models, and Server.Choose picks one. Ask
+// asks a question whose answer is JSON of a given schema; Embed makes vectors. A Client is safe for
+// concurrent use. A server mostly answers one question at a time, so concurrent questions gain
+// nothing.
 //
-// What it promises:
-//   - Success is the whole answer. A stream that breaks off, a prompt that the server cut without a word, an answer that
-//     ran into its limit and one that is no JSON are errors, told apart by the sentinels of this package. An error also
-//     wraps the context's own when that has ended.
-//   - Every call ends: at the context's end, or when the server has said nothing for the time given.
-//   - Text stays on this machine. Another host, or a model that a local server only passes on to one, is refused
-//     unless it was asked for; redirects and proxies are not followed; nothing is signed and no key of Ollama's is read.
-//   - Errors hold no text of a question, and at most 200 bytes of what a server said.
+// Promises:
+//   - Success means the whole answer. An interrupted stream, a truncated prompt, an answer beyond its
+//     limit and invalid JSON are errors with their own sentinels. An error also wraps the context's
+//     own when that has ended.
+//   - Every call ends: at the context's end, or after the given time of silence.
+//   - Text stays on this machine. Another host, or a model that the server passes on to one, is
+//     refused unless requested. Redirects and proxies are not followed, nothing is signed, and no
+//     key of Ollama's is read.
+//   - Errors hold no text of a question, and at most 200 bytes of a server's text.
 //   - Nothing is pulled, created or deleted.
 package ollama
 
@@ -38,14 +39,14 @@ import (
 const (
 	dialLimit    = 300 * time.Millisecond // to connect
 	modelsLimit  = 2 * time.Second        // all of Models
-	showLimit    = 10 * time.Second       // one look at a model, by a server that may be busy with another
-	maxReply     = 64 << 20               // bytes of one reply, whatever it is
-	maxComplaint = 64 << 10               // bytes of a reply that is an error
+	showLimit    = 10 * time.Second       // to inspect a model, on a server that may be busy with another
+	maxReply     = 64 << 20               // bytes of one reply of any kind
+	maxComplaint = 64 << 10               // bytes of an error reply
 )
 
-// Options say where the server is.
+// Options select the server.
 type Options struct {
-	Host   string // as OLLAMA_HOST has it; empty: what OLLAMA_HOST says, or else 127.0.0.1:11434
+	Host   string // in the form of OLLAMA_HOST; empty: OLLAMA_HOST, or else 127.0.0.1:11434
 	Remote bool   // a host other than this machine is allowed
 }
 
@@ -56,11 +57,11 @@ type Client struct {
 	api  *api.Client
 
 	mu    sync.Mutex
-	shown map[string]Model // by full name: what the server said of it
+	shown map[string]Model // by full name: the server's description
 }
 
 // Open returns a client for the server that o names. It makes no call. The error wraps ErrRemote
-// for a host that is not this machine, unless o allows it.
+// for a host on another machine, unless o allows it.
 func Open(o Options) (*Client, error) {
 	host, source := o.Host, "host"
 	if host == "" {
@@ -97,12 +98,12 @@ func through(base *url.URL, t http.RoundTripper) *Client {
 	return &Client{base: base, http: hc, api: api.NewClient(base, hc), shown: map[string]Model{}}
 }
 
-// Host is the server's URL.
+// Host returns the server's URL.
 func (c *Client) Host() string { return c.base.String() }
 
-// parseHost reads what may stand in OLLAMA_HOST: a host, a port, both, or a URL with http or https.
-// Without a scheme the port is 11434, with one it is that of the scheme, as in Ollama's own
-// programs. An address that stands for all addresses becomes this machine's.
+// parseHost parses a value of OLLAMA_HOST: a host, a port, both, or a URL with http or https.
+// Without a scheme the port is 11434, otherwise the scheme's, as in Ollama's own programs. A
+// wildcard address becomes this machine's.
 func parseHost(s string) (*url.URL, error) {
 	s = strings.TrimSpace(strings.Trim(strings.TrimSpace(s), `"'`))
 	scheme, rest, hasScheme := strings.Cut(s, "://")
@@ -119,7 +120,7 @@ func parseHost(s string) (*url.URL, error) {
 	}
 	rest, path, _ := strings.Cut(rest, "/")
 	if strings.ContainsAny(rest, "@?#") || strings.ContainsAny(path, "?#") {
-		return nil, errors.New("more than a host, a port and a path") // what is there may be a password
+		return nil, errors.New("more than a host, a port and a path") // the rest may be a password
 	}
 	host, p, err := net.SplitHostPort(rest)
 	if err != nil {
@@ -150,7 +151,7 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// onlyLoopback refuses to connect elsewhere, wherever a name may lead.
+// onlyLoopback refuses to connect to another machine, whatever a name resolves to.
 func onlyLoopback(_, address string, _ syscall.RawConn) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil || !loopback(host) {
@@ -161,8 +162,8 @@ func onlyLoopback(_, address string, _ syscall.RawConn) error {
 
 var errRedirect = errors.New("the server redirects")
 
-// careful bounds what a server says, and gives a complaint without words some: the API takes an
-// error with an empty body for success.
+// careful bounds a server's replies, and adds text to an empty error: the API takes an error with
+// an empty body for success.
 type careful struct{ http.RoundTripper }
 
 func (t *careful) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -78,7 +78,7 @@ func TestOpenRemote(t *testing.T) {
 	}
 }
 
-// TestNamesDoNotLeadElsewhere has a name that means this machine and an address that does not.
+// TestNamesDoNotLeadElsewhere uses a name for this machine with another machine's address.
 func TestNamesDoNotLeadElsewhere(t *testing.T) {
 	for _, address := range []string{"192.0.2.1:80", "[2001:db8::1]:80", "10.0.0.1:11434"} {
 		if err := onlyLoopback("tcp", address, nil); !errors.Is(err, ErrRemote) {
@@ -114,7 +114,7 @@ func capture(t *testing.T, f func()) string {
 	return string(b)
 }
 
-// FuzzOpen looks for a host that is taken for this machine and is another to those who connect.
+// FuzzOpen looks for a host that counts as this machine but connects to another.
 func FuzzOpen(f *testing.F) {
 	for _, host := range []string{"127.0.0.1:1", "http://localhost/x", "[::1]:2", `"0.0.0.0"`, "http://a@localhost", "localhost%2eexample:1", "[::1%25eth0]:1", "127.1", "0x7f.1"} {
 		f.Add(host)

@@ -14,14 +14,14 @@ import (
 
 const (
 	batch       = 32              // texts in one call
-	embedLimit  = 5 * time.Minute // for one call, the model's loading included
-	leastText   = 32              // bytes under which no text is too long
-	fallbackCtx = 256             // tokens, of a model that does not say
+	embedLimit  = 5 * time.Minute // for one call, including loading the model
+	leastText   = 32              // bytes below which no text is too long
+	fallbackCtx = 256             // tokens, for a model of unknown context
 )
 
-// Embed returns a vector of length 1 for each text, in their order: len(texts) × dimension. A text
-// that is longer than the model can look at is cut; which vector it gets depends on nothing but the
-// model and the text. A blank text is an error.
+// Embed returns a vector of length 1 for each text, in their order: len(texts) × dimension. It
+// truncates a text beyond the model's context. A text's vector depends only on the model and the
+// text. A blank text is an error.
 //
 // The error wraps ErrMissing, ErrNoModel (the model makes no vectors), ErrCloud, ErrTooLong,
 // ErrBadOutput, ErrBroke, ErrBusy, ErrUnavailable or the context's own.
@@ -48,7 +48,7 @@ func (c *Client) Embed(ctx context.Context, model string, texts []string) ([][]f
 	if limit <= 0 {
 		limit = fallbackCtx
 	}
-	limit += limit / 2 // a token of what people write is hardly ever less than one and a half bytes
+	limit += limit / 2 // a token of human text is hardly ever shorter than one and a half bytes
 	var vectors [][]float32
 	for start := 0; start < len(texts); start += batch {
 		part := make([]string, 0, batch)
@@ -94,8 +94,8 @@ func (c *Client) embedEach(ctx context.Context, did, model string, texts []strin
 	return vectors, nil
 }
 
-// embed makes one call and checks that there is a vector for each text. A refusal with 400 is taken
-// for one of the length: the words differ from server to server.
+// embed makes one call and checks that there is a vector for each text. It takes any refusal with
+// 400 for one of the length, because its wording differs between servers.
 func (c *Client) embed(ctx context.Context, did, model string, texts []string) ([][]float32, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, embedLimit, errSilent)
 	defer cancel()
@@ -114,7 +114,7 @@ func (c *Client) embed(ctx context.Context, did, model string, texts []string) (
 	return got.Embeddings, nil
 }
 
-// normalise makes v a vector of length 1. It reports false for one that has no direction.
+// normalise scales v to length 1. It returns false for a vector without direction.
 func normalise(v []float32) bool {
 	var sum float64
 	for _, x := range v {

@@ -14,7 +14,7 @@ import (
 )
 
 // embedder answers with the vector (length in bytes, 1, 0) for each text, and refuses a call with a
-// text of more than limit bytes. calls gets the texts of each.
+// text of more than limit bytes. calls records the texts of each call.
 func embedder(t *testing.T, limit, refusal int, calls *[][]string) fake {
 	return fake{"/api/embed": func(w http.ResponseWriter, r *http.Request) {
 		var q struct{ Input []string }
@@ -50,7 +50,7 @@ func TestEmbed(t *testing.T) {
 		texts = append(texts, strings.Repeat("x", i+1))
 		want = append(want, vector(i+1))
 	}
-	texts[69] = strings.Repeat("é", 500) // 1000 bytes; the model looks at 512 tokens, so 768 bytes are sent
+	texts[69] = strings.Repeat("é", 500) // 1000 bytes; the model's context is 512 tokens, so 768 bytes are sent
 	want[69] = vector(768)
 	got, err := c.Embed(t.Context(), "e", texts)
 	if err != nil {

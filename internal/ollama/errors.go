@@ -14,42 +14,41 @@ import (
 )
 
 var (
-	// ErrUnavailable is returned when no Ollama server answers, or it answers with an error that has
-	// no sentinel of its own.
+	// ErrUnavailable is returned when no Ollama server answers, or it answers with an error without a
+	// sentinel.
 	ErrUnavailable = errors.New("no answer from Ollama")
-	// ErrStranger is returned, beside ErrUnavailable, when what answers is not Ollama.
+	// ErrStranger is returned, beside ErrUnavailable, when another program answers.
 	ErrStranger = errors.New("what answers is not Ollama")
 	// ErrBusy is returned when the server has too many questions waiting.
 	ErrBusy = errors.New("Ollama is busy")
 	// ErrMissing is returned when the model is not installed.
 	ErrMissing = errors.New("model not installed")
-	// ErrNoModel is returned when no installed model, or not the one named, can do what is wanted.
+	// ErrNoModel is returned when no installed model, or not the named one, has the wanted capability.
 	ErrNoModel = errors.New("no suitable model")
-	// ErrOld is returned when the server is too old to keep an answer to a schema.
+	// ErrOld is returned when the server is too old to enforce a schema.
 	ErrOld = errors.New("server too old")
-	// ErrBroke is returned when the model broke down over a question; the server may well answer the
+	// ErrBroke is returned when the model crashed over a question; the server may well answer the
 	// next.
 	ErrBroke = errors.New("the model broke down")
-	// ErrRemote is returned when the server is not on this machine and that was not allowed.
+	// ErrRemote is returned when the server is on another machine and that was not allowed.
 	ErrRemote = errors.New("not on this machine")
-	// ErrCloud is returned when the server would pass the text on to another machine and that was not
-	// asked for.
+	// ErrCloud is returned when the server would pass the text on to another machine unasked.
 	ErrCloud = errors.New("model runs elsewhere")
-	// ErrSchema is returned when a schema is outside the subset that every server keeps to.
+	// ErrSchema is returned when a schema is outside the subset that every server enforces.
 	ErrSchema = errors.New("unsafe schema")
-	// ErrTooLong is returned when a question does not fit the context, with its answer, or a text no
-	// vector.
+	// ErrTooLong is returned when a question and its answer exceed the context, or a text is too long
+	// for a vector.
 	ErrTooLong = errors.New("too long for the context")
-	// ErrTruncated is returned when the answer ran into its limit of tokens or bytes.
+	// ErrTruncated is returned when the answer exceeded its limit of tokens or bytes.
 	ErrTruncated = errors.New("answer too long")
-	// ErrIncomplete is returned when an answer began and did not end.
+	// ErrIncomplete is returned when an answer began but did not end.
 	ErrIncomplete = errors.New("answer broke off")
-	// ErrBadOutput is returned when an answer is whole and not what was asked for: no JSON, or no
-	// usable vectors.
+	// ErrBadOutput is returned when an answer is complete but unusable: invalid JSON, or unusable
+	// vectors.
 	ErrBadOutput = errors.New("unusable answer")
 )
 
-// causes of a context's end that are ours
+// our own causes of a context's end
 var (
 	errSilent = errors.New("the server was silent for too long")
 	errEnough = errors.New("the server goes on beyond the limit")
@@ -58,7 +57,7 @@ var (
 // maxQuote bounds the bytes that an error repeats of a server's text.
 const maxQuote = 200
 
-// failure is an error whose text is its own: the causes' may hold what must not be repeated.
+// failure is an error with its own text, because the causes' texts may hold a question.
 type failure struct {
 	text   string
 	causes []error
@@ -76,8 +75,8 @@ func fail(did string, kind error, why string, causes ...error) error {
 	return &failure{text, append([]error{kind}, causes...)}
 }
 
-// failed says what became of a call that ended in err: kind, where err is nothing more special. ctx
-// is the caller's, own the one the call had; question is what must not be repeated.
+// failed classifies a call that ended in err; kind is the default. ctx is the caller's context, own
+// the call's; question must not appear in the error.
 func (c *Client) failed(ctx, own context.Context, did, question string, kind, err error) error {
 	if ended := ctx.Err(); ended != nil {
 		return fmt.Errorf("%s: %w", did, ended)
@@ -117,7 +116,7 @@ func (c *Client) failed(ctx, own context.Context, did, question string, kind, er
 	return fail(did, kind, quote(err.Error(), question), err) // a line of the stream
 }
 
-// refused says what a server's refusal means: kind, where it is nothing more special.
+// refused classifies a server's refusal; kind is the default.
 func refused(did, question string, kind error, e api.StatusError) error {
 	why := fmt.Sprintf("%d %s", e.StatusCode, http.StatusText(e.StatusCode))
 	if said := quote(e.ErrorMessage, question); said != "" && !strings.HasPrefix(said, "<") && said != http.StatusText(e.StatusCode) {
@@ -139,8 +138,7 @@ func refused(did, question string, kind error, e api.StatusError) error {
 	return fail(did, kind, why, e)
 }
 
-// broke reports whether a refusal is about the process that computes a model, which ended; the
-// server starts another one.
+// broke reports whether a refusal is about a crashed model process; the server starts another one.
 func broke(refusal string) bool {
 	for _, words := range []string{"running the model", "runner"} {
 		if strings.Contains(refusal, words) {
@@ -150,8 +148,8 @@ func broke(refusal string) bool {
 	return false
 }
 
-// tooLong reports whether a refusal is about the length of the input. Servers of different ages
-// have different words.
+// tooLong reports whether a refusal is about the length of the input. Its wording depends on the
+// server's version.
 func tooLong(refusal string) bool {
 	for _, words := range []string{"context length", "context size", "context window", "too large to process"} {
 		if strings.Contains(refusal, words) {
@@ -164,7 +162,7 @@ func tooLong(refusal string) bool {
 // quote returns a quotable form of said: one line of at most maxQuote bytes, or nothing if it
 // contains a part of the question.
 func quote(said, question string) string {
-	const run = 16 // bytes in common that are no chance
+	const run = 16 // too many common bytes for chance
 	said = cut.Marked(said, maxQuote)
 	for i := 0; i+run <= len(said); i++ {
 		if strings.Contains(question, said[i:i+run]) {

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// fake is a server that says what a test wants. Its show and tags know a text model "m", an
-// embedding model "e", a thinking one "t" and one of the cloud "c", unless the test has its own.
+// fake is a server with the answers of a test. Unless the test replaces show and tags, it knows a
+// text model "m", an embedding model "e", a thinking one "t" and a cloud one "c".
 type fake map[string]http.HandlerFunc
 
 func (f fake) pages() http.Handler {
@@ -40,7 +40,7 @@ func (f fake) pages() http.Handler {
 	return mux
 }
 
-// client is a client of the server, which lives as long as the test.
+// client returns a client of the server, which lives as long as the test.
 func (f fake) client(t *testing.T) *Client {
 	t.Helper()
 	s := httptest.NewServer(f.pages())
@@ -70,18 +70,18 @@ func show(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// says is a page with that text.
+// says returns a page with that text.
 func says(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, text) }
 }
 
-// code is a page with that status and text.
+// code returns a page with that status and text.
 func code(status int, text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status); fmt.Fprint(w, text) }
 }
 
-// then is one page after another, each sent off before the next. The end of one that is nil is the
-// end of the connection.
+// then returns one page after another, each flushed before the next. A nil page closes the
+// connection.
 func then(pages ...http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		for _, page := range pages {
@@ -94,9 +94,9 @@ func then(pages ...http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// hang says nothing until the client has gone.
+// hang stays silent until the client has gone.
 func hang(_ http.ResponseWriter, r *http.Request) {
-	io.Copy(io.Discard, r.Body) // the server looks for the end of a connection after that
+	io.Copy(io.Discard, r.Body) // the server notices the end of a connection only after that
 	<-r.Context().Done()
 }
 
@@ -105,7 +105,7 @@ func token(text string) string {
 	return string(b) + "\n"
 }
 
-// done is the last line of a stream.
+// done returns the last line of a stream.
 func done(reason string, asked, said int) string {
 	return fmt.Sprintf(`{"model":"m","response":"","done":true,"done_reason":%q,"prompt_eval_count":%d,"eval_count":%d}`+"\n", reason, asked, said)
 }
@@ -118,7 +118,7 @@ func question() Request {
 	return Request{Model: "m", System: "Answer.", Prompt: secret, Schema: schema, Context: 1024, Predict: 100, First: 10 * time.Second, Stall: 10 * time.Second}
 }
 
-// inProcess is the same with connections that are pipes, for tests with a clock of their own.
+// inProcess is client with pipes for connections, for tests with a fake clock.
 func (f fake) inProcess(t *testing.T) *Client {
 	t.Helper()
 	l := &pipes{conns: make(chan net.Conn)}

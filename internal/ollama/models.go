@@ -37,37 +37,37 @@ type Model struct {
 	Size      int64  // bytes on the disk
 	Family    string // architecture: qwen3, gemma3, llama, bert, …
 	Can       []Capability
-	Context   int  // most tokens that it can look at; 0: unknown
-	Dimension int  // of what it works with inside, mostly that of its vectors; 0: unknown
-	Cloud     bool // the server passes what it is asked on to another machine
+	Context   int  // maximum tokens of its context; 0: unknown
+	Dimension int  // of its inner vectors, mostly also of its results; 0: unknown
+	Cloud     bool // the server passes questions on to another machine
 }
 
-// Has reports whether the model can do what c says.
+// Has reports whether the model has capability c.
 func (m Model) Has(c Capability) bool { return slices.Contains(m.Can, c) }
 
 // Server describes a server, by its own account.
 type Server struct {
 	Host      string // its URL
 	Version   string // empty: unknown, as with a server built from source
-	MinimumOK bool   // it can keep answers to a schema: 0.5.0 or newer, or unknown
+	MinimumOK bool   // it can enforce a schema: 0.5.0 or newer, or unknown
 	Models    []Model
-	More      bool // it has more models than were looked at
+	More      bool // it has more models than were inspected
 }
 
-// Want is a model that is wanted.
+// Want describes a wanted model.
 type Want struct {
-	Name    string // as the server has it, or without ":latest"; empty or "auto": the best
+	Name    string // as on the server, or without ":latest"; empty or "auto": the best
 	Need    Capability
-	Context int // least tokens that it can look at; 0: any
+	Context int // minimum tokens of its context; 0: any
 }
 
 func (w Want) auto() bool { return w.Name == "" || w.Name == "auto" }
 
 const (
-	maxTags   = 4 << 20 // bytes of the list of models that are read
+	maxTags   = 4 << 20 // bytes read of the list of models
 	maxListed = 1000    // models of it
 	maxName   = 200     // bytes of a model's name
-	maxShown  = 40      // models that are looked at, to find the best
+	maxShown  = 40      // models inspected to find the best
 	atOnce    = 4       // looks
 )
 
@@ -117,7 +117,7 @@ func (c *Client) Models(ctx context.Context, wanted ...Want) (Server, error) {
 	return s, ctx.Err()
 }
 
-// promising are the places of the models that may be what is wanted.
+// promising returns the positions of the models that may match.
 func promising(models []Model, wanted []Want) []int {
 	var chosen []int
 	for _, w := range wanted {
@@ -134,7 +134,7 @@ func promising(models []Model, wanted []Want) []int {
 	return slices.Compact(chosen)
 }
 
-// list reads the list of models, as far as it is not too long: then more is true.
+// list reads the list of models up to a limit; more reports a longer one.
 func (c *Client) list(ctx context.Context) (models []Model, more bool, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base.JoinPath("api", "tags").String(), nil)
 	if err != nil {
@@ -158,7 +158,7 @@ func (c *Client) list(ctx context.Context) (models []Model, more bool, err error
 	return models, more, err
 }
 
-// complaint is a reply that is an error, as the API has it.
+// complaint returns an error reply in the API's form.
 func complaint(resp *http.Response) error {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxComplaint))
 	if err != nil {
@@ -222,8 +222,8 @@ func listed(in *json.Decoder) (models []Model, more bool, err error) {
 	return models, false, nil
 }
 
-// unprintable reports whether a character has no place in a name: of controls, blanks, and what has
-// no width.
+// unprintable reports whether a character is invalid in a name: a control, a blank, or one without
+// width.
 func unprintable(r rune) bool { return r == ' ' || r == utf8.RuneError || !unicode.IsPrint(r) }
 
 func entry(l api.ListModelResponse) Model {
@@ -234,7 +234,7 @@ func entry(l api.ListModelResponse) Model {
 	})
 }
 
-// show adds to m what the server says of the model of m's name. That is remembered, for look.
+// show adds the server's description to m, and caches it for look.
 func (c *Client) show(ctx context.Context, m Model) (Model, error) {
 	said, err := c.api.Show(ctx, &api.ShowRequest{Model: m.Name})
 	if err != nil {
@@ -260,8 +260,8 @@ func (c *Client) show(ctx context.Context, m Model) (Model, error) {
 	return m, nil
 }
 
-// judged gives a model of which the server did not say what it can do what its name and family
-// tell.
+// judged infers the capabilities of a model from its name and family if the server did not report
+// them.
 func judged(m Model) Model {
 	if len(m.Can) > 0 {
 		return m
@@ -276,7 +276,7 @@ func judged(m Model) Model {
 	return m
 }
 
-// fullName is a model's name with its tag.
+// fullName returns a model's name with its tag.
 func fullName(name string) string {
 	if name != "" && !strings.Contains(name[strings.LastIndexByte(name, '/')+1:], ":") {
 		return name + ":latest"
@@ -291,7 +291,7 @@ func cloudName(name string) bool {
 // atLeast reports whether a version is major.minor or newer.
 func atLeast(version string, major, minor int) bool {
 	var x, y int
-	fmt.Sscanf(version, "%d.%d", &x, &y) // what it cannot read stays 0
+	fmt.Sscanf(version, "%d.%d", &x, &y) // unreadable parts stay 0
 	return x > major || x == major && y >= minor
 }
 
@@ -302,13 +302,13 @@ var textOrder = []string{
 	"gemma", "qwen3", "qwen",
 }
 
-// vectorOrder is the same for models that make vectors.
+// vectorOrder ranks models that make vectors in the same way.
 var vectorOrder = []string{"embeddinggemma", "qwen3-embedding", "all-minilm", "nomic-embed-text"}
 
-// small is the size in bytes under which a model of text is good for little more than titles.
+// small is the size in bytes below which a text model is good for little more than titles.
 const small = 1_500_000_000
 
-// Choose returns the model that a server has for a want, as Server.Choose does.
+// Choose returns the server's model for a want, as Server.Choose does.
 func (c *Client) Choose(ctx context.Context, w Want) (Model, error) {
 	server, err := c.Models(ctx, w)
 	if err != nil {
@@ -317,18 +317,18 @@ func (c *Client) Choose(ctx context.Context, w Want) (Model, error) {
 	return server.Choose(w, TotalMemory())
 }
 
-// Choose picks the model that is wanted from those of the server: that of the name, or the best on
-// its machine. A model of the cloud is picked by its exact name alone. memory is what the machine
-// has, in bytes, 0 if unknown: TotalMemory knows.
+// Choose picks the wanted model of the server: the named one, or the best on its machine. A cloud
+// model is picked only by its exact name. memory is the machine's, in bytes, or 0 if unknown; see
+// TotalMemory.
 //
-// The best has room in half of the memory, 8 GB if unknown. For text it is of 1.5 GB or more, if
-// there is one, then of the first family of qwen3 instruct, gemma3, llama3.2, granite, qwen2.5,
-// mistral, llama3, phi4, gemma, qwen, others; then one that does not think aloud, then the largest.
-// For vectors it is the first of embeddinggemma, qwen3-embedding, all-minilm, nomic-embed-text,
-// others, then the smallest.
+// The best model fits into half of the memory, 8 GB if unknown. For text it has 1.5 GB or more if
+// possible. Then the first family wins: qwen3 instruct, gemma3, llama3.2, granite, qwen2.5,
+// mistral, llama3, phi4, gemma, qwen, others. Then comes a model that does not think aloud, then
+// the largest. For vectors it is the first of embeddinggemma, qwen3-embedding, all-minilm,
+// nomic-embed-text, others, then the smallest.
 //
-// The error wraps ErrOld if the server is, ErrMissing if no model has the name, ErrNoModel if it
-// cannot do what is needed or there is nothing to pick from, and ErrCloud.
+// The error wraps ErrOld if the server is too old, and ErrMissing if no model has the name. It
+// wraps ErrNoModel if the model lacks a capability or there is none, and ErrCloud.
 func (s Server) Choose(w Want, memory int64) (Model, error) {
 	if !s.MinimumOK {
 		return Model{}, fail("choose a model", ErrOld, "Ollama "+s.Version+" cannot keep an answer to a form; it takes 0.5.0 or newer")
@@ -365,10 +365,10 @@ func (s Server) Choose(w Want, memory int64) (Model, error) {
 	return Model{}, fail("choose a model", ErrNoModel, "none on this machine")
 }
 
-// narrower reports whether a model says that it can look at less than so many tokens.
+// narrower reports whether a model's known context is smaller than tokens.
 func (m Model) narrower(tokens int) bool { return 0 < m.Context && m.Context < tokens }
 
-// named picks the model of a name.
+// named picks the named model.
 func (s Server) named(w Want) (Model, error) {
 	i := slices.IndexFunc(s.Models, func(m Model) bool { return fullName(m.Name) == fullName(w.Name) })
 	did := "choose model " + w.Name
@@ -390,9 +390,9 @@ func (s Server) named(w Want) (Model, error) {
 	return m, nil
 }
 
-// Pull is the command that fetches what an error of Choose, Ask or Embed says is not there: the
-// model of the name, or else one that is small enough for a laptop, made to follow instructions,
-// and free. It is empty for other errors.
+// Pull returns the command that fetches the model missing in an error of Choose, Ask or Embed: the
+// named one, or else a free one that follows instructions and is small enough for a laptop. It is
+// "" for other errors.
 func (w Want) Pull(err error) string {
 	switch {
 	case errors.Is(err, ErrMissing) && !w.auto():
@@ -405,7 +405,7 @@ func (w Want) Pull(err error) string {
 	return "ollama pull qwen3:4b-instruct"
 }
 
-// compare is negative if a is the better one for need, positive if b is.
+// compare returns a negative number if a is better for need, a positive one if b is.
 func compare(a, b Model, need Capability) int {
 	if need == Embedding {
 		return cmp.Or(cmp.Compare(place(a, vectorOrder), place(b, vectorOrder)), cmp.Compare(a.Size, b.Size), cmp.Compare(a.Name, b.Name))

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// both are the best for questions and the best for vectors.
+// both asks for the best model for questions and the best for vectors.
 var both = []Want{{Need: Completion}, {Need: Embedding}}
 
 func TestModels(t *testing.T) {
@@ -36,7 +36,7 @@ func TestModels(t *testing.T) {
 	}
 }
 
-// TestModelsOfOldServers has servers that do not say what a model can do, or not in time.
+// TestModelsOfOldServers uses servers that do not report a model's capabilities, or not in time.
 func TestModelsOfOldServers(t *testing.T) {
 	for name, page := range map[string]http.HandlerFunc{
 		"no capabilities": says(`{"details":{},"model_info":{}}`),
@@ -226,7 +226,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// TestChooseNeedsRoom has models that cannot look at what they would be asked.
+// TestChooseNeedsRoom uses models whose context is too small for the questions.
 func TestChooseNeedsRoom(t *testing.T) {
 	narrow := Model{Name: "qwen3:4b-instruct", Can: []Capability{Completion}, Context: 4096}
 	wide := Model{Name: "other:latest", Can: []Capability{Completion}, Context: 6144}
@@ -250,8 +250,8 @@ func TestChooseNeedsRoom(t *testing.T) {
 	}
 }
 
-// TestManyModels has more models than anybody has; who reads them all is slow, and who looks at
-// each never ends.
+// TestManyModels has an unrealistic number of models: reading them all is slow, and inspecting each
+// never ends.
 func TestManyModels(t *testing.T) {
 	var tags strings.Builder
 	tags.WriteString(`{"models":[{"name":"gemma3:4b","size":3000000000}`)

@@ -19,8 +19,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// These tests ask a real server, of the binary that REVERIE_OLLAMA names; .ci/ollama builds one and
-// prints where it is:
+// These tests ask a real server, the binary that REVERIE_OLLAMA names; .ci/ollama builds one and
+// prints its path:
 //
 //	REVERIE_OLLAMA=$(.ci/ollama) go test -count=1 -run Real ./internal/ollama
 
@@ -46,7 +46,7 @@ const boundedSchema = `{"type":"object","properties":{
 	"tags":{"type":"array","items":{"type":"string","maxLength":12},"maxItems":4}
 },"required":["why","kind","sure","holds","tags"],"additionalProperties":false}`
 
-// endless is a question to which the random model has no end, but for the limits.
+// endless returns a question that the random model answers up to the limits.
 func endless() Request {
 	return Request{
 		Model: "tiny-random", Prompt: "Go on.", Context: 8192, Predict: 8000, First: time.Minute, Stall: time.Minute,
@@ -140,7 +140,7 @@ func TestRealRefusals(t *testing.T) {
 	}
 }
 
-// TestRealLimits has answers that go on for ever and questions that do not fit.
+// TestRealLimits uses endless answers and questions that do not fit.
 func TestRealLimits(t *testing.T) {
 	_, c := serveReal(t)
 	r := endless()
@@ -207,13 +207,13 @@ func TestRealEmbed(t *testing.T) {
 	}
 }
 
-// TestRealEnds ends a question while it is answered, in each of the ways that happens.
+// TestRealEnds ends a question during its answer, in each possible way.
 func TestRealEnds(t *testing.T) {
 	s, c := serveReal(t)
 	if _, err := c.Ask(t.Context(), realQuestion("tiny-random")); err != nil { // it is loaded now
 		t.Fatal(err)
 	}
-	// during has something done once the answer has begun.
+	// during runs do once the answer has begun.
 	during := func(do func()) Request {
 		r := endless()
 		r.Progress = func(n int) {
@@ -236,7 +236,7 @@ func TestRealEnds(t *testing.T) {
 		t.Errorf("past a deadline: %+v, %v", a, err)
 	}
 
-	if _, err := c.Ask(t.Context(), realQuestion("tiny-random")); err != nil { // the server let go of the others
+	if _, err := c.Ask(t.Context(), realQuestion("tiny-random")); err != nil { // the server dropped the others
 		t.Errorf("after those: %v", err)
 	}
 
@@ -265,7 +265,7 @@ func TestRealEnds(t *testing.T) {
 	}
 }
 
-// TestRealThinking has a model that a server thinks thinks.
+// TestRealThinking uses a model that a server takes for a thinking one.
 func TestRealThinking(t *testing.T) {
 	s, c := serveReal(t)
 	err := tinymodel.Create(t.Context(), s.URL, "tiny-thinking", tinymodel.Text(), map[string]any{"parser": "qwen3-thinking", "renderer": "qwen3-vl-thinking"})
@@ -289,8 +289,8 @@ func TestRealThinking(t *testing.T) {
 	}
 }
 
-// TestRealSchemas has the server take every schema that CheckSchema lets through: it answers by
-// them, and what is whole fits.
+// TestRealSchemas passes the server every kind of schema that CheckSchema accepts: it enforces
+// them, and complete answers fit.
 func TestRealSchemas(t *testing.T) {
 	_, c := serveReal(t)
 	name := rapid.StringMatching(`[ -!#-\[\]-~]{1,20}`)
@@ -352,7 +352,7 @@ func TestRealSchemas(t *testing.T) {
 	}
 }
 
-// fits reports whether a value is what a schema of the subset asks for.
+// fits reports whether a value follows a schema of the subset.
 func fits(schema map[string]any, value any) bool {
 	switch v := value.(type) {
 	case map[string]any:

@@ -52,7 +52,7 @@ func checkSchema(s json.RawMessage, depth int) error {
 		return fmt.Errorf("a schema that is no object")
 	}
 	var kind string
-	if json.Unmarshal(words["type"], &kind) != nil { // beside a list of types, bounds are not kept to
+	if json.Unmarshal(words["type"], &kind) != nil { // beside a list of types, servers ignore bounds
 		return fmt.Errorf("type %.40s", words["type"])
 	}
 	only := func(allowed ...string) error {
@@ -137,7 +137,7 @@ func checkObject(words map[string]json.RawMessage, only func(...string) error, d
 	return nil
 }
 
-// plainNames reports whether no name is empty or has something in it that JSON writes in several
+// plainNames reports whether no name is empty or has a character that JSON can write in several
 // ways.
 func plainNames(names []string) bool {
 	for _, name := range names {
@@ -149,7 +149,7 @@ func plainNames(names []string) bool {
 	return true
 }
 
-// bounded wants an upper bound of at most limit, and a lower one no higher than it, if any.
+// bounded requires an upper bound of at most limit, and a lower one no higher than it, if any.
 func bounded(words map[string]json.RawMessage, lower, upper string, limit int) error {
 	var lo, hi int
 	if json.Unmarshal(words[upper], &hi) != nil || hi < 1 || hi > limit {

@@ -1,7 +1,7 @@
-// Package pattern is regular expressions that are compiled when they are first used, and sets of
-// words that are made then. There are over two hundred expressions here, some with hundreds of
-// words: compiling all at the start took several times what most commands have for everything.
-// Patterns and Words may be used by many goroutines.
+// Package pattern provides regular expressions and sets of words that are built at first use. The
+// program has over two hundred expressions, some with hundreds of words. Compiling all of them at
+// the start took several times as long as most commands. Patterns and Words are safe for concurrent
+// use.
 package pattern
 
 import (
@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// Pattern is a regular expression with the methods of regexp.Regexp that are used.
+// Pattern is a regular expression with the needed methods of regexp.Regexp.
 type Pattern struct {
 	expr string
 	once sync.Once

@@ -20,7 +20,7 @@ type Words struct {
 // fewWords is the number of words up to which searching the text beats building a set.
 const fewWords = 64
 
-// NewWords names the words of a text, which white space parts.
+// NewWords returns the words of a text, separated by white space.
 func NewWords(text string) *Words { return &Words{text: text} }
 
 // Has reports whether a word is one of them.

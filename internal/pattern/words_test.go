@@ -2,7 +2,7 @@ package pattern
 
 import "testing"
 
-// The first words are looked for in the text, the others in a set.
+// The first words are searched in the text, later ones in a set.
 func TestWords(t *testing.T) {
 	w := NewWords("one two\n\t\tthree aaaab 一个 ab")
 	for range fewWords {

@@ -1,4 +1,4 @@
-// Package period reads and writes lengths of time as users type them: 90m, 12h, 7d, 2w.
+// Package period parses and formats durations as users type them: 90m, 12h, 7d, 2w.
 package period
 
 import (
@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Parse reads a length of time. ok is false if text is not one, or is negative.
+// Parse parses a duration. ok is false if text is invalid or negative.
 func Parse(text string) (d time.Duration, ok bool) {
 	if text == "" {
 		return 0, false
@@ -20,7 +20,7 @@ func Parse(text string) (d time.Duration, ok bool) {
 	return d, err == nil && d >= 0
 }
 
-// Short writes a length of time in its largest unit: 6d, 5h, 40m, 9s.
+// Short formats a duration in its largest unit: 6d, 5h, 40m, 9s.
 func Short(d time.Duration) string {
 	switch {
 	case d >= 48*time.Hour:

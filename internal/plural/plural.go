@@ -1,4 +1,4 @@
-// Package plural writes numbers with their nouns.
+// Package plural formats numbers with their nouns.
 package plural
 
 import (
@@ -14,7 +14,7 @@ func Count(n int, one, many string) string {
 	return strconv.Itoa(n) + " " + many
 }
 
-// Ago says how long ago something was, in the largest unit.
+// Ago formats the age of something in its largest unit.
 func Ago(d time.Duration) string {
 	switch {
 	case d < time.Minute:

@@ -10,8 +10,8 @@ func Start(pid int) string {
 	return start
 }
 
-// Stamp tells apart all processes that ever had one number, in one space of them; "" also where the
-// system does not tell them that well.
+// Stamp distinguishes all processes that ever had one number in one pid namespace. It returns "" if
+// the system does not distinguish them that well.
 func Stamp(pid int) string {
 	start, _ := look(pid)
 	return stamp(start)
@@ -27,5 +27,5 @@ func Alive(pid int, stamped string) bool {
 type Stat struct {
 	Group   int
 	Session int
-	Ended   bool // it only waits for its parent to ask how it ended
+	Ended   bool // a zombie, waiting for its parent
 }

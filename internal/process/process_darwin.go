@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Boot tells one start of the system from another.
+// Boot identifies one boot of the system.
 func Boot() string {
 	id, err := unix.Sysctl("kern.bootsessionuuid")
 	if err != nil {
@@ -16,13 +16,13 @@ func Boot() string {
 	return strings.TrimSpace(id)
 }
 
-// Space is "": there is one space of process numbers.
+// Space returns "": macOS has one space of process numbers.
 func Space() string { return "" }
 
 // All returns nil: macOS does not list this as simply.
 func All() map[int]Stat { return nil }
 
-// look is a process's Start, in seconds and microseconds of the day's time, and whether it has
+// look returns a process's Start, in seconds and microseconds of wall time, and whether it has
 // ended.
 func look(pid int) (start string, ended bool) {
 	const zombie = 5 // SZOMB of sys/proc.h
@@ -34,5 +34,5 @@ func look(pid int) (start string, ended bool) {
 	return fmt.Sprintf("%d.%06d", at.Sec, at.Usec), info.Proc.P_stat == zombie
 }
 
-// stamp is Start: no two starts of the system have a moment in common.
+// stamp returns Start: no two boots share a moment.
 func stamp(start string) string { return start }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Boot tells one start of the system from another, and one space of process numbers from another.
+// Boot identifies one boot of the system, and one pid namespace.
 func Boot() string {
 	boot := bootID()
 	if boot == "" {
@@ -17,14 +17,14 @@ func Boot() string {
 	return strings.TrimSpace(boot + " " + Space())
 }
 
-// Space names the space of process numbers that this process is in: in another one, the same number
-// is another process's.
+// Space names this process's pid namespace: in another one, the same number belongs to another
+// process.
 func Space() string {
 	space, _ := os.Readlink("/proc/self/ns/pid")
 	return space
 }
 
-// All are the processes that can be seen; none where the system does not show them.
+// All returns the visible processes, or none if the system does not show them.
 func All() map[int]Stat {
 	all := map[int]Stat{}
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
@@ -46,7 +46,7 @@ func All() map[int]Stat {
 	return all
 }
 
-// look is a process's Start, and whether it has ended.
+// look returns a process's Start, and whether it has ended.
 func look(pid int) (start string, over bool) {
 	stat := statOf(pid)
 	if stat == nil {
@@ -55,7 +55,7 @@ func look(pid int) (start string, over bool) {
 	return stat[statStart], ended(stat)
 }
 
-// stamp has the start of the system before the ticks since then.
+// stamp prefixes the ticks since the boot with the boot's id.
 func stamp(start string) string {
 	boot := bootID()
 	if start == "" || boot == "" {
@@ -72,7 +72,7 @@ func bootID() string {
 	return strings.TrimSpace(string(text))
 }
 
-// Places in what statOf returns.
+// Indexes into the result of statOf.
 const (
 	statState   = 0
 	statGroup   = 2

@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// Boot is "": it is not known here.
+// Boot returns "": it is unknown on this system.
 func Boot() string { return "" }
 
-// Space is "": it is not known here.
+// Space returns "": it is unknown on this system.
 func Space() string { return "" }
 
 // All returns nil on this system.
 func All() map[int]Stat { return nil }
 
-// look is a process's Start, to the second, where there is a ps that tells it. Whether it has ended
-// is not known.
+// look returns a process's Start, to the second, if ps is available. It cannot tell whether the
+// process has ended.
 func look(pid int) (start string, ended bool) {
-	if runtime.GOOS == "windows" { // a ps there has numbers of its own
+	if runtime.GOOS == "windows" { // a ps there has its own numbers
 		return "", false
 	}
 	out, err := exec.Command("ps", "-o", "lstart=", "-p", strconv.Itoa(pid)).Output()
@@ -31,5 +31,5 @@ func look(pid int) (start string, ended bool) {
 	return strings.TrimSpace(string(out)), false
 }
 
-// stamp is "": what ps prints depends on the time zone of who asks.
+// stamp returns "": the output of ps depends on the caller's time zone.
 func stamp(string) string { return "" }

@@ -22,8 +22,7 @@ func child(t *testing.T, how *syscall.SysProcAttr) *exec.Cmd {
 	return cmd
 }
 
-// A process is alive by its own stamp alone, until it ends; while its parent has not asked how, it
-// can be told still.
+// A process is alive only under its own stamp, until it ends. It stays identifiable as a zombie.
 func TestAliveIsOneProcess(t *testing.T) {
 	self, cmd := os.Getpid(), child(t, nil)
 	pid := cmd.Process.Pid

@@ -30,7 +30,7 @@ type Snapshot struct {
 
 	log    *os.File // the -wal; nil without frames
 	head   [logHead]byte
-	frames map[uint32]int64 // page → where its newest content lies in log
+	frames map[uint32]int64 // page → offset of its newest content in log
 	last   uint32           // number of the last frame of a finished transaction
 
 	index   *os.File // the -shm; nil if no process keeps one for this log
@@ -38,7 +38,7 @@ type Snapshot struct {
 	objects []object
 }
 
-// errChanging says that the files changed while they were being opened.
+// errChanging means that the files changed while they were being opened.
 var errChanging = errors.New("changing")
 
 const (
@@ -95,7 +95,7 @@ func open(path string) (_ *Snapshot, err error) {
 	}
 	s.count = int(s.was.Size())/s.size + len(s.frames) + 1
 	if s.index == nil && time.Since(s.was.ModTime()).Abs() < settled {
-		return nil, errChanging // what comes next could have the same time of change
+		return nil, errChanging // a later change could have the same modification time
 	}
 	return s, nil
 }
@@ -108,7 +108,7 @@ func (s *Snapshot) close() {
 	}
 }
 
-// journaled says that a transaction is under way, or was broken off, in a database without a log.
+// journaled reports an active or interrupted transaction in a database without a log.
 func (s *Snapshot) journaled() bool {
 	info, err := os.Stat(s.path + "-journal")
 	return err == nil && info.Size() > 0
@@ -135,7 +135,7 @@ func (s *Snapshot) openLog() error {
 	return s.readLog()
 }
 
-// optional opens a file that need not be there.
+// optional opens a file that may be missing.
 func optional(path string) (*os.File, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -146,8 +146,8 @@ func optional(path string) (*os.File, error) {
 
 // Offsets in the -shm of the fields that we read; the library owns the rest.
 const (
-	indexSalts     = 32  // of the log that it is about, eight bytes
-	indexAttempted = 128 // the last frame that a checkpoint of this log set out to copy
+	indexSalts     = 32  // of its log, eight bytes
+	indexAttempted = 128 // the last frame that a checkpoint of this log intended to copy
 	indexHead      = 136
 )
 
@@ -168,13 +168,13 @@ func (s *Snapshot) readLog() error {
 	sum := checksum{order: order}
 	sum.add(s.head[:24])
 	if magic&^1 != 0x377f0682 || size != s.size || !sum.is(s.head[24:]) {
-		return nil // the library, too, takes such a log for empty
+		return nil // the library takes such a log for empty, too
 	}
 	if v := binary.BigEndian.Uint32(s.head[4:]); v != 3007000 {
 		return fmt.Errorf("%s-wal: version %d: %w", s.path, v, ErrUnknown)
 	}
 	s.frames = map[uint32]int64{}
-	open := map[uint32]int64{} // of a transaction whose end has not come
+	open := map[uint32]int64{} // of an unfinished transaction
 	frame := make([]byte, frameHead+s.size)
 	r := io.NewSectionReader(s.log, logHead, 1<<62)
 	for n := uint32(1); ; n++ {
@@ -219,7 +219,7 @@ func (c *checksum) is(data []byte) bool {
 	return binary.BigEndian.Uint32(data) == c.a && binary.BigEndian.Uint32(data[4:]) == c.b
 }
 
-// stands says that everything read until now was of one state.
+// stands reports whether everything read so far belongs to one state.
 func (s *Snapshot) stands() bool {
 	if s.log == nil {
 		info, err := os.Stat(s.path + "-wal")
@@ -245,14 +245,14 @@ func (s *Snapshot) untouched() bool {
 	return err == nil && os.SameFile(info, s.was) && info.Size() == s.was.Size() && info.ModTime().Equal(s.was.ModTime())
 }
 
-// same says that an open file is still the one of that name.
+// same reports whether an open file is still the one at path.
 func same(f *os.File, path string) bool {
 	a, err := f.Stat()
 	b, err2 := os.Stat(path)
 	return err == nil && err2 == nil && os.SameFile(a, b)
 }
 
-// page returns the content of a page, which the caller does not change.
+// page returns the content of a page, which the caller must not change.
 func (s *Snapshot) page(n uint32) ([]byte, error) {
 	if p := s.pages[n]; p != nil {
 		return p, nil

@@ -19,11 +19,11 @@ var (
 	ErrNotDatabase = errors.New("not an SQLite database in UTF-8")
 	// ErrDamaged is returned when pages contradict each other although no process wrote meanwhile.
 	ErrDamaged = errors.New("damaged SQLite database")
-	// ErrBusy is returned when the database changed each time before a read of it was done.
+	// ErrBusy is returned when the database changed during each attempt to read it.
 	ErrBusy = errors.New("the database is being written all the time")
-	// ErrNoTable is returned for a table that is not there.
+	// ErrNoTable is returned for a missing table.
 	ErrNoTable = errors.New("no such table")
-	// ErrUnknown is returned for a table or a file that uses what this package does not read.
+	// ErrUnknown is returned for a table or a file with features that this package does not read.
 	ErrUnknown = errors.New("a kind of SQLite data that is not read")
 )
 
@@ -33,7 +33,7 @@ type DB struct {
 	snap *Snapshot
 }
 
-// Open finds out whether path is a database.
+// Open checks that path is a database.
 func Open(path string) (*DB, error) {
 	db := &DB{path: path}
 	if err := db.Read(context.Background(), func(*Snapshot) error { return nil }); err != nil {
@@ -42,7 +42,7 @@ func Open(path string) (*DB, error) {
 	return db, nil
 }
 
-// Close ends the reading.
+// Close ends reading.
 func (db *DB) Close() {
 	if db.snap != nil {
 		db.snap.close()
@@ -53,9 +53,9 @@ func (db *DB) Close() {
 // tries bounds the attempts of Read; the wait between two grows each time.
 const tries = 12
 
-// Read calls fn on one state of the database, and again on a newer one if the database changed so
-// that what fn read may be a mixture. fn keeps nothing of an earlier call. Several calls of Read
-// may see the same state.
+// Read calls fn on one state of the database. It repeats the call on a newer state if the database
+// changed, so that fn may have read a mixture. fn keeps nothing of an earlier call. Several calls
+// of Read may see the same state.
 func (db *DB) Read(ctx context.Context, fn func(*Snapshot) error) error {
 	for try := range tries {
 		if err := ctx.Err(); err != nil {

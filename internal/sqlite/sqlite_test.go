@@ -14,7 +14,7 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// library opens a database with the library, which is the authority on what is in it.
+// library opens a database with the library, the authority on its content.
 func library(t *testing.T, path, pragmas string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+path)
@@ -41,7 +41,7 @@ const schema = "CREATE TABLE `part` (`id` text PRIMARY KEY, `owner` text NOT NUL
 	"CREATE INDEX `part_owner_idx` ON `part` (`owner`,`n`);\n" +
 	"CREATE TABLE plain (`key` text, data text);"
 
-// rows is a table by the library and by us, one line a row.
+// rows returns a table as the library and we read it, one line per row.
 func rows(t *testing.T, db *sql.DB, where string, args ...any) []string {
 	t.Helper()
 	r, err := db.Query("SELECT id, owner, n, data, x FROM part "+where, args...)
@@ -90,7 +90,7 @@ func ours(t *testing.T, db *DB, owner string) []string {
 func TestReadsWhatTheLibraryWrote(t *testing.T) {
 	for _, c := range []struct {
 		name, pragmas string
-		open          bool // the library keeps it open while we read, so that the log is there
+		open          bool // the library keeps it open while we read, so that the log exists
 	}{
 		{"rollback", "PRAGMA journal_mode=delete", false},
 		{"small pages", "PRAGMA page_size=512; PRAGMA journal_mode=delete", false},
@@ -143,7 +143,7 @@ func TestReadsWhatTheLibraryWrote(t *testing.T) {
 			}
 			same("scan", ours(t, db, ""), want)
 			same("by index", ours(t, db, "owner7"), wantOwner)
-			if c.open { // what is committed later is seen, what is not is not
+			if c.open { // later commits are seen, uncommitted changes are not
 				must(t, lib, "INSERT INTO part(id,owner) VALUES('late','owner7')")
 				db.Close()
 				same("later", ours(t, db, "owner7"), rows(t, lib, "WHERE owner = ? ORDER BY n", "owner7"))
@@ -252,7 +252,7 @@ func TestLeavesNoTrace(t *testing.T) {
 	}
 }
 
-// state is names, sizes, times and bytes of a folder and its files.
+// state returns names, sizes, times and bytes of a folder and its files.
 func state(t *testing.T, dir string) string {
 	t.Helper()
 	var b strings.Builder
@@ -320,7 +320,7 @@ func TestRefusesWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-// Damage is an error, or changes what is read; it is never a panic or an endless walk.
+// Damage gives an error or other data, but never a panic or an endless walk.
 func TestBearsDamage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

@@ -14,12 +14,12 @@ type object struct {
 	sql               string
 }
 
-// Table is a table as a snapshot has it.
+// Table is a table of a snapshot.
 type Table struct {
 	Columns []string
 	s       *Snapshot
 	root    uint32
-	rowid   int // the column that is the rowid by another name, or -1
+	rowid   int // the column that is an alias of the rowid, or -1
 	indexes []index
 }
 
@@ -28,7 +28,7 @@ type index struct {
 	root   uint32
 }
 
-// Row is a row; columns that were added after it was written are null.
+// Row is a row; columns added after it was written are null.
 type Row struct {
 	t      *Table
 	id     int64
@@ -51,10 +51,10 @@ func (r Row) Get(column string) Value {
 	return Value{kind: 'n'}
 }
 
-// ID is the rowid.
+// ID returns the rowid.
 func (r Row) ID() int64 { return r.id }
 
-// Row returns the row with that rowid, and whether there is one.
+// Row returns the row with that rowid, and whether it exists.
 func (t *Table) Row(id int64) (Row, bool, error) {
 	payload, err := t.s.find(t.root, id)
 	if err != nil || payload == nil {
@@ -87,7 +87,7 @@ func (s *Snapshot) schema() ([]object, error) {
 	return all, err
 }
 
-// Table finds a table.
+// Table returns the table of a name.
 func (s *Snapshot) Table(name string) (*Table, error) {
 	all, err := s.schema()
 	if err != nil {
@@ -157,7 +157,7 @@ var (
 	generated   = pattern.New(`(?i)\bgenerated\s+always\b|\bas\s*\(`)
 )
 
-// parseTable finds the columns in the statement that made a table.
+// parseTable finds the columns in the CREATE statement of a table.
 func parseTable(sql string) (columns []string, rowid int, err error) {
 	parts, after, ok := parts(sql)
 	if !ok {
@@ -188,8 +188,8 @@ func parseTable(sql string) (columns []string, rowid int, err error) {
 
 var indexHeadWords = pattern.New(`(?is)^\s*create\s+(unique\s+)?index\b`)
 
-// parseIndex finds the first column of an index by the statement that made it; empty for one that
-// cannot be searched by comparing bytes, or does not hold every row.
+// parseIndex finds the first column of an index in its CREATE statement. It returns "" for an index
+// that cannot be searched by comparing bytes, or does not hold every row.
 func parseIndex(sql string) string {
 	parts, after, ok := parts(sql)
 	if !ok || !indexHeadWords.MatchString(sql) || strings.TrimSpace(after) != "" {
@@ -202,7 +202,7 @@ func parseIndex(sql string) string {
 	return name
 }
 
-// parts splits what stands between the outermost brackets of a statement at its commas.
+// parts splits the text between the outermost brackets of a statement at its commas.
 func parts(sql string) (out []string, after string, ok bool) {
 	depth, from := 0, 0
 	for i := 0; i < len(sql); i++ {
@@ -242,7 +242,7 @@ func parts(sql string) (out []string, after string, ok bool) {
 	return nil, "", false
 }
 
-// word is the name that begins a definition.
+// word returns the name at the start of a definition.
 func word(s string) (name string, quoted bool) {
 	if s == "" {
 		return "", false

@@ -14,8 +14,7 @@ const (
 	tableLeaf     = 0x0d
 )
 
-// maxDepth is deeper than any tree of a database that fits on a disk; maxPayload is more than any
-// row is read for.
+// maxDepth exceeds the depth of any tree that fits on a disk; maxPayload bounds a row, in bytes.
 const (
 	maxDepth   = 40
 	maxPayload = 256 << 20
@@ -51,7 +50,7 @@ func (s *Snapshot) node(n uint32, kinds ...byte) (node, error) {
 	return x, nil
 }
 
-// cell returns what follows the beginning of cell i: of an interior page, its left child apart.
+// cell returns the content of cell i; for an interior page, without its left child.
 func (x node) cell(i int) (rest []byte, left uint32, err error) {
 	at := int(binary.BigEndian.Uint16(x.b[x.at+2*i:]))
 	if at+4 > len(x.b) {
@@ -79,7 +78,7 @@ func varint(b []byte) (v int64, n int) {
 	return 0, 0
 }
 
-// payload reads size bytes that begin in b and may go on in overflow pages; most is the largest
+// payload reads size bytes that begin in b and may continue in overflow pages. most is the largest
 // payload that a page of this kind holds whole.
 func (s *Snapshot) payload(b []byte, size int64, most int) ([]byte, error) {
 	if size < 0 || size > maxPayload {
@@ -148,7 +147,7 @@ func (s *Snapshot) walk(n uint32, depth int, fn func(rowid int64, payload []byte
 	return nil
 }
 
-// row reads a cell of a table's leaf; its payload only if it is wanted.
+// row parses a cell of a table's leaf, and reads its payload only if wanted.
 func (x node) row(cell []byte, wanted bool) (id int64, payload []byte, err error) {
 	size, n := varint(cell)
 	id, m := varint(cell[n:])
@@ -266,10 +265,10 @@ type Value struct {
 	data []byte
 }
 
-// Null says that there is no value.
+// Null reports whether the value is missing.
 func (v Value) Null() bool { return v.kind == 'n' || v.kind == 0 }
 
-// Text is a text; of anything else it is empty.
+// Text returns a text, or "" for another type.
 func (v Value) Text() string {
 	if v.kind != 't' {
 		return ""
@@ -277,10 +276,10 @@ func (v Value) Text() string {
 	return string(v.data)
 }
 
-// Bytes is a text or a blob as it lies in the database, valid until the end of Read.
+// Bytes returns the stored bytes of a text or a blob, valid until the end of Read.
 func (v Value) Bytes() []byte { return v.data }
 
-// Int is an integer, or the whole part of a float; of anything else it is 0.
+// Int returns an integer, or the whole part of a float, or 0 for another type.
 func (v Value) Int() int64 {
 	if v.kind == 'f' {
 		return int64(math.Float64frombits(uint64(v.num)))
@@ -303,7 +302,7 @@ func (v Value) compare(text string) int {
 	return 0
 }
 
-// record takes a row apart.
+// record parses a row.
 func record(b []byte) ([]Value, error) {
 	size, n := varint(b)
 	if n == 0 || size < int64(n) || size > int64(len(b)) {

@@ -1,4 +1,4 @@
-// Package status counts what a clone knows, keeps and waits for. Begin with Read.
+// Package status counts a clone's memories, stored sessions and pending work. Begin with Read.
 package status
 
 import (
@@ -24,9 +24,9 @@ type Status struct {
 	Private     int            `json:"private"`
 	Contested   int            `json:"contested"`
 	Retired     int            `json:"retired"`
-	Stale       int            `json:"stale"`    // code they rest on is gone here
+	Stale       int            `json:"stale"`    // their anchored code is gone here
 	Withheld    int            `json:"withheld"` // not given to agents here
-	Older       int            `json:"older"`    // changed by untrusted people: agents are given the version before
+	Older       int            `json:"older"`    // changed by untrusted people: agents get the version before
 	Unreadable  int            `json:"unreadable"`
 	Waiting     int            `json:"waiting"`
 	Reflections int            `json:"reflections"`
@@ -47,7 +47,7 @@ func (s Status) Known() (n int) {
 	return n
 }
 
-// Read counts what a clone holds. held lists the memories that people not trusted here changed.
+// Read counts the content of a clone. held lists the memories changed by people not trusted here.
 func Read(ctx context.Context, r *reader.Reader, l *learn.Learner) (s Status, held []reader.Held, err error) {
 	s = Status{Branch: r.Branch(), Memories: map[string]int{}}
 	reflected := map[string]bool{}

@@ -14,7 +14,7 @@ import (
 // Text is fitted to a terminal by cells: a Chinese character or an emoji takes two, a combining
 // mark zero. A grapheme is never cut. If the output is not a terminal, lines keep their length.
 
-// Styled is a piece of text that looks alike. style is one of the colours of say.go, or empty.
+// Styled is a piece of text in one style: one of the style constants, or none.
 type Styled struct{ Style, Text string }
 
 // Span is text in a style.
@@ -22,16 +22,16 @@ func Span(style, text string) Styled { return Styled{style, text} }
 
 // Bounds of fitted text, in cells.
 const (
-	MaxMeasure = 100 // running text in longer lines is hard to read
-	MinMeasure = 24  // beside an indentation; where there is less, the indentation goes
-	NarrowHang = 4   // what is left of it then
-	minPart    = 8   // of a word that is longer than a line, at the end of another
+	MaxMeasure = 100 // longer lines of running text are hard to read
+	MinMeasure = 24  // beside an indentation; with less, the indentation shrinks
+	NarrowHang = 4   // to this width
+	minPart    = 8   // of an overlong word, at the end of a line
 )
 
 // OneLine returns text as one visible line of at most width cells.
 func OneLine(s string, width int) string { return unseen.OneLine(s, width) }
 
-// Truncate cuts s to width cells, with an ellipsis where something is gone.
+// Truncate cuts s to width cells, with an ellipsis if cut.
 func Truncate(s string, width int) string { return displaywidth.TruncateString(s, width, "…") }
 
 // Pad fills s with spaces to width cells.
@@ -39,7 +39,7 @@ func Pad(s string, width int) string {
 	return s + strings.Repeat(" ", max(0, width-displaywidth.String(s)))
 }
 
-// Columns lays rows of cells out as lines with their first n cells in columns, two spaces apart.
+// Columns formats rows as lines with their first n cells in columns, two spaces apart.
 func Columns(n int, rows [][]string) (lines []string) {
 	width := make([]int, n)
 	for _, row := range rows {
@@ -56,7 +56,7 @@ func Columns(n int, rows [][]string) (lines []string) {
 	return lines
 }
 
-// Beside is text as one line for what a screen has left beside used cells; whole where there is no
+// Beside returns text as one line for the screen's room beside used cells, or whole without a
 // screen.
 func (t *Terminal) Beside(used int, s string) string {
 	if !t.Screen {
@@ -65,11 +65,10 @@ func (t *Terminal) Beside(used int, s string) string {
 	return OneLine(s, max(MinMeasure, t.Width-used))
 }
 
-// Brief is beside for text that may be long, and is only to be recognised.
+// Brief is Beside for possibly long text that only needs to be recognised.
 func (t *Terminal) Brief(used int, s string) string { return OneLine(t.Beside(used, s), 240) }
 
-// Hang is the indentation of further lines under a column, or a small one where the screen is too
-// narrow for it.
+// Hang returns the indentation of further lines under a column, or a small one on a narrow screen.
 func (t *Terminal) Hang(column int) int {
 	if t.Screen && t.Width-column < MinMeasure {
 		return min(column, NarrowHang)
@@ -77,12 +76,12 @@ func (t *Terminal) Hang(column int) int {
 	return column
 }
 
-// Lay writes spans as a line, on a screen as several where it is too long: broken between words,
-// the further ones indented by hang cells.
+// Lay writes spans as a line. On a screen it breaks an overlong line between words, and indents
+// further lines by hang cells.
 func (t *Terminal) Lay(hang int, spans ...Styled) { t.LayIn(t.Width, hang, "", spans) }
 
-// LayIn is lay for lines of at most width cells, where rest stands at the beginning of the further
-// ones, behind their indentation.
+// LayIn is Lay for lines of at most width cells, with rest at the beginning of further lines, after
+// their indentation.
 func (t *Terminal) LayIn(width, hang int, rest string, spans []Styled) {
 	_, _ = io.WriteString(t.Out, t.Fitted(width, hang, rest, spans))
 }
@@ -112,18 +111,18 @@ func (t *Terminal) Fitted(width, hang int, rest string, spans []Styled) string {
 	return b.String()
 }
 
-// Labelled writes "label: text" behind an indentation.
+// Labelled writes "label: text" after an indentation.
 func (t *Terminal) Labelled(indent int, colour, label, text string) {
 	t.Lay(indent+2, Styled{"", strings.Repeat(" ", indent)}, Styled{colour, Visible(label) + ":"}, Styled{"", " " + Visible(text)})
 }
 
-// Row writes a name, filled to width cells, and a value that may be longer than a line.
+// Row writes a name, padded to width cells, and a value that may exceed a line.
 func (t *Terminal) Row(width int, name, value string) {
 	t.Lay(width+1, Styled{Dim, Pad(name, width)}, Styled{"", " " + Visible(value)})
 }
 
-// Indent writes Markdown with a prefix before every line. On a screen longer lines are broken
-// between words, those of a list under their own text; code and tables stay as they are.
+// Indent writes Markdown with a prefix before every line. On a screen it breaks longer lines
+// between words, with list items under their own text; code and tables stay.
 func (t *Terminal) Indent(prefix, text string) {
 	width := min(t.Width, MaxMeasure+displaywidth.String(prefix))
 	fence, inList := "", false
@@ -184,27 +183,27 @@ type glyph struct {
 
 func (g glyph) space() bool { return g.text == " " || g.text == "\t" }
 
-// ideographic reports a character that lines may be broken beside: Chinese, Japanese, emoji. Korean
+// ideographic reports whether lines may break beside a character: Chinese, Japanese, emoji. Korean
 // has words.
 func (g glyph) ideographic() bool {
 	r, _ := utf8.DecodeRuneInString(g.text)
 	return g.width == 2 && !unicode.Is(unicode.Hangul, r)
 }
 
-// Characters that do not begin a line, and those that do not end one.
+// Characters that must not begin a line, and those that must not end one.
 const (
 	closing = ".,;:!?)]}%\"'’”…‥、。，．！？：；）」』】》〉〕］｝％ー々ゝゞヽヾ・ぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶ"
 	opening = "([{‘“（「『【《〈〔［｛"
 )
 
-// breaks reports whether a line may end between two glyphs that no space parts.
+// breaks reports whether a line may end between two glyphs without a space.
 func breaks(a, b glyph) bool {
 	return (a.ideographic() || b.ideographic()) && !strings.Contains(opening, a.text) && !strings.Contains(closing, b.text)
 }
 
-// flow breaks spans into lines of at most first cells, and rest cells for all but the first: at
-// spaces, which go, and beside ideographs; in a word that is longer than a line behind a slash, or
-// anywhere between characters.
+// flow breaks spans into lines of at most first cells, and then rest cells. It breaks at spaces,
+// which it drops, and beside ideographs. It breaks an overlong word after a slash, or between any
+// characters.
 func flow(spans []Styled, first, rest int) [][]Styled {
 	glyphs := glyphsOf(spans)
 	var lines [][]Styled
@@ -230,7 +229,7 @@ func flow(spans []Styled, first, rest int) [][]Styled {
 			return append(lines, styledOf(glyphs[at:]))
 		case glyphs[i].text == "\n":
 			end = i
-		case end > 0 && wordWidth(glyphs[end:]) <= rest: // the word at hand has room in the next line
+		case end > 0 && wordWidth(glyphs[end:]) <= rest: // the current word fits into the next line
 		case slash > end:
 			end = slash
 		case end > 0 && i-end < minPart:
@@ -249,7 +248,7 @@ func flow(spans []Styled, first, rest int) [][]Styled {
 	}
 }
 
-// wordWidth is the width of the first word, behind spaces.
+// wordWidth returns the width of the first word, after spaces.
 func wordWidth(glyphs []glyph) int {
 	width := 0
 	for i, g := range glyphs {
@@ -273,14 +272,15 @@ func blank(glyphs []glyph) bool {
 	return true
 }
 
-// glyphsOf are the glyphs of all spans together: one that spans share looks as it begins.
+// glyphsOf returns the glyphs of all spans together. A glyph across spans has the style of its
+// beginning.
 func glyphsOf(spans []Styled) []glyph {
 	var all strings.Builder
 	for _, s := range spans {
 		all.WriteString(s.Text)
 	}
 	var glyphs []glyph
-	at, end := -1, 0 // the styled at hand, and where it ends
+	at, end := -1, 0 // the current span, and its end
 	for it, pos := displaywidth.StringGraphemes(all.String()), 0; it.Next(); {
 		for pos >= end {
 			at++
@@ -296,7 +296,7 @@ func glyphsOf(spans []Styled) []glyph {
 	return glyphs
 }
 
-// styledOf are glyphs as spans again, without the spaces at their end. A tab is a space here.
+// styledOf converts glyphs back to spans, without trailing spaces. A tab becomes a space.
 func styledOf(glyphs []glyph) []Styled {
 	for len(glyphs) > 0 && glyphs[len(glyphs)-1].space() {
 		glyphs = glyphs[:len(glyphs)-1]

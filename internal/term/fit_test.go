@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The widths are those of Unicode's East Asian Width and of emoji presentation, counted by hand.
+// The widths follow Unicode's East Asian Width and emoji presentation, counted by hand.
 func TestFitCutsByCells(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string
@@ -186,7 +186,7 @@ func TestIndentKeepsCodeAndLists(t *testing.T) {
 	}
 }
 
-// Wide characters take two cells, and what follows the columns is not laid out.
+// Wide characters take two cells, and text after the columns is not laid out.
 func TestColumns(t *testing.T) {
 	got := Columns(2, [][]string{{"a", "日本", "rest", "more"}, {"long", "x"}, {"b", "y", "z"}})
 	if d := cmp.Diff([]string{"a     日本  rest  more", "long  x", "b     y     z"}, got); d != "" {

@@ -13,24 +13,24 @@ type Hit struct {
 	Mark, Colour string // one character, and how it looks
 	ID, Kind     string
 	Statement    string
-	Variants     []string // other statements, where a merge could not decide
-	Remarks      string   // what is special about it, or empty
-	Snippet      string   // of its text, where that answers a query better than the statement; or empty
-	Words        []string // of a query: they stand out in colour
+	Variants     []string // other statements that a merge kept
+	Remarks      string   // special remarks, or empty
+	Snippet      string   // a passage of its text that answers a query better than the statement; or empty
+	Words        []string // words of a query, highlighted in colour
 }
 
-// Sizes of a hitline, in cells.
+// Sizes of a hit, in cells.
 const (
-	StatedAt    = 24     // where the statement stands
-	maxStated   = 400    // of a statement on a screen; show has all
+	StatedAt    = 24     // column of the statement
+	maxStated   = 400    // of a statement on a screen; show prints all
 	maxSnippet  = 240    // of a snippet, everywhere
 	kindWidth   = 10     // the longest kind's
 	shownOfID   = 8      // characters
-	belowIndent = "    " // of the statement, where a screen is too narrow for columns
+	belowIndent = "    " // of the statement on a screen too narrow for columns
 )
 
-// hitline draws a memory: mark, id, kind, statement and remarks in columns, and a snippet under the
-// statement. On a screen too narrow for columns the statement stands below.
+// Hit draws a memory: mark, id, kind, statement and remarks in columns, and a snippet under the
+// statement. On a screen too narrow for columns the statement moves below.
 func (t *Terminal) Hit(h Hit) {
 	lead := []Styled{{h.Colour, h.Mark}, {"", " "}, {Bold, h.ID[:min(shownOfID, len(h.ID))]}, {"", "  " + Pad(h.Kind, kindWidth)}}
 	statement := Visible(h.Statement)
@@ -55,13 +55,13 @@ func (t *Terminal) Hit(h Hit) {
 	}
 }
 
-// Under writes a line under the statement of a hitline.
+// Under writes a line under the statement of a hit.
 func (t *Terminal) Under(text ...Styled) {
 	column := t.Hang(StatedAt)
 	t.Lay(column, append([]Styled{{"", strings.Repeat(" ", column)}}, text...)...)
 }
 
-// highlighted is text in a style, where the words of a query stand out if there are colours.
+// highlighted returns text in a style, with the words of a query highlighted if there are colours.
 func (t *Terminal) highlighted(style, text string, words []string) []Styled {
 	if !t.Colour || len(words) == 0 {
 		return []Styled{{style, text}}
@@ -93,8 +93,8 @@ func (t *Terminal) highlighted(style, text string, words []string) []Styled {
 	return spans
 }
 
-// beginsWord reports whether a word may begin with r behind another character: behind no letter,
-// with a capital behind a small one, and in scripts without spaces.
+// beginsWord reports whether a word may begin with r after another character: after a non-letter,
+// with a capital after a small letter, and in scripts without spaces.
 func beginsWord(before, r rune) bool {
 	return !inWord(before) || unicode.IsLower(before) && unicode.IsUpper(r) || analysis.Unspaced(r)
 }

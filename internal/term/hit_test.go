@@ -55,7 +55,7 @@ func TestHitline(t *testing.T) {
 	}
 }
 
-// A statement that fills the screen is cut there, and nowhere else.
+// A statement that fills the screen is cut there and only there.
 func TestHitlineOfALongStatement(t *testing.T) {
 	var out bytes.Buffer
 	hit := Hit{Mark: " ", ID: "3f9a1c2b7d104e55", Kind: "note", Statement: strings.Repeat("中文 ", 200)}

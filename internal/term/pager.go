@@ -14,11 +14,11 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// An answer that is longer than the screen goes through the pager that git would use. It is held
-// back until it is: a short one starts no pager. Talk keeps its place in a short answer, and
-// follows a long one.
+// An answer longer than the screen goes through git's pager. The answer is held back until then,
+// because a short one starts no pager. Messages keep their place in a short answer, and follow a
+// long one.
 
-// Paged runs fn, whose answer may be long.
+// Paged runs fn, which may print a long answer.
 func (t *Terminal) Paged(ctx context.Context, fn func() error) error {
 	if t.Height <= 0 || t.JSON {
 		return fn()
@@ -30,13 +30,13 @@ func (t *Terminal) Paged(ctx context.Context, fn func() error) error {
 	if ended := p.end(); err == nil || p.closed && errors.Is(err, errPagerClosed) {
 		return ended
 	}
-	if p.pager != nil && Interrupted(err) { // Ctrl-C is the pager's, but git got it too
+	if p.pager != nil && Interrupted(err) { // Ctrl-C belongs to the pager, but git got it too
 		return nil
 	}
 	return err
 }
 
-// pages is an answer on its way to a screen.
+// pages holds an answer on its way to a screen.
 type pages struct {
 	ctx      context.Context
 	term     *Terminal
