@@ -1,6 +1,6 @@
 // Package learn turns kept sessions into memory, in four steps: study (reflect.go) keeps a
-// reflection of each session, dreams proposes operations, inbox accepts what the policy lets
-// through, and what is left waits for a person. Begin with Learner.Learn. Package ingest makes the
+// reflection of each session, dreams proposes operations, inbox accepts those that the policy
+// allows, and the rest waits for a person. Begin with Learner.Learn. Package ingest makes the
 // sessions. A Learner serves one goroutine.
 package learn
 
@@ -24,11 +24,11 @@ type Learner struct {
 
 	// Create creates the memory branch if it is missing.
 	Create func(context.Context) error
-	// Model returns the model of a name, or of the settings without one. It returns nil where no model
-	// is wanted.
+	// Model returns the named model, or the model of the settings. It returns nil if no model is
+	// wanted.
 	Model func(ctx context.Context, name string) (*prompts.Model, prompts.Set, error)
-	// Known returns statements of at most n memories that are nearest to a text. The clone's private
-	// memories are among them if private is true.
+	// Known returns the statements of at most n memories nearest to a text. private includes the
+	// clone's private memories.
 	Known func(ctx context.Context, text string, n int, private bool) ([]string, error)
 }
 
@@ -38,28 +38,28 @@ type (
 	Studied []Tally
 	// Read sums up a model's reading that was kept.
 	Read struct{ reflect.Reading }
-	// Passed names a session that is passed over.
+	// Passed names a skipped session.
 	Passed struct{ Err error }
-	// Unusable is a session about which a model answered nothing usable.
+	// Unusable names a session for which a model gave no usable answer.
 	Unusable struct {
 		Session string
 		Err     error
 	}
-	// GaveUp says that a model is asked nothing more in this pass, after too many unusable answers.
+	// GaveUp means that a model is asked nothing more in this pass, after too many unusable answers.
 	GaveUp struct {
 		Model string
 		Err   error
 	}
-	// NotAsked says that a model is asked nothing more in this pass, after an error of its server.
+	// NotAsked means that a model is asked nothing more in this pass, after an error of its server.
 	NotAsked struct{ Err error }
 	// NoRoom counts events of a session that did not fit into the questions.
 	NoRoom struct {
 		Session       string
 		Events, Parts int
 	}
-	// Spent says that the budget of questions is spent.
+	// Spent means that the budget of questions is spent.
 	Spent struct{ Err error }
-	// Step tells how far a pass over sessions is. A pass ends with N == All.
+	// Step reports the progress of a pass over sessions. A pass ends with N == All.
 	Step struct {
 		N, All int
 		Name   string
@@ -70,14 +70,14 @@ type (
 type Result struct {
 	Reflections int // new ones
 	Accepted    []record.Operation
-	Rest        []inbox.Waiting // operations that were proposed or confirmed now, and wait
+	Rest        []inbox.Waiting // operations proposed or confirmed now that wait
 	Waiting     int             // all that wait
 
 	studied Studied // not reported yet
 }
 
-// Learn studies sessions, dreams over every new reflection, and accepts what the policy lets
-// through. The memory must exist.
+// Learn studies sessions, dreams over every new reflection, and accepts the operations that the
+// policy allows. The memory must exist.
 func (l *Learner) Learn(ctx context.Context, names []string) (*Result, error) {
 	r := &Result{}
 	if err := l.StudyAll(ctx, names, r); err != nil {
@@ -86,7 +86,7 @@ func (l *Learner) Learn(ctx context.Context, names []string) (*Result, error) {
 	return r, l.DreamAndAccept(ctx, r)
 }
 
-// BatchSessions is the number of sessions that are studied together.
+// BatchSessions is the number of sessions studied together.
 const BatchSessions = 50
 
 // StudyAll studies sessions and keeps the new reflections, a batch at a time. An interruption loses
@@ -108,8 +108,8 @@ func (l *Learner) StudyAll(ctx context.Context, names []string, r *Result) error
 	return nil
 }
 
-// DreamAndAccept dreams over every reflection that no dream considered, accepts what the policy
-// lets through, and updates the memories of side branches.
+// DreamAndAccept dreams over every unconsidered reflection, accepts the operations that the policy
+// allows, and updates the memories of side branches.
 func (l *Learner) DreamAndAccept(ctx context.Context, r *Result) error {
 	l.Note(r.studied)
 	touched := map[string]bool{}
@@ -133,8 +133,7 @@ func (l *Learner) DreamAndAccept(ctx context.Context, r *Result) error {
 	return nil
 }
 
-// ReadAll has a model read sessions that the detectors studied, and adds to r what follows from
-// that.
+// ReadAll has a model read sessions that the detectors studied, and adds the results to r.
 func (l *Learner) ReadAll(ctx context.Context, m *prompts.Model, set prompts.Set, names []string, r *Result) error {
 	more := &Result{}
 	purges := purge.Mark(l.State)

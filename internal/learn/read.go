@@ -19,9 +19,9 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// A model reads sessions after the detectors studied them. It takes minutes where they take
-// milliseconds, so their reflections are kept first. Each reading is kept when it is done, so an
-// interruption loses one question.
+// A model reads sessions after the detectors studied them. It takes minutes instead of
+// milliseconds, so the detectors' reflections are kept first. Each finished reading is kept at
+// once, so an interruption loses one question.
 
 // Pass is one pass of a model over sessions.
 type Pass struct {
@@ -29,7 +29,7 @@ type Pass struct {
 	Model *prompts.Model
 	Set   prompts.Set
 	Keep  func(reflect.Reading) error // keeps a reading; it may be called again
-	Dry   bool                        // keeps nothing, not even that a session gave nothing
+	Dry   bool                        // keeps nothing, not even that a session gave no result
 }
 
 // Readings sums up a pass.
@@ -38,7 +38,7 @@ type Readings struct {
 	Left int // sessions that the pass did not reach
 }
 
-// maxUnusable is the number of unusable answers in a row after which a pass gives the model up.
+// maxUnusable is the number of consecutive unusable answers after which a pass gives the model up.
 const maxUnusable = 5
 
 // Over reads sessions one after the other and keeps each reading. It reports a session without a
@@ -133,8 +133,8 @@ func (p Pass) read(ctx context.Context, name string) (hash string, got reflect.R
 	return base.Hash, got, err
 }
 
-// KeepReading writes a reading to the journal, unless a purge came after the mark: it may quote
-// what was purged.
+// KeepReading writes a reading to the journal, unless a purge came after the mark, because it may
+// quote purged text.
 func (l *Learner) KeepReading(ctx context.Context, got reflect.Reading, purges string) error {
 	fresh, err := l.KeepReflections(ctx, []record.Reflection{got.Reflection}, purges)
 	if err == nil && len(fresh) > 0 {
@@ -144,12 +144,12 @@ func (l *Learner) KeepReading(ctx context.Context, got reflect.Reading, purges s
 }
 
 const (
-	maxKnown = 20      // memories that a model is told not to find again
+	maxKnown = 20      // memories listed so that a model does not find them again
 	maxSaid  = 4 << 10 // bytes of a person's words by which they are searched
 )
 
-// KnownAbout returns the statements of memories that are nearest to what a session's user typed.
-// private adds the clone's private memories.
+// KnownAbout returns the statements of memories nearest to the words of a session's user. private
+// adds the clone's private memories.
 func (l *Learner) KnownAbout(ctx context.Context, events []transcript.Event, private bool) ([]string, error) {
 	var said strings.Builder
 	for _, e := range events {
@@ -164,7 +164,7 @@ func (l *Learner) KnownAbout(ctx context.Context, events []transcript.Event, pri
 	return known, err
 }
 
-// Budget counts what models may be asked in a day, for one clone.
+// Budget returns the daily budget of questions to models for one clone.
 func Budget(c *clone.Clone, m config.Model) door.Budget {
 	return door.Budget{Path: filepath.Join(c.State, "model.json"), Calls: m.Calls, Tokens: m.Tokens, Time: time.Duration(m.Seconds) * time.Second, Now: c.Now}
 }
@@ -182,9 +182,9 @@ func (l *Learner) noteSpent(ctx context.Context, spent error) error {
 	return err
 }
 
-// Unread returns the names of kept sessions that m has not read in their present state by the
-// prompt of set, the oldest first. It leaves out those about which m answered nothing usable twice.
-// A nil m stands for any model.
+// Unread returns the names of kept sessions that m has not read in their present state with the
+// prompt of set, oldest first. It omits those with two unusable answers from m. A nil m means any
+// model.
 func (l *Learner) Unread(ctx context.Context, m *prompts.Model, set prompts.Set) ([]string, error) {
 	kept := l.sessions()
 	ids := map[string]bool{}

@@ -31,8 +31,8 @@ func (l *Learner) sessions() []reflect.Kept {
 	return kept
 }
 
-// Pending returns the names of kept sessions without a reflection of their present state, the
-// oldest first. It reads no events. A session whose file lacks a hash is among them.
+// Pending returns the names of kept sessions without a reflection of their present state, oldest
+// first. It reads no events. It includes sessions whose file lacks a hash.
 func (l *Learner) Pending(ctx context.Context) ([]string, error) {
 	var all []record.Reflection // with the ids that Study would give them
 	for _, k := range l.sessions() {
@@ -64,8 +64,8 @@ func (l *Learner) Unkept(ctx context.Context, all []record.Reflection) ([]record
 	return out, err
 }
 
-// Study reads sessions and reflects on each. A lenient Study reports a session that cannot be read,
-// and goes on.
+// Study reads sessions and reflects on each. A lenient Study reports an unreadable session and
+// continues.
 func (l *Learner) Study(ctx context.Context, names []string, lenient bool) ([]record.Reflection, error) {
 	var out []record.Reflection
 	for _, name := range names {
@@ -86,7 +86,7 @@ func (l *Learner) Study(ctx context.Context, names []string, lenient bool) ([]re
 }
 
 // KeepReflections writes the reflections that the journal lacks in one commit, and returns them. It
-// writes none if a purge came since the mark: they may quote what was purged.
+// writes none if a purge came since the mark, because they may quote purged text.
 func (l *Learner) KeepReflections(ctx context.Context, studied []record.Reflection, purges string) ([]record.Reflection, error) {
 	var fresh []record.Reflection
 	err := l.Update(ctx, func(tx *record.Tx, _ clone.Team) error {

@@ -9,8 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/prompts"
 )
 
-// unusable remembers the questions that gave a model nothing usable, so that it is not asked for
-// ever.
+// unusable records the questions with unusable answers, so that a model is not asked forever.
 type unusable struct {
 	Model  string         `json:"model"`  // digest; another model starts with an empty list
 	Failed map[string]int `json:"failed"` // hash of a session's events, or name of a dream → attempts
@@ -23,7 +22,7 @@ const (
 	aDream       = "dream "
 )
 
-// openUnusable reads what is remembered of a model, or of the last one if m is nil.
+// openUnusable reads the record of a model, or of the last one if m is nil.
 func openUnusable(state string, m *prompts.Model) *unusable {
 	u := &unusable{}
 	data, err := file.Read(filepath.Join(state, unusableFile), 4<<20)
@@ -39,7 +38,7 @@ func openUnusable(state string, m *prompts.Model) *unusable {
 	return u
 }
 
-// enough reports whether a question failed so often that it is not asked again.
+// enough reports whether a question failed too often to be asked again.
 func (u *unusable) enough(question string) bool { return u.Failed[question] >= maxAttempts }
 
 // add counts a failed attempt.

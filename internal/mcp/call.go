@@ -51,10 +51,10 @@ func (c *call) remarks() string {
 	return cut.Marked(brief.TaglessLines(strings.Join(lines, "\n")), maxFault)
 }
 
-// maxFault bounds an error or the remarks that an agent is told, in bytes.
+// maxFault bounds an error or the remarks sent to an agent, in bytes.
 const maxFault = 2000
 
-// Bounds of arguments. Clients do not hold to a schema, so the tools check.
+// Bounds of arguments. Clients do not enforce a schema, so the tools check.
 const (
 	maxLimit     = 20
 	defaultLimit = 8
@@ -100,8 +100,8 @@ func (c *call) query(text string, most int) (string, error) {
 	return short, nil
 }
 
-// files checks the names of files that an agent works on, and returns them below the top of the
-// work tree, with slashes.
+// files checks the names of an agent's files, and returns them relative to the top of the work
+// tree, with slashes.
 func (c *call) files(names []string) (out []string, err error) {
 	if len(names) > maxFiles {
 		return nil, exit.Usage("", "files are %d and may be %d", len(names), maxFiles)

@@ -15,8 +15,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/remember"
 )
 
-// Memories that a tool returns are in the element of all that is given, so that an agent can tell
-// them from a tool's findings, and nothing is learned from them again.
+// Returned memories are wrapped in the element of all injected text. An agent can then tell them
+// from a tool's findings, and Reverie does not learn from them again.
 
 // Occasions of the tools in the ledger, beside brief.Occasions.
 const (
@@ -74,7 +74,7 @@ func (c *call) recall() (string, error) {
 	return c.giveHits(d, found), nil
 }
 
-// noteAnswer notes what there is to say about an answer beside its hits.
+// noteAnswer adds the remarks on an answer beside its hits.
 func (c *call) noteAnswer(d *Desk, a reader.Answer) {
 	before, after := a.Remarks(d.Reader)
 	lines := append(a.Unsaid(), before...)
@@ -94,7 +94,7 @@ func (c *call) noteAnswer(d *Desk, a reader.Answer) {
 	}
 }
 
-// giveHits returns the hits that agents may be given, the best first, with the remarks behind them.
+// giveHits returns the hits that agents may see, best first, followed by the remarks.
 func (c *call) giveHits(d *Desk, a reader.Answer) string {
 	in := brief.Injection{For: forRecall, Cut: map[string]int{}}
 	var all []record.Memory
@@ -193,7 +193,7 @@ func (c *call) show() (string, error) {
 	return c.giveWhole(d, f), nil
 }
 
-// giveWhole returns one memory with everything known about it, as far as there is room.
+// giveWhole returns one memory with everything known about it, as far as it fits.
 func (c *call) giveWhole(d *Desk, f reader.Found) string {
 	m := f.Memory
 	var b strings.Builder
@@ -224,8 +224,8 @@ func (c *call) giveWhole(d *Desk, f reader.Found) string {
 	return c.give(d, &in, text)
 }
 
-// framed puts a text into the element of all that is given, as far as there is room. rest follows
-// the note on a cut.
+// framed wraps a text in the element of all injected text, as far as it fits. rest follows the note
+// on a cut.
 func framed(occasion, intro, text, rest string) string {
 	open := "<" + brief.Element + ` for="` + occasion + "\">\n" + intro + "\n"
 	end := "</" + brief.Element + ">\n"

@@ -1,6 +1,6 @@
-// Package mcp serves a clone's memory to an agent over the Model Context Protocol: tools as data
-// (tools.go), each of which checks its arguments and calls the same functions as a command. Begin
-// with Server.Serve. Several calls may run at once.
+// Package mcp serves a clone's memory to an agent over the Model Context Protocol. The tools are
+// data (tools.go); each checks its arguments and calls the same functions as a command. Begin with
+// Server.Serve. Several calls may run at once.
 package mcp
 
 import (
@@ -27,21 +27,21 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// Server says how a client is served. All functions must be set.
+// Server configures the service for a client. All functions must be set.
 type Server struct {
 	Agent    string // the agent's name in hooks.Agents; empty: the client's own name
 	ReadOnly bool   // offer no tool that writes
 	Version  string
 	Log      io.Writer // hears of defects
 
-	// Open opens the clone for one call of a caller, "<agent>/<session>" or the agent alone. Remarks
-	// on the work go to notes, a line each.
+	// Open opens the clone for one call of a caller, "<agent>/<session>" or the agent alone. It writes
+	// remarks to notes, one per line.
 	Open func(ctx context.Context, caller string, notes io.Writer) (*Desk, error)
-	// Explain returns the exit code that a command gives an error, and the hint that follows it.
+	// Explain returns the exit code and the hint that a command gives for an error.
 	Explain func(error) (code int, hint string)
 }
 
-// Desk is a clone as one call has opened it.
+// Desk is a clone opened by one call.
 type Desk struct {
 	*reader.Reader
 	Learner *learn.Learner
@@ -96,10 +96,10 @@ func (s Server) New() *sdk.Server {
 // AtOnce bounds the calls that run at once. More wait.
 const AtOnce = 8
 
-// patience bounds one call, from when it runs.
+// patience bounds one call, from its start.
 const patience = 60 * time.Second
 
-// handler answers calls of a tool. An error becomes an answer that says so, and the server goes on.
+// handler answers calls of a tool. It turns an error into an answer, and the server goes on.
 func (s Server) handler(t tool, slots chan struct{}) sdk.ToolHandler {
 	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		select {
@@ -136,7 +136,7 @@ func (c *call) run(t tool) (text string, err error) {
 	return t.run(c)
 }
 
-// fault returns an error as an agent reads it.
+// fault returns an error in the form that an agent reads.
 func (s Server) fault(err error) string {
 	text := "reverie: " + err.Error()
 	if hint := s.hint(err); hint != "" {
@@ -145,7 +145,7 @@ func (s Server) fault(err error) string {
 	return cut.Marked(brief.TaglessLines(text), maxFault)
 }
 
-// hint says what an agent can do about an error with tools: it has no command line.
+// hint returns an agent's remedy for an error, by tools: it has no command line.
 func (s Server) hint(err error) string {
 	code, hint := s.Explain(err)
 	switch {
@@ -159,10 +159,10 @@ func (s Server) hint(err error) string {
 	return hint
 }
 
-// clientAgent returns our name of an agent whose client presents itself by a name.
+// clientAgent maps a client's name for itself to our name of the agent.
 func clientAgent(name string) string {
 	switch name := strings.ToLower(name); {
-	case strings.HasPrefix(name, "claude-code"): // other clients of its maker begin with "claude" too
+	case strings.HasPrefix(name, "claude-code"): // the maker's other clients begin with "claude" too
 		return "claude"
 	case strings.HasPrefix(name, "codex"):
 		return "codex"
@@ -177,9 +177,8 @@ func clientAgent(name string) string {
 	return safe[:min(40, len(safe))]
 }
 
-// caller names the caller as "<agent>/<session>", or as the agent alone. The environment tells the
-// session of the agent that set it, and of no other. An agent may also name the session in each
-// call.
+// caller names the caller as "<agent>/<session>", or as the agent alone. The environment names the
+// session only for the agent that set it. An agent may also name the session in each call.
 func (s Server) caller(req *sdk.CallToolRequest) string {
 	agent := s.Agent
 	if agent == "" {

@@ -186,9 +186,8 @@ func (l lookup) answers(r *recall.Request) (n int) {
 	return n
 }
 
-// ranked returns the documents that match a request. Those with its phrases come first. If there
-// are none, loose is true and they have the phrases' words. For a query of only filters it returns
-// the newest.
+// ranked returns the documents that match a request. If none has its phrases, loose is true and it
+// returns those with the phrases' words. For a query of only filters it returns the newest.
 func (l lookup) ranked(r *recall.Request) (found []recall.Found, loose bool) {
 	if Wordless(l.q) {
 		return l.x.Newest(r.N, l.x.Without(r.Not, r.Keep)), false

@@ -2,15 +2,15 @@ package redact
 
 import "strings"
 
-// lookName looks at a word that may belong to the name of a secret: for the value assigned to it,
-// else for a random string beside it.
+// lookName examines a word that may belong to the name of a secret: it looks for the assigned
+// value, or else for a random string nearby.
 func lookName(s *scan, at int) {
 	if at < s.named {
 		return
 	}
 	n := nameAt(s.text, at)
 	if s.named = n.end; n.end >= at+maxName-2 {
-		s.named -= 20 // a run that is too long for a name may end in one
+		s.named -= 20 // an overlong run may end in a name
 	}
 	if n.strength == none || s.chance(n) {
 		return
@@ -29,7 +29,7 @@ func lookName(s *scan, at int) {
 		return
 	}
 	if sep == sepTight || sep == sepLoose || n.end-n.start < len("pass") {
-		return // its value is no secret, so it announces none; or pw in the midst of base64
+		return // its value is no secret, so it announces none; or pw inside base64
 	}
 	s.lookBeside(n)
 }
@@ -37,8 +37,8 @@ func lookName(s *scan, at int) {
 // minDrawn is the length of a surrounding base64 run, in bytes, from which a name in it is chance.
 const minDrawn = 24
 
-// chance reports whether a name is letters of base64 that happen to spell it. Between slashes it
-// may be a part of a path.
+// chance reports whether a name is base64 that happens to spell it. Between slashes it may be a
+// part of a path.
 func (s *scan) chance(n name) bool {
 	text := s.text
 	low, high := drawnRun(text, n.start, n.end)
@@ -64,8 +64,8 @@ func drawnRun(text string, start, end int) (low, high int) {
 	return low, high
 }
 
-// lookAround looks for what a noun announces elsewhere: in a column, on the next line, on the same
-// one.
+// lookAround looks for the value of a noun elsewhere: in a column, on the next line, on the same
+// line.
 func (s *scan) lookAround(n name) {
 	if !s.columns(n) && !s.nextLine(n) {
 		s.lookBeside(n)
@@ -75,7 +75,7 @@ func (s *scan) lookAround(n name) {
 // value locates the value of a name: text[start:end].
 type value struct {
 	start, end int
-	strength   strength // of the name, or more where the place leaves no doubt
+	strength   strength // of the name, or more if the place leaves no doubt
 	in         setting
 	closed     bool // it stands in quotes
 	scheme     bool // it follows Bearer, Basic, …
@@ -91,8 +91,8 @@ func (s *scan) assigned(n name, at int, sep sepKind) (span, bool) {
 		return span{}, false
 	}
 	if !v.closed && len(text) > 64 {
-		// A long run with many names in it: after some looks, judge by its beginning.
-		// With very many it is contrived, and taken out as a whole.
+		// In a long run with many names, judge by its beginning after some looks. With very many it is
+		// contrived, and removed as a whole.
 		if s.run.judged++; s.run.judged > 64 {
 			return span{v.start, v.end, ruleAssignment}, true
 		} else if s.run.judged > 8 {
@@ -115,8 +115,7 @@ func (s *scan) assigned(n name, at int, sep sepKind) (span, bool) {
 
 func isPIN(v string) bool { return len(v) >= 4 && len(v) <= 8 && digitSet.run(v, 0, len(v)) == len(v) }
 
-// valueAt returns where the value that begins at s.text[at] lies, and what the place tells about
-// it.
+// valueAt locates the value that begins at s.text[at], with the evidence of its place.
 func (s *scan) valueAt(n name, at int, sep sepKind) value {
 	text := s.text
 	v := value{strength: n.strength, in: loose}
@@ -141,7 +140,7 @@ func (s *scan) valueAt(n name, at int, sep sepKind) value {
 		return v
 	}
 	v.end = s.bareEnd(v.start, envLine(n, sep))
-	if text[n.start] >= 0xe0 { // a noun of Chinese, Japanese or Korean: the sentence goes on without a blank
+	if text[n.start] >= 0xe0 { // a Chinese, Japanese or Korean noun: the sentence continues without a blank
 		for i := v.start; i < v.end; i++ {
 			if text[i] >= 0x80 {
 				v.end = i
@@ -159,11 +158,11 @@ func (s *scan) valueAt(n name, at int, sep sepKind) value {
 	return v
 }
 
-// envLine reports whether a value stands as in a .env file, where nothing but a blank ends it.
+// envLine reports whether a value is in the form of a .env file, where only a blank ends it.
 func envLine(n name, sep sepKind) bool { return n.upper && sep == sepTight }
 
-// isCode reports whether a value without quotes is more likely an expression of a program, by what
-// follows it.
+// isCode reports whether an unquoted value is more likely a program's expression, by the text after
+// it.
 func isCode(text string, n name, v value, sep sepKind) bool {
 	if envLine(n, sep) || sep == sepSays {
 		return false
@@ -176,7 +175,7 @@ func isCode(text string, n name, v value, sep sepKind) bool {
 	return isOneOf(next, "([{") || v.in == loose && next == '<' || isOneOf(next, ",)}|") && variable(s, true) || v.in == loose && variable(s, next == ';')
 }
 
-// fits reports whether a value can stand after a separator that says little: a comma or blanks.
+// fits reports whether a value can follow a weak separator: a comma or blanks.
 func fits(text string, n name, v value, sep sepKind) bool {
 	s := text[v.start:v.end]
 	switch sep {
@@ -197,7 +196,7 @@ func fits(text string, n name, v value, sep sepKind) bool {
 	return true
 }
 
-// used reports whether a sentence tells to use the secret: "use the password hunter2 for staging".
+// used reports whether a sentence says to use the secret: "use the password hunter2 for staging".
 func used(text string, n name) bool {
 	before := text[max(0, n.start-32):n.start]
 	before = before[strings.LastIndexByte(before, '\n')+1:]

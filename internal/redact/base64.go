@@ -6,16 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// minRun is the shortest run of letters and digits looked at as such, and minBase64 the shortest
+// minRun is the shortest run of letters and digits that is examined, and minBase64 the shortest
 // that is decoded.
 const (
 	minRun    = 22
 	minBase64 = 28
 )
 
-// findRuns looks at long runs of the base64 alphabets: formats without a fixed beginning, private
-// keys without their first line, and base64 of a text in which s finds a secret. It looks at every
-// minRun-th byte only.
+// findRuns examines long runs of the base64 alphabets: formats without a fixed prefix, private keys
+// without their first line, and base64 of a text in which s finds a secret. It samples every
+// minRun-th byte.
 func findRuns(text string, s *Scanner) []span {
 	var found []span
 	last := 0 // end of the run before
@@ -38,8 +38,8 @@ func findRuns(text string, s *Scanner) []span {
 	return found
 }
 
-// lookRun looks at one run, and at the lines of base64 that follow it. Without a finding, the
-// span's end tells how far it has looked.
+// lookRun examines one run, and the lines of base64 after it. Without a finding, the span's end
+// tells how far it has looked.
 func lookRun(text string, start, end int, s *Scanner) (span, bool) {
 	if start > 0 && escapeEnd(text, start+1) { // \n
 		start++

@@ -103,8 +103,8 @@ func BenchmarkText(b *testing.B) {
 	})
 }
 
-// hostilePieces are texts that are slow when they are repeated: every trigger and format with what
-// may follow it. § stands for a drawn value.
+// hostilePieces returns texts that are slow when repeated: every trigger and format with possible
+// continuations. § marks a drawn value.
 func hostilePieces() []string {
 	filed.once.Do(file)
 	pieces := []string{"-----BEGIN PRIV" + "ATE KEY-----\n", "-----END PRIV" + "ATE KEY-----\n", "A", strings.Repeat("QUJD", 16) + "\n", "[redacted:", "[redacted:literal]",
@@ -121,7 +121,7 @@ func hostilePieces() []string {
 }
 
 // BenchmarkHostile repeats each piece, and prints the slowest with their speeds at four times the
-// size: a work that grew faster than the text would show there.
+// size. Superlinear work would show there.
 func BenchmarkHostile(b *testing.B) {
 	r := rand.New(rand.NewPCG(4, 4))
 	speed := func(piece string, size int) float64 {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// carrier is a kind of text that a secret stands in.
+// carrier is a kind of text that contains a secret.
 type carrier struct {
 	name  string
 	json  bool // the text is a JSON document

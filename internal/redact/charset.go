@@ -19,7 +19,7 @@ const (
 	dashSet   // alnum _ -
 	dotSet    // alnum _ - .
 	base64Set // alnum + / =
-	anySet    // everything one of the above has, and : % ~
+	anySet    // the union of the above, and : % ~
 
 	// Sets that one or two formats use.
 	dotTilde    // alnum _ - . ~
@@ -35,7 +35,7 @@ const (
 	hashSet  // cryptSet and }
 
 	base64Plain // alnum + /
-	wideSet     // base64Plain, = and what escapes and colours in a run begin with or hold
+	wideSet     // base64Plain, =, and the bytes of escapes and colours in a run
 )
 
 var sets = [...]charset{
@@ -99,9 +99,8 @@ func (n setName) back(text string, at, limit int) int {
 	return at
 }
 
-// boundary reports whether a token may begin at text[at]: what stands before is no letter, digit or
-// underscore, or is the end of an escape (\n, \u0026, %3D, a terminal's colour) that only looks
-// like one.
+// boundary reports whether a token may begin at text[at]. The byte before must not be a letter,
+// digit or underscore, unless it ends an escape (\n, \u0026, %3D, a terminal's colour).
 func boundary(text string, at int) bool {
 	if at == 0 || !sets[wordSet].has(text[at-1]) {
 		return true
@@ -123,8 +122,8 @@ func escapeEnd(text string, at int) bool {
 	return text[at-1] == 'm' && colourStart(text, at) < at
 }
 
-// colourStart returns where the terminal's colour sequence that ends before text[at] begins
-// (`[0;31m` and what stands for ESC before it), or at.
+// colourStart returns the start of the terminal's colour sequence that ends before text[at]
+// (`[0;31m` with its ESC in any form), or at.
 func colourStart(text string, at int) int {
 	i := at - 1
 	if i < 0 || text[i] != 'm' {
@@ -180,7 +179,7 @@ func isHex(v string) bool {
 	return v != ""
 }
 
-// joined takes line ends out of base64.
+// joined removes line ends from base64.
 func joined(v string) string {
 	if !strings.ContainsAny(v, "\n\\") {
 		return v

@@ -14,8 +14,7 @@ import (
 // These tests check the claims of docs/secrets.md on fresh random values per cell. § marks the
 // secret's place.
 
-// valueKinds draws values: a name that announces a secret only softly is believed for the random
-// ones.
+// valueKinds draws values. A name that announces a secret only weakly counts for the random ones.
 var valueKinds = []struct {
 	kind   string
 	random bool
@@ -36,7 +35,7 @@ var valueKinds = []struct {
 	}},
 }
 
-// nameList has names that announce secrets: at first those believed for any value, then those for
+// nameList has names that announce secrets: first those that count for any value, then those for
 // random ones.
 var nameList = [2][]string{
 	strings.Fields(`PASSWORD DB_PASSWORD SMTP_PASS PGPASSWORD ADMIN_PWD ROOT_PASSWD DB_PW SMTP_PW ROOTPW PSK WIFI_PSK PRESHARED_KEY SHARED_KEY
@@ -53,8 +52,8 @@ func kebab(name string) string  { return strings.ReplaceAll(snake(name), "_", "-
 func pointy(name string) string { return strings.ReplaceAll(snake(name), "_", ".") }
 func pascal(name string) string { c := camel(name); return strings.ToUpper(c[:1]) + c[1:] }
 
-// forms are ways to give a name a value. In those that are environments a person's value is claimed
-// for every name.
+// forms are ways to give a name a value. In environment forms a person's value is claimed for every
+// name.
 var forms = []struct {
 	name, text  string
 	style       func(string) string
@@ -271,7 +270,7 @@ var kindsOfSecrets = []struct{ kind, text string }{
 	{"PIN in settings", "PIN=‹d6›"},
 }
 
-// aroundThem are carriers that leave the form as it is.
+// aroundThem are carriers that do not change the form.
 var aroundThem = []struct {
 	name  string
 	write func(text string) string
@@ -283,7 +282,7 @@ var aroundThem = []struct {
 	{"JSON string as text", func(s string) string { return asJSON(map[string]string{"output": "x\n" + s + "\ny"}) }},
 }
 
-// fill replaces the signs of a kind's text by drawn values and returns these.
+// fill replaces the signs in a kind's text with drawn values and returns these.
 func fill(r *rand.Rand, text string) (string, []string) {
 	const base58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 	var secrets []string

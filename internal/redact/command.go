@@ -2,18 +2,18 @@ package redact
 
 import "strings"
 
-// command is a program that takes a secret as an argument under a name that tells nothing.
+// command is a program that takes a secret as an argument under an innocent name.
 type command struct {
-	name   string   // as it is typed, at least three bytes; it may be two words
-	next   []string // options and keywords whose next argument, or what follows an equals sign, is a secret
-	glued  []string // options that the secret follows at once: -phunter2
+	name   string   // as typed, at least three bytes; it may be two words
+	next   []string // options and keywords whose next argument, or text after an equals sign, is a secret
+	glued  []string // options directly followed by the secret: -phunter2
 	pairs  []string // options whose argument is user:secret
 	cookie []string // options whose argument is cookies
-	strip  string   // what may stand before the secret
-	parts  string   // an argument of two parts between which one of these bytes stands is user and secret
-	words  int      // the number of the argument that is a secret, options not counted; 0 for none
-	share  bool     // the argument behind \\server\share is a secret, and options begin with a slash
-	needs  string   // an option without which the command takes no secret so
+	strip  string   // possible text before the secret
+	parts  string   // an argument split by one of these bytes is user and secret
+	words  int      // the position of the secret among the arguments, without options; 0 for none
+	share  bool     // the argument after \\server\share is a secret, and options begin with a slash
+	needs  string   // an option without which the command takes no such secret
 }
 
 var commands = [...]command{
@@ -99,13 +99,13 @@ var commands = [...]command{
 	{name: "jarsigner", next: []string{"-storepass", "-keypass"}},
 }
 
-// maxCommand bounds a command line, and perLine how many commands of one line are looked at.
+// maxCommand bounds a command line, and perLine the commands examined on one line.
 const (
 	maxCommand = 600
 	perLine    = 4
 )
 
-// look looks at the arguments of the command whose name is at s.text[at:].
+// look examines the arguments of the command whose name is at s.text[at:].
 func (c *command) look(s *scan, at int) {
 	end := at + len(c.name)
 	if !boundary(s.text, at) || end < len(s.text) && c.name[len(c.name)-1] != ' ' && !isOneOf(s.text[end], " \t\"'") {
@@ -123,7 +123,7 @@ func (c *command) look(s *scan, at int) {
 	c.arguments(s, end)
 }
 
-// arguments looks at the arguments from s.text[at] on, to the end of the command.
+// arguments examines the arguments from s.text[at] on, to the end of the command.
 func (c *command) arguments(s *scan, at int) {
 	text, word, option := s.text, 0, ""
 	needed := c.needs == ""
@@ -200,7 +200,7 @@ func (c *command) arguments(s *scan, at int) {
 	}
 }
 
-// takes reports whether an option's or a keyword's next argument is of interest.
+// takes reports whether an option's or a keyword's next argument matters.
 func (c *command) takes(option string) bool {
 	for _, list := range [...][]string{c.next, c.pairs, c.cookie} {
 		for _, o := range list {
@@ -212,7 +212,7 @@ func (c *command) takes(option string) bool {
 	return false
 }
 
-// argument looks at the argument text[start:end] of an option.
+// argument examines the argument text[start:end] of an option.
 func (c *command) argument(s *scan, option string, start, end int) {
 	has := func(list []string) bool {
 		for _, o := range list {
@@ -237,7 +237,7 @@ func (c *command) argument(s *scan, option string, start, end int) {
 	}
 }
 
-// secretArgument takes text[start:end], where a secret belongs, unless it is a placeholder or a
+// secretArgument redacts text[start:end], in a secret's place, unless it is a placeholder or a
 // path.
 func (s *scan) secretArgument(start, end int, sure bool) {
 	if start >= end {
@@ -278,13 +278,13 @@ func lookStdin(s *scan, at int) {
 	}
 	for _, here := range [...]string{"<<<", `\u003c\u003c\u003c`} {
 		if i := strings.Index(text[at:end], here); i >= 0 {
-			s.lastArgument(at+i+len(here)-1, min(len(text), end+1), 1) // its last sign serves as the command
+			s.lastArgument(at+i+len(here)-1, min(len(text), end+1), 1) // its last character serves as the command
 		}
 	}
 }
 
-// lastArgument takes the last of the first most arguments of the command text[start:end], or what
-// follows the colon in it.
+// lastArgument redacts the last of the first most arguments of the command text[start:end], or its
+// part after a colon.
 func (s *scan) lastArgument(start, end, most int) {
 	i := start + 1
 	for s.text[start] != '<' && i < end && kind[s.text[i]] != kSpace {

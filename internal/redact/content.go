@@ -12,7 +12,7 @@ func imageData(v string) bool {
 	return false
 }
 
-// printable reports whether b has no control characters but those of text and of a terminal's
+// printable reports whether b has no control characters except those of text and of a terminal's
 // colours.
 func printable(b []byte) bool {
 	for _, c := range b {

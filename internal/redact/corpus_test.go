@@ -8,21 +8,21 @@ import (
 	"strings"
 )
 
-// The corpus is built at run time, every secret from a prefix and a seeded random tail, so that no
-// file of the repository holds anything a scanner would report.
+// The corpus is built at run time, each secret from a prefix and a seeded random tail. So no file
+// of the repository holds anything that a scanner would report.
 
 // planted is a secret of the corpus.
 type planted struct {
 	kind       string
-	structured bool     // it has a provider's format, or is a key or a URL; else only its name gives it away
-	name       string   // what it is called in assignments: DB_PASSWORD
-	words      string   // what it is called in a sentence
+	structured bool     // with a provider's format, or a key or a URL; otherwise only its name reveals it
+	name       string   // its name in assignments: DB_PASSWORD
+	words      string   // its name in a sentence
 	text       string   // as it is written
-	hidden     []string // what must be gone afterwards
+	hidden     []string // text that must be gone afterwards
 }
 
-// needles returns what may not be found in redacted text: each hidden part, and the halves of long
-// ones.
+// needles returns the parts that must not remain in redacted text: each hidden part, and the halves
+// of long ones.
 func (p planted) needles() []string {
 	var all []string
 	for _, h := range p.hidden {
@@ -102,8 +102,7 @@ var kinds = []struct {
 	{"atlassian", "JIRA_TOKEN", "Jira token", "ATA", "TT3xFfGF0", alphanumeric + "-_", 170},
 }
 
-// plantedSecrets returns the corpus: structured secrets and, on their own, ones that only a name
-// gives away.
+// plantedSecrets returns the corpus: structured secrets, and secrets that only a name reveals.
 func plantedSecrets(r *rand.Rand) []planted {
 	var all []planted
 	add := func(p planted) {

@@ -36,8 +36,8 @@ func (s *scan) lookBeside(n name) {
 	}
 }
 
-// trimToken takes off what does not belong to a token: a name before an equals sign, the end of an
-// escape.
+// trimToken removes text that does not belong to a token: a name before an equals sign, the end of
+// an escape.
 func trimToken(text string, start, end int) (int, int) {
 	for i := start + 1; i < end && i < start+16; i++ {
 		if escapeEnd(text, i) {
@@ -53,8 +53,8 @@ func trimToken(text string, start, end int) (int, int) {
 	return start, end
 }
 
-// keyLike reports whether the token text[start:end] can only be a key: letters of both cases and
-// digits, changing places all the time. Hashes, ids, paths, dotted names and data are not.
+// keyLike reports whether the token text[start:end] can only be a key: digits and letters of both
+// cases in constant change. Hashes, ids, paths, dotted names and data are not keys.
 func keyLike(text string, start, end int) bool {
 	v := text[start:end]
 	if len(v) < 20 || len(v) > 180 || digest(v) || isUUID(v) || reference(v) || longPlaceholder(v) {
@@ -79,12 +79,11 @@ func keyLike(text string, start, end int) bool {
 	if named(text, start) {
 		return false
 	}
-	// Public keys, and data cut out of something longer.
+	// Public keys, and parts of longer data.
 	return !strings.HasPrefix(v, "AAAA") && !imageData(v) && !(end < len(text) && (text[end] == '(' || sets[tokenSet].has(text[end])))
 }
 
-// named reports whether the token at text[start] is the value of a name that announces no secret:
-// "requestId":"…".
+// named reports whether the token at text[start] is the value of an innocent name: "requestId":"…".
 func named(text string, start int) bool {
 	i := start
 	for i > 0 && start-i < 8 && isOneOf(text[i-1], "\"'`\\") {

@@ -34,7 +34,7 @@ func secretHead(v string) bool {
 	return false
 }
 
-// secretDER reports whether DER, of which the beginning is enough, is that of a private key.
+// secretDER reports whether DER, or its beginning, belongs to a private key.
 func secretDER(b []byte) bool {
 	seq, ok := derBody(b, 0x30)
 	if !ok {
@@ -64,7 +64,7 @@ func hasBytes(b []byte, prefix string) bool {
 	return strings.HasPrefix(string(b[:min(len(b), len(prefix))]), prefix)
 }
 
-// derBody returns what is there of the content of an element with this tag.
+// derBody returns the available content of an element with this tag.
 func derBody(b []byte, tag byte) ([]byte, bool) {
 	if len(b) < 4 || b[0] != tag {
 		return nil, false
@@ -79,7 +79,7 @@ func derBody(b []byte, tag byte) ([]byte, bool) {
 	return b[n:], true
 }
 
-// publicWords are parts of the labels of what is no secret, letters alone.
+// publicWords are parts of the labels of public data, letters alone.
 var publicWords = []string{"CERTIFICATE", "PUBLICKEY", "PARAMETERS", "PKCS7", "CMS", "CRL", "REQUEST", "SIGNATURE", "MESSAGE", "ENCRYPTEDFILE"}
 
 // publicBlock reports whether text[start:end] is the body of a certificate or of a public key by a
@@ -103,8 +103,7 @@ func publicBlock(text string, start, end int, strict bool) bool {
 	return begins || ends
 }
 
-// publicLabel reports whether a label that stands at the beginning of letters is of what is no
-// secret.
+// publicLabel reports whether the label at the start of letters marks public data.
 func publicLabel(label string) bool {
 	label = label[:min(len(label), 40)]
 	for _, w := range publicWords {
@@ -131,8 +130,7 @@ func letters(text string) string {
 	return string(b)
 }
 
-// harmless reports whether base64 is that of an image or a font, or of text in which nothing is
-// secret.
+// harmless reports whether base64 belongs to an image or a font, or to text without secrets.
 func harmless(text string, runs []keyRun) bool {
 	if imageData(text[runs[0].start:runs[0].end]) {
 		return true
@@ -147,8 +145,7 @@ func holdsKey(text string, r keyRun) bool {
 	return ok && len(findKeys(inner, 0, false)) > 0
 }
 
-// innerText decodes base64 of text. Something may be glued to its beginning, or that may be cut
-// off.
+// innerText decodes base64 of text. Its beginning may be cut off or have text glued to it.
 func innerText(text string, runs []keyRun) (string, bool) {
 	head := body(text, runs, 256)
 	for shift := range min(4, len(head)) {
@@ -159,7 +156,7 @@ func innerText(text string, runs []keyRun) (string, bool) {
 	return "", false
 }
 
-// body returns the characters of runs without their padding, at most so many.
+// body returns at most most characters of runs, without padding.
 func body(text string, runs []keyRun, most int) string {
 	var b strings.Builder
 	for _, r := range runs {
@@ -192,7 +189,7 @@ func textual(b []byte) bool {
 	return false
 }
 
-// jwkNames are the members of a JSON Web Key that are secret.
+// jwkNames lists the secret members of a JSON Web Key.
 var jwkNames = []string{"d", "p", "q", "dp", "dq", "qi", "k"}
 
 // findJWK looks for the secret members of JSON Web Keys.
@@ -228,8 +225,7 @@ func findJWK(text string, found []keySpan) []keySpan {
 	}
 }
 
-// findAge looks for age's secret keys where their dashes are escaped, or something is glued to
-// them.
+// findAge looks for age's secret keys with escaped dashes or text glued to them.
 func findAge(text string, found []keySpan) []keySpan {
 	const word = "AGE"
 	for at := 0; ; at += len(word) {

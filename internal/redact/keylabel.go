@@ -15,7 +15,7 @@ const (
 	keyBegin labelKind = iota
 	keyEnd
 	keyEither // its beginning is gone
-	keyValue  // no label, but what a name in front of it says is a key: WireGuard's
+	keyValue  // no label, but a value whose name says that it is a key: WireGuard's
 )
 
 // maxLabel bounds how far, in bytes, a label is followed to either side. A label may be broken over
@@ -56,7 +56,7 @@ func indexByteFrom(text string, c byte, from int) int {
 	return len(text)
 }
 
-// labelAt returns the label whose V stands at text[at]. Nothing of it lies before text[low].
+// labelAt returns the label whose V is at text[at]. It does not begin before text[low].
 func labelAt(text string, at, low int) (l keyLabel, ok bool) {
 	start := at - 3
 	if start >= low && strings.EqualFold(text[start:at], "pri") {
@@ -120,7 +120,7 @@ func privateLabel(text string, start, at, low int) (l keyLabel, ok bool) {
 	return l, false
 }
 
-// valueAfter returns the run of base64 behind a name that ends before text[at] and a colon or an
+// valueAfter returns the run of base64 after a name that ends before text[at] and a colon or an
 // equals sign.
 func valueAfter(text string, at int, url bool) (r keyRun, ok bool) {
 	if at = separatorEnd(text, at); at < 0 {
@@ -132,8 +132,8 @@ func valueAfter(text string, at int, url bool) (r keyRun, ok bool) {
 	return r, ok && r.start == at
 }
 
-// separatorEnd returns the end of a colon or an equals sign behind a name that ends before
-// text[at], or -1.
+// separatorEnd returns the end of a colon or an equals sign after a name that ends before text[at],
+// or -1.
 func separatorEnd(text string, at int) int {
 	if at = filler(text, at); at >= len(text) {
 		return -1
@@ -145,8 +145,8 @@ func separatorEnd(text string, at int) int {
 	return at + n
 }
 
-// filler skips up to 32 bytes of blanks, quotes and what else stands around a separator. A plus
-// sign is a blank of a form.
+// filler skips up to 32 bytes of blanks, quotes and other text around a separator. In a form, a
+// plus sign is a blank.
 func filler(text string, at int) int {
 	for limit := min(len(text), at+32); at < limit; {
 		c, n := unit(text, at)
@@ -158,8 +158,8 @@ func filler(text string, at int) int {
 	return at
 }
 
-// labelAround returns the label that names a key in text[start:end], if there is a BEGIN or an END
-// before it, and dashes or capitals, or at least dashes behind it.
+// labelAround returns the label that names a key in text[start:end]. A BEGIN or an END must precede
+// it, with dashes or capitals; otherwise dashes must follow.
 func labelAround(text string, start, end, low int) (l keyLabel, ok bool) {
 	capitals := text[start] == 'P' && text[start+1] == 'R' || text[start] == 'O'
 	after, behind := dashesAfter(text, end)
@@ -202,7 +202,7 @@ func labelAround(text string, start, end, low int) (l keyLabel, ok bool) {
 	return l, behind >= 3
 }
 
-// labelWords reports whether nothing but words lies in text[i:end], up to the end of a line.
+// labelWords reports whether text[i:end] holds only words, up to the end of a line.
 func labelWords(text string, i, end int) bool {
 	for i < end {
 		c, n := unit(text, i)
@@ -217,8 +217,7 @@ func labelWords(text string, i, end int) bool {
 	return true
 }
 
-// dashesAfter counts the dashes, however they are written, that follow text[at], and returns where
-// they end.
+// dashesAfter counts the dashes, in any encoding, that follow text[at], and returns their end.
 func dashesAfter(text string, at int) (end, n int) {
 	for i, limit := at, at+maxLabel; i < len(text) && i < limit; {
 		size := dashAt(text, i)
@@ -237,7 +236,7 @@ func dashesAfter(text string, at int) (end, n int) {
 	return end, n
 }
 
-// dashAt returns how many bytes a dash takes at text[at], or 0.
+// dashAt returns the length of a dash at text[at] in bytes, or 0.
 func dashAt(text string, at int) int {
 	switch text[at] {
 	case '-':
@@ -265,8 +264,8 @@ func dashAt(text string, at int) int {
 	return 0
 }
 
-// dashesBefore returns where the dashes before text[at] begin, or at. Blanks may stand between, and
-// colours.
+// dashesBefore returns the start of the dashes before text[at], or at. Blanks and colours may
+// intervene.
 func dashesBefore(text string, at int) int {
 	low := max(0, at-80)
 	for i := at - 1; i >= low; i-- {
@@ -294,7 +293,7 @@ func dashesBefore(text string, at int) int {
 	return at
 }
 
-// blankBetween skips blanks and colours from text[i] on, not further than text[at].
+// blankBetween skips blanks and colours from text[i] on, up to text[at].
 func blankBetween(text string, i, at int) int {
 	for i < at {
 		c, n := unit(text, i)
@@ -306,15 +305,14 @@ func blankBetween(text string, i, at int) int {
 	return i
 }
 
-// escapedDash reports whether what ends before text[at] is an escape that boundary does not know:
-// =2D, an entity.
+// escapedDash reports whether an escape unknown to boundary ends before text[at]: =2D, an entity.
 func escapedDash(text string, at int) bool {
 	return at >= 3 && text[at-3] == '=' && sets[hexSet].has(text[at-1])
 }
 
-// spell returns where a word of capitals ends that begins at text[at] in any case, with anything
-// but letters between its own, or -1. It may go on in the next line, behind what stands before
-// that.
+// spell returns the end of a word of capitals that begins at text[at] in any case, or -1.
+// Non-letters may separate its letters, and it may continue on the next line after that line's
+// prefix.
 func spell(text string, at int, word string) int {
 	crossed := false
 	for limit := at + 24; word != ""; {

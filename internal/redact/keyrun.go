@@ -2,17 +2,17 @@ package redact
 
 import "strings"
 
-// Classes that unit gives besides ASCII characters.
+// Classes that unit returns besides ASCII characters.
 const (
 	unitOther  byte = 0    // no ASCII character
-	unitColour byte = 1    // a terminal's sequence: as if it were not there
+	unitColour byte = 1    // a terminal's sequence, to be ignored
 	unitEscape byte = 0x1b // ESC
 )
 
-// unit reads one character at text[i] through what carriers write for it: JSON's escapes, up to
+// unit reads one character at text[i] through the encodings of carriers: JSON's escapes, up to
 // three times over, percent and quoted-printable encoding, HTML's entities. It returns the
-// character ('\n' for every line end, ' ' for a blank) or a class, and how many bytes it takes: at
-// least one.
+// character ('\n' for any line end, ' ' for a blank) or a class, and its length in bytes, at least
+// one.
 func unit(text string, i int) (c byte, n int) {
 	c = text[i]
 	switch {
@@ -88,7 +88,7 @@ func backslashed(text string, i int) (byte, int) {
 	return c, n
 }
 
-// hexed reads %2B, %252B and =2B. An equals sign that begins none of them is itself.
+// hexed reads %2B, %252B and =2B. Any other equals sign stands for itself.
 func hexed(text string, i int) (byte, int) {
 	n := 1
 	for text[i] == '%' && strings.HasPrefix(text[i+n:], "25") && n < 7 {
@@ -120,7 +120,7 @@ func hexByte(a, b byte) byte {
 	return digit(a)<<4 | digit(b)
 }
 
-// plain is a character as unit gives it.
+// plain maps a character to unit's result.
 func plain(c byte) byte {
 	switch {
 	case c == '\r':
@@ -174,7 +174,7 @@ func entity(text string, i int) (byte, int) {
 	return sequence(text, i, n+j+1)
 }
 
-// sequence reads what follows ESC, which takes n bytes at text[i]: [0;31m.
+// sequence reads the text after ESC, which takes n bytes at text[i]: [0;31m.
 func sequence(text string, i, n int) (byte, int) {
 	if i+n >= len(text) {
 		return unitOther, n
@@ -205,7 +205,7 @@ type keyRun struct {
 	tally
 }
 
-// tally counts what base64 is made of. A character repeated counts once.
+// tally counts the kinds of characters of base64. A repeated character counts once.
 type tally struct {
 	upper, lower, digit, odd int // odd: neither letter nor digit
 	turns                    int // changes between the first three
@@ -250,14 +250,14 @@ func (t *tally) alnum() int { return t.upper + t.lower + t.digit }
 // hex reports whether all are hexadecimal digits of one case: an object id, a digest.
 func (t *tally) hex() bool { return t.beyond == 0 && t.odd == 0 && (t.upper == 0 || t.lower == 0) }
 
-// drawn reports whether characters change between capitals, small letters and digits at so many of
-// a hundred places. Random ones do at 64, words joined by capitals and digits at 35 or fewer.
+// drawn reports whether characters change between capitals, small letters and digits at percent of
+// the places. Random ones do at 64, words joined by capitals and digits at 35 or fewer.
 func (t *tally) drawn(percent int) bool {
 	n := t.alnum()
 	return t.upper >= 2 && t.lower >= 2 && n >= 12 && t.turns*100 >= percent*(n-1) && (n < 24 || t.digit+t.odd > 0)
 }
 
-// random reports whether a run is drawn, and is neither words nor a path with an id in it.
+// random reports whether a run is drawn, and is neither words nor a path with an id.
 func (r *keyRun) random(text string) bool {
 	n := r.alnum()
 	if !r.drawn(35) || n >= minCluster && (r.upper*8 < n || r.lower*8 < n) {
@@ -267,15 +267,15 @@ func (r *keyRun) random(text string) bool {
 	return sh.choppy() || sh.unpronounceable()
 }
 
-// keyLexer goes over runs of base64. It has to begin between two units.
+// keyLexer iterates over runs of base64. It must begin between two units.
 type keyLexer struct {
 	text string
 	at   int
-	url  bool // - and _ belong to a run too
+	url  bool // - and _ also belong to a run
 	line int  // line ends that were passed
 }
 
-// next returns the next run of at least so many characters that begins before text[limit].
+// next returns the next run of at least least characters that begins before text[limit].
 func (l *keyLexer) next(least, limit int) (r keyRun, ok bool) {
 	text := l.text
 	for l.at < limit {
@@ -328,7 +328,7 @@ func (l *keyLexer) next(least, limit int) (r keyRun, ok bool) {
 	return keyRun{}, false
 }
 
-// characters returns a run's characters without its escapes, at most so many.
+// characters returns at most most characters of a run, without its escapes.
 func (r keyRun) characters(text string, most int) string {
 	if r.width == r.end-r.start {
 		return text[r.start:min(r.end, r.start+most)]

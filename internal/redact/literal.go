@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// literalSet finds any of many strings in one pass: a bitmap over the hash of four bytes says where
-// one may begin, and a sorted list per four bytes says which. Finding costs about a nanosecond a
-// byte and, at a place where one may begin, a binary search.
+// literalSet finds any of many strings in one pass. A bitmap over the hash of four bytes marks
+// possible starts, and a sorted list per four bytes identifies the string. It costs about a
+// nanosecond per byte, plus a binary search at each possible start.
 type literalSet struct {
 	bits    [1 << 10]uint64 // 64 Ki bits
 	buckets map[uint32][]literal
-	careful bool // short literals count only where they are no part of a longer word
+	careful bool // short literals do not count inside a longer word
 }
 
 type literal struct {
 	text   string
-	prefix int // position in the bucket of the longest other literal that begins this one, or -1
+	prefix int // index in the bucket of the longest other literal that is its prefix, or -1
 }
 
 var escaper = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
@@ -45,7 +45,7 @@ func newLiteralSet(values []string) *literalSet {
 		}
 		add(v)
 		if len(v) >= 8 {
-			// Without the last characters, which depend on what follows the value.
+			// Without the last characters, which depend on the text after the value.
 			add(base64.StdEncoding.EncodeToString([]byte(v[:len(v)-len(v)%3])))
 		}
 		if alnumSet.run(v, 0, len(v)) == len(v) {

@@ -12,9 +12,9 @@ const (
 	ruleURL        = "url-password"      // scheme://user:password@host
 	ruleSignature  = "url-signature"     // a signed URL's sig= parameter
 	rulePrivateKey = "private-key"       // private keys: see privatekey.go
-	ruleOpenKey    = "private-key-begin" // the beginning of one whose end is not there: more of it may follow
+	ruleOpenKey    = "private-key-begin" // the beginning of a key without its end: more of it may follow
 	ruleBase64     = "base64"            // base64 of a text that holds a secret
-	ruleEntropy    = "entropy"           // a random string beside a word that announces a secret
+	ruleEntropy    = "entropy"           // a random string near a word that announces a secret
 	ruleLiteral    = "literal"           // a value given to New
 	ruleUnstable   = "unstable"          // a whole text that did not settle
 )
@@ -27,8 +27,8 @@ const (
 
 func marker(rule string) string { return markerHead + rule + "]" }
 
-// isRule reports whether a marker can have that name: `[redacted:` with another one is ordinary
-// text, or a secret could hide in it.
+// isRule reports whether a marker can have that name. `[redacted:` with another name is ordinary
+// text, because a secret could hide in it otherwise.
 func isRule(name string) bool {
 	switch name {
 	case ruleAssignment, ruleHeader, ruleURL, ruleSignature, rulePrivateKey, ruleOpenKey, ruleBase64, ruleEntropy, ruleLiteral, ruleUnstable:
@@ -71,8 +71,8 @@ func markerOver(text string, at int) (start, end int, ok bool) {
 	return low + i, low + i + n, low+i+n > at
 }
 
-// clearOfMarkers widens a span so that it cuts no marker and no rune in two. It says false for a
-// span within one marker, and for a span that is nothing but markers.
+// clearOfMarkers widens a span so that it splits no marker and no rune. It returns false for a span
+// within one marker, and for a span of only markers.
 func clearOfMarkers(text string, s span) (span, bool) {
 	if start, end, ok := markerOver(text, s.start); ok {
 		if end >= s.end {

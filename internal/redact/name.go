@@ -9,7 +9,7 @@ import (
 type name struct {
 	start, end int
 	strength   strength
-	flag       bool // it stands as a command line's option: --password
+	flag       bool // a command line option: --password
 	upper      bool // it has no lower case letter: an environment variable
 	dashed     bool // x-api-key: a header
 	pin        bool // its value is a number of four to eight digits
@@ -66,8 +66,8 @@ func nameAt(text string, at int) name {
 	return n
 }
 
-// ending is the end of a name, in lower case and without separators, that tells what the name
-// announces.
+// ending is the end of a name, in lower case and without separators, that decides the name's
+// strength.
 type ending struct {
 	text     string
 	strength strength
@@ -79,13 +79,13 @@ type place int
 
 const (
 	anywhere     place = iota
-	aWord              // where it begins a word of the name: DB_PASS and dbPass, not bypass
+	aWord              // at the start of a word of the name: DB_PASS and dbPass, not bypass
 	aWordOrUpper       // the same, or in a name without lower case letters: ROOTPW
 )
 
-// endingsByLetter has the endings under their last letter. It is made when a name is first met:
-// every command would pay for it at the start. The first ending that fits decides, so the harmless
-// come first.
+// endingsByLetter groups the endings by their last letter. It is built at the first name, because
+// every command would pay for it at the start. The first matching ending decides, so the harmless
+// ones come first.
 var endingsByLetter = sync.OnceValue(func() *[32][]ending {
 	var by [32][]ending
 	add := func(st strength, at place, texts string) {
@@ -94,7 +94,7 @@ var endingsByLetter = sync.OnceValue(func() *[32][]ending {
 			by[last] = append(by[last], ending{t, st, at})
 		}
 	}
-	// Names that only sound like those of secrets.
+	// Harmless names that only sound secret.
 	add(none, anywhere, `pagetoken nexttoken continuationtoken synctoken cancellationtoken canceltoken starttoken startingtoken endtoken
 		stoptoken eostoken bostoken padtoken unktoken septoken masktoken designtoken ggmltoken creationtoken purchasetoken updatetoken
 		clienttoken resumetoken
@@ -115,12 +115,12 @@ var endingsByLetter = sync.OnceValue(func() *[32][]ending {
 	return &by
 })
 
-// Endings that leave a name what it is.
+// Endings that do not change a name's meaning.
 var neutralEndings = []string{"prod", "production", "staging", "dev", "test", "live", "old", "new", "value", "val", "default", "primary",
 	"secondary", "plaintext", "base64", "b64", "base", "string", "str", "raw", "env", "hex"}
 
-// strengthOf tells what a name announces, by its ending: db.password and API_KEY_PROD announce a
-// secret, tokenCount and password_file do not.
+// strengthOf classifies a name by its ending: db.password and API_KEY_PROD announce a secret,
+// tokenCount and password_file do not.
 func strengthOf(ident string) strength {
 	var buf [maxName * 2]byte
 	var begins [maxName * 2]bool // a word of the name

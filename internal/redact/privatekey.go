@@ -11,18 +11,18 @@ import (
 // end. Without labels, a column counts: consecutive lines, each with a run of the same width.
 
 const (
-	maxPrivateKey = 64 << 10 // bytes in which a key is looked for that has one label alone
-	maxGap        = 512      // bytes between two runs of a key: the end of a line and what stands before the next
-	maxSwallowed  = 256      // bytes between two runs that one marker takes the place of
+	maxPrivateKey = 64 << 10 // bytes searched for a key with only one label
+	maxGap        = 512      // bytes between two runs of a key: the end of a line and the prefix of the next
+	maxSwallowed  = 256      // bytes between two runs that one marker replaces
 	maxHeaders    = 512      // bytes between a label and the key itself
-	minKeyRun     = 16       // characters of base64 that are taken for a part of a key between labels
-	minCluster    = 40       // and how many of them have to stand together where a label is missing
+	minKeyRun     = 16       // characters of base64 that count as a part of a key between labels
+	minCluster    = 40       // and the number that must be together without a label
 	minColumn     = 60       // characters of a column's lines: PEM and PGP have 64, OpenSSH 70, MIME 76
-	maxColumn     = 96       // with what may be glued to them: //, ++
+	maxColumn     = 96       // with characters glued to them: //, ++
 	minColumnRuns = 3
 )
 
-// keySpan is a part of a private key. If joined, what stands between the one before and this
+// keySpan is a part of a private key. If joined, the text between the previous part and this
 // belongs to the key too.
 type keySpan struct {
 	span
@@ -30,8 +30,8 @@ type keySpan struct {
 }
 
 // findKeys returns the parts of private keys in text, in order. The first carry bytes follow a
-// label that began one in an earlier text. In an open text more is to come: a column may have just
-// begun at its end.
+// begin label in an earlier text. In an open text more follows: a column may have just begun at its
+// end.
 func findKeys(text string, carry int, open bool) []keySpan {
 	labels := findLabels(text)
 	var found []keySpan
@@ -66,8 +66,8 @@ func settleKeys(found []keySpan) []keySpan {
 	return out
 }
 
-// keySpans are the parts of private keys as Text takes them out: what lies between joined parts
-// goes with them.
+// keySpans returns the parts of private keys that Text removes, including the text between joined
+// parts.
 func keySpans(text string, carry int, open bool) []span {
 	var out []span
 	for _, f := range findKeys(text, carry, open) {
@@ -95,7 +95,7 @@ type zone struct {
 	first, last *keyLabel // that begins and ends it, or nil
 }
 
-// findLabelled looks for keys beside labels.
+// findLabelled looks for keys near labels.
 func findLabelled(text string, labels []keyLabel, carry int) []keySpan {
 	var found []keySpan
 	done := 0 // everything before has been looked at
@@ -141,10 +141,10 @@ func findLabelled(text string, labels []keyLabel, carry int) []keySpan {
 	return found
 }
 
-// look appends what a zone holds of a key to found, and the labels of a key that is there.
+// look appends the parts of a key in a zone to found, with the labels of that key.
 func (z *zone) look(text string, found []keySpan) []keySpan {
 	whole := z.first != nil && z.last != nil
-	carried := z.first == nil && z.last == nil // and what the label said of the key is not known
+	carried := z.first == nil && z.last == nil // the label's details are unknown
 	static := z.first != nil && z.first.static || z.last != nil && z.last.static
 	lexer := keyLexer{text: text, at: z.start, url: true}
 	before := len(found)
@@ -152,7 +152,7 @@ func (z *zone) look(text string, found []keySpan) []keySpan {
 		found = append(found, keySpan{span{z.first.start, z.first.end, rulePrivateKey}, false})
 	}
 	var cluster []keyRun
-	solid, sum, hits := 0, 0, 0 // runs of the cluster up to the last that looks like a key, and what those add up to
+	solid, sum, hits := 0, 0, 0 // runs of the cluster up to the last that looks like a key, and their totals
 	flush := func() {
 		runs := cluster[:solid]
 		for solid > 0 && solid < len(cluster) && same(cluster[solid-1], cluster[solid]) {
@@ -216,8 +216,8 @@ func (z *zone) look(text string, found []keySpan) []keySpan {
 	return found
 }
 
-// rest returns the last line of a key before the label that ends it, where the text has no other or
-// none that is near.
+// rest returns the last line of a key before its end label, if the text has no other line of it
+// nearby.
 func (z *zone) rest(text string) (r keyRun, ok bool) {
 	if z.last == nil {
 		return r, false
@@ -241,8 +241,7 @@ func hexLine(text string, r keyRun) bool {
 	return at >= 0 && isHex(v[at:]) && (at == 0 || !sets[alnumSet].has(v[at-1]))
 }
 
-// hexWithin reports whether a run holds as many hexadecimal digits in a row as make a part of a
-// key.
+// hexWithin reports whether a run holds enough consecutive hexadecimal digits for a part of a key.
 func hexWithin(text string, r keyRun) bool {
 	n := 0
 	for _, c := range []byte(r.characters(text, maxPrivateKey)) {
@@ -255,8 +254,8 @@ func hexWithin(text string, r keyRun) bool {
 	return false
 }
 
-// folded returns the runs of a key between its labels whose lines are too short for others to tell
-// them from words.
+// folded returns the runs of a key between its labels whose lines are too short to be told from
+// words otherwise.
 func folded(text string, z *zone) []keyRun {
 	if z.end-z.start > maxPrivateKey/4 {
 		return nil
@@ -300,8 +299,8 @@ func lastOf(runs []keyRun, width int) int {
 	return 0
 }
 
-// lastLine appends the last line of a key if it follows the runs: it is shorter than those. It
-// stands where the lines before it have theirs, or else it is the longest there.
+// lastLine appends the last, shorter line of a key if it follows the runs. It has the same position
+// as the lines before, or else it is the longest run there.
 func lastLine(text string, runs []keyRun, limit int, found []keySpan) []keySpan {
 	before, place := runs[len(runs)-1], -1
 	if n := len(runs); n > 1 {
@@ -333,8 +332,8 @@ func lastLine(text string, runs []keyRun, limit int, found []keySpan) []keySpan 
 	return append(found, keySpan{span{last.start, last.end, rulePrivateKey}, last.start-before.end <= maxSwallowed})
 }
 
-// findColumns looks for keys without labels, and for such as begin like one. It looks closer only
-// at tokens that are as long as a column's line.
+// findColumns looks for keys without labels, and for text that begins like one. It examines only
+// tokens as long as a column's line.
 func findColumns(text string, open bool, found []keySpan) []keySpan {
 	const stride = minColumn - 12
 	c := column{text: text, found: found}
@@ -362,7 +361,7 @@ func findColumns(text string, open bool, found []keySpan) []keySpan {
 	return c.found
 }
 
-// column is a number of neighbouring runs of one width.
+// column is a series of neighbouring runs of one width.
 type column struct {
 	text        string
 	first, last keyRun
@@ -378,9 +377,9 @@ func (c *column) add(r keyRun) {
 		return
 	}
 	headed := secretHead(r.characters(c.text, headLen))
-	glued := c.n == 1 && c.headed && r.width < c.first.width // more than the key begins in the first line
+	glued := c.n == 1 && c.headed && r.width < c.first.width // more than the key begins on the first line
 	if c.n > 0 && !headed && (same(c.last, r) || glued) && r.start-c.last.end <= maxGap && !labelled(c.text[c.last.end:r.start]) {
-		if c.text[r.start:r.end] != c.text[c.last.start:c.last.end] { // once more the same is no other line
+		if c.text[r.start:r.end] != c.text[c.last.start:c.last.end] { // an exact repetition is not another line
 			c.n++
 			c.tally.merge(r.tally)
 		}
@@ -391,7 +390,7 @@ func (c *column) add(r keyRun) {
 	c.first, c.last, c.n, c.headed, c.tally = r, r, 1, headed, r.tally
 }
 
-// flush ends a column, and appends its runs if it is one of a key.
+// flush ends a column, and appends its runs if it belongs to a key.
 func (c *column) flush(open bool) {
 	n := c.n
 	c.n = 0
@@ -407,7 +406,7 @@ func (c *column) flush(open bool) {
 		return
 	case open && c.last.alnum()*2 < c.last.width: // a bar, a column of zeros
 		return
-	case !open && !c.tally.drawn(45): // one line of a text that goes on tells too little
+	case !open && !c.tally.drawn(45): // one line of an unfinished text is too little evidence
 		return
 	}
 	runs := []keyRun{c.first}
@@ -433,11 +432,11 @@ func (c *column) flush(open bool) {
 	c.found = append(emit(c.found, runs), rest...)
 }
 
-// lineWidths are those of PEM, OpenSSH and MIME. Two lines of one and a shorter one are a column
-// too.
+// lineWidths are the line widths of PEM, OpenSSH and MIME. Two such lines and a shorter one also
+// form a column.
 var lineWidths = []int{64, 70, 76}
 
-// usual reports whether a run is one of lineWidths long, but for slashes and plus signs before it.
+// usual reports whether a run has one of lineWidths, ignoring slashes and plus signs before it.
 func (r keyRun) usual(text string) bool {
 	v := r.characters(text, maxColumn)
 	for lead := 0; lead < 4; lead++ {
@@ -451,8 +450,8 @@ func (r keyRun) usual(text string) bool {
 	return false
 }
 
-// partBefore returns the run before a column that belongs to it: a line of which the beginning is
-// cut off, or one with something else in front.
+// partBefore returns the run before a column that belongs to it: a line with its beginning cut off,
+// or with other text in front.
 func partBefore(text string, first keyRun) (r keyRun, ok bool) {
 	from := max(0, first.start-maxSwallowed)
 	from = wideSet.back(text, from, maxSwallowed)
@@ -468,12 +467,12 @@ func partBefore(text string, first keyRun) (r keyRun, ok bool) {
 	return r, end > from && r.random(text) && !hashed(text, r) && !identified(text, r) && !labelled(text[end:first.start])
 }
 
-// same reports whether two runs have one width, but for the plus sign of a diff.
+// same reports whether two runs have one width, ignoring the plus sign of a diff.
 func same(a, b keyRun) bool {
 	return a.width == b.width || a.plus && a.width-1 == b.width || b.plus && b.width-1 == a.width
 }
 
-// labelled reports whether what stands between two runs parts them: dashes, a label, a marker.
+// labelled reports whether the text between two runs separates them: dashes, a label, a marker.
 func labelled(gap string) bool {
 	if strings.Contains(gap, "---") || strings.Contains(gap, markerHead) {
 		return true
@@ -486,7 +485,7 @@ func labelled(gap string) bool {
 	return false
 }
 
-// hashed reports whether a run says of itself that it is a hash: sha512-…, h1:…
+// hashed reports whether a run is marked as a hash: sha512-…, h1:…
 func hashed(text string, r keyRun) bool {
 	if digest(text[r.start:r.end]) {
 		return true

@@ -32,12 +32,12 @@ import (
 
 func newRand() *mathrand.Rand { return mathrand.New(mathrand.NewPCG(12, 12)) }
 
-// testKey is a private key as a file has it.
+// testKey is a private key in the form of a file.
 type testKey struct {
 	kind string
 	text string
-	body string // what has to be gone, line ends left out
-	cuts bool   // it has lines enough to be known without its labels
+	body string // the part that must be gone, without line ends
+	cuts bool   // it has enough lines to be recognised without labels
 }
 
 func must[T any](v T, err error) T {
@@ -61,7 +61,7 @@ func wrap(v string, width int) string {
 	return b.String()
 }
 
-// labels are put together at run time, so that this file holds none.
+// armour joins labels at run time, so that this file holds none.
 func armour(label, headers string, body []byte, width int) (text, encoded string) {
 	encoded = base64.StdEncoding.EncodeToString(body)
 	return "-----BEGIN " + label + "-----\n" + headers + wrap(encoded, width) + "-----END " + label + "-----\n", encoded
@@ -69,8 +69,7 @@ func armour(label, headers string, body []byte, width int) (text, encoded string
 
 const privateKey = "PRIV" + "ATE KEY"
 
-// openSSH returns the file of an OpenSSH key, which goes by the public and the private part of its
-// kind.
+// openSSH returns the file of an OpenSSH key, from the public and the private part of its kind.
 func openSSH(kind string, public, private []byte) []byte {
 	str := func(b []byte) []byte { return append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), b...) }
 	name := str([]byte(kind))
@@ -265,7 +264,7 @@ var cuts = []struct {
 
 var plainRuns = strings.NewReplacer(`\\/`, "/", `\/`, "/", `\u002b`, "+", `\u003d`, "=", "&#43;", "+", "&plus;", "+", "&#x2F;", "/", "&equals;", "=", "%2B", "+", "%2F", "/", "=2B", "+")
 
-// leaked returns a window of twelve characters of a key that is still in a text, or nothing.
+// leaked returns a window of twelve characters of a key that is still in a text, or "".
 func leaked(out string, windows map[string]bool) string {
 	for _, text := range []string{out, plainRuns.Replace(out)} {
 		n := 0
@@ -290,10 +289,10 @@ func windowsOf(body string) map[string]bool {
 	return w
 }
 
-// claimed reports whether a part of a key has a label, or lines enough to be known without.
+// claimed reports whether a part of a key has a label, or enough lines to be recognised without.
 func (k testKey) claimed(cut string) bool { return k.cuts || cut != "middle" && cut != "body" }
 
-// keyMatrix counts by kind and by carrier how many texts were clean.
+// keyMatrix counts the clean texts by kind and by carrier.
 func keyMatrix(tb testing.TB, double bool) (byKind, byCarrier map[string]recall, misses []string) {
 	byKind, byCarrier = make(map[string]recall), make(map[string]recall)
 	var s Scanner
@@ -585,7 +584,7 @@ func TestStreamForgetsAfterItsReach(t *testing.T) {
 	}
 }
 
-// A key in any carrier of carriers leaves no run of 16 characters.
+// A key in any nesting of carriers leaves no run of 16 characters.
 func TestKeysInRandomCarriers(t *testing.T) {
 	keys := privateKeys()
 	rapid.Check(t, func(t *rapid.T) {
@@ -650,7 +649,7 @@ func TestLinesThatAreNoKeys(t *testing.T) {
 	}
 }
 
-// BenchmarkPrivateKeys prints how many of a kind's carriers it was taken out of.
+// BenchmarkPrivateKeys prints, per kind, the number of carriers with the key removed.
 func BenchmarkPrivateKeys(b *testing.B) {
 	for b.Loop() {
 		byKind, byCarrier, _ := keyMatrix(b, false)
@@ -662,7 +661,7 @@ func BenchmarkPrivateKeys(b *testing.B) {
 	}
 }
 
-// BenchmarkHostileKeys scans what makes labels and columns slow to find.
+// BenchmarkHostileKeys scans text in which labels and columns are slow to find.
 func BenchmarkHostileKeys(b *testing.B) {
 	encoded := base64.StdEncoding.EncodeToString(randomBytes(700_000))
 	begin, end := "-----BEGIN "+privateKey+"-----", "-----END "+privateKey+"-----"

@@ -2,7 +2,7 @@ package redact
 
 import "strings"
 
-// lookNoun looks at a noun that announces a secret in a sentence.
+// lookNoun examines a noun that announces a secret in a sentence.
 func lookNoun(s *scan, at int) {
 	end, joined, ok := nounAt(s.text, at)
 	if !ok {
@@ -20,8 +20,7 @@ func lookNoun(s *scan, at int) {
 	s.lookAround(n)
 }
 
-// nounAt returns the end of the noun at text[at:] and whether it is one of a language that joins
-// its words.
+// nounAt returns the end of the noun at text[at:], and whether its language joins its words.
 func nounAt(text string, at int) (end int, joined, ok bool) {
 	for t := range tongues {
 		for _, noun := range tongues[t].nouns {
@@ -38,7 +37,7 @@ func nounAt(text string, at int) (end int, joined, ok bool) {
 	return 0, false, false
 }
 
-// sentence returns where the value of a noun begins, and how it is joined to it.
+// sentence returns the start of a noun's value, and the separator between them.
 func sentence(text string, n name, joined bool) (int, sepKind) {
 	i := n.end
 	for _, open := range [...]string{"（", "("} { // 密码（root）
@@ -90,7 +89,7 @@ func opening(text string, at int) int {
 	return at
 }
 
-// phrase is words that announce a secret of a form of its own.
+// phrase announces a secret of a special form.
 type phrase struct {
 	text string
 	look func(s *scan, at int)
@@ -183,8 +182,8 @@ func lookSetPassword(s *scan, at int) {
 	}
 }
 
-// lookWords looks for a phrase of 12 to 24 words that stands for a key (BIP 39) behind the word
-// that announces it.
+// lookWords looks for a phrase of 12 to 24 words that represents a key (BIP 39) after its
+// announcement.
 func lookWords(s *scan, at int) {
 	limit := min(len(s.text), at+400)
 	i := at
@@ -233,7 +232,7 @@ func stopWord(w string) bool {
 	return false
 }
 
-// lookCodes looks for the codes listed behind "recovery codes".
+// lookCodes looks for the codes listed after "recovery codes".
 func lookCodes(s *scan, at int) {
 	limit := min(len(s.text), at+600)
 	i := at

@@ -28,9 +28,8 @@ import (
 	"strings"
 )
 
-// Redacted is text that a Scanner has been over. Only this package makes one; its zero value is
-// empty text. There is deliberately no way to unmarshal one: bytes from outside are scanned, never
-// cast.
+// Redacted is scanned text. Only this package makes one; its zero value is empty text. It
+// deliberately has no way to be unmarshalled: bytes from outside are scanned, never cast.
 type Redacted struct{ s string }
 
 // String returns the text.

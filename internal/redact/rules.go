@@ -2,22 +2,21 @@ package redact
 
 import "strings"
 
-// format is a provider's format of a secret: a fixed beginning, then bytes of a set, and as many of
-// them as said.
+// format is a provider's format of a secret: a fixed prefix, then a number of bytes of a set.
 type format struct {
 	rule     string
 	prefix   string // at least three bytes, matched exactly
 	set      setName
-	min, max int  // length of what follows the prefix; 0 stands for no maximum
-	wordy    bool // the prefix may begin an ordinary word or name: what follows must look random
-	inside   bool // the prefix stands within the secret, which check finds the start of
+	min, max int  // length of the text after the prefix; 0 means no maximum
+	wordy    bool // the prefix may begin an ordinary word or name: the rest must look random
+	inside   bool // the prefix is inside the secret; check finds its start
 	check    func(text string, start, end int) (int, int, bool)
 }
 
-// formats are tried in order at each place where a prefix stands. A check may move either end.
+// formats are tried in order at each occurrence of a prefix. A check may move either end.
 //
-// Lengths are those the providers write about or give out, or somewhat less where they have varied;
-// what follows a wordy prefix must look random too.
+// Lengths are those that the providers document or issue, or somewhat less if they have varied. The
+// text after a wordy prefix must also look random.
 var formats = [...]format{
 	{rule: "github-token", prefix: "ghp_", set: alnumSet, min: 30, max: 255},
 	{rule: "github-token", prefix: "gho_", set: alnumSet, min: 30, max: 255},
@@ -198,7 +197,7 @@ var formats = [...]format{
 	{rule: "instagram-token", prefix: "IGQV", set: dashSet, min: 80, max: 300, wordy: true},
 	{rule: "dropbox-token", prefix: "sl.", set: dashSet, min: 100, max: 1400, wordy: true},
 
-	// Hashes of passwords: they can be guessed from.
+	// Hashes of passwords, which allow guessing.
 	{rule: "password-hash", prefix: "$2a$", set: cryptSet, min: 56, max: 56},
 	{rule: "password-hash", prefix: "$2b$", set: cryptSet, min: 56, max: 56},
 	{rule: "password-hash", prefix: "$2y$", set: cryptSet, min: 56, max: 56},
@@ -230,7 +229,7 @@ var formats = [...]format{
 	{rule: "jwt", prefix: "eyJ", set: dotSet, min: 40, check: jwt},
 }
 
-// at returns where the secret that begins with the format's prefix at text[i] lies.
+// at locates the secret that begins with the format's prefix at text[i].
 func (f *format) at(text string, i int) (start, end int, ok bool) {
 	if !strings.HasPrefix(text[i:], f.prefix) || !f.inside && !boundary(text, i) {
 		return 0, 0, false
@@ -256,8 +255,8 @@ func (f *format) at(text string, i int) (start, end int, ok bool) {
 	return i, end, true
 }
 
-// wellMade reports whether what follows a prefix can be a secret: not x's or stars and, if the
-// prefix is wordy, not words joined by dashes.
+// wellMade reports whether the text after a prefix can be a secret: not x's or stars and, for a
+// wordy prefix, not words joined by dashes.
 func wellMade(body string, f *format) bool {
 	sh := shapeOf(body)
 	if sh.distinct < 5 {
@@ -322,7 +321,7 @@ func wallet(text string, start, end int) (int, int, bool) {
 	return start, end, !strings.ContainsAny(v, "0OIl+/_-") && shapeOf(v).random() && shapeOf(v).digit > 1
 }
 
-// jwt wants a header, a payload and a signature, or at least a long payload where the signature is
+// jwt requires a header, a payload and a signature, or at least a long payload if the signature is
 // cut off.
 func jwt(text string, start, end int) (int, int, bool) {
 	end = jwtLines(text, start, end)
@@ -337,7 +336,7 @@ func jwt(text string, start, end int) (int, int, bool) {
 	return start, end, len(signature) >= 8 || len(payload) >= 40
 }
 
-// jwtLines returns the end of a token that goes on over lines of one width.
+// jwtLines returns the end of a token that continues over lines of one width.
 func jwtLines(text string, start, end int) int {
 	width := end - start
 	if width > 128 {
@@ -363,7 +362,7 @@ func jwtLines(text string, start, end int) int {
 	}
 }
 
-// runFormat is a format without a fixed beginning: a run of letters and digits of one length.
+// runFormat is a format without a fixed prefix: a run of letters and digits of one length.
 type runFormat struct {
 	rule  string
 	match func(text string, start, end int) (int, int, bool) // text[start:end] is a whole run of alnum + / = _ -

@@ -11,8 +11,8 @@ const (
 	maxRead    = 4
 )
 
-// columns looks for the values of the column that a name heads: in CSV, TSV, Markdown, what psql
-// and mysql print, COPY and INSERT. It reports whether the name heads one.
+// columns looks for the values of the column that a name heads: in CSV, TSV, Markdown, the output
+// of psql and mysql, COPY and INSERT. It reports whether the name heads one.
 func (s *scan) columns(n name) bool {
 	again := n.start < s.head.end // another column of the same header
 	if n.strength < soft || n.flag || again && s.head.read >= maxRead || !again && n.start < s.table {
@@ -41,7 +41,7 @@ func (s *scan) columns(n name) bool {
 		delim = behind
 	}
 	if delim == '\t' && n.end-n.start == len("pass") {
-		return false // what go test prints
+		return false // the output of go test
 	}
 	if !isOneOf(delim, ",\t|;") || behind != delim && behind != '\n' || before != delim && before != '\n' {
 		return false
@@ -49,7 +49,7 @@ func (s *scan) columns(n name) bool {
 	return s.rows(n, delim)
 }
 
-// rows looks for the cells below the name in a table of lines.
+// rows examines the cells below the name in a table of lines.
 func (s *scan) rows(n name, delim byte) bool {
 	text := s.text
 	if n.start >= s.head.end {
@@ -129,9 +129,9 @@ func lineEnd(text string, at, most int) int {
 	return -1
 }
 
-// eachCell calls do with the place of each cell of a line, blanks and quotes around it left out. A
-// delimiter in double quotes parts no cells. The empty ends of a line that begins and ends with |
-// are cells too.
+// eachCell calls do with the position of each cell of a line, without surrounding blanks and
+// quotes. A delimiter in double quotes does not count. The empty ends of a line that begins and
+// ends with | are cells too.
 func eachCell(line string, delim byte, do func(from, to int)) {
 	start, open := 0, false
 	for i := 0; i <= len(line); i++ {

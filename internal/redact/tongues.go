@@ -20,17 +20,17 @@ func verbEnd(text string, at int, blank bool) int {
 }
 
 // tongue is a language in which a sentence gives a secret: a noun, perhaps a purpose, a verb or
-// particle, the value.
+// particle, and the value.
 type tongue struct {
 	language string
-	nouns    []string // in lower case; those that lookName finds as names are not listed
+	nouns    []string // in lower case, without those that lookName finds as names
 	verbs    []string // between the noun and the value, without blanks
-	purposes []string // for: words between the noun and its verb begin so
-	joined   bool     // words are not parted by blanks, and the verb may be missing
+	purposes []string // for: words between the noun and its verb begin like this
+	joined   bool     // words have no blanks between them, and the verb may be missing
 }
 
-// tongues lists what sentences say in which order: noun, purpose, verb, value. In all of them a
-// colon or an equals sign serves as the verb, in those that are joined a blank does.
+// tongues lists the words of each language in the order noun, purpose, verb, value. In all of them
+// a colon or an equals sign serves as the verb; in joined languages a blank does.
 var tongues = [...]tongue{
 	{language: "English", nouns: []string{"pin code", "pin number", "the pin", "your pin", "my pin"},
 		verbs: []string{"is now", "is:", "is", "was", "are", "to", "equals", "will be", "should be", "changed to", "set to", "reset to",
@@ -78,7 +78,7 @@ func verb(text string, at int, blank bool) int {
 	return end
 }
 
-// purposeEnd returns how far the value lies in `the staging server is hunter2` and `staging:
+// purposeEnd returns the start of the value in `the staging server is hunter2` and `staging:
 // hunter2`, or 0.
 func purposeEnd(text string, at int) int {
 	for i := at; i < len(text) && i < at+64; i++ {

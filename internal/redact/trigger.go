@@ -2,16 +2,16 @@ package redact
 
 import "sync"
 
-// trigger is a string at which it is worth looking closer, and what looks.
+// trigger is a string that deserves a closer look, with the function that looks.
 type trigger struct {
 	text string
 	fold bool // ASCII letters match in any case; text has them in lower case then
-	// look takes or notes the secrets it sees at s.text[at:].
+	// look takes or notes the secrets at s.text[at:].
 	look func(s *scan, at int)
 }
 
-// triggers returns those of no one's format. None of them begins as a format's prefix does, so that
-// it does not matter which is asked first.
+// triggers returns the triggers outside of provider formats. None of them begins like a format's
+// prefix, so the order of the checks does not matter.
 func triggers() []trigger {
 	all := []trigger{
 		{"://", false, taking(lookURL)},
@@ -43,7 +43,7 @@ func triggers() []trigger {
 	for i := range commands {
 		all = append(all, trigger{commands[i].name, false, commands[i].look})
 	}
-	// Names come last: one of them is behind itself when it has been looked at.
+	// Names come last: after an examination, the scan is past its name.
 	for _, word := range []string{"pass", "pwd", "kennwort", "secret", "token", "key", "cred", "auth", "psk", "salt", "pin", "pepper", "dsn",
 		"seed", "hmac", "signing", "jwt", "conn", "pw=", "pw:", "pw ", "pw\"", "pw'", `pw\`, "pw>", "pw%"} {
 		all = append(all, trigger{word, true, lookName})
@@ -51,9 +51,9 @@ func triggers() []trigger {
 	return all
 }
 
-// Every format and trigger is filed under its first three bytes, five bits of each: that folds the
-// case of letters, and whatever else it folds together costs one comparison. It is done when a text
-// is first scanned: at the start every command would pay for it.
+// Every format and trigger is filed under its first three bytes, five bits of each. This folds the
+// case of letters; other collisions cost one comparison. The table is built at the first scan,
+// because every command would pay for it at the start.
 var filed struct {
 	once     sync.Once
 	triggers []trigger
@@ -83,15 +83,14 @@ func file() {
 
 func trigram(k uint32, c byte) uint32 { return (k<<5 | uint32(c&31)) & (1<<15 - 1) }
 
-// bucketOf spreads trigrams over the lists: 2³² divided by the golden ratio parts those that lie
-// close.
+// bucketOf spreads trigrams over the lists: 2³² divided by the golden ratio separates close ones.
 func bucketOf(k uint32) uint32 { return k * 0x9e3779b1 >> (32 - 8) }
 
 // scans spares an allocation per text.
 var scans = sync.Pool{New: func() any { return new(scan) }}
 
-// findTriggered makes one pass over text and looks closer at each trigger. Spans may overlap and
-// are not sorted.
+// findTriggered makes one pass over text and examines each trigger. Spans may overlap and are not
+// sorted.
 func findTriggered(text string) []span {
 	filed.once.Do(file)
 	s := scans.Get().(*scan)
@@ -124,7 +123,7 @@ func findTriggered(text string) []span {
 	return found
 }
 
-// lookFor looks at s.text[at:] for the format or trigger of a number.
+// lookFor examines s.text[at:] for the format or trigger of a number.
 func (s *scan) lookFor(n, at int) {
 	if n > len(formats) {
 		if t := &filed.triggers[n-1-len(formats)]; t.begins(s.text[at:]) {

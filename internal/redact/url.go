@@ -39,7 +39,7 @@ func lookURL(text string, at int, found []span) []span {
 	}
 	sh := shapeOf(password)
 	if sh.digit+sh.symbol == 0 && len(password) < 12 {
-		// Words: a real password if it is for a real database, most likely.
+		// Words: most likely a real password if the database is real.
 		http := strings.HasSuffix(text[scheme:at], "http") || strings.HasSuffix(text[scheme:at], "https")
 		if http || strings.HasPrefix(host, "localhost") || strings.HasPrefix(host, "127.") || strings.HasPrefix(host, "example") || host == "host" || host == "" {
 			return found
@@ -70,8 +70,7 @@ func lookEncodedURL(text string, at int, found []span) []span {
 	return append(found, span{start, start + sign, ruleURL})
 }
 
-// credential reports whether v, at a place where only a password can stand, is one rather than a
-// placeholder.
+// credential reports whether v, in a password's place, is a password rather than a placeholder.
 func credential(v string) bool {
 	return len(v) >= 4 && len(v) <= maxValue && !reference(v) && !slices.Contains(wellKnown, v) && shapeOf(v).distinct > 2 &&
 		!(placeholder(v) && !shapeOf(v).random()) && !strings.HasPrefix(v, markerHead) &&
@@ -153,7 +152,7 @@ func lookPgpass(text string, at int, found []span) []span {
 	return append(found, span{end - len(parts[4]), end, ruleURL})
 }
 
-// lookAccounts looks for the private keys in accounts: ["0x…"], as settings for Ethereum have them.
+// lookAccounts looks for the private keys in accounts: ["0x…"], as in settings for Ethereum.
 func lookAccounts(text string, at int, found []span) []span {
 	limit := min(len(text), at+600)
 	for i := at + len("accounts"); i < limit; i++ {

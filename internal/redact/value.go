@@ -6,17 +6,17 @@ import (
 	"sync"
 )
 
-// strength says how much a name tells about its value.
+// strength grades how strongly a name announces a secret.
 type strength int
 
 const (
 	none strength = iota
-	weak          // key, salt, seed: values that look drawn are secrets
+	weak          // key, salt, seed: random-looking values are secrets
 	soft          // token, api key, auth: often names code, counts and identifiers too
 	hard          // password, secret, private key
 )
 
-// setting says where a value stands, and so how likely it is to be code.
+// setting is the place of a value, which decides how likely it is to be code.
 type setting int
 
 const (
@@ -27,7 +27,7 @@ const (
 	exported                    // in quotes, after an environment variable's name and an equals sign
 )
 
-// maxJudged bounds how much of a value is looked at to tell what it is, in bytes.
+// maxJudged bounds the examined part of a value, in bytes.
 const maxJudged = 128
 
 // maxWeak is the longest value of a weak name: 64 bytes in hexadecimal.
@@ -38,13 +38,13 @@ type trait uint32
 
 const (
 	drawn      trait = 1 << iota // it looks drawn rather than written
-	strange                      // it has a sign that stands in no word, path or identifier
+	strange                      // it has a sign that occurs in no word, path or identifier
 	mixed                        // it has letters and digits
 	lettered                     // it has letters, ASCII or not
 	signs                        // it has signs
 	numbered                     // it has digits
 	capitals                     // it has capitals
-	manyDigits                   // it has three digits or more, and they change places with letters often
+	manyDigits                   // it has three digits or more that alternate often with letters
 	allHex                       // it has hexadecimal digits only, letters among them
 	withDots                     // it is words joined by dots
 	byPerson                     // it has capitals, small letters, digits and punctuation: Summer2024!
@@ -74,7 +74,7 @@ var classes = [...]class{
 	{not: numbered | signs, least: [3][5]uint8{2: {0, 0, 6, 0, 0}}},
 	{has: withDots | drawn, least: [3][5]uint8{{}, {16, 16, 16, 16, 16}, {16, 16, 16, 16, 16}}},
 	{has: withDots},
-	// Drawn: with letters and digits, with strange signs, with dashes.
+	// Random-looking: with letters and digits, with strange signs, with dashes.
 	{has: drawn | mixed, least: [3][5]uint8{{20, 16, 16, 20, 16}, {16, 12, 10, 12, 12}, {6, 6, 6, 6, 6}}},
 	{has: drawn | strange, least: [3][5]uint8{{0, 20, 20, 24, 20}, {0, 12, 12, 12, 12}, {6, 6, 6, 6, 6}}},
 	{has: drawn, least: [3][5]uint8{{}, {0, 12, 12, 16, 12}, {0, 6, 6, 12, 12}}},
@@ -128,9 +128,9 @@ func traitsOf(v string, sh shape, in setting) (t trait) {
 	return t
 }
 
-// innocent reports whether a value is no secret whatever its name says.
+// innocent reports whether a value is no secret, regardless of its name.
 func innocent(v string, sh shape, t trait, in setting) bool {
-	long := t&drawn != 0 && sh.n >= 20 // chance may have put a short word there
+	long := t&drawn != 0 && sh.n >= 20 // chance may have produced a short word there
 	switch {
 	case t&phrased != 0:
 		return false
@@ -153,8 +153,8 @@ func innocent(v string, sh shape, t trait, in setting) bool {
 	return false
 }
 
-// madeByPerson reports whether letters of both cases, digits and signs of punctuation make a
-// password: Summer2024!
+// madeByPerson reports whether letters of both cases, digits and punctuation make a password:
+// Summer2024!
 func madeByPerson(v string, sh shape) bool {
 	if sh.lower == 0 || sh.upper == 0 || sh.digit == 0 {
 		return false
@@ -167,8 +167,8 @@ func madeByPerson(v string, sh shape) bool {
 	return true
 }
 
-// passphrase reports whether words with blanks between them are more likely a password than a
-// sentence: one of them has letters or digits and a strange sign within, or looks drawn.
+// passphrase reports whether words separated by blanks are more likely a password than a sentence:
+// one of them has inner letters or digits and a strange sign, or looks random.
 func passphrase(v string) bool {
 	if len(v) > 80 || v[0] == '-' || reference(v) || placeholder(v) {
 		return false
@@ -184,7 +184,7 @@ func passphrase(v string) bool {
 	return odd*2 >= words || odd > 0 && words <= 4
 }
 
-// trivial reports whether a value is too short or too ordinary to be looked for in any text.
+// trivial reports whether a value is too short or too ordinary to be searched in any text.
 func trivial(v string) bool {
 	if len(v) < minValue || len(v) > maxValue || strings.HasPrefix(v, markerHead) {
 		return true
@@ -215,7 +215,7 @@ const longPlaceholders = 12
 func placeholder(v string) bool     { return hasAny(v, made(&lexicons.placeholder)) }
 func longPlaceholder(v string) bool { return hasAny(v, made(&lexicons.longPlaceholder)) }
 
-// lexicons are filled when a value is first judged.
+// lexicons are filled when the first value is judged.
 var lexicons struct {
 	once                                             sync.Once
 	placeholder, longPlaceholder, codeHint, codeWord lexicon
@@ -232,7 +232,7 @@ func made(l *lexicon) *lexicon {
 	return l
 }
 
-// lexicon has words in lower case under their first byte.
+// lexicon holds lower-case words by their first byte.
 type lexicon [256][]string
 
 func (set *lexicon) add(words []string) {
@@ -274,8 +274,8 @@ func lowered(buf []byte, s string) []byte {
 	return buf[:n]
 }
 
-// reference reports whether a value names where a secret is found instead of being it: ${VAR},
-// $(cmd), {{ .x }}, <token>, %s, @file, process.env.X, an address of a secret store.
+// reference reports whether a value refers to a secret instead of being one: ${VAR}, $(cmd), {{ .x
+// }}, <token>, %s, @file, process.env.X, an address of a secret store.
 func reference(v string) bool {
 	switch v[0] {
 	case '<', '{', '(', '[':
@@ -311,9 +311,8 @@ func address(v string) bool {
 	return ok && identifierWith(user, ".-+") && identifierWith(host, ".-") && (strings.Contains(host, ".") || !shapeOf(v).mixed())
 }
 
-// variable reports whether v, without quotes, is more likely a variable of a program than a
-// password: camelCase that is no jumble or, where code goes on after it, a name with one of the
-// usual parts.
+// variable reports whether v, without quotes, is more likely a program's variable than a password:
+// camelCase that is no jumble or, before more code, a name with one of the usual parts.
 func variable(v string, goesOn bool) bool {
 	if !identifier(v) {
 		return false
@@ -339,8 +338,8 @@ var codeHints = []string{"pass", "pw", "secret", "token", "key", "cred", "auth",
 	"field", "opt", "conf", "get", "new", "buf", "data", "expect", "want"}
 
 // codeName reports whether v names a type, an algorithm, a constant or a variable of code about
-// keys, digits included: Uint8Array, bytes32, Ed25519PrivateKey, test1024Key, AUTH_SCRAM_256. Every
-// word of it is one of codeWords, every number a usual size; or it has capitals joined by
+// keys, with digits: Uint8Array, bytes32, Ed25519PrivateKey, test1024Key, AUTH_SCRAM_256. Every
+// word of it is one of codeWords, and every number a usual size; or it has capitals joined by
 // underscores.
 func codeName(v string) bool {
 	v = strings.TrimRight(v, ",;")
@@ -434,7 +433,7 @@ func path(v string) bool {
 	return !shapeOf(v).random()
 }
 
-// digest reports whether v says of itself that it is a hash.
+// digest reports whether v is marked as a hash.
 func digest(v string) bool {
 	for _, p := range [...]string{"urn:", "sha1-", "sha256-", "sha384-", "sha512-", "sha1:", "sha256:", "sha512:", "md5:", "h1:", "blake3:"} {
 		if strings.HasPrefix(v, p) {
@@ -460,7 +459,7 @@ func isUUID(v string) bool {
 	return true
 }
 
-// isULID reports whether v is 26 digits of Crockford's base 32 and begins like a time of this age.
+// isULID reports whether v is 26 digits of Crockford's base 32 and begins like a present-day time.
 func isULID(v string) bool {
 	if len(v) != 26 || v[0] != '0' || v[1] != '1' {
 		return false
@@ -484,8 +483,8 @@ var wellKnown = []string{"always", "required", "optional", "enabled", "disabled"
 	"password", "passwd", "pass", "pwd", "secret", "user", "username", "postgres", "mysql", "root", "admin", "guest",
 	"test", "token", "foo", "bar", "baz", "pw", "p", "x", "x-oauth-basic"}
 
-// minValue is the shortest value, in bytes, that may count.
+// minValue is the minimum length of a value, in bytes.
 const minValue = 6
 
-// minPrivate is the shortest value of a private file, in bytes, that counts whatever its name.
+// minPrivate is the minimum length of a value of a private file, in bytes, regardless of its name.
 const minPrivate = 8

@@ -14,13 +14,13 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript/past"
 )
 
-// Found sums up what one agent's store has of this repository.
+// Found sums up one agent's store of this repository's sessions.
 type Found struct {
 	Agent    string   `json:"agent"`
 	Places   []string `json:"places"` // folders and files that were searched
 	Sessions int      `json:"sessions"`
 	New      int      `json:"new"`  // not taken yet, or changed since
-	Size     int64    `json:"size"` // of the new ones, in bytes; 0 where the store does not tell
+	Size     int64    `json:"size"` // of the new ones, in bytes; 0 if the store does not tell
 }
 
 // Past holds the sessions of this repository in the agents' stores.
@@ -108,7 +108,7 @@ const (
 	batchBytes    = 64 << 20
 )
 
-// Take ingests the new sessions a batch at a time, and has study learn from each batch.
+// Take ingests the new sessions in batches, and calls study on each batch.
 func (p *Past) Take(ctx context.Context, study func(context.Context, []string) error) error {
 	if len(p.New) == 0 {
 		if p.ledger.lines == 0 {
@@ -148,8 +148,8 @@ func (p *Past) Take(ctx context.Context, study func(context.Context, []string) e
 	return nil
 }
 
-// take ingests one session. It counts and passes over one that cannot be read. It fails only at the
-// end of ctx, or if the state folder cannot be written.
+// take ingests one session. It counts and skips an unreadable one. It fails only at the end of ctx,
+// or if the state folder is not writable.
 func (p *Past) take(ctx context.Context, sessions reflect.Sessions, s past.Session) ([]reflect.Kept, error) {
 	got, err := ingest(ctx, sessions, s)
 	p.BadLines += got.Skipped
