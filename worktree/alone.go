@@ -12,8 +12,8 @@ import (
 // work tree.
 const placesLock = "loops.lock"
 
-// LockPlaces keeps others from beginning a loop in a user's own work tree until unlock is called:
-// between Beside and the step after which others find the loop.
+// LockPlaces prevents other processes from starting a loop in a user's own work tree until unlock
+// is called. Hold it from Beside until the step after which others find the loop.
 func LockPlaces(ctx context.Context, repo *git.Repo) (unlock func(), err error) {
 	dir, err := repo.StateDir()
 	if err != nil {

@@ -20,14 +20,14 @@ type hunk struct{ from, old, to, new int }
 // fileDiff describes the change of one file.
 type fileDiff struct {
 	name  string // now; "" if it is gone
-	whole bool   // nothing is known of its lines, as of a binary file
+	whole bool   // its lines are unknown, as in a binary file
 	hunks []hunk
 }
 
 // lineDiff maps old names to the changes of files between two commits. Unchanged files are missing.
 type lineDiff map[string]fileDiff
 
-// diffLines asks git what lines differ between two commits. Renamed files are followed.
+// diffLines asks git for the lines that differ between two commits. It follows renamed files.
 func diffLines(ctx context.Context, repo *git.Repo, from, to string) (lineDiff, error) {
 	if from == to || from == "" {
 		return nil, nil
@@ -49,7 +49,7 @@ func parseLines(text string) (lineDiff, error) {
 		}
 		old, current = "", fileDiff{}
 	}
-	left := 0 // lines of a hunk that are content
+	left := 0 // remaining content lines of a hunk
 	for line := range strings.SplitSeq(text, "\n") {
 		if left > 0 && !strings.HasPrefix(line, `\`) {
 			left--
@@ -92,7 +92,7 @@ func parseLines(text string) (lineDiff, error) {
 	return d, nil
 }
 
-// span reads one side of a hunk's head, as -12,3 or +7.
+// span parses one side of a hunk's head, such as -12,3 or +7.
 func span(text, sign string, at, n *int) bool {
 	first, count, has := strings.Cut(strings.TrimPrefix(text, sign), ",")
 	var err1, err2 error
@@ -103,7 +103,7 @@ func span(text, sign string, at, n *int) bool {
 	return strings.HasPrefix(text, sign) && err1 == nil && err2 == nil
 }
 
-// unquoted is a name as git's diff writes it, without its quotes.
+// unquoted removes the quotes of a name in git's diff.
 func unquoted(name string) string {
 	if plain, err := strconv.Unquote(name); err == nil && strings.HasPrefix(name, `"`) {
 		return plain
@@ -111,8 +111,8 @@ func unquoted(name string) string {
 	return name
 }
 
-// move follows a line of a file, and reports whether it, or one near it, is another now. Line 0
-// stands for the whole file.
+// move follows a line of a file, and reports whether it, or one near it, has changed. Line 0 means
+// the whole file.
 func (d lineDiff) move(file string, line int) (newFile string, newLine int, changed bool) {
 	f, differs := d[file]
 	switch {
@@ -137,7 +137,7 @@ func (d lineDiff) move(file string, line int) (newFile string, newLine int, chan
 		if line < first {
 			break
 		}
-		if line <= last { // it was replaced: by the line that stands where it stood, as far as there are as many
+		if line <= last { // it was replaced by the line in its place, if there are as many
 			return f.name, max(h.to+min(line-first, h.new-1), 1), true
 		}
 		newLine += h.new - h.old

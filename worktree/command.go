@@ -18,32 +18,32 @@ type Command struct {
 	Dir   string
 	Env   []string // the whole environment
 	Stdin []byte
-	Time  time.Duration // it is ended then; 0: no limit
-	Heard func()        // is called when it prints something; may be nil
-	Live  io.Writer     // is given what it prints, at once; may be nil
-	Began func(pid int) // is called with the process that leads the group of those it starts; may be nil
+	Time  time.Duration // its time limit; 0: none
+	Heard func()        // called when it prints something; may be nil
+	Live  io.Writer     // receives its output at once; may be nil
+	Began func(pid int) // called with the leader of its process group; may be nil
 }
 
 // Result is the result of a command that ran.
 type Result struct {
 	Code     int    // exit status; -1 if a signal ended it
-	Output   string // what it printed on both streams; of a long text the beginning and the end
+	Output   string // its output on both streams; for a long text the beginning and the end
 	TimedOut bool
 }
 
-// Runner runs a command, and returns only when nothing of it is left: neither when its time is over
-// nor when ctx ends does anything go on. The error says that it could not be run, or that ctx
-// ended; a command that failed is a Result.
+// Runner runs a command, and returns only after all of its processes have ended, even at its time
+// limit or at the end of ctx. The error means that it could not run, or that ctx ended; a failed
+// command gives a Result.
 type Runner func(ctx context.Context, c Command) (Result, error)
 
 const (
-	grace      = 5 * time.Second // between asking a process whose time is over to end, and ending it
-	haste      = time.Second     // the same where we are asked to end
-	lastWords  = time.Second     // for output of what outlives the command and its group
-	keptOutput = 256 << 10       // bytes of output that are kept in memory
+	grace      = 5 * time.Second // between asking an overdue process to end, and killing it
+	haste      = time.Second     // the same when we must end
+	lastWords  = time.Second     // for output of processes that outlive the command and its group
+	keptOutput = 256 << 10       // bytes of output kept in memory
 )
 
-// Exec is the Runner of this machine: the command in a process group of its own, which is ended as
+// Exec is the Runner of this machine. The command runs in its own process group, which is ended as
 // a whole.
 func Exec(ctx context.Context, c Command) (Result, error) {
 	var res Result
@@ -70,7 +70,7 @@ func Exec(ctx context.Context, c Command) (Result, error) {
 		c.Began(cmd.Process.Pid)
 	}
 	go func() {
-		stdin.Write(c.Stdin) // one that reads nothing is not at fault
+		stdin.Write(c.Stdin) // a program that reads nothing is not at fault
 		stdin.Close()
 	}()
 	kept := &kept{most: keptOutput, heard: c.Heard, live: c.Live}
@@ -122,14 +122,15 @@ func Exec(ctx context.Context, c Command) (Result, error) {
 	return res, nil
 }
 
-// Keep is a writer for what a command prints that runs elsewhere, and what Exec would keep of it.
+// Keep returns a writer for the output of a command that runs elsewhere, and its text as Exec would
+// keep it.
 func Keep(c Command) (w io.Writer, text func() string) {
 	k := &kept{most: keptOutput, heard: c.Heard, live: c.Live}
 	return k, k.text
 }
 
-// kept is a writer that keeps the first third and the end of what it is given, within a number of
-// bytes; of what is longer, whole lines.
+// kept is a writer that keeps the first third and the end of its input, up to a number of bytes. It
+// keeps whole lines of a longer input.
 type kept struct {
 	most  int
 	heard func()
@@ -137,9 +138,9 @@ type kept struct {
 
 	mu   sync.Mutex
 	head []byte
-	tail []byte // what came after it, at most twice most bytes; after a gap it begins with a line
+	tail []byte // later output, at most twice most bytes; after a gap it begins with a line
 	gone int    // bytes between the two
-	torn bool   // the line that comes in is one whose beginning is gone
+	torn bool   // the beginning of the incoming line is lost
 }
 
 func (k *kept) Write(p []byte) (int, error) {

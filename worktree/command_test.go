@@ -18,7 +18,7 @@ func sh(ctx context.Context, t *testing.T, c Command, script string) (Result, er
 	return Exec(ctx, c)
 }
 
-// over reports whether a process has ended: it is gone, or only waits to be asked for.
+// over reports whether a process has ended or is a zombie.
 func over(pid string) bool {
 	text, err := os.ReadFile("/proc/" + pid + "/stat")
 	return err != nil || strings.Contains(string(text), ") Z ")

@@ -10,12 +10,12 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// LeftOut is a file that is not committed.
+// LeftOut is a file left out of a commit.
 type LeftOut struct {
 	Path    string
 	Why     string
-	Ignored bool   // git ignores it: that is as it should be
-	Rule    string // of the finding about it; "": the usual one
+	Ignored bool   // ignored by git, as intended
+	Rule    string // of the finding about it; "": the default rule
 }
 
 // Message is the message of a loop's commit.
@@ -43,7 +43,7 @@ func (p *Place) Commit(ctx context.Context, tip string, m Message, now time.Time
 	if err := p.Check(); err != nil {
 		return Commit{}, err
 	}
-	p.repo.AwaitCollection(ctx) // what git stages is safe from a gc only once the branch reaches it
+	p.repo.AwaitCollection(ctx) // staged objects are safe from a gc only once the branch reaches them
 	if err := p.settle(); err != nil {
 		return Commit{}, err
 	}
@@ -130,7 +130,7 @@ func (p *Place) write(ctx context.Context, tree, parent string, m Message, now t
 	return o.ID, objects.Save(ctx, []git.Object{o})
 }
 
-// taints says why commits that an agent has made must not be in the branch; "" if they may.
+// taints returns why an agent's commits must not be in the branch, or "".
 func (p *Place) taints(ctx context.Context, from, to string) (why string, err error) {
 	out, err := p.repo.Git(ctx, nil, "log", "--raw", "-z", "-m", "--no-renames", "--no-abbrev", "--no-ext-diff", "--no-textconv", "--format=", from+".."+to, "--")
 	if err != nil {
@@ -138,7 +138,7 @@ func (p *Place) taints(ctx context.Context, from, to string) (why string, err er
 	}
 	seen := map[string]bool{}
 	err = eachRaw(out, func(name, mode, blob string) error {
-		file := name + "\x00" + mode + blob // what one path may hold another may not
+		file := name + "\x00" + mode + blob // a path may hold content that another may not
 		if seen[file] || why != "" {
 			return nil
 		}

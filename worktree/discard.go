@@ -8,7 +8,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// KeptBy are the refs that keep commits of a loop which no branch has any more.
+// KeptBy returns the refs that keep a loop's commits which are no longer on a branch.
 func KeptBy(ctx context.Context, repo *git.Repo, name string) ([]git.Ref, error) {
 	return repo.Refs(ctx, Kept+name)
 }
@@ -38,5 +38,5 @@ func Discard(ctx context.Context, repo *git.Repo, name string) error {
 			return err
 		}
 	}
-	return store.Discard(ctx) // last: while the record is there, the loop can be named
+	return store.Discard(ctx) // last: while the record exists, the loop can be named
 }

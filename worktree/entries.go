@@ -14,7 +14,7 @@ type entry struct {
 	head string // "100644 blob ID"
 }
 
-// entries are those of a commit, in the order of their paths. Folders are not among them.
+// entries are the entries of a commit, in the order of their paths, without folders.
 type entries []entry
 
 // entriesOf asks git for them, in one call.
@@ -37,7 +37,7 @@ func (all entries) search(path string) (at int, found bool) {
 	return slices.BinarySearchFunc(all, path, func(e entry, path string) int { return strings.Compare(e.path, path) })
 }
 
-// head is that of a path; "" if there is no such entry.
+// head returns mode and id of a path, or "" without such an entry.
 func (all entries) head(path string) string {
 	if at, found := all.search(path); found {
 		return all[at].head
@@ -45,7 +45,7 @@ func (all entries) head(path string) string {
 	return ""
 }
 
-// has reports whether a path is that of an entry, or of a folder with one.
+// has reports whether a path is an entry, or a folder with one.
 func (all entries) has(path string) bool {
 	path = strings.TrimSuffix(path, "/")
 	if _, found := all.search(path); found {
@@ -55,7 +55,7 @@ func (all entries) has(path string) bool {
 	return at < len(all) && strings.HasPrefix(all[at].path, path+"/")
 }
 
-// submodules are those among them.
+// submodules returns the submodules among them.
 func (all entries) submodules() (found []submodule) {
 	for _, e := range all {
 		if strings.HasPrefix(e.head, "160000 ") {

@@ -22,11 +22,11 @@ import (
 // filter's result: a file with that hash is unchanged. Any other content stays out until a person
 // approves it.
 
-// filteredFile is in the git directory of a sealed place: a JSON object, path → SHA-256 of the file
-// as it was made, in hex.
+// filteredFile is in the git directory of a sealed place: a JSON object, path → SHA-256 of the
+// original file, in hex.
 const filteredFile = "reverie-filtered"
 
-// noteFiltered notes the files of a sealed place that a filter has made.
+// noteFiltered records the files of a sealed place that a filter made.
 func (p *Place) noteFiltered(ctx context.Context, gitDir string) error {
 	if !p.sealed {
 		return nil
@@ -77,8 +77,7 @@ func (p *Place) filters(ctx context.Context, index string, names []byte) (map[st
 	return found, nil
 }
 
-// filtered are the filters of paths of a sealed place, and which of those files are as they were
-// made.
+// filtered returns the filters of paths of a sealed place, and the files that are unchanged.
 func (p *Place) filtered(ctx context.Context, index string, names []string) (filters map[string]string, same map[string]bool, err error) {
 	if !p.sealed || len(names) == 0 {
 		return nil, nil, nil
@@ -125,10 +124,10 @@ func (p *Place) filtered(ctx context.Context, index string, names []string) (fil
 	return filters, same, nil
 }
 
-// maxFiltered is the largest list of filtered files, in bytes.
+// maxFiltered bounds the list of filtered files, in bytes.
 const maxFiltered = 64 << 20
 
-// hashOf is the SHA-256 of a file, in hex; of what is no regular file it is "".
+// hashOf returns the SHA-256 of a file, in hex, or "" for anything but a regular file.
 func hashOf(root *os.Root, name string) (string, error) {
 	path := filepath.FromSlash(name)
 	if info, err := root.Lstat(path); err != nil || !info.Mode().IsRegular() {

@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// A file that a filter made is unchanged in a sandbox as long as its content is, whatever git
-// thinks of it; another content, and a new file, stay out until a person has looked, and history
-// keeps what the filter would make.
+// A filtered file counts as unchanged in a sandbox as long as its content is, whatever git reports.
+// Changed and new files stay out until a person has looked. The history keeps the filter's result.
 func TestSealedPlaceKeepsWhatFiltersMade(t *testing.T) {
 	r, first := newRecord(t)
 	r.Run("config", "filter.upper.smudge", "tr a-z A-Z")
@@ -48,7 +47,7 @@ func TestSealedPlaceKeepsWhatFiltersMade(t *testing.T) {
 		b.in("b.bin", "CONTENT\n")
 		b.in("new.bin", "NEW\n")
 		b.in("plain", "x\n")
-		b.in(".gitattributes", "*.bin -filter\n") // what it says now counts for nothing
+		b.in(".gitattributes", "*.bin -filter\n") // its present content does not count
 		if err := os.Remove(filepath.Join(turn.Dir, "d.bin")); err != nil {
 			return Outcome{}, err
 		}

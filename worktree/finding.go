@@ -25,7 +25,7 @@ type Standing string
 const (
 	OpenFinding Standing = "open"
 	Fixed       Standing = "fixed"
-	Waived      Standing = "waived" // by a person; it does not come back
+	Waived      Standing = "waived" // by a person; it does not reopen
 )
 
 // Finding is a defect that an audit, or Reverie itself, found in a loop's work: findings/<id>.json
@@ -33,20 +33,20 @@ const (
 type Finding struct {
 	ID       string   `json:"id"` // 16 hex digits of a hash of file, rule or else text, and the line's text
 	File     string   `json:"file"`
-	Line     int      `json:"line"` // in the commit At, from 1; 0: of no line
+	Line     int      `json:"line"` // in the commit At, from 1; 0: without a line
 	At       string   `json:"at"`   // the commit that Line counts in
 	Severity Severity `json:"severity"`
 	Rule     string   `json:"rule,omitempty"` // the auditor's name for this kind of defect
 	Text     string   `json:"text"`
 	Scenario string   `json:"scenario,omitempty"`
-	Context  string   `json:"context,omitempty"` // the line's text when it was first seen, white space joined
+	Context  string   `json:"context,omitempty"` // the line's text when first seen, with single blanks
 	By       string   `json:"by"`                // audit, or host: work that could not be committed
 
 	State       Standing `json:"state"`
 	Touched     bool     `json:"touched,omitempty"` // its code changed since its finder last looked
 	Reason      string   `json:"reason,omitempty"`  // of a waiver
 	First       int      `json:"first"`             // iteration
-	Last        int      `json:"last"`              // iteration in which it was named last
+	Last        int      `json:"last"`              // iteration that named it last
 	Recurrences int      `json:"recurrences"`       // how often it was named again
 }
 
@@ -59,10 +59,10 @@ const (
 // Audit is an auditor's answer.
 type Audit struct {
 	Findings []Reported `json:"findings"`
-	Fixed    []string   `json:"fixed"` // ids of open findings that do not hold any more
+	Fixed    []string   `json:"fixed"` // ids of open findings that no longer hold
 }
 
-// Reported is a finding as an auditor writes it.
+// Reported is a finding in an auditor's form.
 type Reported struct {
 	File     string   `json:"file"`
 	Line     int      `json:"line"`
@@ -75,8 +75,8 @@ type Reported struct {
 // maxFindings bounds the findings of an answer.
 const maxFindings = 50
 
-// Lengths of what is kept of a finding, in bytes. Record.writeFinding shortens to them: nothing is
-// cut before its secrets are taken out.
+// Lengths of a finding's stored texts, in bytes. Record.writeFinding shortens to them, because no
+// text is cut before its secrets are removed.
 const (
 	maxSaid    = 2000 // a text or a scenario
 	maxRule    = 100
@@ -96,10 +96,10 @@ func severityOf(word Severity) (Severity, bool) {
 	return "", false
 }
 
-// ParseAudit reads what an auditor printed: one JSON object
-// {"findings":[{"file","line","severity","text"}]}, with rule and scenario in a finding and a list
-// fixed of ids if it likes. Other text may stand around it, but no second object with findings:
-// that may be what a program printed that the auditor ran. Severities are bug, warning and
+// ParseAudit parses an auditor's output: one JSON object
+// {"findings":[{"file","line","severity","text"}]}. A finding may also have rule and scenario, and
+// the object a list fixed of ids. Other text may surround it, but no second object with findings,
+// which may be the output of a program that the auditor ran. Severities are bug, warning and
 // suggestion; blocking, major and error count as bug, minor as warning, info as suggestion.
 func ParseAudit(out []byte) (Audit, error) {
 	var a Audit
@@ -107,7 +107,7 @@ func ParseAudit(out []byte) (Audit, error) {
 	if err != nil {
 		return a, err
 	}
-	var fields map[string]json.RawMessage // whose names are read as they are, not without regard to case
+	var fields map[string]json.RawMessage // its names are case-sensitive
 	var findings *[]Reported
 	if err = json.Unmarshal(text, &fields); err == nil && fields["findings"] != nil {
 		err = json.Unmarshal(fields["findings"], &findings)
@@ -143,9 +143,9 @@ func ParseAudit(out []byte) (Audit, error) {
 	return a, nil
 }
 
-// answerIn finds the object in an answer that has the one key "findings" there is, or all of the
-// answer if it is JSON without one. Within a string a quotation mark stands behind a backslash, so
-// what a finding says is no key.
+// answerIn finds the object with the only key "findings" in an answer, or returns the whole answer
+// if it is JSON without one. Inside a string a quotation mark follows a backslash, so a finding's
+// text is no key.
 func answerIn(out []byte) ([]byte, error) {
 	text := strings.TrimSpace(string(out))
 	const key = `"findings"`
@@ -178,7 +178,7 @@ func answerIn(out []byte) ([]byte, error) {
 	return nil, fmt.Errorf(`the audit printed no JSON object; it is to print {"findings":[{"file","line","severity","text"}]}`)
 }
 
-// bounded is text on its own, cut at a length in bytes.
+// bounded returns trimmed text, cut to a length in bytes.
 func bounded(text string, most int) string {
 	text = strings.ToValidUTF8(strings.TrimSpace(text), "\ufffd")
 	if len(text) <= most {
@@ -187,7 +187,7 @@ func bounded(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-// joined is text with each run of white space as one blank.
+// joined returns text with each run of white space as one blank.
 func joined(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // findingID returns the id of a finding, independent of its severity and line number. A host
@@ -209,13 +209,12 @@ func findingID(by, file, rule, text, context string) string {
 type newest struct {
 	commit string
 	line   func(file string, line int) string                    // the text of a line, or ""
-	moves  func(f Finding) (file string, line int, changed bool) // where a known finding's line is here, and whether its code changed since it was seen
+	moves  func(f Finding) (file string, line int, changed bool) // a known finding's line in the new commit, and whether its code changed since
 }
 
-// mergeFindings brings what an audit says together with what is known, and returns every finding
-// that is new or different. A finding that is named again recurs, and is open unless a person
-// waived it. An open one that is not named any more is fixed if the auditor says so or its code
-// changed; else it stays open.
+// mergeFindings merges an audit with the known findings, and returns every new or changed one. A
+// finding named again recurs, and is open unless a person waived it. An open one that is no longer
+// named is fixed if the auditor says so or its code changed; otherwise it stays open.
 func mergeFindings(known []Finding, a Audit, by string, iteration int, tip newest) []Finding {
 	now := slices.Clone(known)
 	for i, f := range now {
@@ -229,7 +228,7 @@ func mergeFindings(known []Finding, a Audit, by string, iteration int, tip newes
 		id := findingID(by, r.File, r.Rule, r.Text, context)
 		i := slices.IndexFunc(now, func(f Finding) bool { return f.ID == id })
 		if i < 0 {
-			for at, f := range now { // the same place in other words; two of one answer are two
+			for at, f := range now { // the same place in other words; two of one answer stay two
 				if f.By == by && f.State != Fixed && f.File == r.File && f.Line == r.Line && r.Line > 0 && f.Rule == bounded(r.Rule, maxRule) && !named[at] {
 					i = at
 					break
@@ -276,7 +275,7 @@ func mergeFindings(known []Finding, a Audit, by string, iteration int, tip newes
 	return out
 }
 
-// Blocks reports whether a finding keeps the loop from being done.
+// Blocks reports whether a finding prevents the end of the loop.
 func (o Settings) Blocks(f Finding) bool {
 	return f.State == OpenFinding && slices.Contains(o.BlockOn, string(f.Severity))
 }

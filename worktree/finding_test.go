@@ -56,8 +56,8 @@ func TestParseAudit(t *testing.T) {
 	}
 }
 
-// The judge of where a line went is its text: every line of the old file is unique, and stands in
-// the new one where move says, unless it is said to have changed.
+// The text decides where a line went: every line of the old file is unique. move's new line must
+// hold it, unless move reports a change.
 func TestMovesFollowTheLine(t *testing.T) {
 	var old, now []string
 	for i := 1; i <= 40; i++ {
@@ -194,12 +194,11 @@ func TestTwoFindingsOfOneLineAreTwo(t *testing.T) {
 	}
 }
 
-// A secret that lies across the border at which a text is cut is taken out whole, in all that is
-// kept of a finding.
+// A secret across the length limit of a text is removed whole, in all texts of a finding.
 func TestFindingIsCutBehindItsSecrets(t *testing.T) {
 	r, rec := newRecord(t)
 	secret := "AKIA" + "IOSFODNN7EXAMPLX"
-	across := func(most int) string { // ten characters of it are before the border
+	across := func(most int) string { // ten characters of it are before the limit
 		return strings.Repeat("x", most-11) + " " + secret + " " + strings.Repeat("y ", most)
 	}
 	answer, err := json.Marshal(Audit{Findings: []Reported{

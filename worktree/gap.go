@@ -6,15 +6,15 @@ import (
 )
 
 const (
-	gapRoom  = 80       // bytes for the line that tells of a gap
-	maxWraps = 64 << 10 // the longest text in lines without a blank that a scanner takes for one secret, in bytes
+	gapRoom  = 80       // bytes for the marker of a gap
+	maxWraps = 64 << 10 // the longest multi-line text without blanks that a scanner takes for one secret, in bytes
 )
 
-// gapOf is the line that stands where so many bytes are left out.
+// gapOf returns the marker for n dropped bytes.
 func gapOf(n int) string { return fmt.Sprintf("\n[… %d bytes are left out …]\n", n) }
 
-// gapped is a text of at most a length in bytes: where it is longer, a third from its beginning and
-// the rest from its end. It may cut a line, so the text is one in which no secret is left.
+// gapped shortens a text to at most most bytes: a third from its beginning and the rest from its
+// end. It may cut a line, so the text must already be free of secrets.
 func gapped(text string, most int) string {
 	text = strings.ToValidUTF8(text, "\ufffd")
 	if len(text) <= most {
@@ -68,8 +68,8 @@ func torn(head, tail string, gone, most int) string {
 	return head + gapOf(size-len(head)-len(tail)) + tail
 }
 
-// goesOn reports whether it may lie in the line before what a line means: a key that began there,
-// or the name of what this one says the value is.
+// goesOn reports whether a line may depend on the previous one: a key that began there, or the name
+// of this line's value.
 func goesOn(line string) bool {
 	word := strings.TrimLeft(line, around)
 	return word == "" || wrapped(line) || len(word) >= 5 && strings.EqualFold(word[:5], "value")
@@ -78,7 +78,7 @@ func goesOn(line string) bool {
 // around lists the characters that may surround a line of a key.
 const around = " \t\r\n\"'`\\|>#*;,"
 
-// wrapped reports whether a line may be one of several that make one word: of a key, or of base64.
+// wrapped reports whether a line may be one of several that form one word: of a key, or of base64.
 func wrapped(line string) bool {
 	line = strings.Trim(line, around)
 	return (len(line) >= 16 || strings.HasSuffix(line, "=")) && !strings.ContainsFunc(line, func(r rune) bool {

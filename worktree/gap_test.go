@@ -28,7 +28,7 @@ func secretTexts() map[string][2]string {
 	}
 }
 
-// partOf is a piece of a secret that a text has; "" if it has none. Six bytes are one.
+// partOf returns a piece of a secret in a text, or "". Six bytes count as one.
 func partOf(secret, text string) string {
 	for at := 0; at+6 <= len(secret); at++ {
 		if strings.Contains(text, secret[at:at+6]) {
@@ -38,13 +38,13 @@ func partOf(secret, text string) string {
 	return ""
 }
 
-// filler is so many bytes of lines.
+// filler returns lines of the given size in bytes.
 func filler(size int) string {
 	size = max(0, size)
 	return strings.Repeat("a line of it\n", size/13+1)[13-size%13:]
 }
 
-// Wherever a gap begins and ends, no part of a secret stands beside it.
+// For any start and end of a gap, no part of a secret remains beside it.
 func TestGapShowsNoPartOfASecret(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -62,7 +62,7 @@ func TestGapShowsNoPartOfASecret(t *testing.T) {
 			for where, all := range map[string]string{
 				"beginning": filler(most/3-shift) + text + filler(2*most),
 				"end":       filler(2*most) + text + filler(most-most/3-gapRoom-len(text)+shift),
-				"last":      filler(2*most) + text + filler(most-len(text)+shift), // where Write lets go of it
+				"last":      filler(2*most) + text + filler(most-len(text)+shift), // at the point where Write drops it
 			} {
 				for _, size := range []int{1 << 20, 100} {
 					k := kept{most: most}
@@ -102,7 +102,7 @@ func TestKeptHoldsWholeLines(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		text        string
-		first, last string // what is kept begins and ends so
+		first, last string // beginning and end of the kept text
 	}{
 		{"as much as there is room for", strings.Repeat(line, most/100), line, line},
 		{"a little more", "first\n" + strings.Repeat(line, most/100) + "last", "first\n", "last"},

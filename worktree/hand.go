@@ -12,7 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// ByHand reports whether the loop waits for commits where another has an agent code.
+// ByHand reports whether the loop waits for a person's commits instead of running a coder.
 func (s State) ByHand() bool { return s.Settings.Agent == Hand }
 
 // waits reports whether the loop waits for a person's commit: the branch has nothing unexamined.
@@ -60,7 +60,7 @@ func Wake(ctx context.Context, record *Record, place *Place, now time.Time) (Sta
 	switch {
 	case s.Phase == Coding && s.Given != "":
 		return s, true, nil
-	case s.Phase != Coding: // an iteration that an agent has coded is for who knows why it was interrupted
+	case s.Phase != Coding: // an agent's iteration is left to a person who knows why it was interrupted
 		return s, s.ByHand() && !s.Phase.Over(), nil
 	}
 	tip, err := place.Tip(ctx)
@@ -71,8 +71,7 @@ func Wake(ctx context.Context, record *Record, place *Place, now time.Time) (Sta
 	return s, err == nil, err
 }
 
-// waits reports whether a loop by hand has nothing to do, and else notes the commits that it waited
-// for.
+// waits reports whether a loop by hand has nothing to do; otherwise it records the awaited commits.
 func (r *loop) waits(ctx context.Context) (bool, error) {
 	if r.state.Phase != Coding || !r.state.ByHand() || r.state.Given != "" || r.place.Check() != nil {
 		return false, nil
@@ -87,8 +86,8 @@ func (r *loop) waits(ctx context.Context) (bool, error) {
 	return false, r.take(ctx, Step{Event: Event{Kind: Committed, Tip: tip}})
 }
 
-// moved says that the branch of a loop by hand has commits that were not there when its plan's
-// commands began: they ran on something else than what they were to show.
+// moved returns a message if the branch of a loop by hand got commits after its plan's commands
+// began: they then tested an outdated tree.
 func (r *loop) moved(ctx context.Context) string {
 	if !r.state.ByHand() {
 		return ""
@@ -99,11 +98,11 @@ func (r *loop) moved(ctx context.Context) string {
 	return ""
 }
 
-// inPlaceFile is in the state folder while a loop may be at work in a user's own work tree: a
-// commit there has to be looked at.
+// inPlaceFile is in the state folder while a loop may be at work in a user's own work tree, so that
+// commits there are examined.
 const inPlaceFile = "loops.here"
 
-// notePlace has commits in the user's own work tree be looked at.
+// notePlace makes commits in the user's own work tree be examined.
 func (p *Place) notePlace(ctx context.Context) error {
 	if !p.InPlace {
 		return nil
@@ -116,8 +115,8 @@ func (p *Place) notePlace(ctx context.Context) error {
 	return p.repo.WriteState(inPlaceFile, nil, false)
 }
 
-// ForgetPlaces takes away inPlaceFile if no loop that has not ended works in a user's own work
-// tree. A loop that begins has its record before it has the file.
+// ForgetPlaces removes inPlaceFile if no unfinished loop works in a user's own work tree. A
+// starting loop has its record before it has the file.
 func ForgetPlaces(ctx context.Context, repo *git.Repo) error {
 	path := filepath.Join(repo.CommonDir, "reverie", inPlaceFile)
 	if _, err := os.Lstat(path); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// carry is Carry with doers of the test's own. The lease is given back when it returns.
+// carry is Carry with the test's own doers. It releases the lease before it returns.
 func (b *bench) carry(lease *Lease, do Doers) State {
 	b.t.Helper()
 	do.Now = func() time.Time { return noon }
@@ -37,7 +37,7 @@ func (b *bench) lease() *Lease {
 	return lease
 }
 
-// committed commits a file in the loop's work tree, as a person does.
+// committed commits a file in the loop's work tree, like a person.
 func (b *bench) committed(name, text string) string {
 	b.t.Helper()
 	b.in(name, text)
@@ -51,7 +51,7 @@ func does(f func(t Turn) (Outcome, error)) Doer {
 	return func(_ context.Context, t Turn) (Outcome, error) { return f(t) }
 }
 
-// byHand is a loop in which a person commits, placed and waiting.
+// byHand returns a loop in which a person commits, placed and waiting.
 func byHand(t *testing.T) *bench {
 	b := newBench(t, func(s *State) { s.Settings.Agent, s.Settings.Command = Hand, nil })
 	waited := false
@@ -78,7 +78,7 @@ func TestWakeEndsTheCodingOfAnInterruptedLoop(t *testing.T) {
 	tip := b.committed("whole", "2\n")
 	b.in("more", "3\n")
 	lease = b.lease()
-	for range 2 { // the second is one that was killed right after the first
+	for range 2 { // the second was killed right after the first
 		s, wanted, err := Wake(t.Context(), b.record, b.place, noon)
 		if err != nil || !wanted || s.Given != tip || s.Phase != Coding {
 			t.Fatalf("%+v, %v, %v", s, wanted, err)
@@ -147,8 +147,8 @@ func TestWakeLeavesOthersAlone(t *testing.T) {
 	}
 }
 
-// A commit comes while a supervisor that has found nothing to do still holds the lease: its hook
-// leaves it to that one, which finds it.
+// A commit arrives while an idle supervisor still holds the lease: its hook leaves it to that
+// supervisor, which finds it.
 func TestCommitOfTheLastMomentIsCarriedOn(t *testing.T) {
 	b := byHand(t)
 	times := 0
@@ -172,8 +172,8 @@ func TestCommitOfTheLastMomentIsCarriedOn(t *testing.T) {
 	}
 }
 
-// A commit comes while one that an earlier commit woke has the lease, and has not looked yet: it
-// takes both.
+// A commit arrives while a process woken by an earlier commit has the lease and has not looked yet:
+// that process handles both.
 func TestCommitBeforeTheWokenBeginIsTaken(t *testing.T) {
 	b := byHand(t)
 	b.committed("a", "1\n")
@@ -192,8 +192,7 @@ func TestCommitBeforeTheWokenBeginIsTaken(t *testing.T) {
 	}
 }
 
-// A stale word of a holder that was killed, and one who only looks, do not keep a loop from being
-// carried on.
+// A stale sign of a killed holder, or a mere probe, does not prevent carrying a loop on.
 func TestFreeIsNotMistaken(t *testing.T) {
 	b := byHand(t)
 	lease := b.lease()
@@ -246,8 +245,8 @@ func TestHandDoesNotCountWhatMovedOn(t *testing.T) {
 	}
 }
 
-// A loop by hand whose supervisor was killed while it verified is carried on by the next commit,
-// too.
+// After the supervisor of a loop by hand was killed during verification, the next commit carries
+// the loop on.
 func TestHandGoesOnFromAnyPhase(t *testing.T) {
 	b := byHand(t)
 	b.committed("a", "1\n")
@@ -304,8 +303,8 @@ func TestInPlaceFileIsThereWhileALoopIs(t *testing.T) {
 	}
 }
 
-// A loop can be handed from a person to an agent and back: what lies in the work tree is committed
-// for the agent, and left to the person.
+// A loop can be handed from a person to an agent and back. Files in the work tree are committed for
+// the agent, and left to the person.
 func TestResumeHandsALoopOver(t *testing.T) {
 	b := byHand(t)
 	l, err := b.record.Load(t.Context())

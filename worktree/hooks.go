@@ -36,16 +36,14 @@ exit 1
 	}
 }
 
-// noPush is put before the address of every remote that is pushed to, but for one that is
-// configured for pushing alone, which only the hook keeps from it: no transport has that name.
+// noPush prefixes the push address of every remote: no transport has that name. For a remote with a
+// separate push address, only the hook prevents a push.
 const noPush = "reverie-loop-does-not-push::"
 
-// HookEnv writes the hooks of a loop, which call program, and returns what has git use them:
-// variables for the environment of what the loop starts. No configuration is written. With them no
-// commit is signed, no editor is opened and no monitor of files is started either, and line endings
-// are no error: each would wait for a person, outlive the loop, or end it. Nor does git tidy the
-// repository after a commit: killed meanwhile, it leaves a lock that keeps it from ever tidying
-// again.
+// HookEnv writes the hooks of a loop, which call program, and returns the variables that make git
+// use them. No configuration is written. The variables also disable signing, editors, file monitors
+// and errors about line endings, which would wait for a person, outlive the loop, or end it. They
+// also disable git's housekeeping: if killed, it leaves a lock that prevents it forever.
 func (p *Place) HookEnv(program string) ([]string, error) {
 	dir := filepath.Join(p.folder, "hooks")
 	if err := os.Mkdir(dir, 0o700); err != nil && !os.IsExist(err) {
@@ -69,10 +67,10 @@ func (p *Place) HookEnv(program string) ([]string, error) {
 	return env, nil
 }
 
-// quoted is a text as one word of a POSIX shell.
+// quoted returns a text as one word of a POSIX shell.
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// Commits are those that agents have made themselves, by the post-commit hook, the oldest first.
+// Commits lists the agents' own commits, as recorded by the post-commit hook, oldest first.
 func (p *Place) Commits() []string {
 	text, err := file.Read(filepath.Join(p.folder, "commits"), 1<<20)
 	if err != nil {
@@ -94,7 +92,7 @@ func CheckStaged(ctx context.Context, repo *git.Repo, index string, maxFile int6
 	p := &Place{repo: repo, scanner: scanner, Dir: repo.WorkTree, InPlace: true, maxFile: maxFile}
 	base := "HEAD"
 	if _, err := p.git(ctx, index, nil, "rev-parse", "--verify", "--quiet", "HEAD"); err != nil {
-		return nil, nil // a first commit is not one of a loop's
+		return nil, nil // a first commit does not belong to a loop
 	}
 	id, err := p.git(ctx, index, nil, "rev-parse", base)
 	if err != nil {
@@ -116,7 +114,7 @@ func CheckStaged(ctx context.Context, repo *git.Repo, index string, maxFile int6
 	return left, err
 }
 
-// CheckMessage says why a commit must not say a text; "" if it may.
+// CheckMessage returns why a commit must not have a message, or "".
 func CheckMessage(text string, scanner *redact.Scanner) string {
 	if _, found := scanner.Text(text); found.Found > 0 {
 		return "the message holds what looks like a secret (" + rules(found) + ")"
@@ -124,7 +122,7 @@ func CheckMessage(text string, scanner *redact.Scanner) string {
 	return ""
 }
 
-// eachRaw calls fn with what is new in the output of git diff --raw -z.
+// eachRaw calls fn with the new side of each entry of git diff --raw -z.
 func eachRaw(out []byte, fn func(name, mode, blob string) error) error {
 	fields := bytes.Split(out, []byte{0})
 	for i := 0; i+1 < len(fields); i++ {
@@ -143,7 +141,7 @@ func eachRaw(out []byte, fn func(name, mode, blob string) error) error {
 	return nil
 }
 
-// refuseBlob says why a file of a commit, or of an index, must not be in the branch; "" if it may.
+// refuseBlob returns why a file of a commit, or of an index, must not be in the branch, or "".
 func (p *Place) refuseBlob(ctx context.Context, base, name, mode, blob string) (string, error) {
 	if strings.HasPrefix(filepath.Base(name), file.Foreign) {
 		return "it is an unfinished file of Reverie's", nil

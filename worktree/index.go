@@ -13,7 +13,7 @@ import (
 // ownIndex is a copy of a work tree's index, which later replaces the original or is dropped. In a
 // person's work tree we hold git's index lock meanwhile, so that the person's git cannot change it.
 type ownIndex struct {
-	path   string // of the copy; it is not there where the work tree has no index
+	path   string // of the copy; missing if the work tree has no index
 	place  *Place
 	gitDir string
 	ended  bool // it was installed, or given up
@@ -53,10 +53,10 @@ func (i *ownIndex) copy() error {
 	if err := os.WriteFile(i.path, data, 0o644); err != nil {
 		return err
 	}
-	return os.Chtimes(i.path, info.ModTime(), info.ModTime()) // git takes what changed in the second in which an index was written for doubtful
+	return os.Chtimes(i.path, info.ModTime(), info.ModTime()) // git distrusts files changed in the second in which an index was written
 }
 
-// clear removes the copy, and the lock that a git which wrote it and was killed has left.
+// clear removes the copy, and the lock left by a killed git that wrote it.
 func (i *ownIndex) clear() error {
 	for _, name := range []string{i.path + ".lock", i.path} {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -66,7 +66,7 @@ func (i *ownIndex) clear() error {
 	return nil
 }
 
-// install makes the copy the index of the work tree. Nothing is left to give up then.
+// install makes the copy the index of the work tree. giveUp then has no effect.
 func (i *ownIndex) install() error {
 	if err := os.Rename(i.path, filepath.Join(i.gitDir, "index")); err != nil {
 		return err
@@ -75,7 +75,7 @@ func (i *ownIndex) install() error {
 	return i.place.unlockIndex(i.gitDir)
 }
 
-// giveUp removes the copy, unless install has taken it. It may be called of none.
+// giveUp removes the copy, unless install has used it. A nil receiver is valid.
 func (i *ownIndex) giveUp() {
 	if i == nil || i.ended {
 		return
@@ -85,8 +85,8 @@ func (i *ownIndex) giveUp() {
 	i.place.unlockIndex(i.gitDir) // else the next settle does
 }
 
-// indexLock is git's lock of an index. Git writes the new index into its own; in ours is whose it
-// is.
+// indexLock is git's lock of an index. git writes the new index into its own lock; ours names its
+// owner.
 const indexLock = "index.lock"
 
 // lockMark returns the content of the loop's lock. Only the holder of the loop's lease takes one,
@@ -110,7 +110,7 @@ func (p *Place) lockIndex(gitDir string) error {
 	return err
 }
 
-// unlockIndex removes git's lock of the index if it is one of the loop's. Any other stays.
+// unlockIndex removes git's lock of the index if the loop owns it.
 func (p *Place) unlockIndex(gitDir string) error {
 	if !p.theirs {
 		return nil

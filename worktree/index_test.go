@@ -13,7 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// indexed is a loop in which a person works, and its git directory.
+// indexed returns a loop in which a person works, and its git directory.
 func indexed(t *testing.T) (b *bench, gitDir, lock string) {
 	t.Helper()
 	b = byHand(t)
@@ -53,7 +53,7 @@ func TestSettleRemovesNoLockButItsOwn(t *testing.T) {
 	}
 }
 
-// An agent's git that was killed while it committed leaves the lock of the loop's branch.
+// An agent's git that was killed during a commit leaves the lock of the loop's branch.
 func TestCommitClearsTheBranchLockOfAKilledGit(t *testing.T) {
 	b := newBench(t, nil)
 	if err := b.place.Make(t.Context(), b.Run("rev-parse", "HEAD")); err != nil {
@@ -83,7 +83,7 @@ func TestCommitClearsTheBranchLockOfAKilledGit(t *testing.T) {
 	}
 }
 
-// A git that takes the lock as soon as an index was installed, or given up, keeps it.
+// A git that takes the lock right after an index was installed, or given up, keeps it.
 func TestIndexLetsGoOfTheLockOnce(t *testing.T) {
 	for _, end := range []func(*ownIndex) error{
 		(*ownIndex).install,
@@ -123,7 +123,7 @@ func TestIndexLetsGoOfTheLockOnce(t *testing.T) {
 	}
 }
 
-// A commit of a loop's in a work tree of a person's leaves no file in the git directory.
+// A loop's commit in a person's work tree leaves no file in the git directory.
 func TestCommitLeavesNoLock(t *testing.T) {
 	b := newBench(t, nil)
 	b.run(func(Turn) (Outcome, error) { b.in("a", "1\n"); return Outcome{}, nil }, fine, fine)

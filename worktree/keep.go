@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// coded commits what the agent has made. A second call, after a kill, finds it committed.
+// coded commits the agent's work. A second call, after a kill, finds it committed.
 func (r *loop) coded(ctx context.Context, out Outcome, took float64) error {
 	c, err := r.place.Commit(ctx, r.state.Tip, r.message(out.Promised, false), r.do.Now())
 	if err != nil {
@@ -28,13 +28,12 @@ func (r *loop) coded(ctx context.Context, out Outcome, took float64) error {
 	return err
 }
 
-// save commits what an iteration that does not come to its end has made, and keeps what the host
-// finds in it.
+// save commits the work of an unfinished iteration, and records the host's findings in it.
 func (r *loop) save(ctx context.Context) error {
 	switch {
 	case r.state.Phase != Coding:
 		return r.restore(ctx)
-	case r.state.ByHand(): // what is committed is on the branch, and the next who carries the loop on finds it
+	case r.state.ByHand(): // the commits are on the branch, and the next supervisor finds them
 		return nil
 	}
 	c, err := r.place.Commit(ctx, r.state.Tip, r.message(false, true), r.do.Now())
@@ -54,8 +53,8 @@ func (r *loop) save(ctx context.Context) error {
 	return r.take(ctx, Step{Event: Event{Kind: Saved, Tip: c.Tip}, Findings: found})
 }
 
-// byHost makes findings of what a commit has left out, and of files in it that something on the
-// host would run.
+// byHost makes findings of files left out of a commit, and of committed files that the host would
+// run.
 func (r *loop) byHost(ctx context.Context, c Commit) (func(known []Finding, _ State) []Finding, error) {
 	obeyed, err := r.place.obeyed(ctx, r.state.Base, c.Tip)
 	if err != nil {
@@ -80,7 +79,7 @@ func (r *loop) byHost(ctx context.Context, c Commit) (func(known []Finding, _ St
 	}
 	return func(known []Finding, before State) []Finding {
 		a := Audit{Findings: few(host.Findings, known)}
-		for _, f := range known { // it is left out now, or it is not
+		for _, f := range known { // it is now left out, or no longer
 			if f.By == ByHost && f.State == OpenFinding {
 				a.Fixed = append(a.Fixed, f.ID)
 			}

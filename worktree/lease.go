@@ -30,20 +30,20 @@ const (
 type Holder struct {
 	Host  string    `json:"host"`
 	PID   int       `json:"pid"`
-	Start string    `json:"start"`          // tells processes of one number apart; as the system writes it
-	Boot  string    `json:"boot,omitempty"` // tells apart the starts of the system between which numbers mean nothing; "" where it does not say
+	Start string    `json:"start"`          // distinguishes processes of one number; in the system's form
+	Boot  string    `json:"boot,omitempty"` // distinguishes boots, across which numbers mean nothing; "" if unknown
 	Since time.Time `json:"since"`
 	Beat  time.Time `json:"beat"` // when it was heard of last
 
-	Group      int    `json:"group,omitempty"` // the process group that works for it now
+	Group      int    `json:"group,omitempty"` // the process group now working for it
 	GroupStart string `json:"group_start,omitempty"`
 }
 
-// heard reports whether the holder has said lately that it is alive. A word from the future is as
-// old as it is far off: the clocks of machines differ.
+// heard reports whether the holder has recently given a sign of life. A time in the future counts
+// by its distance, because clocks of machines differ.
 func (h Holder) heard() bool { return time.Since(h.Beat).Abs() < dead }
 
-// Lease is the right to take the steps of a loop. One process has it; the system gives it back when
+// Lease is the right to take the steps of a loop. One process has it; the system releases it when
 // that process ends.
 type Lease struct {
 	dir    string
@@ -66,7 +66,7 @@ func folderOf(repo *git.Repo, name string) (string, error) {
 	return filepath.Join(Folder(repo), name), nil
 }
 
-// folder is folderOf, made where it is not there.
+// folder is folderOf, creating the folder if needed.
 func folder(repo *git.Repo, name string) (string, error) {
 	dir, err := folderOf(repo, name)
 	if err == nil {
@@ -157,7 +157,7 @@ func (l *Lease) Began(pid int) {
 	l.write()
 }
 
-// Release gives the lease back.
+// Release releases the lease.
 func (l *Lease) Release() {
 	close(l.stop)
 	l.wg.Wait()

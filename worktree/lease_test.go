@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// The word of another machine counts for a minute, before and after: its clock may be fast, and a
-// lease of next year is no lease.
+// A sign of another machine counts for a minute, before and after: its clock may be fast. A lease
+// from next year is invalid.
 func TestLeaseOfAnotherMachine(t *testing.T) {
 	for name, c := range map[string]struct {
 		off  time.Duration

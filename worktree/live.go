@@ -22,10 +22,10 @@ type Live struct {
 	Phase     Phase     `json:"phase"`
 	Iteration int       `json:"iteration"`
 	Began     time.Time `json:"began"` // the phase, or its last try
-	Heard     time.Time `json:"heard"` // something of what works, last
-	Lines     int       `json:"lines"` // that have come to their end in all
+	Heard     time.Time `json:"heard"` // last sign of life of the phase
+	Lines     int       `json:"lines"` // finished lines in total
 	Text      string    `json:"text"`  // the last of them, redacted, each with its line feed; at most MaxLive bytes
-	Rest      string    `json:"rest"`  // of the line at hand, whole words
+	Rest      string    `json:"rest"`  // of the unfinished line, whole words
 }
 
 const (
@@ -36,11 +36,11 @@ const (
 
 	liveFile = "live.json"
 	liveTemp = "live.new"
-	liveLook = 3 // it is written at most once in so many looks
+	liveLook = 3 // it is written at most once in that many looks
 	// scanned bounds the bytes searched for secrets, so that a key that begins before the visible part
 	// is recognised by its beginning.
 	scanned = 2 * MaxLive
-	maxOpen = 64 << 10 // bytes that are kept of a line until it ends
+	maxOpen = 64 << 10 // bytes kept of an unfinished line
 )
 
 // LiveOf returns the view of a loop's running phase, or nil. Held tells whether the loop goes on.
@@ -57,9 +57,9 @@ func LiveOf(repo *git.Repo, name string) *Live {
 	return &l
 }
 
-// tail is a writer that keeps the end of what it is given where others see it. Lines are shown when
-// they are whole, of the one at hand its whole words: a secret that comes in pieces is never seen
-// as one of them. A line that goes back to its beginning is the last that was written there.
+// tail is a writer that makes the end of its input visible. It shows whole lines, and whole words
+// of the unfinished one, so that a secret in pieces is never visible in part. A line that restarts
+// shows its last version.
 type tail struct {
 	dir     string
 	scanner *redact.Scanner
@@ -68,13 +68,12 @@ type tail struct {
 	live    Live
 	whole   []byte // lines, the last of them
 	open    []byte // the line at hand, its beginning
-	more    int    // bytes of it that are not kept
-	back    bool   // what comes next stands at its beginning
+	more    int    // dropped bytes of it
+	back    bool   // the next text restarts the line
 	changed bool
 }
 
-// newTail makes the file of a phase that begins, in the place of what a process that was killed has
-// left.
+// newTail creates the file of a starting phase, replacing that of a killed process.
 func newTail(dir string, scanner *redact.Scanner, s State, now time.Time) *tail {
 	t := &tail{dir: dir, scanner: scanner, live: Live{Phase: s.Phase, Iteration: s.Iteration, Began: now}, changed: true}
 	t.keep(now)
@@ -115,7 +114,7 @@ func (t *tail) add(p []byte) {
 	t.more += len(p) - take
 }
 
-// end makes the line at hand a whole one.
+// end finishes the current line.
 func (t *tail) end() {
 	t.whole = append(append(t.whole, t.short(t.open)...), '\n')
 	t.open, t.more = t.open[:0], 0
@@ -125,20 +124,20 @@ func (t *tail) end() {
 	}
 }
 
-// short is a line as it is shown. A secret in a long one is taken out before the rest is.
+// short returns a line as shown. It removes a secret before it cuts a long line.
 func (t *tail) short(line []byte) string {
 	if len(line) <= maxLine {
 		return string(line)
 	}
 	kept := line
 	if at := bytes.LastIndexByte(line, ' '); t.more > 0 && at > 0 {
-		kept = line[:at] // the last word goes on in what is not here
+		kept = line[:at] // the last word continues in the dropped part
 	}
 	clean, _ := t.scanner.Text(strings.ToValidUTF8(string(kept), "\ufffd"))
 	return CutLine(clean.String(), len(line)+t.more)
 }
 
-// CutLine is the beginning of a line that had so many bytes, as it is shown.
+// CutLine returns the beginning of a line of size bytes, as shown.
 func CutLine(line string, size int) string {
 	if size <= maxLine {
 		return line
@@ -150,7 +149,7 @@ func CutLine(line string, size int) string {
 	return fmt.Sprintf("%s [… a line of %d bytes]", line[:at], size)
 }
 
-// LastLines are the whole lines at the end of a text that take at most so many bytes.
+// LastLines returns the whole lines at the end of a text that take at most most bytes.
 func LastLines[T string | []byte](text T, most int) T {
 	if len(text) <= most {
 		return text
@@ -164,8 +163,7 @@ func LastLines[T string | []byte](text T, most int) T {
 	return text[at:]
 }
 
-// keep writes what can be seen, if it is other than before. That it cannot be written is no fault
-// of the loop's.
+// keep writes the view if it has changed. A failed write does not fail the loop.
 func (t *tail) keep(heard time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -184,7 +182,7 @@ func (t *tail) keep(heard time.Time) {
 	if err != nil {
 		return
 	}
-	// Not by file.Replace: a process that is killed must not leave one file more each time.
+	// Not by file.Replace: a killed process must not leave one more file each time.
 	temp := filepath.Join(t.dir, liveTemp)
 	f, err := file.Open(temp, os.O_CREATE|os.O_WRONLY|os.O_TRUNC|file.NoFollow, 0o600)
 	if err != nil {
@@ -196,7 +194,7 @@ func (t *tail) keep(heard time.Time) {
 	}
 }
 
-// forget removes what can be seen of a phase.
+// forget removes the view of a phase.
 func forget(dir string) {
 	os.Remove(filepath.Join(dir, liveTemp))
 	os.Remove(filepath.Join(dir, liveFile))

@@ -14,7 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-// onlooker is a tail and what is seen of it.
+// onlooker is a tail and its view.
 type onlooker struct {
 	*tail
 	t    *testing.T

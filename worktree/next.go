@@ -12,30 +12,30 @@ type Kind string
 
 const (
 	Placed    Kind = "placed"    // the work tree is there
-	Committed Kind = "committed" // what was committed while no agent was at work ends the coding: Tip
-	Coded     Kind = "coded"     // an agent came to its end and its work is committed: Tip, Tree, Promised
+	Committed Kind = "committed" // commits made while no agent was at work end the coding: Tip
+	Coded     Kind = "coded"     // an agent has ended and its work is committed: Tip, Tree, Promised
 	Checked   Kind = "checked"   // the plan's commands ran: Passed
-	Audited   Kind = "audited"   // an auditor came to its end: Blocking
-	Failed    Kind = "failed"    // what the phase wants could not be done: Why
-	Silent    Kind = "silent"    // nothing was heard of it for a while: Count, in a row
-	Saved     Kind = "saved"     // what an interrupted phase leaves is committed: Tip
+	Audited   Kind = "audited"   // an auditor has ended: Blocking
+	Failed    Kind = "failed"    // the phase could not be done: Why
+	Silent    Kind = "silent"    // no sign of life for a while: Count, in a row
+	Saved     Kind = "saved"     // the work of an interrupted phase is committed: Tip
 	Halted    Kind = "halted"    // the loop is ended from outside: Reason, Why
-	Resumed   Kind = "resumed"   // a loop that had stopped goes on: Blocking, and Tip where the branch has more by now
-	Extended  Kind = "extended"  // the limits are others from now on: Settings
+	Resumed   Kind = "resumed"   // a stopped loop continues: Blocking, and Tip if the branch has more commits
+	Extended  Kind = "extended"  // the limits changed: Settings
 )
 
-// Kinds are all of them.
+// Kinds lists all kinds.
 var Kinds = [...]Kind{Placed, Committed, Coded, Checked, Audited, Failed, Silent, Saved, Halted, Resumed, Extended}
 
-// Event is one of them with its facts.
+// Event is an event with its facts.
 type Event struct {
 	Kind     Kind
 	Tip      string
 	Tree     string
 	Promised bool
 	Passed   bool
-	Failing  *Failing // where it did not pass; nil: no command of the plan's is why
-	Blocking int      // open findings that block, of an audit, of what was left out of the commit, or when a loop goes on
+	Failing  *Failing // if it failed; nil: no command of the plan is the cause
+	Blocking int      // open blocking findings, from an audit, from files left out of the commit, or at a resume
 	Count    int
 	Reason   Reason
 	Why      string
@@ -43,12 +43,12 @@ type Event struct {
 	Settings Settings
 }
 
-// errEvent is returned by Next for an event that cannot happen in a phase.
+// errEvent is returned by Next for an event that is impossible in a phase.
 var errEvent = errors.New("cannot happen now")
 
-// Next is the state after an event. It has no effect but its result. There is an error for an event
-// that cannot happen in the phase, and one wrapping ErrEnded where a loop that cannot go on is
-// resumed; then the state is the same.
+// Next returns the state after an event, without side effects. It returns an error for an event
+// that is impossible in the phase, and one wrapping ErrEnded for resuming a loop that cannot go on.
+// The state is then unchanged.
 func Next(s State, e Event) (State, error) {
 	n := s
 	n.Trees = slices.Clone(s.Trees)
@@ -128,7 +128,7 @@ func Next(s State, e Event) (State, error) {
 			return s, wrong
 		}
 		n.Tip, n.Verified = e.Tip, s.Verified && e.Tip == s.Tip
-		if s.Phase == Auditing { // what was verified is another tree
+		if s.Phase == Auditing { // the verified tree is a different one
 			n = n.enter(Verifying)
 		}
 		return n, nil
@@ -155,7 +155,7 @@ func Next(s State, e Event) (State, error) {
 		n.Reason, n.Detail, n.At, n.Errors, n.Stalls, n.Repeats = "", "", "", 0, 0, 0
 		n.Phase = at
 		switch {
-		case enough && e.Tip != "" && e.Tip != s.Tip: // what was verified is another tree: the iteration ends with this one
+		case enough && e.Tip != "" && e.Tip != s.Tip: // the verified tree is a different one: the iteration ends with this one
 			n = n.enter(Coding)
 			n.Given = e.Tip
 		case enough:
@@ -203,7 +203,7 @@ func (s State) stop(r Reason, why string) State {
 	return s
 }
 
-// decide ends an iteration, of which everything is known now.
+// decide ends an iteration with all its results.
 func (s State) decide() State {
 	switch {
 	case s.complete():
@@ -216,12 +216,12 @@ func (s State) decide() State {
 	return s.code()
 }
 
-// complete reports whether what is known of the last iteration is what makes a loop done.
+// complete reports whether the results of the last iteration make the loop done.
 func (s State) complete() bool {
 	return s.Verified && s.Blocking == 0 && s.Audits >= s.Settings.MinAudits && (s.Promised || !s.Settings.Promise)
 }
 
-// lacks says why a loop is not done after an iteration.
+// lacks returns why a loop is not done after an iteration.
 func (s State) lacks() string {
 	var all []string
 	if !s.Verified {
@@ -239,7 +239,7 @@ func (s State) lacks() string {
 	return strings.Join(all, "; ")
 }
 
-// verification says that the plan's commands did not pass, and the first of them where it is known.
+// verification reports that the plan's commands failed, with the first failed one if known.
 func (s State) verification() string {
 	if s.Failing == nil {
 		return "verification failed"
@@ -247,7 +247,7 @@ func (s State) verification() string {
 	return "verification failed (" + s.Failing.String() + ")"
 }
 
-// Subject is a step in a line, for the log of the record.
+// Subject describes a step in one line, for the log of the record.
 func Subject(before, after State, e Event) string {
 	it := fmt.Sprintf("iteration %d", after.Iteration)
 	switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// midway is a loop in a phase, in the second of at most five iterations.
+// midway returns a loop in a phase, in the second of at most five iterations.
 func midway(p Phase) State {
 	s := State{
 		Name: "one", Phase: p, Iteration: 2, Audits: 1, Errors: 1, Stalls: 2, Tip: "t1", Trees: []string{"a"},
@@ -26,7 +26,7 @@ func midway(p Phase) State {
 	return s
 }
 
-// Every event in every phase: where it leads, or that it cannot happen.
+// Every event in every phase: the next phase, or an error.
 func TestNextKnowsEveryPhaseAndEvent(t *testing.T) {
 	const no = "error"
 	phases := []Phase{Starting, Coding, Verifying, Auditing, Done, Stopped}
@@ -262,8 +262,8 @@ func TestNextTakesACommitForTheCoding(t *testing.T) {
 	}
 }
 
-// A loop that stops at a limit says what it lacks, and the command that failed by name; the steps
-// name it, too.
+// A loop that stops at a limit reports its shortcomings and names the failed command; the steps
+// name it too.
 func TestNextSaysWhatIsLacking(t *testing.T) {
 	for _, c := range []struct {
 		name           string

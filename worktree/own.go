@@ -23,19 +23,20 @@ import (
 // stranger. So each step signs the files with a key that exists only in the loop's folder in the
 // state folder.
 const (
-	// keyFile is in the folder of a loop: 32 random bytes in hex, for its user alone to read.
+	// keyFile is in the folder of a loop: 32 random bytes in hex, readable only by its user.
 	keyFile = "key"
-	// signatures is in the tree of a record: a line for each file that decides what is done, its path
-	// and its signature.
+	// signatures is in the tree of a record: a line for each file that decisions depend on, with its
+	// path and its signature.
 	signatures = "signatures"
 )
 
-// validName reports whether a loop can have a name: it is a file's, and part of a ref's.
+// validName reports whether a loop can have a name, which serves as a file name and as part of a
+// ref's.
 func validName(name string) bool {
 	return name != "" && name[0] != '.' && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == "" && filepath.IsLocal(name)
 }
 
-// key is that of the loop; nil if it was not begun here.
+// key returns the key of the loop, or nil if it did not begin here.
 func (r *Record) key() []byte {
 	dir, err := folderOf(r.repo, r.Name)
 	if err != nil {
@@ -52,7 +53,7 @@ func (r *Record) key() []byte {
 	return key
 }
 
-// newKey gives the loop a key, by which nothing that was signed before counts.
+// newKey gives the loop a new key, which invalidates all earlier signatures.
 func (r *Record) newKey() ([]byte, error) {
 	dir, err := folder(r.repo, r.Name)
 	if err != nil {
@@ -63,15 +64,15 @@ func (r *Record) newKey() ([]byte, error) {
 	return key, file.Replace(filepath.Join(dir, keyFile), []byte(hex.EncodeToString(key)+"\n"), 0o600, true)
 }
 
-// signature is that of a file: the first half of the HMAC-SHA256 of its path and the id of its
-// content, in hex.
+// signature returns the signature of a file: the first half of the HMAC-SHA256 of its path and the
+// id of its content, in hex.
 func signature(key []byte, path string, id gitstore.ID) string {
 	h := hmac.New(sha256.New, key)
 	fmt.Fprintf(h, "%s\x00%s", path, id)
 	return hex.EncodeToString(h.Sum(nil)[:sha256.Size/2])
 }
 
-// signatureLines are the text of the file signatures.
+// signatureLines returns the text of the file signatures.
 func (r *Record) signatureLines(key []byte, files map[string]gitstore.ID) (redact.Redacted, error) {
 	var lines []string
 	for path, id := range files {
@@ -85,7 +86,7 @@ func (r *Record) signatureLines(key []byte, files map[string]gitstore.ID) (redac
 	return text, nil
 }
 
-// deciding are the files of a record by which is decided what is done.
+// deciding returns the files of a record that decisions depend on.
 func deciding(t *gitstore.Tree) (map[string]gitstore.ID, error) {
 	files := map[string]gitstore.ID{}
 	for _, path := range []string{"state.json", "plan.md"} {
@@ -166,8 +167,8 @@ func (r *Record) LoadOwn(ctx context.Context) (Loop, error) {
 	return l, err
 }
 
-// DiscardForeign removes the record of a loop that was not begun here, and nothing else but a
-// folder of its name that is empty. left is that folder where it is not.
+// DiscardForeign removes the record of a loop that did not begin here, and an empty folder of its
+// name. left is that folder if it is not empty.
 func DiscardForeign(ctx context.Context, repo *git.Repo, name string) (left string, err error) {
 	dir, err := folderOf(repo, name)
 	if err != nil {

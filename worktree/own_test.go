@@ -116,8 +116,7 @@ func TestFetchedRecordIsForeign(t *testing.T) {
 	}
 }
 
-// A loop of a name that was removed has another key: what was signed for the one before it is
-// foreign.
+// A new loop with the name of a removed one has another key: the old signatures are foreign.
 func TestKeyIsOfOneLoop(t *testing.T) {
 	ctx := t.Context()
 	r, record := newRecord(t)
@@ -151,7 +150,7 @@ func TestMarkIsOfOneLoop(t *testing.T) {
 	}
 }
 
-// A ref that no loop can have is no loop's, and its name leads nowhere.
+// A ref whose name no loop can have is ignored, and its name leads nowhere.
 func TestListPassesOverNamesOfNoLoop(t *testing.T) {
 	r, record := newRecord(t)
 	for _, name := range []string{"a/b", "Upper", "with@sign", "ä", "two.x_y-1"} {

@@ -19,7 +19,7 @@ import (
 // holder of the lease uses one.
 type Place struct {
 	Dir     string // top of the work tree
-	InPlace bool   // it is the user's own: nothing in it is ever set back
+	InPlace bool   // the user's own: its files are never reset
 
 	// Refused maps paths that must not be committed to the caller's reasons; it may be nil. It is
 	// called with the changed paths before each commit, and its answer depends only on the tree.
@@ -39,14 +39,14 @@ type Place struct {
 	name    string
 	folder  string // the loop's in the state folder
 	branch  string // whole name of the ref
-	theirs  bool   // a person works in it: nothing in it is set back, and git's locks are theirs
-	sealed  bool   // for a sandbox: there is no .git in it
-	hand    bool   // and only what that person commits is the work
+	theirs  bool   // a person works in it: its files are never reset, and git's locks are theirs
+	sealed  bool   // for a sandbox: it contains no .git
+	hand    bool   // only that person's commits are the work
 	maxFile int64
-	within  time.Duration // for the reading of what is to be committed; stageTime, but in tests
+	within  time.Duration // limit for reading the work to be committed; stageTime except in tests
 }
 
-// PlaceOf is the place of a loop. It need not be there yet, and is not made.
+// PlaceOf returns the place of a loop. It may not exist yet, and is not created.
 func PlaceOf(repo *git.Repo, s State, scanner *redact.Scanner) (*Place, error) {
 	dir, err := folderOf(repo, s.Name)
 	if err != nil {
@@ -70,8 +70,8 @@ const makeTime = 10 * time.Minute
 // stageTime bounds reading and scanning the work to be committed: enough for some gigabytes.
 const stageTime = 10 * time.Minute
 
-// Make makes branch and work tree at a commit, as far as they are not there. The error wraps
-// ErrTaken if the branch is there at another commit. No hook runs.
+// Make creates branch and work tree at a commit, as far as they are missing. The error wraps
+// ErrTaken if the branch is at another commit. No hook runs.
 func (p *Place) Make(ctx context.Context, base string) error {
 	if p.InPlace {
 		_, err := p.gitDir()
@@ -82,7 +82,7 @@ func (p *Place) Make(ctx context.Context, base string) error {
 	if gitDir, err := p.gitDir(); err == nil && p.made(gitDir) {
 		return p.seal()
 	}
-	if err := p.clear(ctx); err != nil { // what a start that was killed has left
+	if err := p.clear(ctx); err != nil { // the leftovers of a killed start
 		return err
 	}
 	if err := p.moveBranch(ctx, base, "", "loop: begin "+p.name); err != nil {
@@ -166,7 +166,7 @@ func (p *Place) gitDir() (string, error) {
 	return "", fmt.Errorf("git has no work tree %s on record: %w", p.Dir, ErrGone)
 }
 
-// escaped is a path that means itself to filepath.Glob.
+// escaped returns a path that filepath.Glob takes literally.
 func escaped(path string) string {
 	if filepath.Separator != '/' {
 		return path
@@ -174,7 +174,7 @@ func escaped(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-// Check returns an error wrapping ErrGone unless the work tree is there.
+// Check returns an error wrapping ErrGone unless the work tree exists.
 func (p *Place) Check() error {
 	if info, err := os.Lstat(p.Dir); err != nil || !info.IsDir() {
 		return fmt.Errorf("%s: %w", p.Dir, ErrGone)
@@ -183,8 +183,8 @@ func (p *Place) Check() error {
 	return err
 }
 
-// git runs git on the work tree. Line endings that a checkout would write otherwise are no error.
-// index is the file to be used as index; "" is the work tree's own.
+// git runs git on the work tree. It tolerates line endings that a checkout would write differently.
+// index is the file to use as index; "" means the work tree's own.
 func (p *Place) git(ctx context.Context, index string, stdin []byte, args ...string) ([]byte, error) {
 	cmd, err := p.command(ctx, index, args...)
 	if err != nil {
@@ -216,7 +216,7 @@ func (p *Place) command(ctx context.Context, index string, args ...string) (*exe
 	return cmd, nil
 }
 
-// Tip is the commit that the branch is at.
+// Tip returns the commit of the branch.
 func (p *Place) Tip(ctx context.Context) (string, error) { return p.repo.ReadRef(ctx, p.branch) }
 
 // moveBranch moves the branch by compare-and-swap.
@@ -229,8 +229,8 @@ func (p *Place) moveBranch(ctx context.Context, to, from, why string) error {
 	return p.repo.MoveRef(ctx, p.branch, to, from, why)
 }
 
-// attach has HEAD of the work tree name the branch again, if an agent has it name something else.
-// That of a person is not touched: the error wraps ErrRefused.
+// attach makes HEAD of the work tree name the branch again after an agent moved it. It does not
+// touch a person's HEAD: the error then wraps ErrRefused.
 func (p *Place) attach(ctx context.Context) error {
 	out, err := p.git(ctx, "", nil, "symbolic-ref", "--quiet", "HEAD")
 	if err == nil && strings.TrimSpace(string(out)) == p.branch {
@@ -262,7 +262,7 @@ func (p *Place) settle() error {
 	return p.repo.ClearRefLock(p.branch)
 }
 
-// ready has a place for a sandbox made ready for git.
+// ready prepares a place in a sandbox for git.
 func (p *Place) ready(ctx context.Context) error {
 	if p.Ready == nil {
 		return nil
@@ -319,13 +319,13 @@ func (p *Place) Remove(ctx context.Context, tip string) error {
 	if err := p.cleanSubmodules(ctx, true); err != nil {
 		return err
 	}
-	if _, err := os.Lstat(filepath.Join(p.Dir, ".git")); p.sealed || errors.Is(err, os.ErrNotExist) { // git would look into it, or know nothing of it
+	if _, err := os.Lstat(filepath.Join(p.Dir, ".git")); p.sealed || errors.Is(err, os.ErrNotExist) { // git would look into it, or not know it
 		return p.clear(ctx)
 	}
 	args := []string{"worktree", "remove"}
 	if inside, err := Submodules(ctx, p.repo, now); err != nil {
 		return err
-	} else if len(inside) > 0 { // git does not look whether they are clean
+	} else if len(inside) > 0 { // git does not check whether they are clean
 		args = append(args, "--force")
 	}
 	if _, err := p.repo.Git(ctx, nil, "worktree", "unlock", p.Dir); err != nil && !strings.Contains(err.Error(), "is not locked") {

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// MaxPlan is the largest text of a plan, in bytes.
+// MaxPlan bounds the text of a plan, in bytes.
 const MaxPlan = 128 << 10
 
 // Plan is the task of a loop, in Markdown. Its first heading is the title. Fenced blocks marked
@@ -25,11 +25,10 @@ type Plan struct {
 	Text   string
 	Title  string
 	Verify []string // shell commands, in the order of the text
-	Lines  []int    // in which each of them begins, from 1
+	Lines  []int    // the first line of each of them, from 1
 }
 
-// PlanError says what is wrong with a plan, and in which line, from 1. It wraps ErrRefused for a
-// secret.
+// PlanError describes a fault of a plan, with its line from 1. It wraps ErrRefused for a secret.
 type PlanError struct {
 	Line int
 	Rule string // empty, size, text, fence, command, title, verify, tab or secret
@@ -45,8 +44,8 @@ func (e *PlanError) Unwrap() error {
 	return nil
 }
 
-// parsePlan reads a plan. Errors are a *PlanError. In a verify block, blank lines and lines that
-// begin with # are passed over, and a line that ends in a backslash goes on in the next.
+// parsePlan parses a plan. Errors are a *PlanError. A verify block skips blank lines and lines that
+// begin with #; a line that ends in a backslash continues on the next.
 func parsePlan(text string) (Plan, error) {
 	r := readPlan(text)
 	if len(r.wrong) > 0 {
@@ -55,10 +54,10 @@ func parsePlan(text string) (Plan, error) {
 	return r.Plan, nil
 }
 
-// planReading is a plan, and what there is to say of it, in the order of its lines.
+// planReading is a plan with the remarks about it, in the order of its lines.
 type planReading struct {
 	Plan
-	wrong    []*PlanError // it cannot be carried out as it is
+	wrong    []*PlanError // it cannot be carried out
 	doubtful []*PlanError // it may not mean what it says
 	shell    int          // the line of the first block marked as a shell's, from 1, or 0
 	mark     string       // of that block
@@ -83,7 +82,7 @@ func readPlan(text string) *planReading {
 		r.fault(1, "empty", "the plan is empty; write what is to be done, in Markdown")
 		return r
 	}
-	var fence, half string // the mark that closes the block; a command that goes on
+	var fence, half string // the mark that closes the block; an unfinished command
 	opened, began, commands, verify := 0, 0, 0, false
 	first := ""
 	for i, line := range strings.Split(text, "\n") {
@@ -157,7 +156,7 @@ func isVerify(info string) bool {
 	return len(words) > 0 && words[0] == "verify"
 }
 
-// isShell reports whether a block is marked as commands of a shell.
+// isShell reports whether a block is marked as shell commands.
 func isShell(info string) bool {
 	words := strings.Fields(strings.ToLower(info))
 	return len(words) > 0 && slices.Contains([]string{"sh", "bash", "shell", "zsh", "console", "shell-session"}, words[0])

@@ -1,9 +1,9 @@
-// Package agent is the coding agents that a loop can have code or audit: how each is called once,
-// without a person and without a terminal (Call), and what its stream of events says: to the loop
-// (Said) and to people (Readable, Writer).
+// Package agent describes the coding agents for a loop's coding and auditing. Call gives an agent's
+// command line without a person and a terminal. Said extracts its words from its stream of events
+// for the loop; Readable and Writer do so for people.
 //
-// It starts nothing and reads nothing but what it is given. Its functions may be called from
-// several goroutines at a time; a Writer has one user.
+// It starts no process and reads only its arguments. Its functions are safe for concurrent use; a
+// Writer has one user.
 package agent
 
 import (
@@ -17,12 +17,12 @@ import (
 // work in, with its prompt on standard input.
 type agent struct {
 	name  string
-	code  []string // argv that lets it change files and run commands
+	code  []string // argv that may change files and run commands
 	audit []string // argv that lets it read
 	model string   // option for a model
 	env   []string
 
-	inside    func(argv []string) []string // its call in a container, which is a sandbox already and where there is no git directory; nil: the same
+	inside    func(argv []string) []string // its call in a container, which is already a sandbox and lacks the git directory; nil: the same
 	insideEnv []string                     // with env there
 }
 
@@ -32,7 +32,7 @@ func known() []agent {
 	return []agent{
 		{
 			name:  "opencode",
-			code:  []string{"opencode", "run", "--format", "json", "--auto"}, // without --auto, what the user wants to be asked about is refused
+			code:  []string{"opencode", "run", "--format", "json", "--auto"}, // without --auto, actions that the user wants to confirm are refused
 			audit: []string{"opencode", "run", "--format", "json", "--auto", "--agent", "plan"},
 			model: "--model",
 			env:   []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_SHARE=1"},
@@ -40,8 +40,8 @@ func known() []agent {
 			insideEnv: []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1"},
 		},
 		{
-			// In its other modes it writes nothing below a folder .git, and its plan mode ends with 1 where
-			// a server has to check an action.
+			// In its other modes it writes nothing below a folder .git. Its plan mode ends with 1 where a
+			// server has to check an action.
 			name: "claude",
 			code: []string{"claude", "-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "bypassPermissions"},
 			audit: []string{"claude", "-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "dontAsk",
@@ -54,14 +54,14 @@ func known() []agent {
 			code:  []string{"codex", "exec", "--json", "--sandbox", "workspace-write", "-"},
 			audit: []string{"codex", "exec", "--json", "--sandbox", "read-only", "-"},
 			model: "--model",
-			inside: func(argv []string) []string { // its own sandbox wants user namespaces, which a container has none of
+			inside: func(argv []string) []string { // its own sandbox needs user namespaces, which a container lacks
 				argv = slices.Clone(argv)
 				argv[slices.Index(argv, "--sandbox")+1] = "danger-full-access"
 				return slices.Insert(argv, len(argv)-trailing(argv), "--skip-git-repo-check")
 			},
 		},
 		{
-			name: "gemini", // its plan mode has no shell to look at a change with
+			name: "gemini", // its plan mode has no shell to inspect a change
 			code: []string{"gemini", "--skip-trust", "--output-format", "stream-json", "--approval-mode", "yolo"},
 			audit: []string{"gemini", "--skip-trust", "--output-format", "stream-json", "--approval-mode", "default",
 				"--allowed-tools=run_shell_command(git diff),run_shell_command(git show),run_shell_command(git log)"},
@@ -76,7 +76,7 @@ func known() []agent {
 	}
 }
 
-// Names are those of the agents that can be called.
+// Names lists the supported agents.
 func Names() []string {
 	var names []string
 	for _, a := range known() {
@@ -90,9 +90,9 @@ type UnknownError struct{ Name string }
 
 func (e *UnknownError) Error() string { return fmt.Sprintf("there is no agent %q", e.Name) }
 
-// Call is the argv of an agent for coding or auditing, inside a container or not, and what it wants
-// in its environment. It gets its prompt on standard input. model may be "", the agent's own. The
-// only error is an UnknownError.
+// Call returns the argv of an agent for coding or auditing, inside a container or not, and its
+// variables. The prompt goes to its standard input. model may be "", the agent's default. The only
+// error is an UnknownError.
 func Call(name, model string, phase worktree.Phase, inside bool) (argv, env []string, err error) {
 	all := known()
 	i := slices.IndexFunc(all, func(a agent) bool { return a.name == name })

@@ -25,7 +25,7 @@ func TestCallNamesTheModel(t *testing.T) {
 	}
 }
 
-// In a container an agent needs no sandbox of its own, and outside it keeps it.
+// In a container an agent disables its own sandbox; outside it keeps it.
 func TestCallInAContainer(t *testing.T) {
 	for _, test := range []struct {
 		name   string

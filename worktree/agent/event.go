@@ -52,7 +52,7 @@ type event struct {
 	}
 }
 
-// messagePart is a part of a message of Claude's.
+// messagePart is a part of a Claude message.
 type messagePart struct {
 	Type, Text, Name string
 	Input            map[string]any
@@ -72,14 +72,14 @@ func parse(line string) (e event, is bool) {
 	return e, e.Type != ""
 }
 
-// plain is a JSON value that is a text; else "".
+// plain returns a JSON value that is a text, or "".
 func plain(raw json.RawMessage) string {
 	var text string
 	json.Unmarshal(raw, &text)
 	return text
 }
 
-// stringOf is a JSON value that is a text, or has one as its message, or is a list of such; else
+// stringOf returns a JSON value that is a text, has one as its message, or is a list of such; or
 // "".
 func stringOf(raw json.RawMessage) string {
 	var text string

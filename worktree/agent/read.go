@@ -12,24 +12,23 @@ import (
 	"github.com/reverie-memory/reverie/worktree"
 )
 
-// Writer passes on what an agent prints as people read it, line by line: of an event what Readable
-// makes of it, any other line as it is. Its Write returns no error, whatever becomes of what is
-// passed on.
+// Writer passes on an agent's output in readable form, line by line: an event as in Readable, any
+// other line unchanged. Its Write never returns an error, even if the next writer fails.
 type Writer struct {
 	to     io.Writer
-	line   []byte // that looks like an event, and has no end yet
-	more   int    // bytes of it that are not kept
-	within bool   // a line that is no event has no end yet
+	line   []byte // an unfinished line that looks like an event
+	more   int    // bytes of it that were dropped
+	within bool   // inside an unfinished line that is not an event
 	r      reader
 }
 
-// Short makes one line of a text, of at most so many cells, and shows what is hidden in it.
+// Short shortens a text to one line of at most the given cells, and shows hidden characters.
 type Short func(text string, cells int) string
 
 // NewWriter returns a Writer that passes on to another.
 func NewWriter(to io.Writer, short Short) *Writer { return &Writer{to: to, r: reader{short: short}} }
 
-// maxEvent is the longest event that is read while it comes in, in bytes.
+// maxEvent bounds an incoming event, in bytes.
 const maxEvent = 4 << 20
 
 func (w *Writer) Write(p []byte) (int, error) {
@@ -84,8 +83,7 @@ func Readable(output string, short Short) string {
 	return b.String() + r.close()
 }
 
-// reader makes text of a stream of events: what the model says, and the commands and other tools
-// that it has run.
+// reader converts a stream of events to text: the model's words, its commands and other tool calls.
 type reader struct {
 	short  Short
 	within bool   // a text goes on
@@ -151,7 +149,7 @@ func (r *reader) read(line string) string {
 	return r.close() + line
 }
 
-// close ends a text that goes on.
+// close ends an unfinished text.
 func (r *reader) close() string {
 	if !r.within {
 		return ""
@@ -168,7 +166,7 @@ func (r *reader) say(text string) string {
 	return r.close() + strings.TrimRight(text, "\n") + "\n"
 }
 
-// command shows a command, of a long one the first lines.
+// command shows a command, or the first lines of a long one.
 func (r *reader) command(text string) string {
 	const most = 4
 	lines := strings.Split(strings.TrimSpace(text), "\n")
@@ -185,7 +183,7 @@ func (r *reader) failed(text string) string {
 	return r.close() + "! " + r.short(text, 300) + "\n"
 }
 
-// tool shows a call of a tool: its name, and which file, pattern or address it is about.
+// tool shows a call of a tool: its name, and its file, pattern or address.
 func (r *reader) tool(name string, input map[string]any) string {
 	text := func(keys ...string) string {
 		for _, key := range keys {
@@ -205,7 +203,7 @@ func (r *reader) tool(name string, input map[string]any) string {
 	return r.close() + strings.TrimRight("* "+name+" "+r.short(about, 200), " ") + "\n"
 }
 
-// blocks are the parts of a message of Claude's: of what its tools printed, that they failed.
+// blocks shows the parts of a Claude message; of tool output only failures.
 func (r *reader) blocks(message json.RawMessage) string {
 	var m struct {
 		Role    string
@@ -230,7 +228,7 @@ func (r *reader) blocks(message json.RawMessage) string {
 	return b.String()
 }
 
-// item is one of Codex's that is done.
+// item shows a finished Codex item.
 func (r *reader) item(e event) string {
 	switch e.Item.Type {
 	case "agent_message":
@@ -255,7 +253,7 @@ func (r *reader) item(e event) string {
 	return ""
 }
 
-// unwrapped is a command without the shell that Codex calls for it.
+// unwrapped returns a command without the shell with which Codex calls it.
 func unwrapped(command string) string {
 	shell, rest, ok := strings.Cut(command, " ")
 	flag, inner, ok2 := strings.Cut(rest, " ")

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// short cuts nothing that a test has.
+// short shortens nothing that a test has.
 func short(text string, cells int) string {
 	text = strings.Join(strings.Fields(text), " ")
 	return text[:min(len(text), cells)]
@@ -60,7 +60,7 @@ func TestEventsAreReadable(t *testing.T) {
 		if d := cmp.Diff(c.want, Readable(c.printed, short)); d != "" {
 			t.Errorf("%s (-want +got)\n%s", c.name, d)
 		}
-		for _, size := range []int{1, 10, 1 << 20} { // whatever the pieces are in which it comes
+		for _, size := range []int{1, 10, 1 << 20} { // however the output is split
 			var b strings.Builder
 			w := NewWriter(&b, short)
 			for rest := c.printed; rest != ""; {

@@ -31,8 +31,8 @@ func Said(agent, output string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// said is the text of an event of an agent's, or of any agent's for "", and whether it follows the
-// one before without a line between.
+// said returns the text of an event of an agent, or of any agent for "", and whether it continues
+// the previous one on the same line.
 func (e event) said(agent string) (text string, part bool) {
 	of := func(name string) bool { return agent == "" || agent == name }
 	switch {
@@ -48,10 +48,10 @@ func (e event) said(agent string) (text string, part bool) {
 	return "", false
 }
 
-// Promise is the line that a coder is asked to say when all is done; the nonce is the loop's.
+// Promise returns the line by which a coder declares the work done; the nonce is the loop's.
 func Promise(nonce string) string { return "<promise>" + nonce + "</promise>" }
 
-// Promised reports whether a line of its own gives the promise. Without a nonce none was asked for.
+// Promised reports whether a line of its own is the promise. It is false without a nonce.
 func Promised(said, nonce string) bool {
 	if nonce == "" {
 		return false

@@ -24,7 +24,7 @@ func TestPromiseIsALineOfItsOwn(t *testing.T) {
 	}
 }
 
-// The lines are those of the real agents, but for their ids and times.
+// The lines come from the real agents, with other ids and times.
 func TestWhatAnAgentSaid(t *testing.T) {
 	said := map[string]struct{ output, want string }{
 		"claude": {`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","content":"a\nb"}]}}
@@ -64,7 +64,7 @@ func TestWhatAnAgentSaid(t *testing.T) {
 			}
 		}
 	}
-	odd := `{"type":"text","part":{"type":"text","text":"Done."},"parameters":[1],"message":7}` + "\n" // fields of another form hide no others
+	odd := `{"type":"text","part":{"type":"text","text":"Done."},"parameters":[1],"message":7}` + "\n" // malformed fields hide no others
 	if got := Said("opencode", odd) + "\n"; got != "Done.\n" || got != Readable(odd, short) {
 		t.Errorf("%q is said, and read %q", got, Readable(odd, short))
 	}

@@ -1,7 +1,7 @@
-// Package audit has a model look for defects in what a loop has changed.
+// Package audit has a model look for defects in a loop's change.
 //
-// A change is asked about in parts that fit into the model's context; what it answers is data:
-// decoded, and held against the lines of the part that the question showed.
+// The change is split into parts that fit the model's context. Answers are data: they are decoded,
+// and checked against the lines that the question showed.
 package audit
 
 import (
@@ -47,7 +47,7 @@ func Ask(ctx context.Context, m *prompts.Model, set prompts.Set, in prompts.Audi
 	return out, nil
 }
 
-// keepAwake tells of a life until it is stopped: a question to a model has a time of its own,
+// keepAwake signals life until it is stopped, because a question to a model has its own timeout,
 // model.patience.
 func keepAwake(heard func()) (stop func()) {
 	tick, done := time.NewTicker(time.Second), make(chan struct{})
@@ -64,8 +64,8 @@ func keepAwake(heard func()) (stop func()) {
 	return func() { tick.Stop(); close(done) }
 }
 
-// questions cuts a change into parts and renders a question about each. All but the change takes at
-// most five eighths of the room.
+// questions splits a change into parts and renders a question about each. The rest of a question
+// takes at most five eighths of the room.
 func questions(m *prompts.Model, set prompts.Set, in prompts.Audit, files []diff.File) ([]diff.Part, []prompts.Rendered, error) {
 	if len(files) == 0 {
 		return nil, nil, nil
@@ -76,7 +76,7 @@ func questions(m *prompts.Model, set prompts.Set, in prompts.Audit, files []diff
 	}
 	all := m.Room(empty.Longest) - prompts.AgainRoom
 	free := all - len(empty.System) - len(empty.User)
-	const many = 100 // bytes of a part's name, and to spare
+	const many = 100 // bytes of a part's name, plus a reserve
 	if len(in.Plan) > free/4 {
 		in.Plan = begin(in.Plan, free/4) + "\n[…]"
 	}
@@ -87,7 +87,7 @@ func questions(m *prompts.Model, set prompts.Set, in prompts.Audit, files []diff
 	for n := len(in.Findings); n > 0 && len(strings.Join(in.Findings[:n], "\n    "))+8*n > free/8; n-- {
 		in.Findings = in.Findings[:n-1]
 	}
-	// A text may grow where it is put into a question: then there is room for less of it.
+	// A text may grow inside a question, which leaves less room for it.
 	for room := free*3/8 - many; room > 2*diff.MaxLine; room = room * 3 / 4 {
 		parts := diff.Parts(files, room)
 		if len(parts) > maxQuestions {
@@ -115,7 +115,7 @@ func questions(m *prompts.Model, set prompts.Set, in prompts.Audit, files []diff
 	return nil, nil, fmt.Errorf("%s has no room for the change beside the question: %d tokens", m.Name, m.Context)
 }
 
-// begin is the beginning of a text, of at most so many bytes.
+// begin returns the beginning of a text, of at most most bytes.
 func begin(text string, most int) string {
 	return strings.ToValidUTF8(text[:min(len(text), most)], "")
 }

@@ -11,18 +11,18 @@ import (
 	"github.com/reverie-memory/reverie/worktree/diff"
 )
 
-// question is one question about a part of a change, and what is made of its answers.
+// question is one question about a part of a change, with the results of its answers.
 type question struct {
 	part     diff.Part
-	whole    bool // the part is all of the change
+	whole    bool // the part is the whole change
 	open     []worktree.Finding
 	said     strings.Builder
 	findings []worktree.Reported
 	fixed    []string
 }
 
-// ask puts the question, and once more, with what was wrong with the answer. An answer that cannot
-// be read then is an error; a finding of a place that is not there is left out, and said.
+// ask asks the question, and once more with the faults of the answer. A second unreadable answer is
+// an error. A finding with an invalid place is dropped and reported.
 func (q *question) ask(ctx context.Context, m *prompts.Model, r prompts.Rendered) error {
 	again := r
 	for try := 1; ; try++ {
@@ -51,7 +51,7 @@ func (q *question) ask(ctx context.Context, m *prompts.Model, r prompts.Rendered
 	}
 }
 
-// take keeps what a verdict says of places that are there, and returns what is wrong with the rest.
+// take keeps the findings with valid places, and returns the faults of the rest.
 func (q *question) take(verdict prompts.AuditAnswer) (faults []string) {
 	q.findings, q.fixed = nil, nil
 	for i, f := range verdict.Findings {
@@ -72,7 +72,7 @@ func (q *question) take(verdict prompts.AuditAnswer) (faults []string) {
 	for _, id := range verdict.Fixed {
 		i := slices.IndexFunc(q.open, func(f worktree.Finding) bool { return f.ID == id && f.State == worktree.OpenFinding })
 		if i < 0 {
-			continue // it invents a number; nothing follows from that
+			continue // it invents a number, which has no effect
 		}
 		if _, here := q.part.Files[q.open[i].File]; here || q.whole {
 			q.fixed = append(q.fixed, id)
@@ -81,9 +81,8 @@ func (q *question) take(verdict prompts.AuditAnswer) (faults []string) {
 	return faults
 }
 
-// place is the line that a finding is about, or what is wrong with what it says of its place.
-// Models quote better than they count: the quote decides, and of its places the one next to the
-// line that was said.
+// place returns the line of a finding, or the fault of its place. Models quote better than they
+// count, so the quote decides; among several matches, the nearest to the given line.
 func (q *question) place(f prompts.AuditFinding) (line int, fault string) {
 	if f.File == "" {
 		switch {
@@ -119,7 +118,8 @@ func (q *question) place(f prompts.AuditFinding) (line int, fault string) {
 	return best, ""
 }
 
-// named is the file of a part that an answer means, which has read its name as a question shows it.
+// named returns the file of a part that an answer means; the model saw its name as shown in the
+// question.
 func named(p diff.Part, file string) string {
 	if _, here := p.Files[file]; here {
 		return file

@@ -62,7 +62,7 @@ func TestQuoteDecidesThePlace(t *testing.T) {
 	}
 }
 
-// A line that is shown in pieces is one line.
+// A line shown in pieces is one line.
 func TestQuoteOfALongLine(t *testing.T) {
 	files := diff.Parse("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1,2 @@\n+" + strings.Repeat("ü0123456789", 300) + "the end\n+short\n")
 	found := 0

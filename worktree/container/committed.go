@@ -19,7 +19,7 @@ type committed struct {
 	size int64  // bytes; -1 of a submodule
 }
 
-// committedAt are the files that a commit has in a folder, by path; "" is all of it.
+// committedAt returns the files of a commit in a folder, by path; "" means the whole commit.
 func committedAt(ctx context.Context, repo *git.Repo, commit, folder string) (map[string]committed, error) {
 	args := []string{"ls-tree", "-r", "-z", "--format=%(objectmode) %(objectname) %(objectsize)%x09%(path)", commit}
 	if folder != "" {
@@ -43,8 +43,8 @@ func committedAt(ctx context.Context, repo *git.Repo, commit, folder string) (ma
 	return all, nil
 }
 
-// asCommitted reports whether all that lies in a folder of the work tree is in the commit that the
-// loop began at, with the same content and mode.
+// asCommitted reports whether all files in a folder of the work tree are in the loop's base commit,
+// with the same content and mode.
 func (t Tree) asCommitted(ctx context.Context, folder string) (bool, error) {
 	in := folder
 	if in == "." {
@@ -100,5 +100,5 @@ func (t Tree) asCommitted(ctx context.Context, folder string) (bool, error) {
 	return err == nil, err
 }
 
-// errOther ends a walk at a file that is not as the commit has it.
+// errOther ends a walk at a file that differs from the commit.
 var errOther = errors.New("it is not as it was")

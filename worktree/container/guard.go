@@ -10,12 +10,12 @@ import (
 	"github.com/reverie-memory/reverie/worktree"
 )
 
-// Guard has a place take out only what may leave a sandbox: before a commit nothing of the loop is
-// at work in the work tree any more, what git must not meet is gone, and what the host would obey
-// is named.
+// Guard makes a place release only safe content from a sandbox. Before a commit it ends all of the
+// loop's processes in the work tree, removes content that git must not meet, and names files that
+// the host would obey.
 func Guard(place *worktree.Place, tree Tree, s worktree.State, scanner *redact.Scanner) {
-	quiet := false           // nothing that another process has started is at work in there
-	var known *worktree.Loop // as it was when something held was first asked for
+	quiet := false           // no other process is at work there
+	var known *worktree.Loop // as of the first request about a held file
 	place.Ready = func(ctx context.Context) error {
 		if !quiet {
 			if err := endContainers(ctx, s); err != nil {
@@ -45,8 +45,8 @@ func Guard(place *worktree.Place, tree Tree, s worktree.State, scanner *redact.S
 	}
 }
 
-// endContainers removes the containers of processes that are gone, and is an error unless nothing
-// of the loop is left.
+// endContainers removes the containers of dead processes, and returns an error unless none of the
+// loop's is left.
 func endContainers(ctx context.Context, s worktree.State) error {
 	e, err := sandbox.Find(ctx, s.Settings.Sandbox)
 	if err == nil {

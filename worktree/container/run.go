@@ -16,14 +16,14 @@ import (
 // longest bounds a command without a limit.
 const longest = 7 * 24 * time.Hour
 
-// exitEnded is the exit code of a command that a limit other than that of time ended.
+// exitEnded is the exit code of a command that another limit than time ended.
 const exitEnded = 125
 
-// Runner runs commands in containers, one a command.
+// Runner runs commands, each in its own container.
 type Runner struct {
 	Tree   Tree
 	Engine *sandbox.Engine
-	Spec   sandbox.Spec // but for what the work tree and the command say
+	Spec   sandbox.Spec // except for the work tree's and the command's parts
 }
 
 // Run is a worktree.Runner. The command gets the environment given with it and that of Spec. On
@@ -73,11 +73,11 @@ func (r *Runner) Run(ctx context.Context, c worktree.Command) (worktree.Result, 
 	return res, r.Tree.scrub(ctx)
 }
 
-// lookFor prints the first of its arguments that is no program.
+// lookFor prints the first of its arguments that is not a program.
 const lookFor = `for p; do command -v "$p" >/dev/null || { echo "$p"; exit 1; }; done`
 
-// Has runs a container with an empty folder in the place of the work tree, and reports whether all
-// programs are there; said is the first that is not, or why that is not known.
+// Has runs a container with an empty folder as work tree, and reports whether all programs exist.
+// said is the first missing one, or the reason why that is unknown.
 func (r *Runner) Has(ctx context.Context, dir string, programs []string, most time.Duration) (has bool, said string, err error) {
 	spec := r.Spec
 	spec.Workspace, spec.ReadOnly, spec.Network, spec.Limits.Time = dir, true, nil, most

@@ -24,14 +24,14 @@ import (
 // Tree is a work tree that containers write into.
 type Tree struct {
 	Repo    *git.Repo
-	Base    string                 // the commit that the loop began at
+	Base    string                 // the base commit of the loop
 	Dir     string                 // its top
-	Removed func([]sandbox.Change) // is told what was taken out of it
+	Removed func([]sandbox.Change) // receives the removed files
 }
 
-// scrub takes out of the work tree what git must not meet there. A folder that git takes for a
-// repository stays as it is where the base has it just so: it is part of the project, and in the
-// user's own work tree as well. An error wraps worktree.ErrSandbox.
+// scrub removes content from the work tree that git must not meet. It keeps a folder that git takes
+// for a repository if the base has exactly the same: it is part of the project, and in the user's
+// own work tree too. An error wraps worktree.ErrSandbox.
 func (t Tree) scrub(ctx context.Context) error {
 	gone, err := sandbox.Scrub(t.Dir, func(bare string) (bool, error) { return t.asCommitted(ctx, bare) })
 	t.Removed(gone)
@@ -41,11 +41,10 @@ func (t Tree) scrub(ctx context.Context) error {
 	return nil
 }
 
-// maxTaken is the size of a file that is looked at where the loop has no limit, in bytes.
+// maxTaken bounds an examined file if the loop has no limit, in bytes.
 const maxTaken = 1 << 40
 
-// refused are the paths of what must not leave a sandbox, of those that are different, each with
-// the reason.
+// refused maps the changed paths that must not leave a sandbox to the reasons.
 func (t Tree) refused(ctx context.Context, maxFile int64, changed []string) (map[string]string, error) {
 	wanted := map[string]bool{}
 	var gone []string
@@ -81,7 +80,7 @@ func (t Tree) refused(ctx context.Context, maxFile int64, changed []string) (map
 	for _, r := range no {
 		all[r.Path] = "it was refused: " + r.Why
 	}
-	same := map[string]bool{} // of a folder, whether it is as the base has it: git lists files that were only written again
+	same := map[string]bool{} // whether a folder equals the base: git also lists files that were only rewritten
 	for _, f := range files {
 		if f.Runs != sandbox.BareRepository && f.Runs != sandbox.OtherRepository {
 			continue

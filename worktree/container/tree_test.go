@@ -12,8 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/sandbox"
 )
 
-// A folder that git takes for a repository stays as long as it is as the base has it, to the byte
-// and the mode.
+// A folder that git takes for a repository stays while it equals the base in every byte and mode.
 func TestScrubKeepsWhatTheBaseHas(t *testing.T) {
 	for _, test := range []struct {
 		name string

@@ -1,6 +1,6 @@
-// Package diff is what a loop has changed: the diff as git makes it, with what can be read of files
-// that git takes for binary (Between), its files and lines (Parse), and parts of it that fit into a
-// question (Parts).
+// Package diff reads a loop's change. Between returns git's diff, including readable files that git
+// takes for binary. Parse splits it into files and lines, and Parts into parts that fit into a
+// question.
 package diff
 
 import (
@@ -12,15 +12,15 @@ import (
 
 // File is one file of a diff.
 type File struct {
-	Name  string // of a file that is gone, the old one; with control characters: as git writes them
-	Lines []Line // none of a binary or empty file, or where only the mode changed
+	Name  string // for a deleted file the old one; with control characters: quoted as by git
+	Lines []Line // empty for a binary or empty file, or a mere change of mode
 }
 
 // Line is one line of a hunk.
 type Line struct {
 	Mark     byte // + - or blank
 	Text     string
-	Old, New int  // its number, or that of the next line where it is not in that version
+	Old, New int  // its number, or the next line's if that version lacks it
 	first    bool // of a hunk
 }
 
@@ -34,7 +34,7 @@ func Parse(diff string) []File {
 	for line := range strings.Lines(diff) {
 		line = strings.TrimSuffix(line, "\n")
 		switch {
-		case (oldLeft > 0 || newLeft > 0) && !begins(line): // where a secret of several lines was taken out, there are fewer
+		case (oldLeft > 0 || newLeft > 0) && !begins(line): // after redaction of a multi-line secret there are fewer
 			mark := byte(' ')
 			if line != "" {
 				mark, line = line[0], line[1:]
@@ -55,7 +55,7 @@ func Parse(diff string) []File {
 			f = &all[len(all)-1]
 			oldLeft, newLeft = 0, 0
 			both := strings.TrimPrefix(line, "diff --git ")
-			if half := len(both) / 2; strings.HasPrefix(both[half:], " ") { // it may have no lines; both names are the same, but for their prefix
+			if half := len(both) / 2; strings.HasPrefix(both[half:], " ") { // it may have no lines; both names are equal except for their prefix
 				f.Name = fileNamed(both[half+1:], "b/")
 			}
 		case f == nil:
@@ -77,9 +77,9 @@ func begins(line string) bool {
 	return strings.HasPrefix(line, "diff --git ") || strings.HasPrefix(line, "@@ -")
 }
 
-// fileNamed is the name of a file in the head of a diff, where git quotes some; "" if it has not
-// that prefix. A name with control characters stays as git has quoted it: it is shown, and it must
-// not look like lines of its own.
+// fileNamed returns the name of a file in the head of a diff, or "" without that prefix. git quotes
+// some names. A name with control characters stays quoted, so that it never looks like lines of its
+// own.
 func fileNamed(text, prefix string) string {
 	if name, err := strconv.Unquote(text); err == nil {
 		if text = text[1 : len(text)-1]; !strings.ContainsFunc(name, unicode.IsControl) {
@@ -93,7 +93,7 @@ func fileNamed(text, prefix string) string {
 	return name
 }
 
-// hunk reads @@ -old,count +new,count @@.
+// hunk parses @@ -old,count +new,count @@.
 func hunk(line string) (old, oldCount, new, newCount int) {
 	fields := strings.Fields(line)
 	if len(fields) < 3 {

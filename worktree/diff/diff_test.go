@@ -53,7 +53,7 @@ func TestParseDiffCountsLines(t *testing.T) {
 	}
 }
 
-// git's own way to write names is the judge.
+// The expected names come from git itself.
 func TestParseDiffKnowsEveryName(t *testing.T) {
 	names := []string{"plain", "with blank", `ev"il.sh`, `back\slash`, "new\nline", "a b/c b/d", "ümlaut", "tab\t"}
 	want := []string{"a b/c b/d", `back\slash`, `ev"il.sh`, `new\nline`, "plain", `tab\t`, "with blank", "ümlaut"}

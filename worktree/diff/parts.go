@@ -9,13 +9,13 @@ import (
 // Part is a part of a diff that fits into a question.
 type Part struct {
 	Text  string
-	Files map[string][]Line // what it shows of each; of a long line each piece
+	Files map[string][]Line // the shown lines of each file; each piece of a long line
 }
 
 // MaxLine bounds the bytes shown on one line: a longer line is split over several.
 const MaxLine = 500
 
-// pieces are the parts of a line that are shown each on its own. Characters stay whole.
+// pieces splits a line into the parts that are shown separately. Characters stay whole.
 func pieces(text string) (all []string) {
 	for len(text) > MaxLine {
 		at := MaxLine
@@ -27,11 +27,11 @@ func pieces(text string) (all []string) {
 	return append(all, text)
 }
 
-// goesOn is put before each piece of a line but the first.
+// goesOn precedes each piece of a line except the first.
 const goesOn = "[the same line goes on] "
 
-// Parts cuts a diff into parts of at most room bytes, which is a few lines at least. Each part says
-// which files and lines it shows.
+// Parts splits a diff into parts of at most room bytes, which is a few lines at least. Each part
+// lists its files and lines.
 func Parts(files []File, room int) []Part {
 	var all []Part
 	var b strings.Builder

@@ -10,9 +10,9 @@ import (
 // scriptHead bounds the bytes of a file that are checked for text.
 const scriptHead = 1 << 10
 
-// isScript reports whether a content can be read as text, whatever git says: it names its
-// interpreter, is UTF-16, or its beginning or all of it has seven of eight bytes in characters. NUL
-// does not count, for shells pass over it.
+// isScript reports whether a content is readable as text, even if git disagrees: it names its
+// interpreter, is UTF-16, or has seven of eight bytes in characters at its beginning or in total.
+// NUL does not count, because shells skip it.
 func isScript(text []byte) bool {
 	if slices.ContainsFunc([]string{"#!", "\xff\xfe", "\xfe\xff"}, func(head string) bool { return bytes.HasPrefix(text, []byte(head)) }) {
 		return true
