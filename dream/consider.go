@@ -12,22 +12,22 @@ import (
 	"github.com/reverie-memory/reverie/prompts"
 )
 
-// ErrAnswer is returned when a model answered a question twice, and neither answer could be read.
+// ErrAnswer is returned when both answers of a model to a question were unreadable.
 var ErrAnswer = errors.New("the model's answer cannot be read")
 
 // Considered is a model's addition to a plan.
 type Considered struct {
-	Operations []record.Operation // each with How record.Model, so that no policy lets it through
-	Read       []string           // ids of the new reflections of which everything was put to the model, sorted
-	Weighed    []string           // what was asked about and need not be again: ids of operations, blobs of contested memories; sorted
-	Notes      []Note             // what was asked about and nothing was proposed of, and why
-	Refused    map[string]int     // what the model asked for and is not proposed, by reason
+	Operations []record.Operation // each with How record.Model, so that no policy accepts it
+	Read       []string           // ids of the new reflections that a model saw whole, sorted
+	Weighed    []string           // asked about and settled: ids of operations, blobs of contested memories; sorted
+	Notes      []Note             // questions without a proposal, and why
+	Refused    map[string]int     // requests of the model that are not proposed, by reason
 	Asked      int                // questions that were answered
-	Left       int                // candidates that this dream had no room for
+	Left       int                // candidates beyond this dream's room
 	Prompts    []string           // hashes of the prompts of those questions, sorted, each once
 }
 
-// wrongForm is why an item of an answer is left out that cannot be read.
+// wrongForm is the reason for dropping a malformed item of an answer.
 const wrongForm = "has a wrong form"
 
 // maxQuestions bounds the questions of one dream about candidates.
@@ -80,7 +80,7 @@ func (d Considered) Standing(in Input, plan Result) Considered {
 type considering struct {
 	in       Input
 	model    string  // its name
-	known    []known // memories, a contested one for each of its texts
+	known    []known // memories, a contested one once per text
 	rejected rejections
 	refused  map[string]bool // ids of operations that a person rejected
 	pending  []pending
@@ -89,7 +89,7 @@ type considering struct {
 	live     int
 	retiring int // memories that pending operations, and those of this dream, retire
 	asked    map[string]bool
-	unread   map[string]bool // ids of new reflections that were not put to the model whole
+	unread   map[string]bool // ids of new reflections that no model saw whole
 	out      Considered
 
 	elsewhere bool // the model is on another machine: private text is not sent to it
@@ -123,7 +123,7 @@ func newConsidering(in Input, plan Result) *considering {
 	return c
 }
 
-// await takes account of an operation that waits.
+// await takes a pending operation into account.
 func (c *considering) await(o record.Operation) {
 	if o.Op == record.Skill {
 		return
@@ -143,7 +143,7 @@ func retires(o record.Operation) int {
 	case record.Merge:
 		return len(o.Memory.Supersedes) - 1
 	case record.Edit:
-		return 0 // what the memory took the place of is gone
+		return 0 // the memory that it replaced is gone
 	}
 	return len(o.Memory.Supersedes)
 }
@@ -162,7 +162,7 @@ func (c *considering) result() Considered {
 }
 
 // candidates asks about the new candidates, in as many questions as they need and one dream may
-// put.
+// ask.
 func (c *considering) candidates(ctx context.Context, m *prompts.Model, set prompts.Set) error {
 	rest := c.groups()
 	if c.elsewhere {
@@ -208,7 +208,7 @@ func (c *considering) candidates(ctx context.Context, m *prompts.Model, set prom
 	return nil
 }
 
-// leave has the reflections of a group stay new.
+// leave keeps the reflections of a group new.
 func (c *considering) leave(g *group) {
 	for id := range g.from {
 		c.unread[id] = true
@@ -220,7 +220,7 @@ func (c *considering) answered(r prompts.Rendered) {
 	c.asked[r.Hash] = true
 }
 
-// ask puts a question, and once more, with what was wrong with the answer, if that cannot be read.
+// ask asks a question, and once more with the faults of the answer if it is unreadable.
 func ask[T any](ctx context.Context, m *prompts.Model, r prompts.Rendered, decode func(json.RawMessage) (T, error)) (T, error) {
 	var none T
 	again := r

@@ -17,7 +17,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// scripted is a model that answers by a function, and remembers what it was asked.
+// scripted is a model that answers by a function, and records its questions.
 type scripted struct {
 	asked  []prompts.Rendered
 	answer func(n int, r prompts.Rendered) string
@@ -45,7 +45,7 @@ func loaded(t interface {
 	return set
 }
 
-// asks is the answer that asks for some operations.
+// asks returns the answer that requests some operations.
 func asks(ops ...prompts.DreamOperation) string {
 	ops = append([]prompts.DreamOperation{}, ops...)
 	for i := range ops {
@@ -66,7 +66,7 @@ func asks(ops ...prompts.DreamOperation) string {
 	return string(text)
 }
 
-// world is some memories and two sessions that taught something near to them. The likeness of the
+// world returns memories and two sessions that taught something similar. The similarity of the
 // statements gives the memories their short names: m1 is the first.
 func world(memories ...record.Memory) Input {
 	in := Input{Now: now, Memories: memories, Blobs: map[string]string{}, Private: []record.Kind{record.Preference}, Withheld: map[string]bool{}, Weighed: map[string]bool{}}
@@ -96,7 +96,7 @@ func newLint(sessions ...string) []record.Reflection {
 	return out
 }
 
-// An operation of wrong form is left out and counted; the others have to pass the guards as ever.
+// A malformed operation is dropped and counted; the others must pass the guards as always.
 func TestConsiderLeavesOutWhatHasAWrongForm(t *testing.T) {
 	in := world(memory(lintA))
 	in.New = newLint("s1", "s2")
@@ -125,7 +125,7 @@ func TestConsider(t *testing.T) {
 	pendingEdit := memory(lintA)
 	pendingEdit.Text = "Lint everything there is."
 	edit := record.NewOperation(record.Operation{Op: record.Edit, How: record.Said, Memory: pendingEdit, Base: []record.Base{{ID: pendingEdit.ID, Path: pendingEdit.Path(), Blob: "blob-" + pendingEdit.ID}}})
-	long := strings.Repeat("洗濯物", 60) // in bytes much more than in characters
+	long := strings.Repeat("洗濯物", 60) // far longer in bytes than in characters
 
 	const persian = "پیش از هر پوش، کد را با make lint می\u200cآزماییم."
 	const good = "Lint the web client by `just lint` before every push, not by make lint."
@@ -260,8 +260,8 @@ func format(t interface {
 	return text
 }
 
-// A dream, with all that waits, retires three tenths of what is live at most, and each memory is
-// changed once.
+// A dream, with all pending operations, retires at most three tenths of the live memories, and
+// changes each memory once.
 func TestConsiderRetiresLittle(t *testing.T) {
 	var memories []record.Memory
 	for i := range 10 {
@@ -285,8 +285,8 @@ func TestConsiderRetiresLittle(t *testing.T) {
 	}
 }
 
-// An answer that cannot be read is asked for once more, with its fault; then it is an error, and
-// nothing of the session counts as read.
+// An unreadable answer is requested once more, with its fault. A second one is an error, and the
+// session does not count as read.
 func TestConsiderAsksTwice(t *testing.T) {
 	in := world()
 	in.New = newLint("s1")
@@ -577,7 +577,7 @@ func TestAModelMovesNoPolicy(t *testing.T) {
 	})
 }
 
-// No question has both what stays in this clone and what others read.
+// No question mixes private text with shared text.
 func TestPrivateIsAskedAboutApart(t *testing.T) {
 	private := kind(memory("Lint the web client with loud colours before every push."), record.Preference)
 	private.Private = true

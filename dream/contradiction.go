@@ -19,7 +19,7 @@ const maxContradictions = 6
 // maxStatements bounds the statements of one such question.
 const maxStatements = 6
 
-// dispute is statements that do not agree: an operation that waits and the memories that it
+// dispute is a set of contradictory statements: a pending operation and the memories that it
 // contradicts, or the texts of one contested memory.
 type dispute struct {
 	key      string // the operation's id, or the memory's blob
@@ -99,7 +99,7 @@ func (c *considering) disputes() []dispute {
 	return all[:min(len(all), maxContradictions)]
 }
 
-// refIndex is the index that a short name m1, m2, … stands for, or -1.
+// refIndex returns the index for a short name m1, m2, …, or -1.
 func refIndex(ref string, n int) int {
 	i, err := strconv.Atoi(strings.TrimPrefix(ref, "m"))
 	if err != nil || ref != "m"+strconv.Itoa(i) || i < 1 || i > n {
@@ -121,7 +121,7 @@ func (c *considering) note(d dispute, why string) {
 	c.out.Notes = append(c.out.Notes, n)
 }
 
-// weighOperation makes an answer about a pending operation, statement 0, and the memories after it
+// weighOperation turns an answer about a pending operation, statement 0, and the memories after it
 // into a proposal.
 func (c *considering) weighOperation(d dispute, a prompts.ContradictionAnswer, keep int) (why string) {
 	w := wish{text: a.Text, body: a.Body, why: a.Why, private: d.op.Private, voices: voices(*d.op)}
@@ -170,7 +170,7 @@ func voices(o record.Operation) []*voice {
 	return out
 }
 
-// weighTexts makes an answer about the texts of a contested memory into a proposal.
+// weighTexts turns an answer about the texts of a contested memory into a proposal.
 func (c *considering) weighTexts(d dispute, a prompts.ContradictionAnswer, keep int) (why string) {
 	m := d.memories[0]
 	texts := m.Texts()

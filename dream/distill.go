@@ -13,20 +13,20 @@ import (
 	"github.com/reverie-memory/reverie/prompts"
 )
 
-// Workflow is a way to do a job that enough sessions went.
+// Workflow is a way to do a job that enough sessions followed.
 type Workflow struct {
-	ID        string // of the operation that would propose a skill of it
+	ID        string // of the operation that would propose its skill
 	Text      string
 	Body      string
-	Memory    string            // id of the memory that says it, or ""
+	Memory    string            // id of the memory that states it, or ""
 	Sightings []record.Sighting // of distinct reflections, the newest first
 }
 
-// Step is one thing that a session did, and that went well.
+// Step is one successful action of a session.
 type Step struct {
 	N       int    // of the event
 	Command string // a shell command line, or ""
-	Path    string // of a file that was edited, from the top of the repository, or ""
+	Path    string // of an edited file, from the top of the repository, or ""
 }
 
 // Account describes one session: its steps in order, and the words of its person and its agent.
@@ -39,7 +39,7 @@ type Account struct {
 type Ripeness struct {
 	Input
 	Skills    []record.SkillFile
-	Distilled map[string]bool // ids of workflows that a model was asked about before
+	Distilled map[string]bool // ids of workflows that a model has considered before
 }
 
 // ripeSessions is the number of distinct sessions that make a workflow worth a skill.
@@ -61,7 +61,7 @@ func Ripe(in Ripeness) []Workflow {
 	passed := func(print record.Fingerprint) bool {
 		return slices.ContainsFunc(in.Skills, func(s record.SkillFile) bool { return print.Same(record.Print(s.Workflow)) })
 	}
-	no := map[string]bool{} // ids of operations that wait or were rejected
+	no := map[string]bool{} // ids of pending or rejected operations
 	for _, o := range in.Pending {
 		no[o.ID] = true
 	}
@@ -70,7 +70,7 @@ func Ripe(in Ripeness) []Workflow {
 		no[r.ID] = true
 		rejected = append(rejected, record.Print(r.Text))
 	}
-	var shut []record.Fingerprint // what was retired, is private, withheld or of a side branch
+	var shut []record.Fingerprint // retired, private, withheld, or of a side branch
 	for _, m := range in.Memories {
 		print := record.Print(m.Text)
 		switch {
@@ -117,9 +117,9 @@ func Ripe(in Ripeness) []Workflow {
 // Distilled is a model's result for ripe workflows.
 type Distilled struct {
 	Operations []record.Operation // op skill, How record.Model
-	Asked      []string           // ids of the workflows that it was asked about, sorted
-	Notes      []Note             // those that are no skill, and why
-	Refused    map[string]int     // what the model wrote and is not proposed, by reason
+	Asked      []string           // ids of the workflows asked about, sorted
+	Notes      []Note             // workflows that make no skill, and why
+	Refused    map[string]int     // texts of the model that are not proposed, by reason
 	Prompts    []string           // hashes of the prompts, sorted, each once
 }
 
@@ -127,15 +127,15 @@ type Distilled struct {
 const (
 	maxDistilled = 4  // workflows
 	maxRuns      = 5  // sessions shown of one
-	stepsBefore  = 10 // steps shown before the one that is the evidence
+	stepsBefore  = 10 // steps shown before the evidence
 	stepsAfter   = 4
 	maxStepShown = 300
 )
 
-// Distill asks a model for a skill of each ripe workflow, as far as one run goes. account tells of
-// a session; nothing where it is not kept here any more. Code writes the skill from the fields of
-// the answer: commands that the sessions themselves ran, and between them plain words alone. As
-// with Consider, what was found before an error is returned too.
+// Distill asks a model for a skill of each ripe workflow, up to the bounds of one run. account
+// describes a session, or returns nothing if it is no longer kept. Code writes the skill from the
+// fields of the answer: commands that the sessions themselves ran, and plain words. As with
+// Consider, earlier findings are returned beside an error.
 func Distill(ctx context.Context, m *prompts.Model, set prompts.Set, in Ripeness, ripe []Workflow, account func(record.Sighting) Account) (Distilled, error) {
 	out := Distilled{Refused: map[string]int{}}
 	hashes := map[string]bool{}
@@ -163,7 +163,7 @@ func Distill(ctx context.Context, m *prompts.Model, set prompts.Set, in Ripeness
 			return finish(fmt.Errorf("distill: %w", err))
 		}
 		if !fits {
-			continue // its sessions are not kept here any more, or are too long
+			continue // its sessions are no longer kept, or are too long
 		}
 		answer, err := ask(ctx, m, question, prompts.DecodeDistill)
 		if err != nil {
@@ -193,8 +193,8 @@ func Distill(ctx context.Context, m *prompts.Model, set prompts.Set, in Ripeness
 	return finish(nil)
 }
 
-// distillQuestion puts together as many runs of a workflow as fit. sessions are those that they are
-// of, each once.
+// distillQuestion fits as many runs of a workflow as possible into a question. sessions lists
+// theirs, each once.
 func distillQuestion(m *prompts.Model, set prompts.Set, w Workflow, account func(record.Sighting) Account) (r prompts.Rendered, sessions []Account, fit bool, err error) {
 	in := prompts.Distill{Workflow: prompts.Known{Kind: string(record.Workflow), Text: w.Text, Body: clip(w.Body, maxBody)}}
 	seen := map[string]bool{}

@@ -13,14 +13,14 @@ import (
 // doings lists the sessions' actions that a skill may mention. It is an allowlist, because
 // forbidden text has too many forms.
 type doings struct {
-	commands map[string]bool // lines that ran with success, whole, and each command of a chain of &&
+	commands map[string]bool // successful lines, whole, and each command of a chain of &&
 	simple   []string        // those that are one command of plain words, each once
-	paths    []string        // of files that were edited, each once
-	programs map[string]bool // that the sessions ran, as they wrote them
-	words    map[string]bool // stems of those that the workflow and the sessions are told in
+	paths    []string        // of edited files, each once
+	programs map[string]bool // that the sessions ran, in their spelling
+	words    map[string]bool // stems of the words of the workflow and the sessions
 }
 
-// saidBy is in how many sessions a word has to be said to be one of their jargon.
+// saidBy is the number of sessions that make a word their jargon.
 const saidBy = 2
 
 func newDoings(w Workflow, sessions []Account) doings {
@@ -50,11 +50,11 @@ func newDoings(w Workflow, sessions []Account) doings {
 }
 
 var (
-	// plainLine has nothing that a shell reads but words and &: what stands between && was run, each.
+	// plainLine matches a line without shell syntax except &; each command between && ran.
 	plainLine = pattern.New(`^[\w./:=@%+,~^& \t-]+$`)
 	// moved matches a change of folder at the beginning of a line.
 	moved = pattern.New("^(?:cd[ \\t]+(?:[\\w./~+@%-]+|\"[^\"$`\\\\!]*\"|'[^']*')[ \\t]*&&[ \\t]*)+")
-	// setting is a word that sets a variable.
+	// setting matches a word that sets a variable.
 	setting = pattern.New(`^\w+=`)
 	// own matches text valid on one machine only, or a removed secret.
 	own = pattern.New(`(?i)/home/|/users/|\\users\\|/root/|/tmp/|/var/folders/|\[redacted:`)
@@ -62,18 +62,17 @@ var (
 	ours = pattern.New(`(?i)(?:^|[^a-z0-9])reverie(?:[^a-z0-9]|$)`)
 )
 
-// steering words begin what may keep the rest of its line from being run, or make something else of
-// it.
+// steering lists words that may prevent the rest of their line from running, or change its meaning.
 var steering = pattern.NewWords(`exit exec return logout suspend break continue eval source . trap set shopt alias unalias command
 	builtin enable hash export declare typeset readonly local unset coproc function time if then elif else fi for while until do
 	done case esac select in`)
 
-// isOwn reports whether a text is nothing to share, or nothing that an agent may be told to do.
+// isOwn reports whether a text is unfit to share, or unfit as an instruction to an agent.
 func isOwn(text string) bool {
 	return strings.ContainsAny(text, "\n\r`") || strings.ContainsFunc(text, hidden) || own.MatchString(text) || ours.MatchString(unquoted(text))
 }
 
-// unquoted is a text without what may part a word and still leave it one for a shell.
+// unquoted removes characters from a text that may split a word without changing it for a shell.
 func unquoted(text string) string {
 	return strings.NewReplacer(`"`, "", `'`, "", `\`, "").Replace(text)
 }
@@ -125,30 +124,29 @@ func (d *doings) ran(line string) {
 	}
 }
 
-// parted reports whether a line is more than one chain of && and |: then what is before it decides
-// what it does.
+// parted reports whether a line is more than one chain of && and |: its earlier part then decides
+// its effect.
 func parted(line string) bool {
 	line = strings.NewReplacer("&&", "", ">&", "", "&>", "").Replace(line)
 	return strings.ContainsAny(line, ";&\n\r") || strings.Contains(line, "||")
 }
 
-// program takes in the first word of a command.
+// program adds the first word of a command.
 func (d *doings) program(word string) {
 	if plainLine.MatchString(word) && !strings.ContainsAny(word, "=&") && !steering.Has(word) && !isOwn(word) {
 		d.programs[word] = true
 	}
 }
 
-// isPath reports whether the name of a file could be nothing else: one with a space may be a
-// command.
+// isPath reports whether the name of a file is unambiguous: one with a space may be a command.
 func isPath(name string) bool {
 	return name != "" && !strings.HasPrefix(name, "-") && !strings.ContainsFunc(name, func(r rune) bool {
 		return !isLetter(r) && (r < '0' || r > '9') && !strings.ContainsRune("._/+@[]-", r)
 	})
 }
 
-// honest reports whether a line is plain words and, in code marks, commands that the sessions ran,
-// or files that they edited where it says to edit them.
+// honest reports whether a line is plain words plus, in code marks, commands that the sessions ran,
+// or files that they edited if the line says to edit them.
 func (d doings) honest(line string) bool {
 	parts := strings.Split(line, "`")
 	if len(parts)%2 == 0 || strings.ContainsFunc(line, hidden) {
@@ -177,8 +175,8 @@ var (
 	beforeMark = pattern.New(`(?:^| )[` + opening + `]*$`)
 )
 
-// edits reports whether what follows a piece of prose is to be edited. was says so of what came
-// before it.
+// edits reports whether a piece of prose says to edit the following code. was is the result for the
+// text before it.
 func edits(part string, was bool) bool {
 	prev := ""
 	for w := range strings.FieldsSeq(part) {
@@ -200,8 +198,8 @@ func edits(part string, was bool) bool {
 // gap matches the placeholder of a word that changes from run to run, or of a part of one.
 var gap = pattern.New(`<[A-Za-z][A-Za-z0-9 _-]*>`)
 
-// has reports whether sessions ran a command. A gap may stand where two that they ran differ, but
-// neither for the program nor for what it is to do.
+// has reports whether sessions ran a command. A gap may replace a part in which two of their
+// commands differ, but neither the program nor its action.
 func (d doings) has(text string) bool {
 	if d.commands[text] {
 		return true
@@ -225,7 +223,7 @@ func (d doings) edited(text string) bool {
 	}) || gap.MatchString(text) && !strings.HasPrefix(text, "<") && d.differ(text, d.paths)
 }
 
-// differ reports whether a text with gaps is the form of two of those that were done.
+// differ reports whether a text with gaps is the common form of two actions.
 func (d doings) differ(text string, done []string) bool {
 	var form strings.Builder
 	form.WriteString("^")
@@ -251,7 +249,7 @@ func (d doings) differ(text string, done []string) bool {
 	return n >= 2
 }
 
-// names reports whether the name of a gap is one: a word, or a few plain ones.
+// names reports whether the label of a gap is valid: one or a few plain words.
 func (d doings) names(label string) bool {
 	words := strings.FieldsFunc(label, func(r rune) bool { return r == ' ' || r == '_' || r == '-' })
 	if len(words) == 1 {

@@ -1,9 +1,9 @@
-// Package dream consolidates: it holds what sessions taught (reflections) against what is
-// known (memories, pending operations, rejections) and says which operations follow.
+// Package dream consolidates knowledge: it compares the lessons of sessions (reflections) with
+// memories, pending operations and rejections, and returns the resulting operations.
 //
-// Plan is the entry. It is pure: it reads no git, asks no clock and writes nothing, so the
-// same input gives the same plan. Accepts says which of the operations a policy lets through
-// without a person. Both are safe for concurrent use.
+// Begin with Plan. It is pure: it reads no git and no clock and writes nothing, so equal input
+// gives an equal plan. Policy.Accepts decides which operations need no person. Both are safe for
+// concurrent use.
 package dream
 
 import (
@@ -15,37 +15,36 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// Input is everything a dream looks at.
+// Input is the complete input of a dream.
 type Input struct {
 	Now        time.Time
 	Memories   []record.Memory   // retired ones too
 	Blobs      map[string]string // memory id → git's object id of its file, for pre-images
 	Pending    []record.Operation
 	Rejected   []record.Rejection
-	Considered []record.Reflection // by earlier dreams: they count, but are not planned from
+	Considered []record.Reflection // by earlier dreams: they count, but cause no operations
 	New        []record.Reflection
 	Private    []record.Kind // kinds that stay in this clone
 
-	// Written names the place of the repository that states what a memory says, "" for none. It may be
-	// nil.
+	// Written names the place of the repository that states a memory, or returns "". It may be nil.
 	Written func(record.Memory) string
 
 	// Further input of Consider.
-	Withheld map[string]bool // ids of memories that agents, and so models, are not given
-	Weighed  map[string]bool // what a model was asked about before: as in Considered
+	Withheld map[string]bool // ids of memories that agents, and so models, must not see
+	Weighed  map[string]bool // items that a model has considered: as in Considered
 }
 
 // Result is the result of Plan.
 type Result struct {
 	Operations []record.Operation // new ones, and pending ones that changed
-	Withdrawn  []string           // ids of pending operations that a correction took the place of
-	Notes      []Note             // what was found and not proposed, and why
+	Withdrawn  []string           // ids of pending operations that a correction replaced
+	Notes      []Note             // findings that were not proposed, and why
 	Proposed   int                // how many of Operations are new
-	BorneOut   int                // candidates that said what was already known or pending
-	Written    []string           // places that state what candidates said, which came to nothing for that
+	BorneOut   int                // candidates that repeated known or pending statements
+	Written    []string           // places that state candidates, which were therefore dropped
 }
 
-// Note says why a candidate came to nothing.
+// Note gives the reason why a candidate was dropped.
 type Note struct {
 	Reflection string // id
 	Text       string // the candidate's statement
@@ -58,11 +57,11 @@ const weakSessions = 3
 // maxSightings bounds the sessions that an operation names; more add no proof.
 const maxSightings = 40
 
-// maxRetired is the share of live memories that one dream may propose to retire. A dream may
-// always retire one.
+// maxRetired is the share of live memories that one dream may propose to retire. One is always
+// allowed.
 const maxRetired = 0.3
 
-// Plan holds new reflections against what is known.
+// Plan compares new reflections with the known memories and operations.
 func Plan(in Input) Result {
 	p := newPlanner(in)
 	reflections := slices.Clone(in.New)
@@ -152,7 +151,7 @@ func (p *planner) consider(r record.Reflection, c record.Candidate) {
 		return
 	}
 	if c.Weak && p.repairs(c, says) {
-		p.res.BorneOut++ // the failure is known, with what to do about it
+		p.res.BorneOut++ // the failure and its remedy are known
 		return
 	}
 	m := p.memory(r, c)
@@ -204,7 +203,7 @@ func (p *planner) consider(r record.Reflection, c record.Candidate) {
 	}
 	if where := p.written(c, m); where != "" {
 		note(where + " says it already")
-		p.past = append(p.past, past{sighting(r, c), says}) // it counts once the repository no longer says it
+		p.past = append(p.past, past{sighting(r, c), says}) // it counts once the repository no longer states it
 		p.res.Written = append(p.res.Written, where)
 		return
 	}
@@ -217,8 +216,8 @@ func (p *planner) consider(r record.Reflection, c record.Candidate) {
 	p.pending = append(p.pending, pending{op: op, phrase: says, fresh: true, changed: true})
 }
 
-// outdated says why a person's words count no more: a person has said otherwise since. It is empty
-// otherwise.
+// outdated returns why a person's words no longer count, because the person has since said
+// otherwise; or "".
 func (p *planner) outdated(c record.Candidate, m record.Memory, says phrase) string {
 	if c.How != record.Said {
 		return ""
@@ -236,16 +235,15 @@ func (p *planner) outdated(c record.Candidate, m record.Memory, says phrase) str
 	return ""
 }
 
-// restates reports whether a person's weak words put another value where an earlier statement has
-// one.
+// restates reports whether a person's weak words replace a value of an earlier statement.
 func (p *planner) restates(c record.Candidate, says phrase) bool {
 	return c.How == record.Said &&
 		(slices.ContainsFunc(p.known, func(k known) bool { return k.Live(p.in.Now) && k.opposes(says) }) ||
 			slices.ContainsFunc(p.pending, func(q pending) bool { return !q.withdrawn && q.opposes(says) }))
 }
 
-// repairs reports whether a live memory, or an operation that waits, has the error of a candidate
-// as its trigger, and says something else about it.
+// repairs reports whether a live memory, or a pending operation, has the error of a candidate as
+// its trigger, but another remedy.
 func (p *planner) repairs(c record.Candidate, says phrase) bool {
 	about := func(m record.Memory) bool {
 		t := m.Trigger()
@@ -255,8 +253,8 @@ func (p *planner) repairs(c record.Candidate, says phrase) bool {
 		slices.ContainsFunc(p.pending, func(q pending) bool { return !q.withdrawn && q.op.Op == record.Add && about(q.op.Memory) })
 }
 
-// written names the place of the repository that states what a candidate says, "" for none. A
-// person who says it again has a reason to: their words count all the same.
+// written names the place of the repository that states a candidate, or returns "". A person who
+// repeats it has a reason, so those words still count.
 func (p *planner) written(c record.Candidate, m record.Memory) string {
 	if p.in.Written == nil || c.How == record.Said {
 		return ""
@@ -290,8 +288,8 @@ func (q pending) takes(s record.Sighting, text string) bool {
 		slices.ContainsFunc(q.op.Sightings, plainlySaid(q.op.Memory.Text))
 }
 
-// hearsay reports whether no session of this clone's own has what an operation says: a model, an
-// agent or a file does.
+// hearsay reports whether none of this clone's own sessions supports an operation, only a model, an
+// agent or a file.
 func (q pending) hearsay() bool {
 	return q.op.How == record.Model || onlyOffered(q.op) || strings.HasPrefix(q.op.Memory.Source.By, "import/")
 }
@@ -331,8 +329,8 @@ func sighting(r record.Reflection, c record.Candidate) record.Sighting {
 	return s
 }
 
-// bearOut adds a sighting to a pending operation. A person's own words, beyond doubt, outrank what
-// commands showed, and that outranks a model's reading.
+// bearOut adds a sighting to a pending operation. A person's own words, beyond doubt, outrank
+// observed commands, which outrank a model's reading.
 func (p *planner) bearOut(q *pending, r record.Reflection, c record.Candidate) {
 	s := sighting(r, c)
 	same := func(t record.Sighting) bool {
@@ -340,7 +338,7 @@ func (p *planner) bearOut(q *pending, r record.Reflection, c record.Candidate) {
 	}
 	if i := slices.IndexFunc(q.op.Sightings, same); i >= 0 {
 		if slices.EqualFunc(q.op.Sightings[i].Evidence, s.Evidence, func(a, b record.Evidence) bool { return a.Quote == b.Quote && a.Doubt == b.Doubt }) && rank(c.How) >= rank(q.op.How) {
-			return // the session grew, and says what it said before
+			return // the session grew, but states the same
 		}
 		q.op.Sightings[i] = s
 	} else {
@@ -374,7 +372,7 @@ func (p *planner) result() Result {
 	return res
 }
 
-// planned reports whether an operation is planned here.
+// planned reports whether an operation comes from this plan.
 func (p *planner) planned(id string) bool {
 	return slices.ContainsFunc(p.pending, func(q pending) bool { return q.fresh && !q.withdrawn && q.op.ID == id })
 }
@@ -382,7 +380,7 @@ func (p *planner) planned(id string) bool {
 // rejections holds the phrases that persons rejected.
 type rejections struct {
 	all    []phrase
-	others []phrase // but what a model worded
+	others []phrase // without a model's words
 }
 
 func newRejections(rejected []record.Rejection) rejections {

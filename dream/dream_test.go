@@ -12,7 +12,7 @@ import (
 
 var now = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 
-// reflection makes the reflection of a session that taught the given candidates.
+// reflection returns the reflection of a session with the given candidates.
 func reflection(client, session string, candidates ...record.Candidate) record.Reflection {
 	hash := strings.Repeat(fmt.Sprintf("%08x", len(session)*31+int(session[len(session)-1])), 8)
 	for i := range candidates {

@@ -22,7 +22,7 @@ type Elsewhere struct {
 	Plan    Result
 }
 
-// Questions are those that Consider would put, in its order, whatever the answers are.
+// Questions returns the questions that Consider would ask, in its order, whatever the answers are.
 func (e Elsewhere) Questions() ([]prompts.Rendered, error) {
 	var asked []prompts.Rendered
 	_, err := e.consider("", func(r prompts.Rendered) (json.RawMessage, error) {
@@ -32,7 +32,7 @@ func (e Elsewhere) Questions() ([]prompts.Rendered, error) {
 	return asked, err
 }
 
-// noAnswer is an answer of which nothing follows.
+// noAnswer is an answer without any effect.
 func noAnswer(r prompts.Rendered) json.RawMessage {
 	if r.Name == "contradiction" {
 		return json.RawMessage(`{"why": "", "verdict": "unclear", "keep": "", "text": "", "body": ""}`)
@@ -40,7 +40,7 @@ func noAnswer(r prompts.Rendered) json.RawMessage {
 	return json.RawMessage(`{"operations": []}`)
 }
 
-// NameOf tells some questions from others, in 12 hexadecimal digits.
+// NameOf identifies a set of questions by 12 hexadecimal digits.
 func NameOf(questions []prompts.Rendered) string {
 	h := sha256.New()
 	for _, q := range questions {
@@ -79,7 +79,7 @@ func (e Elsewhere) Import(model string, answers []byte) (Considered, error) {
 	})
 }
 
-// readable says why an answer to a question cannot be read.
+// readable returns why an answer to a question is unreadable.
 func readable(r prompts.Rendered, answer json.RawMessage) (err error) {
 	if r.Name == "contradiction" {
 		_, err = prompts.DecodeContradiction(answer)
@@ -89,8 +89,7 @@ func readable(r prompts.Rendered, answer json.RawMessage) (err error) {
 	return err
 }
 
-// objects are the JSON values of a text, one after the other. With an error it returns those before
-// it.
+// objects returns the JSON values of a text. With an error it returns those before it.
 func objects(text []byte) (all []json.RawMessage, err error) {
 	in := json.NewDecoder(bytes.NewReader(text))
 	for {

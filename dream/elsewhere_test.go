@@ -11,8 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/prompts"
 )
 
-// disputed is a world with a contested memory, on which two statements of sessions bear, and what
-// is said of it.
+// disputed returns a world with a contested memory and two sessions' statements about it.
 func disputed(t *testing.T) Elsewhere {
 	t.Helper()
 	contested := memory("Lint the mobile app by pnpm lint before every push.")

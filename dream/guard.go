@@ -11,19 +11,19 @@ import (
 	"github.com/reverie-memory/reverie/prompts"
 )
 
-// Bounds of what a model may ask for, beside those that the schemas set.
+// Bounds of a model's requests, beyond those of the schemas.
 const (
 	maxStatement = 240     // bytes of a new statement, as for a candidate
 	minStatement = 12      // bytes
 	maxReason    = 300     // bytes of a reason
 	maxNewBody   = 4 << 10 // bytes of a body
 	maxTargets   = 5       // memories that one answer's operation changes
-	maxGrown     = 1.5     // how many times its length an edit may make a memory
+	maxGrown     = 1.5     // maximum growth of a memory by an edit
 	grownBy      = 120     // and by how many bytes more
-	maxMerged    = 1.05    // how many times the length of its parts together a merged memory may have
+	maxMerged    = 1.05    // maximum length of a merged memory, relative to its parts together
 )
 
-// apply makes what a model asks for into operations, or says why not.
+// apply turns a model's request into operations, or returns why not.
 func (c *considering) apply(q question, o prompts.DreamOperation) (why string) {
 	var targets []record.Memory
 	for _, ref := range o.Targets {
@@ -80,7 +80,7 @@ type wish struct {
 	text, body string
 	kind       record.Kind
 	why        string
-	private    bool // all that the model was shown stays in this clone, and so does what follows
+	private    bool // all of the model's input stays in this clone, and so do the results
 	voices     []*voice
 	groups     []*group // of an answer about candidates
 }
@@ -100,7 +100,7 @@ func (w wish) sightings(o record.Operation) []record.Sighting {
 	return out
 }
 
-// onlyPrivate is why nothing that others read may follow from what they must not.
+// onlyPrivate is the reason against deriving shared text from private text.
 const onlyPrivate = "rests on what stays in this clone"
 
 // weak returns why a wish may not change some memories, or "". The evidence must relate to each of
@@ -127,7 +127,8 @@ func (w wish) weak(targets ...record.Memory) (why string) {
 	return ""
 }
 
-// strong reports whether sightings may change what is known: two sessions, or a person's own words.
+// strong reports whether sightings suffice to change a memory: two sessions, or a person's own
+// words.
 func strong(sightings []record.Sighting) bool {
 	sightings = borne(sightings)
 	return record.Sessions(sightings) >= 2 || slices.ContainsFunc(sightings, func(s record.Sighting) bool { return s.How == record.Said })
@@ -249,7 +250,7 @@ func (c *considering) merge(w wish, targets []record.Memory) (why string) {
 	return c.propose(c.complete(record.Operation{Op: record.Merge, Memory: record.New(m)}, w, targets...))
 }
 
-// retire proposes that each of some memories goes out of force: all of them, or none.
+// retire proposes to retire some memories: all of them, or none.
 func (c *considering) retire(w wish, targets []record.Memory) (why string) {
 	if why := w.weak(targets...); why != "" {
 		return why
@@ -281,8 +282,7 @@ func (c *considering) retire(w wish, targets []record.Memory) (why string) {
 // mayRetire bounds the memories that operations may be about to retire.
 func (c *considering) mayRetire() int { return max(1, int(maxRetired*float64(c.live))) }
 
-// complete fills in what follows from the rest: the state of what an operation changes, and what
-// else is known about it.
+// complete fills in the derived fields: the pre-images of an operation, and related knowledge.
 func (c *considering) complete(o record.Operation, w wish, targets ...record.Memory) record.Operation {
 	o.How, o.Model, o.Why, o.Proposed = record.Model, c.model, reason(w.why), c.in.Now.UTC().Truncate(time.Second)
 	o.Sightings = w.sightings(o)
@@ -313,7 +313,7 @@ func changes(o record.Operation, id string) bool {
 	return slices.ContainsFunc(o.Base, func(b record.Base) bool { return b.ID == id })
 }
 
-// propose adds an operation to those of this dream, or says why not.
+// propose adds an operation to those of this dream, or returns why not.
 func (c *considering) propose(o record.Operation) (why string) {
 	if why := c.stops(o); why != "" {
 		return why
@@ -333,7 +333,7 @@ func (c *considering) take(o record.Operation) {
 	c.out.Operations = append(c.out.Operations, o)
 }
 
-// stops says what of the things known, pending and rejected stands against an operation, or "".
+// stops returns the known, pending or rejected item that forbids an operation, or "".
 func (c *considering) stops(o record.Operation) (why string) {
 	if o.How != record.Model || o.Op != record.Add && len(o.Base) == 0 {
 		return "is no operation"
@@ -385,7 +385,7 @@ func (c *considering) stops(o record.Operation) (why string) {
 	return ""
 }
 
-// checkWords says what is wrong with the form of a text, or "". Its length is looked at by others.
+// checkWords returns a fault in the form of a text, or "". It does not check the length.
 func checkWords(text, body string) (why string) {
 	switch {
 	case strings.ContainsAny(strings.TrimSpace(text), "\r\n"):
@@ -402,16 +402,16 @@ func checkWords(text, body string) (why string) {
 	return ""
 }
 
-// hidden reports whether a character moves, hides or turns round what stands beside it.
+// hidden reports whether a character moves, hides or reverses its neighbours.
 func hidden(r rune) bool {
 	switch r {
-	case '\n', '\t', '\r', '\u200c', '\u200d': // the last two are part of how Persian, and emoji, are written
+	case '\n', '\t', '\r', '\u200c', '\u200d': // Persian and emoji need the last two
 		return false
 	}
 	return unseen.Control(r) || r == unicode.ReplacementChar
 }
 
-// reason is a model's reason on one line, bounded, or nothing where it hides characters.
+// reason returns a model's reason on one line, bounded, or "" if it hides characters.
 func reason(why string) string {
 	why = strings.Join(strings.Fields(why), " ")
 	if strings.ContainsFunc(why, hidden) {

@@ -14,9 +14,9 @@ import (
 // orderSessions is the number of distinct sessions that turn a repeated order into a proposal.
 const orderSessions = 4
 
-// orderKey returns what an order is about, whatever its wording: the stems of its words, sorted,
-// without those that any order may have as long as two others are left. It is empty for orders that
-// say nothing about a project ("fix the tests").
+// orderKey returns the subject of an order, independent of its wording: the sorted stems of its
+// words, without common ones if two others remain. It is "" for orders that say nothing about a
+// project ("fix the tests").
 func orderKey(text string) string {
 	var key, common []string
 	made := false

@@ -29,7 +29,7 @@ func order(text string) record.Candidate {
 	return record.Candidate{Kind: record.Workflow, Text: text, How: record.Said, Weak: true, Detector: record.Order}
 }
 
-// ordered is one reflection for each order, each of a session of its own.
+// ordered returns one reflection for each order, each of its own session.
 func ordered(texts ...string) []record.Reflection {
 	var out []record.Reflection
 	for i, text := range texts {

@@ -5,7 +5,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record/wording"
 )
 
-// phrase is a statement in the form in which it is held against others.
+// phrase is a statement in comparable form.
 type phrase struct {
 	text  string
 	print record.Fingerprint
@@ -13,7 +13,7 @@ type phrase struct {
 
 func phraseOf(text string) phrase { return phrase{text, record.Print(text)} }
 
-// Shares of words in common below which two statements are not read: they can neither say the same
+// Shares of common words below which two statements are not compared: they can neither say the same
 // nor be about one thing.
 const (
 	minSame    = 0.3
@@ -37,7 +37,7 @@ func (p phrase) opposes(q phrase) bool {
 	return p.print.Alike(q.print) >= minOpposed && !p.same(q) && wording.Read(p.text).Opposes(wording.Read(q.text))
 }
 
-// covers reports whether a statement says everywhere what another says for one place or case.
+// covers reports whether a statement says in general what another says for one place or case.
 func (p phrase) covers(q phrase) bool {
 	return p.print.Alike(q.print) >= minSame && wording.Read(p.text).Covers(wording.Read(q.text))
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// A later statement about the same thing takes the place of an earlier one, whatever becomes of
-// either.
+// A later statement about the same thing replaces an earlier one, whatever becomes of either.
 func TestLaterWordsReplaceEarlierOnes(t *testing.T) {
 	const before, after, aside = "Prefix feature flags with `ff_`.", "All feature flags should now begin with `flag_`.", "End feature flags with `_on`."
 	doubt := func(c record.Candidate) record.Candidate {

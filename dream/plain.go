@@ -15,15 +15,15 @@ const (
 	closing = `,.;:!?)"'”’…`
 )
 
-// maxWord is the longest word of prose, in bytes, and maxDigits the longest number.
+// maxWord bounds a word of prose, in bytes, and maxDigits a number.
 const (
 	maxWord   = 32
 	maxDigits = 4
 )
 
-// prose reports whether a text is plain words: those of a procedure, and those that the sessions
-// used themselves. So it names no host, package, option or variable, and no program: these stand in
-// code marks, where they are looked at.
+// prose reports whether a text is plain words: those of a procedure, and those of the sessions. So
+// it names no host, package, option, variable or program: these must be in code marks, which are
+// checked.
 func (d doings) prose(text string) bool {
 	words := strings.Fields(text)
 	for i, raw := range words {
@@ -57,7 +57,7 @@ func (d doings) prose(text string) bool {
 
 // isWord reports whether a token is letters, with single hyphens and apostrophes inside.
 func isWord(token string) bool {
-	inner := true // nothing but a letter may be next
+	inner := true // only a letter may follow
 	for _, r := range token {
 		switch {
 		case isLetter(r):
@@ -85,7 +85,7 @@ func eachStem(text string, f func(stem string)) {
 	}
 }
 
-// stems are words by their stems, a set that is made when it is first asked for.
+// stems is a set of words by their stems, built at first use.
 type stems struct {
 	text string
 	once sync.Once
@@ -155,7 +155,7 @@ var general = stems{text: `
 var secrets = stems{text: `password passwords passwd passphrase passcode secret token credential credentials bearer otp cookie cookies apikey api-key
 	passwort kennwort contraseña senha wachtwoord lösenord heslo parola пароль 密码 パスワード reverie`}
 
-// programs are well-known ones: prose that names one is a command without its marks.
+// programs lists well-known programs: prose that names one is a command without its marks.
 var programs = pattern.NewWords(`ansible apk apt apt-get aptitude awk aws az base64 bash bower brew bun bundle bundler bunx busybox bzip2
 	cabal cargo chgrp chmod choco chown clang cmake cmd composer conda corepack cp crontab csh curl dart dd deno dig dnf docker
 	docker-compose dotnet doas dpkg easy_install egrep env eval exec fish flutter flyctl ftp gcc gcloud gdb gem gh git glab go gpg
@@ -166,12 +166,12 @@ var programs = pattern.NewWords(`ansible apk apt apt-get aptitude awk aws az bas
 	snap socat sqlite3 ssh ssh-add ssh-keygen sudo su svn systemctl task tar tee telnet terraform tox unzip uv uvx vagrant vercel
 	wget winget wrangler xargs xcodebuild yarn yay yum zig zip zsh zypper`)
 
-// small words follow a word that is no command.
+// small lists words that follow a word which is no command.
 var small = pattern.NewWords(`a an the this that these those it its them they each every both any your our sure certain one two no to back on
 	in into through over until while if when where whether what for from with after before again is are was has have can may must
 	should will does so as of`)
 
-// Words that say what is to be done with a file, and what ends that.
+// Words that say what to do with a file, and words that end such a phrase.
 var (
 	editing = pattern.NewWords(`edit edits edited editing change changing adjust adjusting extend extending fill write writing
 		rewrite add adding insert update updating put create creating rename modify revise correct fix replace define implement

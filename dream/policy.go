@@ -8,15 +8,13 @@ import (
 	"github.com/reverie-memory/reverie/internal/finding"
 )
 
-// Policy says what becomes memory without a person's review. The zero value lets nothing
-// through.
+// Policy decides what becomes memory without a person's review. The zero value accepts nothing.
 type Policy struct {
 	Accept    []record.How // said, seen
 	Sightings int          // distinct sessions that Seen needs; fewer than 2 count as 2
 }
 
-// Accepts reports whether the policy lets an operation through, and if not, why a person is
-// needed.
+// Accepts reports whether the policy accepts an operation, and if not, why a person is needed.
 func (p Policy) Accepts(o record.Operation) (ok bool, why string) {
 	if ok, why = p.grounds(o); ok {
 		if what := suspicious(o); what != "" {
@@ -46,7 +44,7 @@ func suspicious(o record.Operation) string {
 	return ""
 }
 
-// grounds reports whether what an operation rests on is enough.
+// grounds reports whether the evidence of an operation suffices.
 func (p Policy) grounds(o record.Operation) (ok bool, why string) {
 	switch {
 	case o.Op == record.Skill:
@@ -76,46 +74,46 @@ func (p Policy) grounds(o record.Operation) (ok bool, why string) {
 	return false, "nobody reviewed it"
 }
 
-// borne leaves the sightings that count: a person's words and outcomes of commands.
+// borne returns the sightings that count: a person's words and outcomes of commands.
 func borne(sightings []record.Sighting) []record.Sighting {
 	return slices.DeleteFunc(slices.Clone(sightings), idle)
 }
 
-// idle reports whether a sighting bears nothing out: what an agent or a model said, words in doubt,
-// and whatever stands in a transcript that an agent named.
+// idle reports whether a sighting proves nothing: words of an agent or a model, words in doubt, and
+// anything in a transcript that an agent named.
 func idle(s record.Sighting) bool {
 	return byModel(s) || record.Doubtful(s.Evidence) || record.Offered(s.Session)
 }
 
-// plainlySaid returns whether a sighting is a person saying a text, beyond doubt.
+// plainlySaid returns a function that reports whether a sighting is a person saying a text, beyond
+// doubt.
 func plainlySaid(text string) func(record.Sighting) bool {
 	return func(s record.Sighting) bool {
 		return s.How == record.Said && !unmarked(s) && !idle(s) && (s.Says == "" || s.Says == text)
 	}
 }
 
-// inPassing reports whether a sighting is a person's own words, and only does not say that they
-// last.
+// inPassing reports whether a sighting is a person's own words that merely do not claim to last.
 func inPassing(s record.Sighting) bool {
 	return s.How == record.Said && !slices.ContainsFunc(s.Evidence, func(e record.Evidence) bool { return e.Doubt != record.Passing })
 }
 
-// onlyOffered reports whether an operation says what sessions showed, all of them read at an
-// agent's wish.
+// onlyOffered reports whether an operation rests only on sessions that were read at an agent's
+// wish.
 func onlyOffered(o record.Operation) bool {
 	return (o.How == record.Said || o.How == record.Seen) && len(o.Sightings) > 0 &&
 		!slices.ContainsFunc(o.Sightings, func(s record.Sighting) bool { return !byModel(s) && !record.Offered(s.Session) })
 }
 
-// byModel reports whether a sighting is neither a person's words nor what commands showed.
+// byModel reports whether a sighting is neither a person's words nor observed commands.
 func byModel(s record.Sighting) bool { return s.How != record.Said && s.How != record.Seen }
 
-// unmarked reports whether a sighting is of a transcript that is one text, in which what an agent
-// repeats of a file may look like a person's words, or like another session: Aider's history,
-// SpecStory's.
+// unmarked reports whether a sighting comes from a transcript that is one text: Aider's history,
+// SpecStory's. There, an agent's quote of a file may look like a person's words, or like another
+// session.
 func unmarked(s record.Sighting) bool { return s.Client == "aider" || s.Client == "specstory" }
 
-// onlyUnmarked reports whether nothing but such transcripts has a person saying it.
+// onlyUnmarked reports whether a person says it only in such transcripts.
 func onlyUnmarked(sightings []record.Sighting) bool {
 	any := false
 	for _, s := range sightings {
@@ -127,8 +125,7 @@ func onlyUnmarked(sightings []record.Sighting) bool {
 	return any
 }
 
-// saying are the sightings that, by themselves, bear an operation's statement out because they say
-// it.
+// saying returns the sightings that support an operation because they state the same.
 func saying(o record.Operation) []record.Sighting {
 	print := record.Print(o.Memory.Text)
 	return slices.DeleteFunc(borne(o.Sightings), func(s record.Sighting) bool {

@@ -15,22 +15,22 @@ import (
 const (
 	maxShown     = 12  // candidates
 	maxMemories  = 24  // memories beside them
-	maxContested = 4   // of those, contested ones that no candidate is near to
+	maxContested = 4   // of those, contested ones that resemble no candidate
 	maxQuotes    = 3   // of one candidate
 	maxBody      = 800 // bytes of one memory's body
 )
 
-// near is the share of words in common from which a memory is shown beside a candidate. Being on
-// the same topic counts as much as sameTopic.
+// near is the share of common words from which a memory is shown beside a candidate. The same topic
+// counts as much as sameTopic.
 const (
 	near      = 0.12
 	sameTopic = 0.3
 )
 
-// beside is the share of words from which a memory may be about what another one says.
+// beside is the share of common words from which a memory may be about another's subject.
 const beside = 0.25
 
-// related is the share of words from which what a session taught may change a memory.
+// related is the share of common words from which a session's lesson may change a memory.
 const related = 0.2
 
 // group holds the candidates of several sessions that say the same. Private ones form separate
@@ -42,23 +42,22 @@ type group struct {
 	from    map[string]bool // ids of the new reflections among them
 }
 
-// voice is a statement of sessions, with those that made it.
+// voice is a statement of sessions, with those sessions.
 type voice struct {
 	record.Candidate // the first
 	print            record.Fingerprint
-	sightings        []record.Sighting // each as it stood: of one session one that a person said, one seen, one of each model
+	sightings        []record.Sighting // unchanged: per session one said by a person, one seen, and one of each model
 }
 
 // about reports whether a statement may change a memory: it is on the same topic, shares words with
-// one of its texts, or takes words of it back.
+// one of its texts, or retracts words of it.
 func (v voice) about(m record.Memory) bool {
 	return v.Topic != "" && v.Topic == m.Topic || corrects(v.Candidate, m) ||
 		slices.ContainsFunc(m.Texts(), func(t record.Variant) bool { return v.print.Alike(record.Print(t.Text)) >= related })
 }
 
-// groups are the new candidates from which something may follow, those on one topic side by side,
-// with what earlier reflections add to them. There are at most as many as one dream can ask about;
-// what is beyond is left for the next.
+// groups returns the new candidates that may lead to operations, with those on one topic together,
+// and the evidence of earlier reflections. It returns at most as many as one dream can ask about.
 func (c *considering) groups() []*group {
 	reflections := slices.Clone(c.in.New)
 	slices.SortFunc(reflections, func(a, b record.Reflection) int {
@@ -113,7 +112,7 @@ func (c *considering) groups() []*group {
 	return all
 }
 
-// below puts what is false first.
+// below sorts false first.
 func below(b bool) int {
 	if b {
 		return 1
@@ -121,14 +120,14 @@ func below(b bool) int {
 	return 0
 }
 
-// among tells the group to which a candidate belongs.
+// among returns a function that reports whether a group fits a candidate.
 func (c *considering) among(cand record.Candidate, print record.Fingerprint) func(*group) bool {
 	private := c.private(cand.Kind)
 	return func(g *group) bool { return g.private == private && g.print.Same(print) }
 }
 
-// settled reports whether nothing follows from a candidate: a memory says it, and no other one in
-// force is like it.
+// settled reports whether a candidate changes nothing: a memory states it, and no other one in
+// force is similar.
 func (c *considering) settled(cand record.Candidate, print record.Fingerprint) bool {
 	i := slices.IndexFunc(c.known, func(k known) bool { return k.print.Same(print) })
 	if i < 0 {
@@ -163,7 +162,7 @@ func (v *voice) add(s record.Sighting) {
 // maxEvidence bounds the quotes of an operation from one session.
 const maxEvidence = 6
 
-// joinSightings adds sightings to others, those of one reflection and of one kind as one.
+// joinSightings adds sightings to others, merging those of one reflection and one kind.
 func joinSightings(all []record.Sighting, more ...record.Sighting) []record.Sighting {
 	for _, s := range more {
 		i := slices.IndexFunc(all, func(t record.Sighting) bool { return t.Reflection == s.Reflection && t.How == s.How })
@@ -187,14 +186,14 @@ func joinSightings(all []record.Sighting, more ...record.Sighting) []record.Sigh
 type question struct {
 	rendered prompts.Rendered
 	groups   []*group
-	private  bool                     // all of it stays in this clone; else nothing in it does
+	private  bool                     // all of it is private; otherwise none of it
 	shown    map[string]*group        // c1, c2, …
 	memories map[string]record.Memory // m1, m2, …
 }
 
-// question puts together as many of the groups, from the first on, and memories near to them as
-// fit: what stays in this clone is never shown beside what others read, of which a model would make
-// one. It has no groups if not even the first fits.
+// question fits as many groups as possible, from the first on, and memories near to them into a
+// question. It never mixes private and shared text, because a model would merge them. It has no
+// groups if not even the first fits.
 func (c *considering) question(m *prompts.Model, set prompts.Set, rest []*group) (question, error) {
 	private := rest[0].private
 	if i := slices.IndexFunc(rest, func(g *group) bool { return g.private != private }); i > 0 {
@@ -231,7 +230,7 @@ func (c *considering) question(m *prompts.Model, set prompts.Set, rest []*group)
 	return question{}, nil
 }
 
-// fits reports whether there is room for a question, also when it is asked again.
+// fits reports whether there is room for a question, even when it is repeated.
 func fits(m *prompts.Model, r prompts.Rendered) bool {
 	return len(r.System)+len(r.User)+prompts.AgainRoom <= m.Room(r.Longest)
 }
@@ -244,7 +243,7 @@ func shownMemory(ref string, m record.Memory) prompts.Known {
 	return k
 }
 
-// quotes are the first words of each session, then more of them.
+// quotes returns the first words of each session, then more of them.
 func quotes(sightings []record.Sighting) []string {
 	var out []string
 	for i := range maxEvidence {
@@ -257,7 +256,7 @@ func quotes(sightings []record.Sighting) []string {
 	return out
 }
 
-// clip is at most n bytes of a text, whole characters.
+// clip returns at most n bytes of a text, in whole characters.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -12,14 +12,13 @@ import (
 // Alike is the share of common words from which a reviewer sees two statements side by side.
 const Alike = 0.5
 
-// relate finds what else is known about an operation's subject: statements it corrects, which
-// it then supersedes; statements on the same topic that say otherwise, which a person must
-// weigh; and statements nearly like it. It reports false when the operation would retire too
-// much.
+// relate finds related knowledge for an operation: statements that it corrects and thus supersedes,
+// opposed statements on the same topic, which a person must weigh, and similar statements. It
+// returns false if the operation would retire too much.
 func (p *planner) relate(op *record.Operation, r record.Reflection, c record.Candidate, says phrase) bool {
 	for _, k := range p.known {
 		if !k.Live(p.in.Now) || slices.Contains(op.Memory.Supersedes, k.ID) || slices.Contains(op.Contradicts, k.ID) || slices.Contains(op.Alike, k.ID) {
-			continue // a contested memory is there once for each variant
+			continue // a contested memory occurs once per variant
 		}
 		switch {
 		case corrects(c, k.Memory), c.How == record.Said && says.covers(k.phrase) && overlap(c.Paths, k.Paths):
@@ -61,14 +60,13 @@ func (p *planner) relate(op *record.Operation, r record.Reflection, c record.Can
 	return true
 }
 
-// outranks reports whether an operation rests on better grounds than a candidate, which so cannot
-// take its place.
+// outranks reports whether an operation has better evidence than a candidate, which so cannot
+// replace it.
 func (q pending) outranks(c record.Candidate) bool {
 	return rank(q.op.How) < rank(c.How) || record.Doubtful(c.Evidence) && slices.ContainsFunc(q.op.Sightings, plainlySaid(q.op.Memory.Text))
 }
 
-// replaced says which earlier statement a later one takes the place of, in the words that were said
-// then.
+// replaced returns the earlier statement that a later one replaces, in its original words.
 func replaced(text string, said []record.Sighting) string {
 	when := ""
 	if len(said) > 0 && len(said[0].Evidence) > 0 {
@@ -81,8 +79,8 @@ func replaced(text string, said []record.Sighting) string {
 	return fmt.Sprintf("it takes the place of %q%s", text, when)
 }
 
-// corrects reports whether a person, in the candidate and beyond doubt, took back what the memory
-// says: the words they replaced stand in it, and it is about the same topic.
+// corrects reports whether a person, in the candidate and beyond doubt, retracted the memory: it
+// contains the replaced words and is about the same topic.
 func corrects(c record.Candidate, m record.Memory) bool {
 	if c.How != record.Said || c.Corrects == "" || record.Doubtful(c.Evidence) {
 		return false
@@ -98,13 +96,13 @@ func corrects(c record.Candidate, m record.Memory) bool {
 	return c.Topic != "" && c.Topic == m.Topic && strings.Contains(text, old)
 }
 
-// opposed is the share of words from which two rulings on one topic are taken to be about the
-// same thing: "use x for dates" and "use y for dates" are, "write table-driven tests" and "tests
-// live next to the code" are not.
+// opposed is the share of common words from which two rulings on one topic count as being about the
+// same thing. "use x for dates" and "use y for dates" do; "write table-driven tests" and "tests
+// live next to the code" do not.
 const opposed = 1.0 / 3
 
 // Contradict reports whether two memories may contradict each other: their statements are opposed,
-// or rulings on one topic that share words, but not all. A person decides.
+// or they are rulings on one topic that share only some words. A person decides.
 func Contradict(a, b record.Memory) bool { return contradict(a, b, phraseOf(a.Text), phraseOf(b.Text)) }
 
 func contradict(a, b record.Memory, says, other phrase) bool {
@@ -115,7 +113,7 @@ func contradict(a, b record.Memory, says, other phrase) bool {
 // Opposed reports whether two statements cannot both hold.
 func Opposed(a, b string) bool { return phraseOf(a).opposes(phraseOf(b)) }
 
-// Overruled returns the ids of the memories that an operation retires, sorted: those that it
+// Overruled returns the sorted ids of the memories that an operation retires: those that it
 // supersedes, and for an addition those in force on the same shelf that it contradicts.
 func Overruled(v *record.View, o record.Operation, now time.Time) []string {
 	ids := slices.Clone(o.Memory.Supersedes)
@@ -129,14 +127,14 @@ func Overruled(v *record.View, o record.Operation, now time.Time) []string {
 	return slices.Compact(ids)
 }
 
-// Overturns reports whether a statement says otherwise than the one it takes the place of: with
-// other negations or numbers, or mostly in other words.
+// Overturns reports whether a statement differs in substance from the one that it replaces: by
+// negations or numbers, or in most words.
 func Overturns(before, after string) bool {
 	a, b := record.Print(before), record.Print(after)
 	return !a.Same(b) && (a.Turned(b) || a.Alike(b) < Alike)
 }
 
-// ruling reports whether memories of a kind say what to do, so that two can pull apart.
+// ruling reports whether memories of a kind say what to do, so that two can conflict.
 func ruling(k record.Kind) bool {
 	switch k {
 	case record.Convention, record.Constraint, record.Decision, record.Preference:
@@ -145,7 +143,7 @@ func ruling(k record.Kind) bool {
 	return false
 }
 
-// overlap reports whether two scopes may concern the same file. An empty scope is everything.
+// overlap reports whether two scopes may concern the same file. An empty scope means everything.
 func overlap(a, b []string) bool {
 	if len(a) == 0 || len(b) == 0 {
 		return true

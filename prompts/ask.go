@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Reflect renders the question what a session taught. Events must be given.
+// Reflect renders the question about a session's lessons. Events are required.
 func (s Set) Reflect(in Reflect) (Rendered, error) {
 	if len(in.Lines) == 0 {
 		return Rendered{}, fmt.Errorf("ask reflect: no events")
@@ -30,7 +30,8 @@ func (s Set) Reflect(in Reflect) (Rendered, error) {
 	}), nil
 }
 
-// Dream renders the question what follows for the memory. There must be candidates or memories.
+// Dream renders the question about consequences for the memory. Candidates or memories are
+// required.
 func (s Set) Dream(in Dream) (Rendered, error) {
 	if len(in.Memories)+len(in.Candidates) == 0 {
 		return Rendered{}, fmt.Errorf("ask dream: nothing to consider")
@@ -49,7 +50,7 @@ func (s Set) Dream(in Dream) (Rendered, error) {
 	return s.named("dream").render(map[string]string{"memories": knowns(in.Memories), "candidates": candidates.String()}), nil
 }
 
-// knowns is memories, each by its short name.
+// knowns lists memories by their short names.
 func knowns(all []Known) string {
 	var b strings.Builder
 	for _, k := range all {
@@ -61,7 +62,7 @@ func knowns(all []Known) string {
 	return b.String()
 }
 
-// Distill renders the question whether a workflow is worth a skill. There must be runs.
+// Distill renders the question whether a workflow is worth a skill. Runs are required.
 func (s Set) Distill(in Distill) (Rendered, error) {
 	if len(in.Runs) == 0 {
 		return Rendered{}, fmt.Errorf("ask distill: no runs")
@@ -80,7 +81,7 @@ func (s Set) Distill(in Distill) (Rendered, error) {
 	}), nil
 }
 
-// Audit renders the question what is wrong with a change. There must be a diff.
+// Audit renders the question about faults of a change. A diff is required.
 func (s Set) Audit(in Audit) (Rendered, error) {
 	if strings.TrimSpace(in.Diff) == "" {
 		return Rendered{}, fmt.Errorf("ask audit: no diff")

@@ -20,7 +20,7 @@ func LintPlan(text string, audited bool, scanner *redact.Scanner) (p Plan, wrong
 		line, block = r.shell, fmt.Sprintf("; if they are those of the block that begins here, mark it verify and not %s", r.mark)
 	}
 	switch {
-	case len(r.wrong) > 0 || len(r.Verify) > 0: // what cannot be read may hold them
+	case len(r.wrong) > 0 || len(r.Verify) > 0: // unreadable parts may hold them
 	case audited:
 		r.doubt(line, "verify", "the plan has no commands that show that it is done: nothing but audits will%s", block)
 	default:
@@ -37,8 +37,8 @@ func LintPlan(text string, audited bool, scanner *redact.Scanner) (p Plan, wrong
 	return r.Plan, r.wrong, r.doubtful
 }
 
-// secretLines are the lines of a text, from 1, that hold secrets; where one of them takes several
-// lines, only the first.
+// secretLines returns the lines of a text, from 1, that hold secrets; for a multi-line secret only
+// the first.
 func secretLines(text string, scanner *redact.Scanner) []int {
 	clean, found := scanner.Text(text)
 	if found.Found == 0 {

@@ -15,11 +15,10 @@ import (
 	"github.com/reverie-memory/reverie/internal/process"
 )
 
-// ownGroup starts a process as the leader of a session and group of its own, away from our
-// terminal.
+// ownGroup starts a process as the leader of its own session and group, without our terminal.
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// signalGroup asks a process and those it started to end, or ends them.
+// signalGroup asks a process and its group to end, or kills them.
 func signalGroup(p *os.Process, now bool) {
 	signal := syscall.SIGTERM
 	if now {
@@ -28,7 +27,7 @@ func signalGroup(p *os.Process, now bool) {
 	syscall.Kill(-p.Pid, signal)
 }
 
-// endGroup ends what is left of the group that a process led, and returns when nothing of it runs.
+// endGroup kills the rest of the group that a process led, and returns when none of it runs.
 func endGroup(pid int) {
 	for began := time.Now(); time.Since(began) < lastWords; time.Sleep(2 * time.Millisecond) {
 		if err := syscall.Kill(-pid, syscall.SIGKILL); errors.Is(err, syscall.ESRCH) || !runs(pid) {
@@ -37,7 +36,7 @@ func endGroup(pid int) {
 	}
 }
 
-// runs reports whether a group has a process that has not ended.
+// runs reports whether a group has a living process.
 func runs(group int) bool {
 	all := process.All()
 	for _, stat := range all {
@@ -60,14 +59,14 @@ func endMarked(mark string) int {
 				ended[pid] = true
 			}
 		}
-		if len(found) == 0 { // those that one of them started meanwhile have been found too
+		if len(found) == 0 { // processes started meanwhile have been found too
 			break
 		}
 	}
 	return len(ended)
 }
 
-// marked are the processes with an entry of their environment, NAME=value; none with "".
+// marked returns the processes with an environment entry NAME=value; none for "".
 func marked(mark string) []int {
 	var found []int
 	if mark == "" {

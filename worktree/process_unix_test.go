@@ -42,7 +42,7 @@ func TestMarkedProcesses(t *testing.T) {
 	first := exec.Command("sleep", "1000")
 	first.Env = []string{mark}
 	pids = append(pids, started(t, first))
-	for began := time.Now(); len(marked(mark)) < 2 && time.Since(began) < time.Minute; { // each has to become the program first
+	for began := time.Now(); len(marked(mark)) < 2 && time.Since(began) < time.Minute; { // each must first become the program
 		time.Sleep(time.Millisecond)
 	}
 	got := marked(mark)
@@ -63,8 +63,8 @@ func TestGroupOfADeadLease(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name    string
-		leads   bool // the process that led the group is there
-		session bool // it led a session, as those do that a loop starts
+		leads   bool // the group's leader exists
+		session bool // it led a session, like the processes of a loop
 		change  func(h *Holder)
 		ends    bool
 	}{

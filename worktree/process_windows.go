@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// ownGroup starts a process in a group of its own.
+// ownGroup starts a process in its own group.
 func ownGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
 }

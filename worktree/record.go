@@ -21,13 +21,14 @@ const Refs = "refs/reverie/loops/"
 // Branches is the folder of the loops' branches.
 const Branches = "refs/heads/reverie/loop/"
 
-// Record is a loop as it is kept: a tree of files under the ref Refs + name, each step a commit.
+// Record is the stored form of a loop: a tree of files under the ref Refs + name, each step a
+// commit.
 //
 //	state.json                               State
-//	signatures                               what says that state, plan and findings were written here
+//	signatures                               proof that state, plan and findings were written here
 //	plan.md                                  the plan's text
 //	findings/<id>.json                       Finding
-//	iterations/<n>/{agent,verify,audit}.txt  what was printed, redacted; long texts have a gap in the middle
+//	iterations/<n>/{agent,verify,audit}.txt  the output, redacted; long texts have a gap in the middle
 type Record struct {
 	Name    string
 	store   *gitstore.Store
@@ -40,8 +41,8 @@ func Open(repo *git.Repo, name string, scanner *redact.Scanner) *Record {
 	return &Record{Name: name, store: gitstore.Open(repo, Refs+name), repo: repo, scanner: scanner}
 }
 
-// List returns the names of all loops of a repository, in order. A ref that no loop can have is
-// passed over.
+// List returns the names of all loops of a repository, in order. It skips refs that no loop can
+// have.
 func List(ctx context.Context, repo *git.Repo) ([]string, error) {
 	refs, err := repo.Refs(ctx, strings.TrimSuffix(Refs, "/"))
 	if err != nil {
@@ -132,15 +133,15 @@ func (r *Record) encode(s State) (redact.Redacted, error) {
 	return text, nil
 }
 
-// cut is a text as it is kept, shortened by short to so many bytes. Secrets are taken out before:
-// of one that is cut in two, a part would stay.
+// cut returns a text in stored form, shortened by short to most bytes. It removes secrets first,
+// because half a secret would escape.
 func (r *Record) cut(text string, short func(text string, most int) string, most int) redact.Redacted {
 	clean, _ := r.scanner.Text(strings.ToValidUTF8(text, "\ufffd"))
 	clean, _ = r.scanner.Text(short(clean.String(), most))
 	return clean
 }
 
-// rules names the kinds of secrets that were found.
+// rules names the kinds of the found secrets.
 func rules(found redact.Report) string {
 	var names []string
 	for name := range found.ByRule {
@@ -150,7 +151,7 @@ func rules(found redact.Report) string {
 	return strings.Join(names, ", ")
 }
 
-// read returns the state that a tree holds.
+// read returns the state in a tree.
 func (r *Record) read(t *gitstore.Tree) (State, error) {
 	var s State
 	text, err := t.Read("state.json")
@@ -163,7 +164,7 @@ func (r *Record) read(t *gitstore.Tree) (State, error) {
 	if err := json.Unmarshal(text, &head); err == nil && head.Format > stateFormat {
 		return s, fmt.Errorf("loop %s: state.json has format %d, and this version reads %d: a newer Reverie began it", r.Name, head.Format, stateFormat)
 	}
-	s.Settings.Backoff = DefaultSettings().Backoff // of a record that was begun before it was kept
+	s.Settings.Backoff = DefaultSettings().Backoff // of a record from before this setting
 	if err := json.Unmarshal(text, &s); err != nil {
 		return s, fmt.Errorf("loop %s: state.json: %w", r.Name, err)
 	}
@@ -171,11 +172,11 @@ func (r *Record) read(t *gitstore.Tree) (State, error) {
 	return s, nil
 }
 
-// Loop is everything that a record says at one moment.
+// Loop is the content of a record at one moment.
 type Loop struct {
 	State    State
 	Plan     Plan
-	Findings []Finding // ordered by the iteration in which they were first seen
+	Findings []Finding // ordered by the iteration that first saw them
 	Own      bool      // all of it was written here, see LoadOwn
 }
 
@@ -247,16 +248,16 @@ func outputPath(iteration int, phase string) string {
 	return path.Join("iterations", fmt.Sprint(iteration), phase+".txt")
 }
 
-// Step is an event with what is kept beside the new state.
+// Step is an event with the data stored beside the new state.
 type Step struct {
 	Event    Event
-	Output   string                                        // of the phase at hand, or of a try of it that failed; "": what is kept of it stays
-	Findings func(known []Finding, before State) []Finding // new and different ones; nil: none. It may be called more than once
-	Then     func(e *Event, known []Finding)               // completes the event by what is known then; may be nil
+	Output   string                                        // of the current phase, or of a failed try; "": the stored text stays
+	Findings func(known []Finding, before State) []Finding // new and changed ones; may be nil. It may be called more than once
+	Then     func(e *Event, known []Finding)               // completes the event with the findings known then; may be nil
 }
 
-// Take takes a step: Next, and what comes with it, as one commit. Only the holder of the lease may
-// call it. The error wraps ErrForeign where the record is not ours any more.
+// Take takes a step: it applies Next and stores all data in one commit. Only the holder of the
+// lease may call it. The error wraps ErrForeign if the record is no longer ours.
 func (r *Record) Take(ctx context.Context, step Step, now time.Time) (State, error) {
 	var after State
 	c := gitstore.Commit{Scanner: r.scanner}
@@ -315,7 +316,7 @@ func (r *Record) Take(ctx context.Context, step Step, now time.Time) (State, err
 	return after, err
 }
 
-// outputOf names the file for what a phase printed; "" for a phase that prints nothing.
+// outputOf names the file of a phase's output, or returns "" for a phase without output.
 func outputOf(p Phase) string {
 	switch p {
 	case Coding:
@@ -346,8 +347,8 @@ func (r *Record) writeFinding(tx *gitstore.Tx, f Finding) error {
 	return tx.Write(path.Join("findings", f.ID+".json"), text)
 }
 
-// Waive settles an open finding by a person's word. id may be cut short. Anybody may call it while
-// the loop runs.
+// Waive settles an open finding by a person's word. id may be a prefix. It may run while the loop
+// runs.
 func (r *Record) Waive(ctx context.Context, id, reason string) (Finding, error) {
 	var found Finding
 	_, err := r.store.Update(ctx, gitstore.Commit{Scanner: r.scanner}, func(tx *gitstore.Tx) error {

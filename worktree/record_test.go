@@ -15,7 +15,7 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// newRecord is the record of a loop named one, just begun.
+// newRecord returns the record of a new loop named one.
 func newRecord(t *testing.T) (*testrepo.Repo, *Record) {
 	t.Helper()
 	r := testrepo.New(t)
@@ -94,8 +94,7 @@ func TestRecordKeepsEveryStep(t *testing.T) {
 	r.Run("fsck", "--strict", "--no-dangling")
 }
 
-// A record that was begun before the wait after an error was kept has the usual one, and stays
-// ours.
+// A record from before the setting of the wait after an error has the default, and stays ours.
 func TestRecordWithoutBackoff(t *testing.T) {
 	_, rec := newRecord(t)
 	_, err := rec.store.Update(t.Context(), gitstore.Commit{Subject: "an older one"}, func(tx *gitstore.Tx) error {

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// Restore brings the work tree, and the branch, back to a commit. With keep, what is different is
-// kept by a ref before that, as a commit; commits on top of it always are. Files that a commit
-// leaves out stay: those that git ignores where they are, changed ones in the folder left of the
-// loop, with what is changed in submodules. A work tree in which a person works is never set back.
+// Restore resets the work tree, and the branch, to a commit. With keep, a ref first keeps the
+// differences as a commit; later commits are always kept. Files left out of commits stay: ignored
+// ones in place, changed ones in the folder left of the loop, with changes in submodules. A
+// person's work tree is never reset.
 func (p *Place) Restore(ctx context.Context, tip string, keep bool, now time.Time) (changed bool, err error) {
 	if p.theirs {
 		return false, nil
@@ -79,11 +79,11 @@ func (p *Place) Restore(ctx context.Context, tip string, keep bool, now time.Tim
 	return true, err
 }
 
-// Kept is the folder of the refs that keep commits of loops that no branch has any more: Kept +
-// name + "/1" and so on. They are code, so they do not stand beside what we know.
+// Kept is the prefix of the refs that keep a loop's commits after they left all branches: Kept +
+// name + "/1" and so on. They are code, so they are apart from our knowledge.
 const Kept = "refs/reverie-kept/"
 
-// backup keeps a commit that no branch will have any more, unless the last one kept is the same.
+// backup keeps a commit that is about to leave all branches, unless the last kept one is the same.
 func (p *Place) backup(ctx context.Context, commit string) error {
 	unlock, err := p.repo.Lock(ctx)
 	if err != nil {
@@ -106,8 +106,7 @@ func (p *Place) backup(ctx context.Context, commit string) error {
 	return p.repo.MoveRef(ctx, fmt.Sprintf("%s%s/%d", Kept, p.name, last+1), commit, "", "loop: kept")
 }
 
-// aside moves a file that is not committed out of the way of the one that a commit has in its
-// place, if it has one.
+// aside moves an uncommitted file away if the commit has a file in its place.
 func (p *Place) aside(ctx context.Context, tip, name string, now time.Time) error {
 	entry, err := p.repo.Git(ctx, nil, "ls-tree", tip, "--", ":(literal)"+name)
 	if err != nil || len(entry) == 0 {

@@ -34,7 +34,7 @@ func Resume(ctx context.Context, record *Record, place *Place, set Settings, now
 	}
 	if s.Phase.Over() {
 		if next.ByHand() && s.At != Starting {
-			if at, err := place.Tip(ctx); err == nil { // a branch that is gone is made again
+			if at, err := place.Tip(ctx); err == nil { // a missing branch is created again
 				resumed.Tip = at
 			}
 		}
@@ -50,7 +50,7 @@ func Resume(ctx context.Context, record *Record, place *Place, set Settings, now
 	tip := s.Tip
 	switch {
 	case s.At == Starting:
-	case next.ByHand() && (next.Phase == Coding || next.Phase == Done): // Run takes what was committed for the work
+	case next.ByHand() && (next.Phase == Coding || next.Phase == Done): // Run counts the commits as the work
 	case s.Phase.Over(), s.Phase == Coding && s.ByHand(): // otherwise the files are an agent's leftovers
 		r := &loop{state: s}
 		m := r.message(false, true)
@@ -73,7 +73,7 @@ func Resume(ctx context.Context, record *Record, place *Place, set Settings, now
 	return s, nil
 }
 
-// same reports whether two settings are written alike.
+// same reports whether two settings have the same JSON.
 func same(a, b Settings) bool {
 	x, err1 := json.Marshal(a)
 	y, err2 := json.Marshal(b)

@@ -19,34 +19,34 @@ import (
 type Turn struct {
 	Loop  Loop
 	Dir   string        // top of the work tree
-	Heard func()        // is to be called whenever something is heard of what works
-	Live  io.Writer     // is to be given what people see of it while it works
-	Began func(pid int) // is to be called with the leader of a process group that works, see Command
-	Env   []string      // what marks a process as the loop's; it has to be in the environment of all that is started
+	Heard func()        // to be called at each sign of life
+	Live  io.Writer     // receives the output for people to watch
+	Began func(pid int) // to be called with the leader of a working process group, see Command
+	Env   []string      // marks a process as the loop's; everything started must have it in its environment
 }
 
 // Outcome is the result of a phase.
 type Outcome struct {
 	Output   string
-	Promised bool     // of coding: the completion promise was given
+	Promised bool     // of coding: the coder gave the completion promise
 	Passed   bool     // of verifying
-	Failing  *Failing // where it did not pass: the first command that did not
+	Failing  *Failing // if it did not pass: the first failed command
 	Audit    Audit    // of auditing
 }
 
-// Doer does what a phase is about. Its error counts as one of the loop's, unless it wraps
-// ErrSandbox, ErrRefused, ErrGone or ErrPerson, which stop the loop, or ctx has ended. When it
-// returns, nothing that it started goes on.
+// Doer performs a phase. Its error counts as one of the loop's, unless it wraps ErrSandbox,
+// ErrRefused, ErrGone or ErrPerson, which stop the loop, or ctx has ended. When it returns, all its
+// processes have ended.
 type Doer func(ctx context.Context, t Turn) (Outcome, error)
 
 // Doers are the functions by which Run does the phases.
 type Doers struct {
 	Code, Verify Doer
-	Audit        Doer // nil where the settings want no audit
+	Audit        Doer // nil if the settings want no audit
 	Told         func(before, after State, e Event)
 	Waits        func(State) // called when the loop waits for a person's commit; may be nil
-	Stays        func(error) // is told why the work tree of a loop that is done stays, which it should not; nil: Run returns that
-	Ended        func(State) // is told of the end by Carry, before another can have the loop go on; may be nil
+	Stays        func(error) // receives the error that kept the work tree of a done loop from being removed; nil: Run returns it
+	Ended        func(State) // called by Carry at the end, before another process can resume the loop; may be nil
 	Now          func() time.Time
 }
 
@@ -57,7 +57,7 @@ type loop struct {
 	lease  *Lease
 	do     Doers
 	state  State
-	fresh  bool // nothing was done in this Run yet
+	fresh  bool // this Run has done nothing yet
 	given  bool // the iteration is a person's commit: other files in the work tree may be the person's
 }
 
@@ -109,7 +109,7 @@ func Run(ctx context.Context, record *Record, place *Place, lease *Lease, do Doe
 	return r.state, nil
 }
 
-// take keeps a step.
+// take stores a step.
 func (r *loop) take(ctx context.Context, s Step) error {
 	before := r.state
 	after, err := r.record.Take(ctx, s, r.do.Now())
@@ -123,7 +123,7 @@ func (r *loop) take(ctx context.Context, s Step) error {
 	return nil
 }
 
-// phase does what is next.
+// phase performs the next phase.
 func (r *loop) phase(ctx context.Context) error {
 	if r.state.Phase == Starting {
 		return r.start(ctx)
@@ -202,7 +202,7 @@ func (r *loop) start(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if !errors.Is(err, ErrTaken) { // a branch that was there is not ours to take away
+	if !errors.Is(err, ErrTaken) { // an existing branch is not ours to remove
 		err = errors.Join(err, r.place.Rollback(ctx, r.state.Base))
 	}
 	return r.take(ctx, Step{Event: Event{Kind: Failed, Why: err.Error()}})
@@ -241,7 +241,7 @@ func (r *loop) goOn(ctx context.Context) error {
 	return err
 }
 
-// trailers are those of a commit.
+// trailers returns the trailers of a commit.
 func (r *loop) trailers(ctx context.Context, commit string) (map[string]string, error) {
 	out, err := r.place.repo.Git(ctx, nil, "log", "-1", "--no-show-signature", "--format=%(trailers:only,unfold)", commit)
 	if err != nil {
@@ -255,7 +255,7 @@ func (r *loop) trailers(ctx context.Context, commit string) (map[string]string, 
 	return all, nil
 }
 
-// message is that of a commit of the current iteration.
+// message returns the commit message of the current iteration.
 func (r *loop) message(promised, partial bool) Message {
 	s := r.state
 	m := Message{Subject: fmt.Sprintf("loop: %s (iteration %d)", s.Title, s.Iteration)}
@@ -307,7 +307,7 @@ func (r *loop) tip(ctx context.Context, commit string) newest {
 			}
 			text, err := r.place.repo.Git(ctx, nil, "cat-file", "blob", commit+":"+name)
 			if err != nil {
-				return "" // the auditor names a file that is not there
+				return "" // the auditor names a missing file
 			}
 			lines := strings.SplitN(string(text), "\n", line+1)
 			if len(lines) < line {
@@ -320,7 +320,7 @@ func (r *loop) tip(ctx context.Context, commit string) newest {
 			if !known {
 				var err error
 				if d, err = diffLines(ctx, r.place.repo, f.At, commit); err != nil {
-					d = nil // a commit that is gone: nothing is known to have changed
+					d = nil // a missing commit: no known changes
 				}
 				diffs[f.At] = d
 			}
@@ -329,8 +329,7 @@ func (r *loop) tip(ctx context.Context, commit string) newest {
 	}
 }
 
-// halting is the reason for which an error stops the loop at once; "" if it counts as one of
-// several.
+// halting returns the reason by which an error stops the loop at once, or "" if it only counts.
 func halting(err error) Reason {
 	switch {
 	case errors.Is(err, ErrSandbox):
@@ -349,7 +348,7 @@ func (r *loop) halt(ctx context.Context, err error, output string, took float64)
 	return r.end(ctx, Event{Kind: Halted, Reason: halting(err), Why: err.Error(), Took: took}, output)
 }
 
-// end stops the loop, or does not, and keeps the work before it does.
+// end applies an event that may stop the loop, and saves the work before a stop.
 func (r *loop) end(ctx context.Context, e Event, output string) error {
 	after, err := Next(r.state, e)
 	if err != nil {
@@ -387,7 +386,7 @@ func (r *loop) failed(ctx context.Context, err error, output string, took float6
 	}
 }
 
-// notKept is failed for work that could not be committed.
+// notKept handles work that could not be committed, like failed.
 func (r *loop) notKept(ctx context.Context, err error, output string, took float64) error {
 	switch {
 	case ctx.Err() != nil:

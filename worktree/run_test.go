@@ -15,7 +15,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// bench is a loop with doers of the test's own.
+// bench is a loop with the test's own doers.
 type bench struct {
 	*testrepo.Repo
 	t      *testing.T
@@ -47,7 +47,7 @@ func newBench(t *testing.T, change func(*State)) *bench {
 	return &bench{Repo: r, t: t, repo: record.repo, record: record, place: place}
 }
 
-// run runs the loop with one function a phase.
+// run runs the loop with one function per phase.
 func (b *bench) run(code, verify, audit func(t Turn) (Outcome, error)) State {
 	b.t.Helper()
 	lease, err := TakeLease(b.t.Context(), b.repo, b.record.Name, "")
@@ -196,8 +196,7 @@ func TestCommitLeavesOut(t *testing.T) {
 	}
 }
 
-// An agent that commits itself keeps its commits, unless they have what must not be in the branch,
-// or are elsewhere.
+// An agent's own commits are kept, unless they have forbidden content or are elsewhere.
 func TestCommitTakesAgentsCommits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -370,8 +369,7 @@ func TestLeaseIsHeldByOne(t *testing.T) {
 	}
 }
 
-// A place for a sandbox has nothing in it that says where the repository is, and what the caller
-// refuses stays out.
+// A place for a sandbox does not reveal the repository's location, and refused files stay out.
 func TestSealedPlace(t *testing.T) {
 	b := newBench(t, func(s *State) { s.Settings.Sandbox, s.Settings.MaxIterations = "docker", 1 })
 	b.place.Refused = func(context.Context, []string) (map[string]string, error) {
@@ -403,14 +401,14 @@ func TestSealedPlace(t *testing.T) {
 	}
 }
 
-// A start that goes wrong takes away what it has made, and the name can be used again.
+// A failed start removes its traces, and the name is free again.
 func TestFailedStartLeavesNothing(t *testing.T) {
 	b := newBench(t, nil)
 	l, err := b.record.Load(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.State.Name, l.State.Branch, l.State.Base = "bad", Branches+"bad", b.Run("rev-parse", "HEAD^{tree}") // git makes no work tree of that
+	l.State.Name, l.State.Branch, l.State.Base = "bad", Branches+"bad", b.Run("rev-parse", "HEAD^{tree}") // git makes no such work tree
 	b.record = Open(b.repo, "bad", nil)
 	if err := b.record.Create(t.Context(), l.State, l.Plan); err != nil {
 		t.Fatal(err)
@@ -430,7 +428,7 @@ func TestFailedStartLeavesNothing(t *testing.T) {
 	}
 }
 
-// The wait after an error is that of the record: a loop that is cancelled in it has tried once.
+// The wait after an error is that of the record: a loop cancelled during the wait has tried once.
 func TestRunWaitsAsItWasStarted(t *testing.T) {
 	b := newBench(t, func(s *State) { s.Settings.Backoff = 3600 })
 	lease, err := TakeLease(t.Context(), b.repo, b.record.Name, "")

@@ -35,7 +35,7 @@ func (p *Place) seal() error {
 // nowhere is the repository path that git reports in a place for a sandbox; it never exists.
 const nowhere = "made-in-a-sandbox--run-nothing-here"
 
-// noFilters are variables that turn the filters off that any configuration has, by name.
+// noFilters returns variables that disable all configured filters, by name.
 func (p *Place) noFilters(ctx context.Context, gitDir string) ([]string, error) {
 	out, err := p.repo.Git(ctx, nil, "--git-dir="+gitDir, "config", "-z", "--name-only", "--get-regexp", `^filter\.`)
 	var failed *git.Error
@@ -109,7 +109,7 @@ func (p *Place) plain(ctx context.Context, names []string, hold func(name, blob 
 	return info.Bytes(), err
 }
 
-// readPlain reads a file or a link, without following one.
+// readPlain reads a file or a link without following links.
 func readPlain(root *os.Root, path string) (mode string, data []byte, err error) {
 	info, err := root.Lstat(path)
 	switch {
@@ -129,8 +129,8 @@ func readPlain(root *os.Root, path string) (mode string, data []byte, err error)
 	return mode, data, err
 }
 
-// ruleOfContent is the rule of a finding about a file that something on the host would run. It is
-// about this content: another one is another finding.
+// ruleOfContent returns the rule of a finding about a file that the host would run. It names the
+// content: other content gives another finding.
 func ruleOfContent(blob string) string { return "runs-" + blob }
 
 // holds reports whether a file must wait for a person's approval, and why: git would obey it after
@@ -154,8 +154,7 @@ func (p *Place) holds(ctx context.Context, parent entries, name, blob, filter st
 	return !waived, why, err
 }
 
-// obeyed are findings about the files that the loop has made or changed and that something on the
-// host would run.
+// obeyed returns findings about files that the loop made or changed and that the host would run.
 func (p *Place) obeyed(ctx context.Context, base, tip string) ([]Reported, error) {
 	if p.Runs == nil {
 		return nil, nil
@@ -177,7 +176,7 @@ func (p *Place) obeyed(ctx context.Context, base, tip string) ([]Reported, error
 	return all, err
 }
 
-// cleanSealed is Clean for a place in which git would convert files before it compares them.
+// cleanSealed is Clean for a place in which git would convert files before comparing them.
 func (p *Place) cleanSealed(ctx context.Context) error {
 	tip, err := p.Tip(ctx)
 	if err != nil {
@@ -221,8 +220,8 @@ func (f Finding) Place() string {
 	return fmt.Sprintf("%s:%d", f.File, f.Line)
 }
 
-// OfContent reports whether a finding is about files that something on the host would run, with the
-// content that they have.
+// OfContent reports whether a finding is about files that the host would run, with their present
+// content.
 func (f Finding) OfContent() bool {
 	return f.By == ByHost && (strings.HasPrefix(f.Rule, "runs-") || strings.HasPrefix(f.Rule, ruleOfMore))
 }

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// A place for a sandbox is committed without filters, what is held waits for a person, and what the
-// host would run blocks by its content.
+// A place for a sandbox is committed without filters, held files wait for a person, and files that
+// the host would run block by their content.
 func TestSealedPlaceRunsNoFilter(t *testing.T) {
 	b := newBench(t, func(s *State) { s.Settings.Sandbox, s.Settings.MaxIterations = "docker", 2 })
 	canary := filepath.Join(t.TempDir(), "canary")
@@ -71,7 +71,7 @@ func TestSealedPlaceRunsNoFilter(t *testing.T) {
 	}
 }
 
-// A link in the place of a folder is committed as what it is, and what lay in the folder is gone.
+// A link in place of a folder is committed as a link, and the folder's files are gone.
 func TestFolderBecomesALink(t *testing.T) {
 	b := newBench(t, func(s *State) { s.Settings.MaxIterations = 2 })
 	s := b.run(func(turn Turn) (Outcome, error) {

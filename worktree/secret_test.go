@@ -7,8 +7,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// Which secrets a file may have is decided by each of them, not by their number; by path and
-// content, not by content alone.
+// Each secret of a file is judged by itself, not by the number of secrets, and by path and content
+// together.
 func TestOnlySecretsThatWereThereMayStay(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -17,7 +17,7 @@ func TestOnlySecretsThatWereThereMayStay(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		work func(b *bench, tree *testrepo.Repo)
-		left string // files that are not committed as they are
+		left string // files left out of the commit
 	}{
 		{"the one that was there", func(b *bench, _ *testrepo.Repo) { b.in("conf", "more\ntoken = "+old+"\n"+old+"\n") }, ""},
 		{"another one", func(b *bench, _ *testrepo.Repo) { b.in("conf", "token = "+other+"\n") }, "conf"},

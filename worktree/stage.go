@@ -16,8 +16,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// stage writes what is to be committed as a tree, by an index of its own, which the caller installs
-// or gives up, after an error, too. Secrets are those that base does not have.
+// stage writes the work as a tree, by its own index, which the caller installs or gives up, even
+// after an error. Only secrets that base lacks count.
 func (p *Place) stage(ctx context.Context, base, parent string) (tree string, left []LeftOut, index *ownIndex, err error) {
 	if err := p.ready(ctx); err != nil {
 		return "", nil, nil, err
@@ -45,7 +45,7 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 		}
 	}
 	for name, why := range refused {
-		if !slices.Contains(changed, name) { // git does not list a pipe, and what lies in a repository of its own
+		if !slices.Contains(changed, name) { // git does not list a pipe, or the content of a nested repository
 			left = append(left, LeftOut{Path: name, Why: why})
 		}
 	}
@@ -72,7 +72,7 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 		return "", nil, index, err
 	}
 	var plain []string
-	back := func(name string) { // has a path be as the parent has it
+	back := func(name string) { // resets a path to the parent's state
 		fmt.Fprintf(&info, "%s\t%s\x00", cmp.Or(before.head(name), "0 "+strings.Repeat("0", len(parent))), name)
 	}
 	for _, name := range changed {
@@ -134,8 +134,8 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 	return strings.TrimSpace(string(out)), left, index, err
 }
 
-// changed are the paths of all that differs from a commit: in the index, in the work tree, and new,
-// but for what git ignores.
+// changed returns the paths of all differences from a commit: in the index, in the work tree, and
+// new files, except ignored ones.
 func (p *Place) changed(ctx context.Context, index, commit string) ([]string, error) {
 	tracked, err := p.git(ctx, index, nil, "diff-index", "--name-only", "-z", "--no-renames", "--ignore-submodules=dirty", commit, "--")
 	if err != nil {
@@ -161,8 +161,8 @@ func (p *Place) changed(ctx context.Context, index, commit string) ([]string, er
 	return slices.Compact(all), nil
 }
 
-// ignored says of those of some paths that git ignores whether the commit before lacks them, too:
-// an agent has added them by force.
+// ignored returns the ignored paths, and for each whether the previous commit lacks it: an agent
+// then added it by force.
 func (p *Place) ignored(ctx context.Context, index string, before entries, names []string) (map[string]bool, error) {
 	root, err := os.OpenRoot(p.Dir)
 	if err != nil {
@@ -196,7 +196,7 @@ const gone = "gone"
 // unlisted is refuse's reason for a submodule that matches the commit but not the index.
 const unlisted = "git's index has another commit of the submodule, or none"
 
-// refuse says why a file must not be committed; "" if it may, and gone if it is not there.
+// refuse returns why a file must not be committed, or ""; gone means that it is missing.
 func (p *Place) refuse(ctx context.Context, base, name string) (string, error) {
 	if rest := strings.TrimSuffix(name, "/"); rest != name {
 		return "it is a repository of its own", nil
@@ -232,7 +232,7 @@ func (p *Place) refuse(ctx context.Context, base, name string) (string, error) {
 		if _, err := root.Lstat(filepath.Join(path, ".git")); err == nil {
 			return "it is a repository of its own", nil
 		}
-		return gone, nil // what the folder holds has paths of its own
+		return gone, nil // the folder's files have their own paths
 	case !info.Mode().IsRegular():
 		return "it is no regular file", nil
 	case p.maxFile > 0 && info.Size() > p.maxFile:
@@ -245,8 +245,8 @@ func (p *Place) refuse(ctx context.Context, base, name string) (string, error) {
 	return p.newSecrets(ctx, base, name, text)
 }
 
-// beyond reports whether a path leads through something that is no folder: what lies beyond a link
-// is not in this tree.
+// beyond reports whether a path leads through something other than a folder: files beyond a link
+// are not in this tree.
 func beyond(root *os.Root, path string) bool {
 	for at := filepath.Dir(path); at != "."; at = filepath.Dir(at) {
 		if info, err := root.Lstat(at); err != nil || !info.IsDir() {
@@ -272,7 +272,7 @@ func (p *Place) newSecrets(ctx context.Context, base, name string, text []byte) 
 		return "", err
 	}
 	id, blob := strings.CutPrefix(strings.TrimSpace(string(entry)), "blob ")
-	if !blob { // there was no file, or a folder
+	if !blob { // it was missing, or a folder
 		return why, nil
 	}
 	data, err := p.repo.Git(ctx, nil, "cat-file", "blob", id)

@@ -14,24 +14,24 @@ type Phase string
 const (
 	Starting  Phase = "starting"  // the work tree is being made
 	Coding    Phase = "coding"    // an agent works
-	Verifying Phase = "verifying" // the plan's commands run on what was committed
+	Verifying Phase = "verifying" // the plan's commands run on the commit
 	Auditing  Phase = "auditing"  // an auditor looks for defects
 	Done      Phase = "done"
 	Stopped   Phase = "stopped" // for a Reason
 )
 
-// Over reports whether nothing follows by itself.
+// Over reports whether the loop has ended.
 func (p Phase) Over() bool { return p == Done || p == Stopped }
 
-// Reason is why a loop stopped otherwise than done.
+// Reason is the reason why a loop stopped before it was done.
 type Reason string
 
 const (
 	MaxIterations Reason = "max-iterations"
 	Cancelled     Reason = "cancelled"
-	Errors        Reason = "errors"        // the same phase failed as often as is allowed
+	Errors        Reason = "errors"        // the same phase failed too often
 	Stalled       Reason = "stalled"       // no output for too long
-	NoProgress    Reason = "no-progress"   // iterations that bring no tree that was not there before
+	NoProgress    Reason = "no-progress"   // iterations without a new tree
 	TimeOver      Reason = "time"          // the time of the whole loop
 	WorktreeGone  Reason = "worktree-gone" // the work tree was removed or is unreadable
 	SandboxFailed Reason = "sandbox"
@@ -39,36 +39,36 @@ const (
 	Other         Reason = "other"   // State.Detail says what
 )
 
-// Reasons are all of them, in the order of their exit codes, from 20 on.
+// Reasons lists all reasons in the order of their exit codes, from 20.
 var Reasons = [...]Reason{MaxIterations, Cancelled, Errors, Stalled, NoProgress, TimeOver, WorktreeGone, SandboxFailed, Refusal, Other}
 
-// State is a loop at a moment: state.json of its record. It holds no secret and everything that the
-// loop was started with.
+// State is the state of a loop: state.json of its record. It holds no secret, and all start
+// settings.
 type State struct {
 	Format int    `json:"format"`
 	Name   string `json:"name"`
 	Title  string `json:"title"`
 	Phase  Phase  `json:"phase"`
 	Reason Reason `json:"reason,omitempty"` // of Stopped
-	Detail string `json:"detail,omitempty"` // the last error, or what Reason is about
-	At     Phase  `json:"at,omitempty"`     // of Stopped: where it goes on if it is resumed
+	Detail string `json:"detail,omitempty"` // the last error, or the details of Reason
+	At     Phase  `json:"at,omitempty"`     // of Stopped: the phase from which a resume continues
 
 	Branch  string `json:"branch"`             // whole name of the ref that holds the work
 	Base    string `json:"base"`               // the commit that the loop began from
-	Tip     string `json:"tip"`                // the newest commit of the loop's that it knows of
-	InPlace string `json:"in_place,omitempty"` // the user's own work tree, where the loop has none of its own
+	Tip     string `json:"tip"`                // the newest known commit of the loop
+	InPlace string `json:"in_place,omitempty"` // the user's own work tree, if the loop has none
 	Given   string `json:"given,omitempty"`    // of Coding: the commit that ended it; no one has to work any more
 
 	Iteration int       `json:"iteration"`         // the current one, from 1; 0 while starting
 	Audits    int       `json:"audits"`            // that came to an end
 	Errors    int       `json:"errors"`            // of the current phase, in a row
 	Stalls    int       `json:"stalls"`            // times without output, in a row
-	Repeats   int       `json:"repeats"`           // iterations in a row that ended in a tree that was there before
-	Trees     []string  `json:"trees,omitempty"`   // in which the last iterations ended, the newest last
+	Repeats   int       `json:"repeats"`           // consecutive iterations that ended in an earlier tree
+	Trees     []string  `json:"trees,omitempty"`   // of the last iterations, newest last
 	Verified  bool      `json:"verified"`          // the plan's commands passed on Tip
-	Promised  bool      `json:"promised"`          // the coder of the current iteration said that all is done
-	Failing   *Failing  `json:"failing,omitempty"` // the first of the plan's commands that did not pass on Tip
-	Blocking  int       `json:"blocking"`          // findings that were open and blocked after the last audit
+	Promised  bool      `json:"promised"`          // the coder of the current iteration declared the work done
+	Failing   *Failing  `json:"failing,omitempty"` // the first of the plan's commands that failed on Tip
+	Blocking  int       `json:"blocking"`          // open blocking findings after the last audit
 	Spent     float64   `json:"spent"`             // seconds of work, without pauses
 	Nonce     string    `json:"nonce,omitempty"`   // of the completion promise
 	Run       string    `json:"run"`               // marks the processes of this loop in their environment
@@ -80,13 +80,13 @@ type State struct {
 
 // Settings are the settings of a loop. Times are in seconds; 0 means no limit.
 type Settings struct {
-	Agent      string   `json:"agent"`             // by the name of the caller's table, Hand, or "" for Command
+	Agent      string   `json:"agent"`             // by the caller's table, Hand, or "" for Command
 	Model      string   `json:"model,omitempty"`   // of the agent
 	Command    []string `json:"command,omitempty"` // argv of the coder
 	Audit      string   `json:"audit,omitempty"`   // shell command of the auditor
 	AuditAgent string   `json:"audit_agent,omitempty"`
 	AuditModel string   `json:"audit_model,omitempty"`
-	Sandbox    string   `json:"sandbox"` // off, or the name of an engine
+	Sandbox    string   `json:"sandbox"` // off, or the engine's name
 	Image      string   `json:"image,omitempty"`
 	Promise    bool     `json:"promise"` // a completion promise is necessary
 
@@ -99,13 +99,13 @@ type Settings struct {
 	TurnTime      float64  `json:"turn_time"`   // of one agent or auditor
 	VerifyTime    float64  `json:"verify_time"` // of one command of the plan
 	TotalTime     float64  `json:"total_time"`  // of the whole loop
-	Backoff       float64  `json:"backoff"`     // the wait after a first error of a phase; it doubles with each, up to four times as long
-	BlockOn       []string `json:"block_on"`    // severities of findings that keep the loop from being done
-	MaxFile       int64    `json:"max_file"`    // bytes of a file that is committed
-	RemoveTree    bool     `json:"remove_tree"` // the work tree goes when the loop is done
+	Backoff       float64  `json:"backoff"`     // the wait after a phase's first error; each error doubles it, up to four times
+	BlockOn       []string `json:"block_on"`    // severities of findings that prevent the end
+	MaxFile       int64    `json:"max_file"`    // bytes of a committed file
+	RemoveTree    bool     `json:"remove_tree"` // remove the work tree when the loop is done
 }
 
-// DefaultSettings are those of a loop for which nothing else is asked.
+// DefaultSettings returns the default settings of a loop.
 func DefaultSettings() Settings {
 	return Settings{
 		Sandbox: "off", MaxIterations: 15, MinAudits: 1, MaxErrors: 3, StallTime: 60, MaxStalls: 5, MaxRepeats: 3,
@@ -116,13 +116,13 @@ func DefaultSettings() Settings {
 // keptTrees bounds the iterations whose trees are compared to detect a repetition.
 const keptTrees = 8
 
-// Failing is a command of the plan that did not pass.
+// Failing is a failed command of the plan.
 type Failing struct {
 	Command string `json:"command"`
-	Exit    int    `json:"exit"` // its exit code; -1: it took too long, and was ended
+	Exit    int    `json:"exit"` // its exit code; -1: it took too long and was ended
 }
 
-// String is the command, a long one cut, and what it ended with.
+// String returns the command, shortened, and its result.
 func (f Failing) String() string {
 	command := bounded(joined(f.Command), 100)
 	if f.Exit < 0 {

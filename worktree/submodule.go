@@ -14,21 +14,21 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// A loop commits nothing of a submodule, for its commits belong to another repository. So what is
-// changed in one is told, and taken out before the plan's commands run: they would pass on
-// something that the branch does not have.
+// A loop commits nothing of a submodule, because its commits belong to another repository. So
+// changes there are reported, and removed before the plan's commands run: the commands would pass
+// on a tree that the branch lacks.
 
-// ruleOfSubmodule is the rule of a finding about a submodule that is not as the branch has it.
+// ruleOfSubmodule is the rule of a finding about a submodule that differs from the branch.
 const ruleOfSubmodule = "submodule"
 
-// submodule is a folder of which a commit has the commit of another repository.
+// submodule is a folder for which a commit names a commit of another repository.
 type submodule struct {
 	path   string
 	commit string
 }
 
-// Submodules are the paths of the submodules of a commit, in order. No loop's own work tree has
-// their files when it begins.
+// Submodules lists the submodules of a commit, in order. A loop's own work tree begins without
+// their files.
 func Submodules(ctx context.Context, repo *git.Repo, commit string) (paths []string, err error) {
 	all, err := entriesOf(ctx, repo, commit)
 	for _, s := range all.submodules() {
@@ -37,8 +37,8 @@ func Submodules(ctx context.Context, repo *git.Repo, commit string) (paths []str
 	return paths, err
 }
 
-// changedSubmodules are those of some submodules of a commit that are otherwise in the work tree,
-// each with why.
+// changedSubmodules returns the submodules whose state in the work tree differs from the commit,
+// with the reasons.
 func (p *Place) changedSubmodules(ctx context.Context, all []submodule) (map[submodule]string, error) {
 	if len(all) == 0 {
 		return nil, nil
@@ -52,7 +52,7 @@ func (p *Place) changedSubmodules(ctx context.Context, all []submodule) (map[sub
 	for _, s := range all {
 		path := filepath.FromSlash(s.path)
 		if info, err := root.Lstat(path); err != nil || !info.IsDir() || beyond(root, path) {
-			continue // the commit says that it is gone, or what is there now
+			continue // the commit says that it is deleted, or its replacement
 		}
 		why, err := p.changedSubmodule(ctx, s)
 		if err != nil {
@@ -150,7 +150,7 @@ func (p *Place) resetSubmodule(ctx context.Context, s submodule, now time.Time) 
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err
 	}
-	known := false // git has the commit to go back to
+	known := false // git has the commit to return to
 	if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
 		why, err := p.strange(ctx, s)
 		if err != nil {
@@ -215,11 +215,11 @@ func (p *Place) leftAt(now time.Time, name string) string {
 	}
 }
 
-// bundled is the end of the name of a file that keeps commits.
+// bundled is the suffix of a file that keeps commits.
 const bundled = ".bundle"
 
-// cleanSubmodules returns an error wrapping ErrDirty if a submodule is otherwise than the branch
-// has it, or, where the work tree is to go, if it is at a commit that goes with it.
+// cleanSubmodules returns an error wrapping ErrDirty if a submodule differs from the branch. If the
+// work tree goes, so does a commit that exists only in it, which is an error too.
 func (p *Place) cleanSubmodules(ctx context.Context, goes bool) error {
 	tip, err := p.Tip(ctx)
 	if err != nil {

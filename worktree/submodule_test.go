@@ -12,7 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// withSubmodule is a loop whose base has a submodule lib, of a file lib.txt.
+// withSubmodule returns a loop whose base has a submodule lib, with a file lib.txt.
 func withSubmodule(t *testing.T, change func(*State)) *bench {
 	t.Helper()
 	b := newBench(t, nil)
@@ -39,7 +39,7 @@ func withSubmodule(t *testing.T, change func(*State)) *bench {
 	return b
 }
 
-// checkout has the submodule be there, as an agent would.
+// checkout checks the submodule out, as an agent would.
 func (b *bench) checkout() *testrepo.Repo {
 	b.t.Helper()
 	testrepo.At(b.t, b.place.Dir).Run("-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init")
@@ -56,7 +56,7 @@ func TestSubmoduleIsSetBack(t *testing.T) {
 		name string
 		work func(b *bench)
 		want string // text of the finding
-		left string // what is kept of it
+		left string // the kept file
 	}{
 		{"a change", func(b *bench) { b.checkout().Write("lib.txt", "two\n") }, "with changes that are not committed", "lib/lib.txt"},
 		{"a new file", func(b *bench) { b.checkout().Write("more/new.txt", "two\n") }, "with changes that are not committed", "lib/more"},
@@ -84,7 +84,7 @@ func TestSubmoduleIsSetBack(t *testing.T) {
 			if out := b.at("").Run("status", "--porcelain", "--ignore-submodules=none"); out != "" {
 				t.Errorf("%s: the commands see %s", c.name, out)
 			}
-			b.in("lib/made", "by a command\n") // which is no work of the agent's
+			b.in("lib/made", "by a command\n") // which is not the agent's work
 			return Outcome{Passed: true}, nil
 		}, fine)
 		if s.Phase != Done || s.Iteration != 2 {
@@ -106,7 +106,7 @@ func TestSubmoduleIsSetBack(t *testing.T) {
 	}
 }
 
-// at is a folder of the loop's work tree.
+// at returns a folder of the loop's work tree.
 func (b *bench) at(name string) *testrepo.Repo {
 	return testrepo.At(b.t, filepath.Join(b.place.Dir, filepath.FromSlash(name)))
 }
@@ -129,7 +129,7 @@ func TestSubmoduleElsewhereIsLeftAlone(t *testing.T) {
 	}
 }
 
-// A work tree with a submodule can be removed, unless that loses something.
+// A work tree with a submodule can be removed, unless that loses data.
 func TestRemoveWithSubmodule(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// watch runs what does a phase, and ends it where the loop is to end: ended is the event then. It
-// returns when the doer has.
+// watch runs a phase's doer, and cancels it if the loop must end; ended is then the event. It
+// returns when the doer has returned.
 func (r *loop) watch(ctx context.Context, do Doer) (out Outcome, ended Event, err error) {
 	l, err := r.record.LoadOwn(ctx)
 	if err != nil {

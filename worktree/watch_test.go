@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The record says that nothing is heard as long as nothing is.
+// The record reports silence for as long as it lasts.
 func TestStallsEndWhenSomethingIsHeard(t *testing.T) {
 	b := newBench(t, func(s *State) { s.Settings.StallTime, s.Settings.MaxStalls = 0.5, 0 })
 	until := func(what string, is func(stalls int) bool, each func()) {

@@ -16,29 +16,27 @@ package worktree
 import "errors"
 
 var (
-	// ErrNoLoop is returned when there is no loop of a name.
+	// ErrNoLoop is returned for an unknown loop name.
 	ErrNoLoop = errors.New("no such loop")
-	// ErrTaken is returned when a loop of the name is there already, or its branch is.
+	// ErrTaken is returned when a loop of the name, or its branch, already exists.
 	ErrTaken = errors.New("the name is taken")
-	// ErrDone is returned, together with ErrEnded, when a loop is to go on that is done.
+	// ErrDone is returned, together with ErrEnded, for continuing a loop that is done.
 	ErrDone = errors.New("is done")
-	// ErrEnded is returned when a loop is to go on that is done, or has reached its limit.
+	// ErrEnded is returned for continuing a loop that is done or has reached its limit.
 	ErrEnded = errors.New("the loop has ended")
-	// ErrDirty is returned when work that is not committed would be mixed up with a loop's, or lost.
+	// ErrDirty is returned when uncommitted work would be mixed up with a loop's, or lost.
 	ErrDirty = errors.New("there is work that is not committed")
-	// ErrGone is returned when the work tree of a loop is not there any more.
+	// ErrGone is returned when the work tree of a loop is missing.
 	ErrGone = errors.New("the work tree is gone")
-	// ErrHeld is returned when another process that is alive carries the loop on.
+	// ErrHeld is returned when another live process carries the loop on.
 	ErrHeld = errors.New("another process carries the loop on")
-	// ErrForeign is returned when a loop is to go on or to end whose record was not written here: a
-	// fetch brought it.
+	// ErrForeign is returned for continuing or ending a loop whose record came with a fetch.
 	ErrForeign = errors.New("it was not begun here, so it is shown and nothing of it is run")
-	// ErrRefused is returned when a step would do what a loop must not do.
+	// ErrRefused is returned when a step would do something that a loop must not do.
 	ErrRefused = errors.New("refused")
-	// ErrSandbox is returned by a function given to Run when what was to be run inside could not be;
-	// the loop stops.
-	ErrSandbox = errors.New("the sandbox failed")
-	// ErrPerson is returned by a function given to Run when what is to be done wants a person; the
+	// ErrSandbox is returned by a function given to Run when it could not run a command inside; the
 	// loop stops.
+	ErrSandbox = errors.New("the sandbox failed")
+	// ErrPerson is returned by a function given to Run when a person is needed; the loop stops.
 	ErrPerson = errors.New("a person must decide")
 )

@@ -10,16 +10,15 @@ import (
 	"github.com/reverie-memory/reverie/worktree"
 )
 
-// Doubts are doubts about commands of a plan whose first word is no program here, or no file of the
-// commit to begin from. The loop may be about to make it. Inside a container there are other
-// programs.
+// Doubts lists doubts about commands of a plan whose first word is neither a program here nor a
+// file of the base commit. The loop may be meant to create it. A container has other programs.
 func Doubts(ctx context.Context, repo *git.Repo, plan worktree.Plan, base string, inside bool) (doubts []*worktree.PlanError) {
 	for i, line := range plan.Verify {
 		word := first(line)
 		why := ""
 		switch {
 		case word == "" || inside && (path.IsAbs(word) || !strings.Contains(word, "/")):
-			continue // the image has it, or has not
+			continue // only the image can tell
 		case path.IsAbs(word):
 			if _, err := exec.LookPath(word); err != nil {
 				why = "there is no program " + word
@@ -44,8 +43,7 @@ func Doubts(ctx context.Context, repo *git.Repo, plan worktree.Plan, base string
 	return doubts
 }
 
-// first is the program that a command line calls first; "" where a shell would have to find that
-// out.
+// first returns the program that a command line calls first, or "" if only a shell could tell.
 func first(line string) string {
 	for _, word := range strings.Fields(line) {
 		if at := strings.IndexAny(word, ";|&<>()"); at > 0 {

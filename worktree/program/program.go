@@ -1,7 +1,6 @@
-// Package program tells whether the programs that a loop calls are there, as far as that is known
-// before it begins: what it calls to code and to audit (Of, Place.Missing), and what the commands
-// of its plan begin with (Doubts). It runs a shell's command -v and git ls-tree, and no program
-// that it looks for.
+// Package program checks in advance whether a loop's programs exist, as far as that is known: the
+// coder and auditor (Of, Place.Missing), and the first words of the plan's commands (Doubts). It
+// runs a shell's command -v and git ls-tree, but none of the programs.
 package program
 
 import (
@@ -20,9 +19,9 @@ import (
 // Place is the place from which a loop calls its programs.
 type Place struct {
 	Repo   *git.Repo
-	Inside bool   // in a container, whose image was asked for what is called by name
-	Commit string // of which the work tree is made
-	Dir    string // the work tree where it is there already, else ""
+	Inside bool   // in a container, whose image was searched for programs called by name
+	Commit string // the commit of the work tree
+	Dir    string // the work tree if it exists, else ""
 }
 
 // Of returns the program that a loop calls in a phase, or "" if it calls none or it is unknown. For
@@ -47,8 +46,7 @@ func Of(set worktree.Settings, phase worktree.Phase, inside bool) (word string, 
 	return argv[0], false, nil
 }
 
-// Missing says why a program cannot be run, and what to do; "" if it can, or that cannot be known
-// from here.
+// Missing returns why a program cannot run, and a hint; or "" if it can, or if that is unknown.
 func (p Place) Missing(ctx context.Context, word string, shell bool) (why, hint string) {
 	const install = "install it, or give its path"
 	slashed := filepath.ToSlash(word)
@@ -68,7 +66,7 @@ func (p Place) Missing(ctx context.Context, word string, shell bool) (why, hint 
 			return word + " " + why, "relative paths count from the top of the loop's work tree, which has what is committed: commit it, or give its whole path"
 		}
 	case p.Inside:
-	case shell && !strings.Contains(slashed, "/"): // a shell has programs of its own
+	case shell && !strings.Contains(slashed, "/"): // a shell has built-in commands
 		if exec.CommandContext(ctx, "sh", "-c", `command -v -- "$1" >/dev/null`, "sh", word).Run() != nil {
 			return "there is no program " + word + " in PATH", install
 		}

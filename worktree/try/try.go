@@ -33,7 +33,7 @@ func Make(ctx context.Context, repo *git.Repo) (tree string, done func(), err er
 		}
 		unlock, lockErr := file.LockPath(ctx, lockOf(dir))
 		if errors.Is(lockErr, fs.ErrNotExist) {
-			continue // another process took it for one that was left, before it had its lock
+			continue // another process took it for a leftover before it had its lock
 		}
 		if err = lockErr; err != nil {
 			break
@@ -62,13 +62,13 @@ func remove(dir string, unlock func()) error {
 	}
 	gone := os.Remove(lockOf(dir))
 	unlock()
-	if gone != nil { // some systems keep a file that is open
+	if gone != nil { // some systems keep an open file
 		os.Remove(lockOf(dir))
 	}
 	return removeEmpty(dir)
 }
 
-// removeEmpty removes such a folder if it is there and there is nothing in it.
+// removeEmpty removes such a folder if it exists and is empty.
 func removeEmpty(dir string) error {
 	err := os.Remove(dir)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) {
@@ -108,7 +108,7 @@ func Clear(loops string) error {
 	return errors.Join(bad...)
 }
 
-// isLock reports whether a file that is locked is the folder's lock still.
+// isLock reports whether a locked file is still the folder's lock.
 func isLock(f *os.File, dir string) bool {
 	mine, err := f.Stat()
 	now, err2 := os.Lstat(lockOf(dir))

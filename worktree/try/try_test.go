@@ -10,7 +10,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// here is a repository and the folder of its loops.
+// here returns a repository and the folder of its loops.
 func here(t *testing.T) (repo *git.Repo, loops string) {
 	t.Helper()
 	repo, err := git.Find(t.Context(), testrepo.New(t).Dir)

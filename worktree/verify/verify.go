@@ -1,5 +1,5 @@
-// Package verify runs the commands of a plan that show whether it is done (Run), and reads back how
-// they went from what was kept of their output (Read).
+// Package verify runs the commands that check a plan's result (Run), and parses their stored output
+// (Read).
 package verify
 
 import (
@@ -11,10 +11,10 @@ import (
 	"github.com/reverie-memory/reverie/worktree"
 )
 
-// Run runs the commands of a plan, all of them, each in a shell by run, which ends it after limit
-// seconds. The outcome is that of the phase: whether all passed, else the first that did not, and
-// as Output what Read reads. live is given the same. An error of run's ends it, and is returned
-// with what was printed before.
+// Run runs all commands of a plan, each in a shell by run, which ends it after limit seconds. The
+// outcome reports whether all passed, or else the first failed one; its Output is the input of
+// Read. live receives the same text. An error of run ends it, and is returned with the output so
+// far.
 func Run(lines []string, limit float64, live io.Writer, run func(argv []string) (worktree.Result, error)) (out worktree.Outcome, err error) {
 	var b strings.Builder
 	out.Passed = true
@@ -48,7 +48,7 @@ func Run(lines []string, limit float64, live io.Writer, run func(argv []string) 
 type Ran struct {
 	Line, Output string
 	Exit         *int // its exit code
-	Ended        bool // it took too long, and was ended
+	Ended        bool // it took too long and was ended
 }
 
 // Read parses the text of Run: each command after a dollar sign, its output, and its end. No output
