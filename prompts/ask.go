@@ -133,11 +133,11 @@ const (
 	maxLast   = 600
 )
 
-// AgainRoom is more than Again adds to a question, in bytes.
+// AgainRoom bounds the growth of a question by Again, in bytes.
 const AgainRoom = 2560
 
-// Again is the same question with what was wrong with the last answer to it. Both are shortened. It
-// adds at most AgainRoom bytes, each time that it is called.
+// Again returns the same question with the faults of the last answer, both shortened. Each call
+// adds at most AgainRoom bytes.
 func (r Rendered) Again(faults []string, last string) Rendered {
 	var said []string
 	for _, f := range faults[:min(len(faults), maxFaults)] {
@@ -155,7 +155,7 @@ func (r Rendered) Again(faults []string, last string) Rendered {
 	return r
 }
 
-// cut shortens text to at most n bytes; where it is longer, its end says so.
+// cut shortens text to at most n bytes, and marks the cut at its end.
 func cut(text string, n int) string {
 	if len(text) <= n {
 		return text

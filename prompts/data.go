@@ -9,9 +9,9 @@ import (
 	"unicode"
 )
 
-// How data stands in a question: each block between two lines that end in a number made from all
-// the data of the question and found nowhere in it. So no line of data is one of those lines,
-// whatever it says.
+// In a question, each block of data is between two lines that end in a number. The number is
+// derived from all data of the question and occurs nowhere in it. So no line of data can equal one
+// of those lines.
 
 // render fills blocks of data into the user part.
 func (p *prompt) render(blocks map[string]string) Rendered {
@@ -50,7 +50,7 @@ func fence(name, shown, nonce string) string {
 	return "BEGIN " + name + " " + nonce + "\n" + shown + "\nEND " + name + " " + nonce
 }
 
-// nonceOf is a number that depends on the texts and stands in none of them: 12 hex digits.
+// nonceOf returns a number that depends on the texts and occurs in none of them: 12 hex digits.
 func nonceOf(texts []string) string {
 	return free(texts, func(try int) string {
 		h := sha256.New()
@@ -62,7 +62,7 @@ func nonceOf(texts []string) string {
 	})
 }
 
-// free is the first of many words that stands in none of the texts.
+// free returns the first of many words that occurs in none of the texts.
 func free(texts []string, word func(try int) string) string {
 	for try := 0; ; try++ {
 		w := word(try)
@@ -72,12 +72,12 @@ func free(texts []string, word func(try int) string) string {
 	}
 }
 
-// Shown is a text as a question shows it. Invalid UTF-8 becomes U+FFFD. Control characters, and
-// those that have no width or turn the direction of text, are written as <U+001B>; line feeds and
-// tabs stay. In words that servers take for the borders of a chat a space follows the bracket.
-// Shown(Shown(t)) is Shown(t).
+// Shown returns a text in the form of a question. Invalid UTF-8 becomes U+FFFD. Control characters,
+// and those without width or that change the direction of text, become <U+001B>; line feeds and
+// tabs stay. A space follows the bracket in words that servers take for the borders of a chat.
+// Shown is idempotent.
 //
-// A quote that a model gives is of the text as shown.
+// A model's quote refers to the text as shown.
 func Shown(text string) string {
 	text = strings.ToValidUTF8(text, "\ufffd")
 	text = strings.ReplaceAll(text, "\r\n", "\n")
@@ -107,8 +107,8 @@ func unseen(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r >= 0x2060 && r <= 0x2064 || r >= 0xe0000 && r <= 0xe007f
 }
 
-// borders breaks the tokens by which chat templates tell the system, the user and the model apart.
-// A server reads them wherever they stand, also inside our text.
+// borders breaks the tokens by which chat templates separate the system, the user and the model. A
+// server recognises them anywhere, even inside our text.
 var borders = sync.OnceValue(func() *strings.Replacer {
 	var pairs []string
 	for _, token := range []string{
@@ -122,17 +122,17 @@ var borders = sync.OnceValue(func() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 })
 
-// oneLine is text without line breaks, and with single spaces.
+// oneLine returns text without line breaks, with single spaces.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// hang is text of which no line but the first begins at the margin, so that none looks like the
-// beginning of an item.
+// hang indents all lines of a text except the first, so that none looks like the beginning of an
+// item.
 func hang(text string) string {
 	text = strings.ReplaceAll(strings.Trim(text, "\r\n"), "\r\n", "\n")
 	return strings.ReplaceAll(text, "\n", "\n    ")
 }
 
-// list is items, each behind a dash.
+// list returns items, each after a dash.
 func list(items []string) string {
 	var b strings.Builder
 	for _, item := range items {

@@ -33,8 +33,7 @@ func TestShown(t *testing.T) {
 	}
 }
 
-// A text that knows the delimiters of a question cannot be the data of that question: with it, they
-// are others.
+// A text that knows the delimiters of a question cannot exploit them: as data, it changes them.
 func TestDelimitersChangeWithTheData(t *testing.T) {
 	ask := func(text string) string {
 		r, err := Set{}.Reflect(Reflect{Lines: []Line{{N: 0, Who: "user", Text: text}}})
@@ -95,8 +94,8 @@ func FuzzNoDataIsADelimiter(f *testing.F) {
 	})
 }
 
-// checkQuestion finds each block once, between its lines, with so many lines at the margin, and
-// nothing unseen.
+// checkQuestion checks that each block occurs once, between its lines, with the expected number of
+// lines at the margin, and without unseen characters.
 func checkQuestion(t *testing.T, user, nonce string, blocks []string, items map[string]int) {
 	t.Helper()
 	if !utf8.ValidString(user) {

@@ -7,34 +7,33 @@ import (
 	"strings"
 )
 
-// DecodeReflect reads the answer to Reflect. Candidates that do not fit its schema are left out.
+// DecodeReflect reads the answer to Reflect, dropping candidates that violate its schema.
 func DecodeReflect(answer json.RawMessage) (ReflectAnswer, error) {
 	a, dropped, err := decodeItems[ReflectAnswer]("reflect", answer)
 	a.Dropped = dropped
 	return a, err
 }
 
-// DecodeDream reads the answer to Dream. Operations that do not fit its schema are left out.
+// DecodeDream reads the answer to Dream, dropping operations that violate its schema.
 func DecodeDream(answer json.RawMessage) (DreamAnswer, error) {
 	a, dropped, err := decodeItems[DreamAnswer]("dream", answer)
 	a.Dropped = dropped
 	return a, err
 }
 
-// DecodeDistill reads the answer to Distill. Steps and tools that do not fit its schema are left
-// out.
+// DecodeDistill reads the answer to Distill, dropping steps and tools that violate its schema.
 func DecodeDistill(answer json.RawMessage) (DistillAnswer, error) {
 	a, dropped, err := decodeItems[DistillAnswer]("distill", answer)
 	a.Dropped = dropped
 	return a, err
 }
 
-// DecodeAudit reads the answer to Audit, which must fit its schema to the letter.
+// DecodeAudit reads the answer to Audit, which must fit its schema exactly.
 func DecodeAudit(answer json.RawMessage) (AuditAnswer, error) {
 	return decode[AuditAnswer]("audit", answer)
 }
 
-// DecodeContradiction reads the answer to Contradiction, which must fit its schema to the letter.
+// DecodeContradiction reads the answer to Contradiction, which must fit its schema exactly.
 func DecodeContradiction(answer json.RawMessage) (ContradictionAnswer, error) {
 	return decode[ContradictionAnswer]("contradiction", answer)
 }
@@ -73,9 +72,8 @@ func decodeItems[T any](name string, answer json.RawMessage) (out T, dropped Fau
 	return left, dropped, nil
 }
 
-// sift takes the items that do not fit out of the lists of an answer, and says what is wrong with
-// each. It finds nothing in an answer that is wrong outside of them, or in one of whose lists no
-// item would be left.
+// sift removes invalid items from the lists of an answer, and returns their faults. It finds
+// nothing if the answer has other faults, or if a list would lose all of its items.
 func (p *prompt) sift(answer json.RawMessage) (rest json.RawMessage, dropped Faults) {
 	if p.answer.frame().check(answer) != nil {
 		return nil, nil
@@ -120,7 +118,7 @@ func (p *prompt) sift(answer json.RawMessage) (rest json.RawMessage, dropped Fau
 	return rest, dropped
 }
 
-// parroted says which of the example's strings stands in an answer, or "".
+// parroted returns a string of the example that occurs in an answer, or "".
 func (p *prompt) parroted(answer json.RawMessage) string {
 	for _, s := range stringsOf(answer) {
 		if p.example[s] {
@@ -130,11 +128,12 @@ func (p *prompt) parroted(answer json.RawMessage) string {
 	return ""
 }
 
-// minParroted is the shortest string by which an answer is known to repeat the example, in bytes.
-// Small models do that when they find nothing. Shorter strings may be right by chance.
+// minParroted is the minimum length, in bytes, of a string that shows a copied example. Small
+// models copy it when they find nothing. Shorter strings may be right by chance.
 const minParroted = 24
 
-// exampleOf is the longer strings of the example in a system part: a line that is a JSON object.
+// exampleOf returns the longer strings of the example in a system part, a line that is a JSON
+// object.
 func exampleOf(system string) map[string]bool {
 	found := map[string]bool{}
 	for l := range strings.SplitSeq(system, "\n") {
@@ -150,7 +149,7 @@ func exampleOf(system string) map[string]bool {
 	return found
 }
 
-// stringsOf is every string in a JSON text, keys too.
+// stringsOf returns every string in a JSON text, including keys.
 func stringsOf(text []byte) (all []string) {
 	in := json.NewDecoder(bytes.NewReader(text))
 	in.UseNumber()

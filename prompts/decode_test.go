@@ -118,7 +118,8 @@ func TestFaultsAreBounded(t *testing.T) {
 	}
 }
 
-// A library judges what fits a schema; what it does not look at is told apart first.
+// A library decides whether answers fit a schema; faults that it does not check are sorted out
+// first.
 func FuzzDecodeAgreesWithTheLibrary(f *testing.F) {
 	judges := map[string]*jsonschema.Resolved{}
 	for _, q := range questions {
@@ -182,7 +183,7 @@ func FuzzDecodeAgreesWithTheLibrary(f *testing.F) {
 	})
 }
 
-// An item that does not fit is left out, and the others are read.
+// An invalid item is dropped, and the others are read.
 func TestItemsThatDoNotFitAreLeftOut(t *testing.T) {
 	candidate := func(why, kind string) string {
 		return `{"why": "` + why + `", "kind": "` + kind + `", "text": "t <b>", "body": "", "scope": "task", "confidence": "low", "paths": [], "evidence": []}`
@@ -196,7 +197,7 @@ func TestItemsThatDoNotFitAreLeftOut(t *testing.T) {
 	parrot := strings.TrimSuffix(strings.TrimPrefix(example, `{"candidates": [`), `]}`)
 	for _, c := range []struct {
 		name, prompt, text string
-		left               string // what is read, as JSON; "" where the answer is refused
+		left               string // the result, as JSON; "" for a refused answer
 		dropped            []string
 	}{
 		{"kind", "reflect", `{"candidates": [` + candidate("a", "gotcha") + `,` + candidate("b", "fact") + `]}`,

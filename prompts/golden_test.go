@@ -11,7 +11,7 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/*.golden again")
 
-// samples is one question of each prompt, with data that tries to get out.
+// samples returns one question of each prompt, with data that tries to escape.
 func samples(t testing.TB, s Set) []Rendered {
 	t.Helper()
 	var all []Rendered

@@ -1,13 +1,13 @@
 package prompts
 
-// Line is one event of a session as a model is shown it.
+// Line is one event of a session in a question.
 type Line struct {
-	N    int    // number of the event, by which evidence names it
+	N    int    // number of the event, used by evidence
 	Who  string // user, agent, call, result, error, injected, …
 	Text string
 }
 
-// Reflect asks what one session, or a part of it, taught that is worth keeping.
+// Reflect asks which lessons of a session, or of a part of it, are worth keeping.
 type Reflect struct {
 	Title       string // of the session; may be empty
 	Outcome     string // completed, failed, interrupted, or empty: unknown
@@ -19,12 +19,12 @@ type Reflect struct {
 // ReflectAnswer is the answer to Reflect.
 type ReflectAnswer struct {
 	Candidates []ReflectCandidate `json:"candidates"`
-	Dropped    Faults             `json:"-"` // one for each item of wrong form, which is left out
+	Dropped    Faults             `json:"-"` // one for each malformed item, which is dropped
 }
 
 // ReflectCandidate is one statement that the model would keep.
 type ReflectCandidate struct {
-	Why      string          `json:"why"`  // what makes it worth keeping
+	Why      string          `json:"why"`  // why it is worth keeping
 	Kind     string          `json:"kind"` // one of record's kinds
 	Text     string          `json:"text"`
 	Body     string          `json:"body"`
@@ -40,7 +40,7 @@ type ReflectAnchor struct {
 	Quote string `json:"quote"` // verbatim
 }
 
-// Known is a memory as a model is shown it.
+// Known is a memory in a question.
 type Known struct {
 	Ref  string // short name in this question, "m1"; ids are not shown
 	Kind string
@@ -48,7 +48,7 @@ type Known struct {
 	Body string
 }
 
-// Sight is a candidate of a session as a model is shown it.
+// Sight is a candidate of a session in a question.
 type Sight struct {
 	Ref      string // "c1"
 	Sessions int    // distinct ones that bear it out
@@ -57,7 +57,7 @@ type Sight struct {
 	Quotes   []string
 }
 
-// Dream asks what follows for the memory from what sessions taught.
+// Dream asks for changes to the memory that follow from sessions.
 type Dream struct {
 	Memories   []Known
 	Candidates []Sight
@@ -66,7 +66,7 @@ type Dream struct {
 // DreamAnswer is the answer to Dream.
 type DreamAnswer struct {
 	Operations []DreamOperation `json:"operations"`
-	Dropped    Faults           `json:"-"` // one for each item of wrong form, which is left out
+	Dropped    Faults           `json:"-"` // one for each malformed item, which is dropped
 }
 
 // DreamOperation is one change that the model would make.
@@ -80,23 +80,22 @@ type DreamOperation struct {
 	Body     string   `json:"body"`
 }
 
-// Contradiction asks which of statements that do not agree holds.
+// Contradiction asks which of several contradictory statements holds.
 type Contradiction struct {
 	Statements []Known  // two or more
-	Quotes     []string // what sessions said about them
+	Quotes     []string // statements of sessions about them
 }
 
 // ContradictionAnswer is the answer to Contradiction.
 type ContradictionAnswer struct {
 	Why     string `json:"why"`
 	Verdict string `json:"verdict"` // keep (one holds, the others go), both (each in its own scope), join (one text for all), unclear
-	Keep    string `json:"keep"`    // ref of the one that holds; for keep
+	Keep    string `json:"keep"`    // ref of the one to keep; for keep
 	Text    string `json:"text"`    // for join
 	Body    string `json:"body"`
 }
 
-// Distill asks for a skill: a workflow that was done again and again, written so that an agent can
-// do it.
+// Distill asks for a skill: a repeated workflow, written so that an agent can do it.
 type Distill struct {
 	Workflow Known
 	Runs     []Run // how it went in sessions
@@ -111,16 +110,16 @@ type Run struct {
 // DistillAnswer is the answer to Distill.
 type DistillAnswer struct {
 	Why     string   `json:"why"`
-	Worth   bool     `json:"worth"`   // false: nothing that would help; all but Why is empty then
+	Worth   bool     `json:"worth"`   // false: no useful skill; all but Why is then empty
 	Name    string   `json:"name"`    // a few words
 	Trigger string   `json:"trigger"` // when to use it
 	Steps   []string `json:"steps"`
 	Tools   []string `json:"tools"`
 	Example string   `json:"example"`
-	Dropped Faults   `json:"-"` // one for each step or tool of wrong form, which is left out
+	Dropped Faults   `json:"-"` // one for each malformed step or tool, which is dropped
 }
 
-// Audit asks for the defects of a change, held against its plan.
+// Audit asks for the defects of a change, compared with its plan.
 type Audit struct {
 	Plan     string
 	Diff     string   // all of it, or a part
@@ -131,7 +130,7 @@ type Audit struct {
 
 // AuditAnswer is the answer to Audit.
 type AuditAnswer struct {
-	Fixed    []string       `json:"fixed"` // numbers of open findings that do not hold any more
+	Fixed    []string       `json:"fixed"` // numbers of open findings that no longer hold
 	Findings []AuditFinding `json:"findings"`
 }
 
@@ -150,12 +149,12 @@ type Code struct {
 	Plan       string
 	Branch     string
 	Iteration  int
-	Iterations int      // how many there may be; 0: no limit
-	Commits    bool     // the agent can commit: git works where it is
+	Iterations int      // maximum number; 0: no limit
+	Commits    bool     // the agent can commit: git works in its folder
 	Verified   bool     // the plan's commands passed after the last iteration
 	Output     string   // of them
 	Findings   []string // open ones, each with its place
 	Failed     string   // why the last attempt at this iteration failed
-	Memory     string   // what an agent is given of the memory
-	Promise    string   // the line that says that all is done; empty: none is asked for
+	Memory     string   // memories for the agent
+	Promise    string   // the line that declares the work done; empty: not requested
 }

@@ -12,38 +12,38 @@ import (
 	"time"
 )
 
-// Rendered is a question as a model is asked it.
+// Rendered is a question in its final form.
 type Rendered struct {
 	Name    string          // of the prompt: reflect, dream, …
-	System  string          // what the model is to do
-	User    string          // what it is to do it with
+	System  string          // the task
+	User    string          // the data
 	Schema  json.RawMessage // of the answer
-	Hash    string          // SHA-256 in hex of texts and schema as they are before any data is filled in
+	Hash    string          // SHA-256 in hex of texts and schema without data
 	Longest int             // length of the longest answer that the schema allows, in bytes
 }
 
 // Answer is a model's answer to a question.
 type Answer struct {
-	Text   json.RawMessage // what it said; that it is JSON, and fits the schema, is for the reader to check
+	Text   json.RawMessage // the answer; the reader checks that it is JSON and fits the schema
 	Asked  int             // tokens of the question
 	Said   int             // tokens of the answer
 	Took   time.Duration
-	Cached bool // it was given before, to the same question
+	Cached bool // an earlier answer to the same question
 }
 
-// Model is a model that can be asked. A nil *Model is no model.
+// Model is a model that can be asked. A nil *Model means no model.
 type Model struct {
 	Name    string // as the server calls it
 	Digest  string // of its weights and settings, hex
-	Context int    // tokens that a question and its answer may have together
+	Context int    // tokens of a question and its answer together
 
-	// Ask puts a question. An error says that there is no answer, not that it is a bad one; it wraps
+	// Ask asks a question. An error means that there is no answer, not that it is a bad one; it wraps
 	// the context's when that has ended.
 	Ask func(context.Context, Rendered) (Answer, error)
 }
 
-// Predict is the most tokens that an answer of at most longest bytes is given in a context. A token
-// of prose is two bytes or more in any script; and the question needs its half.
+// Predict returns the tokens to allow for an answer of at most longest bytes. A token of prose has
+// two bytes or more in any script, and the question needs half of the context.
 func Predict(context, longest int) int { return min(longest/2+100, context/2) }
 
 // bytesPerToken is a lower bound for the bytes of English or code per token, so that the length of

@@ -12,9 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// A schema is the part of JSON Schema that small servers turn into a grammar without surprises:
-// objects whose properties are all required, arrays, strings, integers, booleans, and enums of
-// strings; everything bounded.
+// A schema is the part of JSON Schema that small servers reliably turn into a grammar: objects with
+// only required properties, arrays, strings, integers, booleans, and enums of strings, all bounded.
 type schema struct {
 	Type       string             `json:"type"`
 	Properties map[string]*schema `json:"properties"`
@@ -48,7 +47,7 @@ const (
 	space = 2
 )
 
-// longest is the length of the longest answer, in bytes.
+// longest returns the length of the longest answer, in bytes.
 func (s *schema) longest() int {
 	switch s.Type {
 	case "object":
@@ -71,7 +70,7 @@ func (s *schema) longest() int {
 	return len("false")
 }
 
-// frame is the schema of an object without what its lists hold.
+// frame returns the schema of an object without the items of its lists.
 func (s *schema) frame() *schema {
 	f := *s
 	f.Properties = map[string]*schema{}
@@ -92,15 +91,14 @@ type Faults []string
 
 func (f Faults) Error() string { return strings.Join(f, "; ") }
 
-// maxAnswer is the longest answer that is looked at, in bytes. It is far more than any schema
-// allows.
+// maxAnswer bounds an examined answer, in bytes. It is far more than any schema allows.
 const maxAnswer = 256 << 10
 
 // maxReported bounds the reported faults of one answer.
 const maxReported = 20
 
-// check holds an answer against the schema. It reports every fault of it, but after one of syntax
-// nothing more.
+// check compares an answer with the schema. It reports every fault, but nothing after a syntax
+// error.
 func (s *schema) check(text []byte) error {
 	c := checker{in: json.NewDecoder(bytes.NewReader(text))}
 	c.in.UseNumber()
@@ -133,7 +131,7 @@ func (s *schema) check(text []byte) error {
 	return nil
 }
 
-// faults are those of one value, which is JSON and stands at a path.
+// faults returns the faults of one value, which is JSON, at a path.
 func (s *schema) faults(value json.RawMessage, at string) Faults {
 	c := checker{in: json.NewDecoder(bytes.NewReader(value))}
 	c.in.UseNumber()
@@ -149,7 +147,7 @@ type checker struct {
 	faults Faults
 }
 
-// fault notes what is wrong with the field at a path; of very many, the first.
+// fault records a fault of the field at a path, up to a limit.
 func (c *checker) fault(at, format string, args ...any) {
 	if len(c.faults) == maxReported {
 		return
@@ -161,7 +159,7 @@ func (c *checker) fault(at, format string, args ...any) {
 	c.faults = append(c.faults, text)
 }
 
-// value reads one value. An error says that the text is no JSON.
+// value reads one value. An error means that the text is not JSON.
 func (c *checker) value(s *schema, at string) error {
 	t, err := c.in.Token()
 	if err != nil {
@@ -201,7 +199,7 @@ func (c *checker) value(s *schema, at string) error {
 	return nil
 }
 
-// article says what a value of a type is.
+// article describes a value of a type.
 func article(of string) string {
 	switch of {
 	case "object", "array":
@@ -230,7 +228,7 @@ func (c *checker) object(s *schema, at string) error {
 		if err != nil {
 			return err
 		}
-		name := t.(string) // the decoder lets nothing else be a key
+		name := t.(string) // the decoder accepts only strings as keys
 		p, known := s.Properties[name]
 		field := strings.TrimPrefix(at+"."+name, ".")
 		switch {
@@ -291,7 +289,7 @@ func (c *checker) any() error {
 	return err
 }
 
-// skip reads to the end of what was opened.
+// skip reads to the end of the opened value.
 func (c *checker) skip() error {
 	for depth := 1; depth > 0; {
 		t, err := c.in.Token()

@@ -15,7 +15,7 @@ var answers = map[string]any{
 	"reflect": ReflectAnswer{}, "dream": DreamAnswer{}, "distill": DistillAnswer{}, "audit": AuditAnswer{}, "contradiction": ContradictionAnswer{},
 }
 
-// allowed are the keywords that a server's grammar keeps to, by type.
+// allowed lists the keywords that a server's grammar enforces, by type.
 var allowed = map[string][]string{
 	"object":  {"type", "properties", "required", "additionalProperties"},
 	"array":   {"type", "items", "maxItems"},
@@ -87,7 +87,7 @@ func TestAnswersAndSchemasAgree(t *testing.T) {
 	}
 }
 
-// same holds a schema and a type against each other, both ways.
+// same compares a schema and a type, both ways.
 func same(t *testing.T, at string, s *schema, typ reflect.Type) {
 	want := map[reflect.Kind]string{
 		reflect.Struct: "object", reflect.Slice: "array", reflect.String: "string", reflect.Int: "integer", reflect.Bool: "boolean",
@@ -119,8 +119,7 @@ func same(t *testing.T, at string, s *schema, typ reflect.Type) {
 	}
 }
 
-// inText are the JSON objects that stand in a prompt's texts: its example, and what it says is an
-// empty answer.
+// inText returns the JSON objects in a prompt's texts: its example, and the empty answer.
 func inText(p *prompt) (found []string) {
 	for _, l := range strings.Split(p.system, "\n") {
 		if strings.HasPrefix(l, "{") {
@@ -163,7 +162,7 @@ func TestExamplesFitTheirSchemas(t *testing.T) {
 	}
 }
 
-// properties are the names of all fields of an answer but those that only hold others.
+// properties returns the names of all fields of an answer, except those that only hold others.
 func properties(s *schema) map[string]bool {
 	all := map[string]bool{}
 	if s == nil {
@@ -183,8 +182,7 @@ func properties(s *schema) map[string]bool {
 	return all
 }
 
-// A token of English is about four bytes. A small model that is told more than 700 of them forgets
-// some.
+// A token of English is about four bytes. A small model forgets some of a prompt beyond 700 tokens.
 func TestPromptsAreShort(t *testing.T) {
 	for _, q := range questions {
 		p := Set{}.named(q.name)
@@ -198,7 +196,7 @@ func TestPromptsAreShort(t *testing.T) {
 	}
 }
 
-// The longest answer is what one gets by writing everything as long as it may be.
+// The longest answer has every value at its maximum length.
 func TestLongestIsNoShorterThanAnAnswer(t *testing.T) {
 	for _, q := range questions {
 		p := Set{}.named(q.name)
@@ -220,7 +218,7 @@ func TestLongestIsNoShorterThanAnAnswer(t *testing.T) {
 	}
 }
 
-// fill is an answer in which everything is as long as it may be.
+// fill returns an answer with every value at its maximum length.
 func fill(s *schema, char string) any {
 	switch s.Type {
 	case "object":

@@ -18,7 +18,7 @@ import (
 	"unicode/utf8"
 )
 
-// MaxFile is the largest file of a prompt, in bytes.
+// MaxFile bounds the file of a prompt, in bytes.
 const MaxFile = 32 << 10
 
 // Separators in a prompt's file. Text before the first is for readers of the file.
@@ -31,7 +31,7 @@ const (
 //go:embed reflect.json dream.json distill.json audit.json contradiction.json
 var embedded embed.FS
 
-// A question is a prompt's name and the blocks of data that it has.
+// A question is a prompt's name with the names of its blocks of data.
 type question struct {
 	name   string
 	must   []string // blocks without which nothing is asked
@@ -46,7 +46,7 @@ var questions = []question{
 	{"contradiction", []string{"statements", "quotes"}, nil},
 }
 
-// orders are prompts whose answers are not read: they have no schema.
+// orders lists prompts whose answers are not read: they have no schema.
 var orders = []question{
 	{"code", []string{"plan"}, []string{"task", "output", "findings", "failed", "memory", "promise"}},
 }
@@ -63,11 +63,11 @@ func Names() []string {
 	return names
 }
 
-// A Set is the prompts as they are asked: those of this package, and in their place those of a
-// folder of the user's. The zero Set is this package's own.
+// A Set holds the prompts in use: the embedded ones, or the user's in their place. The zero Set
+// holds the embedded ones.
 type Set struct{ own map[string]*prompt }
 
-// A prompt is a file, taken apart.
+// A prompt is a parsed prompt file.
 type prompt struct {
 	name    string
 	system  string
@@ -85,7 +85,7 @@ type line struct {
 	block bool
 }
 
-// builtin reads the embedded prompts when one is first asked.
+// builtin reads the embedded prompts at the first question.
 var builtin = sync.OnceValue(func() map[string]*prompt {
 	found := map[string]*prompt{}
 	for _, q := range all() {
@@ -100,17 +100,16 @@ var builtin = sync.OnceValue(func() map[string]*prompt {
 	return found
 })
 
-// Load returns the prompts, those of the folder dir in the place of the embedded ones of the same
-// names. A file is NAME.md; the schemas cannot be replaced. With dir "", and where there is no such
-// folder, all are the embedded ones.
+// Load returns the prompts, with files of the folder dir replacing the embedded ones of the same
+// names. A file is NAME.md; the schemas cannot be replaced. With dir "" or a missing folder, all
+// are the embedded ones.
 //
-// A file has a line "=== system ===", what the model is to do, a line "=== user ===", and what it
-// is to do it with. There a line {{events}} stands for the data of that name between its
-// delimiters; which names a prompt has shows its embedded file. No part is a template beyond that.
+// A file has a line "=== system ===" and the task, then a line "=== user ===" and the data. There a
+// line {{events}} is replaced by the data of that name between its delimiters; the embedded file
+// shows the names of a prompt. There is no other templating.
 //
-// Files that do not end in .md are let be, and so is README.md. An error names the file, and the
-// line where it has one: of what is no regular file or too long, lacks a part or the data that it
-// is about, or asks for data that there is not.
+// Load ignores README.md and files that do not end in .md. An error names the file, and the line if
+// known. It reports irregular or too long files, missing parts, missing data and unknown data.
 func Load(dir string) (Set, error) {
 	if dir == "" {
 		return Set{}, nil
@@ -175,7 +174,7 @@ func readFile(name string) ([]byte, error) {
 	return text, nil
 }
 
-// A fault is what is wrong with a prompt's file: ":LINE: why".
+// A fault is a fault of a prompt's file: ":LINE: why".
 type fault struct {
 	line int
 	why  string
@@ -183,13 +182,13 @@ type fault struct {
 
 func (f fault) Error() string { return fmt.Sprintf(":%d: %s", f.line, f.why) }
 
-// parse takes a prompt's file apart.
+// parse parses a prompt's file.
 func parse(q question, text []byte) (*prompt, error) {
 	text = bytes.ReplaceAll(bytes.TrimPrefix(text, []byte("\ufeff")), []byte("\r\n"), []byte("\n"))
 	lines := strings.Split(strings.TrimRight(string(text), "\n"), "\n")
 	p := &prompt{name: q.name}
 	var system []string
-	part := "" // the line that began the part we are in
+	part := "" // the line that began the current part
 	seen := map[string]bool{}
 	for i, l := range lines {
 		bare := strings.TrimSpace(l)
@@ -248,14 +247,14 @@ func parse(q question, text []byte) (*prompt, error) {
 	return p, nil
 }
 
-// blockName is the name in {{name}}.
+// blockName returns the name in {{name}}.
 func blockName(l string) (string, bool) {
 	name, opened := strings.CutPrefix(l, "{{")
 	name, closed := strings.CutSuffix(name, "}}")
 	return strings.TrimSpace(name), opened && closed && !strings.Contains(name, "{{")
 }
 
-// sum is the hash of everything about a prompt that is not data.
+// sum returns the hash of everything in a prompt except data.
 func (p *prompt) sum() string {
 	h := sha256.New()
 	put := func(text string) { fmt.Fprintf(h, "%d:%s", len(text), text) }
@@ -280,7 +279,7 @@ func (s Set) Overridden() []string {
 	return names
 }
 
-// named is the prompt of that name.
+// named returns the prompt of that name.
 func (s Set) named(name string) *prompt {
 	if p := s.own[name]; p != nil {
 		return p

@@ -13,15 +13,15 @@ import (
 )
 
 // Audited: a defect that an audit of a loop found and that was fixed before the loop ended. An
-// auditor's word is no outcome of a command and no person's: what is found here waits for review,
-// whatever else says so.
+// auditor's word is neither a command's outcome nor a person's word, so these findings always wait
+// for review.
 
-// LoopClient is the client of a session that tells of a loop.
+// LoopClient is the client of a session that describes a loop.
 const LoopClient = "loop"
 
-// AuditTool is the tool of the events that tell of a finding: a Call with the file as its path and
-// an AuditCall as its text, and the Result, whose first line is what was wrong and whose others are
-// how it shows. Its outcome is OK for one that was fixed.
+// AuditTool is the tool of the events for a finding. The Call has the file as its path and an
+// AuditCall as its text. The first line of the Result names the fault, and the others show it. The
+// outcome is OK for a fixed one.
 const AuditTool = "audit"
 
 // AuditCall holds the Call of a finding.
@@ -32,14 +32,14 @@ type AuditCall struct {
 	Iteration   int    `json:"iteration"`   // in which it was named first
 }
 
-// maxAudited bounds what one loop may propose of what its audits found.
+// maxAudited bounds the proposals from one loop's audits.
 const maxAudited = 5
 
 // ofTheChange matches text about a change under review rather than the resulting code.
 var ofTheChange = lazy(`(?i)\blines? \d+|\bL\d+\b|\biteration \d+|\b(?:this|the) (?:diff|patch|change|commit|hunk|iteration|branch|plan|pull request|PR|MR)\b`)
 
-// findAudited looks at the findings of a loop that were fixed. A bug is offered; a warning is where
-// it was named again or another finding had its rule, else it is weak.
+// findAudited examines the fixed findings of a loop. It proposes a bug. It proposes a warning if
+// that recurred or another finding has its rule; otherwise the warning is weak.
 func findAudited(v *view) []finding {
 	if v.session.Client != LoopClient {
 		return nil
@@ -67,7 +67,7 @@ func findAudited(v *view) []finding {
 	}
 	out := make([]finding, 0, len(all))
 	recurring := func(f fixed) bool { return f.Recurrences > 0 || rules[f.Rule] > 1 }
-	slices.SortStableFunc(all, func(a, b fixed) int { // what recurs first, then bugs
+	slices.SortStableFunc(all, func(a, b fixed) int { // recurring ones first, then bugs
 		return cmp.Or(before(recurring(b), recurring(a)), before(b.Severity == "bug", a.Severity == "bug"))
 	})
 	passed := 0
@@ -92,7 +92,7 @@ func findAudited(v *view) []finding {
 	return out
 }
 
-// audited is the candidate of the finding that the event at an index tells.
+// audited returns the candidate of the finding in the event at an index.
 func (v *view) audited(i int, told AuditCall) record.Candidate {
 	said, scenario, _ := strings.Cut(v.events[i].Text, "\n")
 	said = strings.TrimSpace(said)
@@ -111,7 +111,7 @@ func (v *view) audited(i int, told AuditCall) record.Candidate {
 	return c
 }
 
-// firstSentence is a text, or its first sentence where it is longer than room, in bytes.
+// firstSentence returns a text, or only its first sentence if it is longer than room, in bytes.
 func firstSentence(text string, room int) string {
 	if len(text) > room {
 		if first, _, more := strings.Cut(text, ". "); more {
@@ -121,7 +121,7 @@ func firstSentence(text string, room int) string {
 	return text
 }
 
-// before orders what is so before what is not.
+// before sorts true first.
 func before(a, b bool) int {
 	switch {
 	case a == b:

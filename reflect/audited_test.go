@@ -10,7 +10,7 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// audit is the two events of a finding.
+// audit returns the two events of a finding.
 func audit(id int, call AuditCall, file, text string, outcome transcript.Outcome) []transcript.Event {
 	told, _ := json.Marshal(call)
 	c := transcript.Event{Kind: transcript.Call, Tool: AuditTool, Action: transcript.Other, CallID: fmt.Sprint(id), Text: string(told), Paths: []string{file}}

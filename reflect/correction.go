@@ -8,22 +8,22 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// Corrections are a person's words against what the agent just did, where what it did tells
-// what they are about: "use pnpm" after `npm install` means pnpm, not npm.
+// Corrections are a person's words against the agent's last action, which gives them their subject:
+// "use pnpm" after `npm install` means pnpm, not npm.
 
 var useInstead = lazy("(?i)^(?:(?:no|nope|actually|please|pls|ok|hey|again|stop)[,.!:]* )*(?:(?:always|just|you should|we) )?(?:use|run)\\s+`?([a-z][\\w.-]*)((?: [\\w:./-]+){0,3}?)`?(?:\\s+(?:instead|" +
 	"here|please|for (?:that|this)|in (?:this|the|our) (?:repo|project|repository)))*\\s*(?:[.,;:—–-]+\\s*(.*))?$")
 
-// itDoes is a reason told of the tool just named.
+// itDoes matches a reason about the tool just named.
 var itDoes = lazy(`(?i)^(?:it|they) \w+`)
 
-// findCorrections looks at sentences that name a tool right after the agent used a rival.
+// findCorrections looks for sentences that name a tool right after the agent used a rival.
 func findCorrections(v *view) []finding {
 	var out []finding
 	for i := range v.sentences {
 		s := &v.sentences[i]
 		if s.lang != "en" || s.Asks || s.Proposed() {
-			continue // what states a rule by itself needs no rival
+			continue // a rule stated by itself needs no rival
 		}
 		m := useInstead.FindStringSubmatch(strings.TrimRight(oneLine(s.raw), "."))
 		if m == nil {
@@ -44,16 +44,15 @@ func findCorrections(v *view) []finding {
 		}
 		evidence := []record.Evidence{v.quote(s.event, s.raw), v.quote(call, v.events[call].Command)}
 		if evidence[0].Doubt == "" && !s.Accepted() {
-			evidence[0].Doubt = record.Passing // it may be meant for this once
+			evidence[0].Doubt = record.Passing // it may apply only this once
 		}
 		out = append(out, v.say(s, record.Convention, finish(statement), evidence))
 	}
 	return out
 }
 
-// rivalBefore returns what the agent ran, since the person last spoke, that does the job of
-// a tool, and its event. A refused command counts even of another family, when both are
-// command lines.
+// rivalBefore returns the rival of a tool that the agent ran since the person last spoke, and its
+// event. A refused command counts even from another family, if both are command lines.
 func (v *view) rivalBefore(event int, tool, rest string) (string, int) {
 	mine := wording.Tool(tool)
 	for i := event - 1; i >= 0 && event-i < maxActs; i-- {
@@ -77,7 +76,7 @@ func (v *view) rivalBefore(event int, tool, rest string) (string, int) {
 	return "", 0
 }
 
-// denied tells whether the call at an index was refused by the person.
+// denied reports whether the person refused the call at an index.
 func (v *view) denied(call int) bool {
 	for i := call + 1; i < len(v.events) && i < call+8; i++ {
 		if e := &v.events[i]; e.Kind == transcript.Result && e.CallID == v.events[call].CallID {
@@ -96,8 +95,8 @@ var (
 		`instead|hm+|my mistake|i meant|更正|不对|说错|搞错|应该是|还是|訂正|やっぱり|間違え|정정|아니)`)
 )
 
-// replaceEarlier lets what a person said later take the place of what it contradicts, and
-// takes away what was retracted.
+// replaceEarlier replaces statements that a person's later words contradict, and removes retracted
+// ones.
 func (g *gate) replaceEarlier(list []record.Candidate) []record.Candidate {
 	gone := map[int]bool{}
 	for j := range list {
@@ -157,13 +156,13 @@ func (g *gate) replaceEarlier(list []record.Candidate) []record.Candidate {
 
 var retractNamed = lazy(`(?i)\b(?:about|said about|rule about|thing about) \w+`)
 
-// before tells whether a quote stands before a sentence in its message.
+// before reports whether a quote precedes a sentence in its message.
 func (v *view) before(quote string, s *sentence) bool {
 	text := v.events[s.event].Text
 	return strings.Index(text, quote) < strings.Index(text, s.raw)
 }
 
-// near tells whether at most one message of a person lies between two events.
+// near reports whether at most one message of a person is between two events.
 func (v *view) near(from, to int) bool {
 	n := 0
 	last := -1
@@ -176,8 +175,7 @@ func (v *view) near(from, to int) bool {
 	return n == 0
 }
 
-// replaces tells whether statement b says something else than the earlier a on the same
-// subject.
+// replaces reports whether statement b differs from the earlier a on the same subject.
 func replaces(b, a *record.Candidate) bool {
 	if !samePaths(a.Paths, b.Paths) {
 		return false

@@ -15,7 +15,7 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// Transcripts that have a long text, by format: OUT stands for it, as JSON.
+// Transcripts with a long text, by format: OUT marks its place, as JSON.
 var longTexts = []struct {
 	format transcript.Format
 	lines  string
@@ -38,7 +38,7 @@ var longTexts = []struct {
 	{transcript.JSONL, `{"agent":"x","started_at":"2026-01-02T03:04:05Z","messages":[{"index":0,"role":"assistant","content":OUT}]}`},
 }
 
-// ingestLong keeps a session with a long text and returns every byte of the folder.
+// ingestLong stores a session with a long text and returns every byte of the folder.
 func ingestLong(t *testing.T, format transcript.Format, lines, text string, at int) []byte {
 	t.Helper()
 	dir := t.TempDir()
@@ -103,8 +103,7 @@ func TestNothingSecretIsLeftAtACut(t *testing.T) {
 	}
 }
 
-// TestLongTextsOfSecrets has texts that are long for what is taken out of them, and one without
-// lines.
+// TestLongTextsOfSecrets uses texts that are long because of their secrets, and one without lines.
 func TestLongTextsOfSecrets(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -112,7 +111,7 @@ func TestLongTextsOfSecrets(t *testing.T) {
 	var all strings.Builder
 	r := rand.New(rand.NewPCG(1, 2))
 	const letters = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
-	first := "" // of each token: none may be kept
+	first := "" // of each token: none may remain
 	for all.Len() < 3<<20/2 {
 		secret := ""
 		for range 36 {

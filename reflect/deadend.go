@@ -9,28 +9,28 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// Dead ends: a dependency or a line of configuration was tried, a command failed with it,
-// it was taken back, and the command passed. The failure is what disproved it; a trial
-// without an outcome is not a memory. If the command had failed the same way before, the trial
-// is disproved as a remedy, whether or not the command ever passed.
+// Dead ends: a dependency or a line of configuration was tried, a command failed with it, it was
+// removed, and the command passed. The failure disproved it; a trial without an outcome is no
+// memory. If the command had failed the same way before, the trial is disproved as a remedy,
+// whether or not the command ever passed.
 
-// A trial is something put in that may be taken back.
+// A trial is an addition that may be removed again.
 type trial struct {
 	act      int
 	pack     string // a dependency by name, without its version
 	version  string // "vitest@3" as asked for
-	file     string // the configuration file edited, as the agent named it
-	was, now string // its line before and after; was is empty for a line that was new
+	file     string // the edited configuration file, as the agent named it
+	was, now string // its line before and after; was is empty for a new line
 	failed   int    // act that failed with it, -1 if none did
 	back     string // the version it went back to
 	undone   bool
 	vain     bool // it failed with the same error before the trial
 }
 
-// maxTrials bounds how many trials are followed at once.
+// maxTrials bounds the trials followed at once.
 const maxTrials = 32
 
-// findDeadEnds follows what was tried until it is taken back and the command passes.
+// findDeadEnds follows trials until they are removed and the command passes.
 func findDeadEnds(v *view) []finding {
 	var out []finding
 	var trials []trial
@@ -77,7 +77,7 @@ func findDeadEnds(v *view) []finding {
 	return append(out, v.disproved(trials, -1)...)
 }
 
-// failedSo tells whether the job of a failed act had failed with the same error before act put.
+// failedSo reports whether the job of a failed act had failed with the same error before act put.
 func (v *view) failedSo(put, failed int) bool {
 	sig := v.sign(failed)
 	for i, a := range v.acts[:put] {
@@ -88,9 +88,8 @@ func (v *view) failedSo(put, failed int) bool {
 	return false
 }
 
-// disproved makes the candidates of trials that were taken back, before the job passed at act
-// ok if it is not negative. The first of several that broke the job is the dead end, the
-// others were remedies that did not help.
+// disproved makes the candidates of removed trials, before the job passed at act ok if that is not
+// negative. The first that broke the job is the dead end; the others were useless remedies.
 func (v *view) disproved(dead []trial, ok int) []finding {
 	var out []finding
 	first := slices.IndexFunc(dead, func(t trial) bool { return !t.vain })
@@ -108,8 +107,8 @@ func (v *view) disproved(dead []trial, ok int) []finding {
 	return out
 }
 
-// takeBack marks a trial undone by a command that removes it, names another version, or
-// restores files.
+// takeBack marks a trial as undone by a command that removes it, names another version, or restores
+// files.
 func (t *trial) takeBack(s step, added, removed []string) {
 	if t.undone || t.failed < 0 {
 		return
@@ -136,8 +135,8 @@ func (t *trial) takeBack(s step, added, removed []string) {
 	}
 }
 
-// undoneByEdit tells whether an edit puts back what the trial took out, or takes out what
-// it put in.
+// undoneByEdit reports whether an edit restores the text that the trial removed, or removes its
+// addition.
 func (t *trial) undoneByEdit(v *view, a act) bool {
 	if t.file == "" || t.failed < 0 {
 		return false
@@ -152,7 +151,7 @@ func (t *trial) undoneByEdit(v *view, a act) bool {
 	return false
 }
 
-// configTrials is the line an edit of a configuration file put in, alone or for another.
+// configTrials returns the line that an edit of a configuration file added or replaced.
 func (v *view) configTrials(i int) []trial {
 	a := v.acts[i]
 	e := &v.events[a.call]
@@ -173,8 +172,8 @@ func (v *view) configTrials(i int) []trial {
 	return []trial{t}
 }
 
-// changedLines are the lines of two texts without those they begin and end with in common,
-// without space around them.
+// changedLines returns the differing lines of two texts, without their common beginning and end and
+// without surrounding space.
 func changedLines(before, after string) (was, now []string) {
 	was, now = trimmedLines(before), trimmedLines(after)
 	for len(was) > 0 && len(now) > 0 && was[0] == now[0] {
@@ -196,7 +195,7 @@ func trimmedLines(text string) []string {
 	return out
 }
 
-// A dependency is a line of a manifest that asks for a package in a version.
+// A dependency is a line of a manifest that requires a package in a version.
 var dependency = lazy("^[\"']?(@?[A-Za-z][\\w./@-]*)[\"']?\\s*(?:=|:|==|~=|>=)\\s*(?:\\{.*\\bversion\\s*[=:]\\s*)?[\"']?([\\^~<>=v ]*\\d[\\w.+-]*)[\"']?")
 
 // asDependency returns the package and version that a line of a manifest requires, or "" if it
@@ -217,8 +216,8 @@ func asDependency(file, line string) (pack, version string) {
 
 var manifests = set("package.json Cargo.toml go.mod pyproject.toml requirements.txt Gemfile composer.json pubspec.yaml")
 
-// deadEnd makes the candidate of a trial that was taken back before act ok passed, with what
-// else was tried to save it.
+// deadEnd makes the candidate of a trial that was removed before act ok passed, with the attempts
+// to save it.
 func (v *view) deadEnd(t trial, remedies []trial, ok int) (record.Candidate, bool) {
 	f := v.acts[t.failed]
 	tried, was, pack := t.show()
@@ -275,8 +274,8 @@ func (v *view) deadEnd(t trial, remedies []trial, ok int) (record.Candidate, boo
 	return v.triggered(c, f, sig), true
 }
 
-// show names what was tried and what it took the place of, for a statement: a dependency,
-// pack, with its version, or a line of the file.
+// show names the trial and its predecessor for a statement: a dependency, pack, with its version,
+// or a line of the file.
 func (t *trial) show() (tried, was, pack string) {
 	if t.pack != "" {
 		return plain(t.version), "", t.pack
@@ -291,7 +290,7 @@ func (t *trial) show() (tried, was, pack string) {
 	return pack + " " + version, was, pack
 }
 
-// packages returns the dependencies a command adds and removes by name, as written.
+// packages returns the dependencies that a command adds and removes, as written.
 func packages(s step) (added, removed []string) {
 	w := s.words
 	if len(w) > 2 && w[1] == "-m" && strings.HasPrefix(w[0], "python") {
@@ -332,7 +331,7 @@ func packages(s step) (added, removed []string) {
 
 var packageTool = set("npm pnpm yarn bun pip pip3 uv poetry pdm cargo go gem composer")
 
-// name is a dependency without its version.
+// name returns a dependency without its version.
 func name(p string) string {
 	p = strings.Trim(p, `"'`)
 	if i := strings.LastIndexByte(p, '@'); i > 0 {
@@ -344,12 +343,12 @@ func name(p string) string {
 	return p
 }
 
-// restores tells whether a command puts files back as git has them.
+// restores reports whether a command restores files from git.
 func restores(s step) bool {
 	return s.words[0] == "git" && len(s.words) > 2 && (s.words[1] == "checkout" || s.words[1] == "restore")
 }
 
-// sameJob tells whether b is a, or a without some of its words.
+// sameJob reports whether b equals a, or a without some of its words.
 func sameJob(a, b step) bool {
 	if a.dir != b.dir || b.words[0] != a.words[0] {
 		return false
@@ -363,7 +362,7 @@ func sameJob(a, b step) bool {
 	return i == len(b.words) && (len(b.words) > 1 || len(a.words) == 1)
 }
 
-// plain is text that can stand in a statement between quotation marks or backticks.
+// plain returns text that can be between quotation marks or backticks in a statement.
 func plain(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "`", "'"), `"`, "'")
 }

@@ -7,23 +7,23 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// Diagnosis: what an agent took for the cause of a failure, beside which a command then passed.
-// These are the agent's words. They are proposed as such and bear nothing out.
+// Diagnosis: an agent's supposed cause of a failure, near a command that then passed. It is
+// proposed as the agent's words and proves nothing.
 
-// maxDiagnoses bounds what one session may propose of its agent's words.
+// maxDiagnoses bounds the diagnoses proposed from one session.
 const maxDiagnoses = 1
 
 // besideEvents bounds the events between a failure and a remark about it.
 const besideEvents = 200
 
-// cause announces what an agent takes for the reason of a failure.
+// cause matches the announcement of a supposed cause of a failure.
 var cause = lazy(`(?i)\broot cause\b|\bturns out\b|\bknown (?:issue|bug|limitation|anti-?pattern)\b|\bi see the (?:issue|problem)\b`)
 
-// ofTheMoment speaks of what is being done or was repaired, not of how things are.
+// ofTheMoment matches text about the current work or a repair, not about lasting facts.
 var ofTheMoment = lazy(`(?i)^(?:let me|let's|i |i'll|i'm|now|so |we |next|both|neither|this|that|these|those|they|one|another|which|here)\b|\d\d:\d\d:\d\d|\b(?:i|my|our|let me|i'll|we should|we need|line \d+|this session|your|the fix|wasn't|weren't|was|were)\b|\b[0-9a-f]*\d[0-9a-f]{6,}\b|\?$`)
 
-// findDiagnoses looks at what the agent said between a command that failed and one that
-// passed, and takes the sentence that names a cause in terms of the code.
+// findDiagnoses examines the agent's words between a failed command and one that passed, and takes
+// the sentence that names a cause in terms of the code.
 func findDiagnoses(v *view) []finding {
 	var out []finding
 	failed := -1 // act
@@ -57,7 +57,7 @@ func findDiagnoses(v *view) []finding {
 	return out
 }
 
-// passesAfter tells whether the work of a failed act, or a test, passes after it.
+// passesAfter reports whether the work of a failed act, or a test, passes after it.
 func (v *view) passesAfter(failed int) bool {
 	f := v.acts[failed]
 	for _, a := range v.acts[failed+1 : min(len(v.acts), failed+maxActs)] {
@@ -68,8 +68,8 @@ func (v *view) passesAfter(failed int) bool {
 	return false
 }
 
-// diagnosed is the sentence of a message that names a cause: the one that announces it, or the
-// one after, whichever first speaks of something of the code and is no step of the work.
+// diagnosed returns the sentence of a message that names a cause: the announcing one or the next,
+// whichever first mentions code and is no step of the work.
 func diagnosed(text string) string {
 	announced := 0
 	for line := range strings.Lines(text) {

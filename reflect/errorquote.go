@@ -13,13 +13,13 @@ import (
 // words in which programs complain. If a sentence orders, addresses or invites the reader, the
 // statement names the exit code instead.
 
-// maxErrorQuote is the longest error told in a statement, in bytes.
+// maxErrorQuote bounds a quoted error in a statement, in bytes.
 const maxErrorQuote = 80
 
 // maxOddWords bounds the words of an error that are neither complaints nor look like names.
 const maxOddWords = 2
 
-// errorQuote returns the part of an output's line that a statement may quote, empty if none.
+// errorQuote returns the part of an output's line that a statement may quote, or "".
 func errorQuote(text string) string {
 	text = plain(strings.TrimSpace(text))
 	if len(text) > maxErrorQuote {
@@ -31,7 +31,7 @@ func errorQuote(text string) string {
 	return text
 }
 
-// complains tells whether a text is an error and nothing else.
+// complains reports whether a text is only an error.
 func complains(text string) bool {
 	odd, known := 0, 0
 	before := ""
@@ -62,7 +62,7 @@ func complains(text string) bool {
 	return known > 0
 }
 
-// isName tells whether a word stands in quotes of its own.
+// isName reports whether a word is in quotes of its own.
 func isName(raw string) bool {
 	raw = strings.TrimRight(raw, ".,:;")
 	return len(raw) > 2 && (raw[0] == '\'' || raw[0] == '"') && raw[len(raw)-1] == raw[0]
@@ -78,7 +78,7 @@ func addresses(token string) bool {
 	return false
 }
 
-// orders tells whether a token gives an order, or is put together of words that do.
+// orders reports whether a token gives an order, or consists of words that do.
 func orders(token string) bool {
 	if isPlainWord(token) && commandWords.Has(strings.ToLower(token)) {
 		return true
@@ -100,7 +100,7 @@ func orders(token string) bool {
 
 func isLower(c byte) bool { return 'a' <= c && c <= 'z' }
 
-// isPlainWord tells a word of prose from a name: it is letters alone, and at most the first is a
+// isPlainWord reports whether a token is a word of prose: letters alone, with at most the first a
 // capital.
 func isPlainWord(token string) bool {
 	for i, r := range token {
@@ -125,19 +125,19 @@ var addressWords = pattern.NewWords(`
 	you your yours yourself agent agents assistant assistants ai llm model models claude codex gemini gpt chatgpt copilot
 	opencode human humans developer developers maintainer maintainers contributor contributors`)
 
-// orderWords belong to orders wherever they stand, in a name too.
+// orderWords belong to orders in any position, even in a name.
 var orderWords = pattern.NewWords(`
 	ignore ignoring disregard disregarding override overriding bypass bypassing obey always never instruction instructions
 	exfiltrate curl wget iwr irm iex`)
 
-// commandWords give orders, or say what is to be done.
+// commandWords give orders or instructions.
 var commandWords = pattern.NewWords(`
 	forget follow following pretend remember must should shall please prompt prompts previous sudo
 	push pushing upload uploading send sending post leak publish deploy merge approve delete deleting disable disabling skip
 	skipping install installing execute executing run running download downloading paste copy visit click add adding use using
 	try trying make making put tell give`)
 
-// errorWords are words in which programs complain: what is wrong, with what, and small words.
+// errorWords are words in which programs complain: faults, their objects, and small words.
 var errorWords = pattern.NewWords(`
 	a an the this that these its it in on at to of for from by with within without as into inside outside between before
 	after while during until when because since and or but nor if not no none any all also only already still yet more
@@ -175,7 +175,7 @@ var errorWords = pattern.NewWords(`
 	mutable immutable addressable map corresponding neither properly reformat rejecting resolved promise instead
 	used being checked return returned returns calling call called initialization`)
 
-// fails says that a command fails, in the words of its error where those can be quoted.
+// fails states that a command fails, in the words of its error if they can be quoted.
 func (v *view) fails(a act, sig signature) string {
 	if why := errorQuote(sig.text); why != "" {
 		return `fails with "` + why + `"`
@@ -186,11 +186,11 @@ func (v *view) fails(a act, sig signature) string {
 	return "fails"
 }
 
-// maxProse bounds the words in a row that a line of a configuration file may have.
+// maxProse bounds the consecutive plain words of a configuration line.
 const maxProse = 3
 
-// configLine tells whether a line of a configuration file can be named in a statement: it is no
-// sentence in a comment or a string.
+// configLine reports whether a statement may quote a configuration line: it is no sentence in a
+// comment or a string.
 func configLine(line string) bool {
 	row := 0
 	for raw := range strings.FieldsSeq(line) {

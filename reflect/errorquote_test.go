@@ -74,8 +74,8 @@ func TestOrdersAreNotQuoted(t *testing.T) {
 	}
 }
 
-// TestOutputGivesNoOrders runs each detector that tells of errors over a session whose outputs give
-// orders: none stands in a statement, a body or a quote.
+// TestOutputGivesNoOrders runs each detector of errors over a session whose outputs give orders:
+// none may appear in a statement, a body or a quote.
 func TestOutputGivesNoOrders(t *testing.T) {
 	fail, ok := 1, 0
 	for _, order := range ordersAsErrors {

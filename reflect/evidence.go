@@ -13,7 +13,7 @@ import (
 // maxEvidence bounds the quotes of one candidate.
 const maxEvidence = 6
 
-// index returns where in the view's events the event at position n of the session is.
+// index returns the index in the view's events of the event at position n of the session.
 func (v *view) index(n int) (int, bool) {
 	if n >= 0 && n < len(v.events) && v.events[n].N == n {
 		return n, true
@@ -22,7 +22,7 @@ func (v *view) index(n int) (int, bool) {
 	return i, i < len(v.events) && v.events[i].N == n
 }
 
-// quote makes evidence of words that stand in the event at an index, cut to what may be kept.
+// quote makes evidence of words in the event at an index, cut to the allowed length.
 func (v *view) quote(i int, words string) record.Evidence {
 	e := record.Evidence{Event: v.events[i].N, Quote: excerpt(words), Time: v.events[i].Time}
 	switch {
@@ -34,7 +34,7 @@ func (v *view) quote(i int, words string) record.Evidence {
 	return e
 }
 
-// reports tells whether the event at an index is a message that may hold words of others.
+// reports reports whether the event at an index is a message that may hold words of others.
 func (v *view) reports(i int) bool {
 	if e := &v.events[i]; e.Kind != transcript.User || e.Origin != transcript.Typed {
 		return false
@@ -47,13 +47,13 @@ func (v *view) reports(i int) bool {
 	return is
 }
 
-// quoteCommand is evidence that a command was run, in its own words.
+// quoteCommand returns evidence of a command, in its own words.
 func (v *view) quoteCommand(a act) record.Evidence {
 	command := v.events[a.call].Command
 	if len(command) <= record.MaxQuote {
 		return v.quote(a.call, strings.TrimSpace(command))
 	}
-	// The part of a long command line that this step is about.
+	// The part of a long command line for this step.
 	if first := a.step.words[0]; first != "" {
 		if at := strings.Index(command, first); at >= 0 {
 			command = command[at:]
@@ -63,10 +63,10 @@ func (v *view) quoteCommand(a act) record.Evidence {
 	return v.quote(a.call, strings.TrimSpace(line))
 }
 
-// quoteError is evidence of the error that a command printed; where it cannot be quoted as it
-// stands, of the command.
+// quoteError returns evidence of a command's error, or of the command if the error cannot be quoted
+// verbatim.
 func (v *view) quoteError(a act, sig signature) record.Evidence {
-	// Colour codes are no part of a quote: take the longest stretch without them.
+	// Colour codes are not part of a quote: take the longest part without them.
 	best := ""
 	for _, part := range ansi.Split(sig.line, -1) {
 		if part = strings.TrimSpace(part); len(part) > len(best) {

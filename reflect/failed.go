@@ -7,18 +7,18 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// Failed is a command that failed in a session, in the terms of a record.Candidate's trigger.
+// Failed is a command that failed in a session, in the form of a record.Candidate's trigger.
 type Failed struct {
 	Event    int       // of its result, by number
 	Time     time.Time // of its result
 	Command  string    // the program and its subcommand
-	Error    string    // the line that told what went wrong, without what differs between runs
-	Quoted   string    // the part of Error that a statement may quote, empty if none
-	Repaired bool      // the session later passed the same command, or the same work spelled otherwise
+	Error    string    // the line with the fault, without parts that differ between runs
+	Quoted   string    // the quotable part of Error, or empty
+	Repaired bool      // the session later passed the same command, or an equivalent one
 }
 
-// Failures are the commands of a session that failed with an error that can be told from others,
-// each error of a command once. Looks around are left out.
+// Failures returns the commands of a session that failed with a distinctive error, each error of a
+// command once. It omits mere inspections.
 func Failures(s transcript.Session, events []transcript.Event) []Failed {
 	v := digest(s, events)
 	var out []Failed

@@ -11,10 +11,10 @@ import (
 // Failure and repair: the same command fails and later succeeds, and the acts between decide. One
 // command that prepares the ground is knowledge; edits of code are everyday work.
 
-// maxOpen bounds how many commands with an open failure are followed at once.
+// maxOpen bounds the commands with an open failure that are followed at once.
 const maxOpen = 256
 
-// findFixes looks at each command that failed and later succeeded.
+// findFixes examines each command that failed and later succeeded.
 func findFixes(v *view) []finding {
 	var out []finding
 	failed := map[string]failure{}
@@ -46,14 +46,14 @@ func findFixes(v *view) []finding {
 // A failure is a command that failed and has not succeeded since, as indexes of acts.
 type failure struct {
 	first, last int
-	half        [][2]int // failures whose error was gone at the next one, and that one
+	half        [][2]int // failures whose error was gone at the next one, with that one
 }
 
-// maxHalf bounds the errors of one command that are told.
+// maxHalf bounds the reported errors of one command.
 const maxHalf = 4
 
-// partial tells whether two failures of one command have different errors, so that what
-// lay between repaired the first. It counts only if the command succeeds in the end.
+// partial reports whether two failures of one command have different errors, so that the acts
+// between repaired the first. It counts only if the command finally succeeds.
 func (v *view) partial(from, to int) bool {
 	a, b := v.sign(from), v.sign(to)
 	return a.text != "" && b.text != "" && a.text != b.text && a.env
@@ -113,7 +113,7 @@ func (v *view) repaired(from, to int) []finding {
 		if (prepares(a.step, sig) || v.prescribed(f, a.step)) && a.step.portable() && !namesSource(a.step) {
 			helpers = appendHelper(helpers, a)
 		} else if changes(a.step) && !cleans(a.step) || namesSource(a.step) {
-			code++ // something else was changed: what repaired it is not certain
+			code++ // something else changed: the repair is uncertain
 		}
 	}
 	if weakens("", nil, ok.step.env) && !weakens("", nil, f.step.env) {
@@ -131,13 +131,13 @@ func (v *view) repaired(from, to int) []finding {
 	return []finding{{Candidate: v.prepareFix(f, ok, sig, helpers)}}
 }
 
-// unsteady errors come and go by themselves: what ran between proves nothing.
+// unsteady matches errors that come and go by themselves: the acts between prove nothing.
 var unsteady = lazy(`(?i)timed? ?out|timeout|etimedout|econnreset|socket hang up|rate.?limit|too many requests|\b(?:429|` +
 	`502|503|504)\b|temporar|flak|try again|network (?:error|is unreachable)|lock file .* exists|index\.lock|` +
 	`eaddrinuse|address already in use|another (?:process|instance)|interrupted|killed`)
 
-// related tells whether, although files were edited too, it was the helper that repaired
-// the error: it came after the last edit or the error speaks of what it does.
+// related reports whether the helper repaired the error although files were edited too: it came
+// after the last edit, or the error mentions its effect.
 func related(helpers []act, sig signature) bool {
 	text := strings.ToLower(sig.text)
 	for _, h := range helpers {
@@ -157,8 +157,7 @@ func related(helpers []act, sig signature) bool {
 	return false
 }
 
-// prescribed tells whether a command that failed printed another one, which changes nothing
-// that is kept.
+// prescribed reports whether a failed command printed another one, which changes nothing durable.
 func (v *view) prescribed(f act, s step) bool {
 	return len(s.words) > 1 && !changes(s) && !looks(s) && !oneTime.Has(s.words[0]) && s.words[0] != "git" && mentions(v.events[f.result].Text, s.key)
 }
@@ -178,10 +177,10 @@ func appendHelper(list []act, a act) []act {
 	return append(list, a)
 }
 
-// ownVariables are of a person's machine, or only say more.
+// ownVariables belong to a person's machine, or only increase output.
 var ownVariables = set("HOME PATH USER SHELL TMPDIR TERM DEBUG VERBOSE CI NO_COLOR FORCE_COLOR LOG_LEVEL RUST_BACKTRACE PAGER EDITOR LANG LC_ALL")
 
-// namesOne tells whether a text names one of the variables of a list NAME=value ….
+// namesOne reports whether a text names one of the variables of a list NAME=value ….
 func namesOne(text, list string) bool {
 	for _, e := range strings.Fields(list) {
 		name, _, _ := strings.Cut(e, "=")
@@ -192,8 +191,8 @@ func namesOne(text, list string) bool {
 	return false
 }
 
-// newEnv returns the names of variables the command had set when it succeeded and not when
-// it failed.
+// newEnv returns the names of variables that were set when the command succeeded but not when it
+// failed.
 func newEnv(f, ok step) string {
 	had := map[string]string{}
 	for _, e := range f.env {
@@ -218,7 +217,7 @@ func newEnv(f, ok step) string {
 	return strings.Join(names, " ")
 }
 
-// prepareFix says: before this command, run that one.
+// prepareFix states: before this command, run that one.
 func (v *view) prepareFix(f, ok act, sig signature, helpers []act) record.Candidate {
 	names := make([]string, len(helpers))
 	for i, h := range helpers {
@@ -249,7 +248,7 @@ func (v *view) prepareFix(f, ok act, sig signature, helpers []act) record.Candid
 	return v.triggered(c, f, sig)
 }
 
-// envFix says: this command needs that variable.
+// envFix states: this command needs that variable.
 func (v *view) envFix(f, ok act, sig signature, env string) record.Candidate {
 	failing := show(f.step, "")
 	c := record.Candidate{
@@ -266,10 +265,10 @@ func (v *view) envFix(f, ok act, sig signature, env string) record.Candidate {
 	return v.triggered(c, f, sig)
 }
 
-// findHooks looks for tasks that a hook of git runs too: what the hook printed of the command
-// that failed in it is what the task prints, or fails with.
+// findHooks looks for tasks that a git hook also runs: the hook's output for its failed command
+// equals the task's output or error.
 func findHooks(v *view) []finding {
-	hooks := map[string]act{} // failed commits and pushes, by what they ran last and by their error
+	hooks := map[string]act{} // failed commits and pushes, by their last command and by their error
 	passed := map[string]bool{}
 	for i, a := range v.acts {
 		switch {
@@ -278,7 +277,7 @@ func findHooks(v *view) []finding {
 			passed[a.step.key] = true
 		case a.outcome == transcript.Failed && a.step.words[0] == "git" && worthFixing(a.step) && a.step.portable():
 			hooks["$ "+lastRun(v.events[a.result].Text)] = a
-			if sig := v.sign(i); !sig.env && !sig.odd { // an error of the surroundings may meet any command
+			if sig := v.sign(i); !sig.env && !sig.odd { // an error of the environment may affect any command
 				hooks[sig.text] = a
 			}
 		}
@@ -311,7 +310,7 @@ func findHooks(v *view) []finding {
 	return out
 }
 
-// lastRun is the last command that a runner printed before it ran it.
+// lastRun returns the last command that a runner printed before running it.
 func lastRun(output string) string {
 	at := strings.LastIndex("\n"+output, "\n$ ")
 	if at < 0 {
@@ -322,8 +321,8 @@ func lastRun(output string) string {
 	return strings.TrimSpace(line)
 }
 
-// show is a step as a reader would type it from the session's directory, or from dir,
-// without the choice of one test.
+// show returns a step as a reader would type it from the session's directory, or from dir, without
+// the selection of one test.
 func show(s step, dir string) string {
 	words := make([]string, 0, len(s.words))
 	for i := 0; i < len(s.words); i++ {
@@ -343,7 +342,7 @@ func show(s step, dir string) string {
 	return key
 }
 
-// selects are flags that choose some of the tests; the next word says which.
+// selects lists flags that select tests; the next word names them.
 var selects = set("-run --run -k -t -g --grep --testNamePattern --tests --only")
 
 // fTopic returns the topic of a command, in a word or two.

@@ -7,8 +7,8 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// FuzzStudy builds a session from text, one event a line, and asserts what must hold of
-// any reflection: quotes verbatim, statements in shape, the same again the second time.
+// FuzzStudy builds a session from text, one event per line, and asserts the properties of any
+// reflection: verbatim quotes, well-formed statements, and the same result the second time.
 func FuzzStudy(f *testing.F) {
 	f.Add("u from now on always use `pnpm`, never npm\n$1 make test\n>connection refused\n$0 docker compose up -d\n$0 make test\n")
 	f.Add("u 以后不要用 npm。必须用 pnpm，否则 CI 会失败\nu 今後は必ずテストを書いて\nu 앞으로 항상 pnpm 쓰세요\n")

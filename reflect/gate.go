@@ -7,30 +7,30 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// A gate holds what passed and counts what it refused, by reason.
+// A gate holds the accepted findings and counts the refused ones, by reason.
 type gate struct {
 	view    *view
 	kept    []record.Candidate
 	dropped map[string]int
 	same    map[string]int           // place in kept by folded statement
-	heard   map[record.Evidence]bool // a person's sentences that have become statements
+	heard   map[record.Evidence]bool // a person's sentences already turned into statements
 	refused map[refusal]bool
 }
 
-// A refusal is a sentence and why it was refused.
+// A refusal is a sentence and the reason for its refusal.
 type refusal struct {
 	said *sentence
 	why  string
 }
 
-// maxKept bounds what is held before the session's order decides what stays.
+// maxKept bounds the held candidates before the session's order decides.
 const maxKept = 8 * maxCandidates
 
 func newGate(v *view) *gate {
 	return &gate{view: v, dropped: map[string]int{}, same: map[string]int{}, heard: map[record.Evidence]bool{}, refused: map[refusal]bool{}}
 }
 
-// offer lets a candidate pass or counts why not.
+// offer accepts a candidate or counts the reason against it.
 func (g *gate) offer(f finding) {
 	c := f.Candidate
 	if f.why != "" {
@@ -78,7 +78,7 @@ func (g *gate) offer(f finding) {
 	g.kept = append(g.kept, c)
 }
 
-// refuse returns why a candidate may not pass, empty if it may.
+// refuse returns why a candidate must not pass, or "".
 func (g *gate) refuse(c record.Candidate) string {
 	text := strings.TrimSpace(c.Text)
 	switch {
@@ -114,7 +114,7 @@ func (g *gate) refuse(c record.Candidate) string {
 	return ""
 }
 
-// refuseSaid returns why a person's sentence may not become the statement made of it.
+// refuseSaid returns why a person's sentence must not become its statement, or "".
 func refuseSaid(s *sentence, text string) string {
 	switch {
 	case s.theirs:
@@ -133,18 +133,17 @@ func refuseSaid(s *sentence, text string) string {
 	return ""
 }
 
-// conjecture says what may be or might be wished for, and states nothing.
+// conjecture matches speculation and wishes, which state nothing.
 var conjecture = lazy(`(?i)^\W*(?:so |but |and |well )*(?:either|like for example|for example|for instance)\b|\b(?:we|you|i|it|they) (?:could|might)\b|` +
 	`\b(?:ideally|possibly|maybe|perhaps|probably|not sure)\b|\bmust (?:be|have been) (?:an?|some|something|because|due)\b`)
 
-// forNow says of a sentence that it will not last.
+// forNow matches a sentence that will not last.
 var forNow = lazy(`(?i)\b(?:for now|for the moment|for the time being|(?:just|only) (?:this once|once|this time)|this time|right now|temporarily|` +
 	`for this (?:pr|branch|commit|session|task|one|change)|diesmal|vorerst|por ahora|esta vez|pour l'instant|cette fois|por enquanto|desta vez)\b|` +
 	`пока что|на этот раз|这次|本次|暂时|今回|とりあえず|一旦|이번(?:에|만|엔)|일단`)
 
-// echoed tells whether the line a sentence stands in was injected before, as it stands:
-// pasted back, or given by a client as if typed. The same rule in other writing is a person
-// who says it again.
+// echoed reports whether the line of a sentence was injected before, verbatim: pasted back, or
+// passed by a client as if typed. A person who repeats the same rule in other words does not count.
 func (v *view) echoed(s *sentence) bool {
 	text := v.events[s.event].Text
 	at := strings.Index(text, s.raw)
@@ -157,7 +156,7 @@ func (v *view) echoed(s *sentence) bool {
 	return found && first < s.event
 }
 
-// stands tells whether a quote occurs verbatim in its event.
+// stands reports whether a quote occurs verbatim in its event.
 func (g *gate) stands(e record.Evidence) bool {
 	if e.Quote == "" || len(e.Quote) > record.MaxQuote {
 		return false
@@ -171,8 +170,8 @@ func (g *gate) stands(e record.Evidence) bool {
 		strings.Contains(ev.Old, e.Quote) || strings.Contains(ev.New, e.Quote)
 }
 
-// settle puts what passed in the order of the session, lets later words of a person replace
-// earlier ones, and bounds the number.
+// settle sorts the accepted findings in session order, lets a person's later words replace earlier
+// ones, and bounds their number.
 func (g *gate) settle() {
 	sortCandidates(g.kept)
 	g.kept = g.replaceEarlier(g.kept)

@@ -17,7 +17,7 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// Bounds of what a model says, in bytes and in entries.
+// Bounds of a model's answer, in bytes and in entries.
 const (
 	maxBody     = 1000
 	minQuote    = 12
@@ -28,13 +28,13 @@ const (
 	maxQuoted   = 360
 )
 
-// A judgement says what of one answer passed, and why the rest did not.
+// A judgement holds the accepted parts of one answer, and the reasons against the rest.
 type judgement struct {
 	passed  []statementRead
 	refused map[string]int
-	faults  []string // of form, in words for the model
-	dropped []string // those of items that could not be read
-	usable  bool     // something in it passed, or was refused for what it says and not for its form
+	faults  []string // of form, worded for the model
+	dropped []string // those of unreadable items
+	usable  bool     // something passed, or was refused for its content and not its form
 }
 
 func (v *judgement) fault(format string, args ...any) {
@@ -43,9 +43,8 @@ func (v *judgement) fault(format string, args ...any) {
 	}
 }
 
-// judge looks at an answer about the events of a part. It believes nothing: what passes is in the
-// form of a candidate, rests on words that stand in events that were shown, and is no more than
-// what a model read there.
+// judge examines an answer about the events of a part. It trusts nothing. An accepted item has the
+// form of a candidate, rests on words in shown events, and counts only as a model's reading.
 func (r *reader) judge(answer json.RawMessage, part []line) judgement {
 	v := judgement{refused: map[string]int{}}
 	a, err := prompts.DecodeReflect(answer)
@@ -83,7 +82,7 @@ func (r *reader) judge(answer json.RawMessage, part []line) judgement {
 	return v
 }
 
-// ofForm reports whether a reason is one that a model can mend by answering again.
+// ofForm reports whether a model can mend a fault by answering again.
 func ofForm(why string) bool {
 	switch why {
 	case "unknown kind", "unknown scope", "unknown confidence", "not one line", "too long", "no evidence", "evidence not verbatim":
@@ -92,8 +91,8 @@ func ofForm(why string) bool {
 	return false
 }
 
-// candidate makes the candidate of one item of an answer, or says why not. n is its number in the
-// answer.
+// candidate makes the candidate of one item of an answer, or returns why not. n is its number in
+// the answer.
 func (r *reader) candidate(in prompts.ReflectCandidate, events map[int]*transcript.Event, v *judgement, n int) (statementRead, string) {
 	c := record.Candidate{Kind: record.Kind(in.Kind), Text: strings.TrimSpace(in.Text), Body: strings.TrimSpace(in.Body), How: record.Model, Detector: "model"}
 	switch {
@@ -136,7 +135,7 @@ func (r *reader) candidate(in prompts.ReflectCandidate, events map[int]*transcri
 			continue
 		}
 		cited = append(cited, event)
-		for _, other := range events { // what was called, and what came of it, are one
+		for _, other := range events { // a call and its result belong together
 			if other.CallID != "" && other.CallID == event.CallID && other.Agent == event.Agent && other != event {
 				cited = append(cited, other)
 			}
@@ -172,7 +171,7 @@ func (r *reader) candidate(in prompts.ReflectCandidate, events map[int]*transcri
 	return statementRead{Candidate: c, print: print, sure: in.Sure == "high"}, ""
 }
 
-// visibleText reports whether a text has nothing in it that a reader does not see.
+// visibleText reports whether a text has no unseen characters.
 func visibleText(text string) bool {
 	if !utf8.ValidString(text) {
 		return false
@@ -182,7 +181,7 @@ func visibleText(text string) bool {
 	})
 }
 
-// quotable are the fields of an event that may be quoted.
+// quotable returns the fields of an event that may be quoted.
 func quotable(e *transcript.Event) []string { return []string{e.Text, e.Command, e.Old, e.New} }
 
 // quoted returns the words of an event that match a quote. A run of white space counts as one
@@ -216,8 +215,8 @@ func (r *reader) quoted(e *transcript.Event, quote string) (string, bool) {
 	return "", false
 }
 
-// stretch returns a part of a text that has the words of a quote, between them any white space.
-// Linear in the text.
+// stretch returns a part of a text that has the words of a quote, separated by any white space. It
+// is linear in the text.
 func stretch(text, quote string) (string, bool) {
 	words := strings.Fields(quote)
 	want := strings.Join(words, " ")
@@ -233,7 +232,7 @@ func stretch(text, quote string) (string, bool) {
 		}
 	}
 	var flat strings.Builder // text with single spaces
-	var from []int           // where each of its bytes stands in text
+	var from []int           // the position of each of its bytes in text
 	space := false
 	for i, r := range text {
 		if unicode.IsSpace(r) {
@@ -258,14 +257,14 @@ func stretch(text, quote string) (string, bool) {
 	return text[from[at] : from[at+len(want)-1]+1], true
 }
 
-// unquoted is a statement by which it can be judged whether it is understood alone.
+// unquoted returns a statement in a form that shows whether it is self-contained.
 func unquoted(text string) string {
 	return hereInRepo.ReplaceAllString(verbatim.ReplaceAllString(text, "quoted words"), "in the repository$1")
 }
 
-// aboutThem reports whether a statement has a word that carries meaning in common with the events
-// it cites; where words are not set apart, two neighbouring letters. A quote that stands where it
-// is said to stand may have nothing to do with what it is said to prove.
+// aboutThem reports whether a statement shares a meaningful word with its cited events. For scripts
+// without spaces, two neighbouring letters count. A correct quote may still have nothing to do with
+// the statement.
 func aboutThem(text string, cited []*transcript.Event) bool {
 	var runes []rune
 	if unspaced.MatchString(text) {
@@ -285,8 +284,8 @@ func aboutThem(text string, cited []*transcript.Event) bool {
 	return false
 }
 
-// colourless is stretch for a text with colour codes, which a model is not shown. They are no part
-// of a quote: it returns the longest part without them.
+// colourless is stretch for a text with colour codes, which a model does not see and a quote does
+// not have. It returns the longest part without them.
 func colourless(text, quote string) (string, bool) {
 	if !strings.ContainsRune(text, '\x1b') {
 		return "", false
@@ -314,18 +313,18 @@ func colourless(text, quote string) (string, bool) {
 
 var (
 	codeSpan = lazy("`+[^`]+`+")
-	// webPlace is an address, with or without a scheme.
+	// webPlace matches an address, with or without a scheme.
 	webPlace = lazy(`(?i)\b[a-z][a-z0-9+.-]*://[^\s<>"'` + "`" + `)\]]+|\bwww\.[^\s<>"'` + "`" + `)\]]+|\b(?:[a-z0-9-]+\.)+[a-z]{2,}/[^\s<>"'` + "`" + `)\]]*|` +
 		`\b(?:\d{1,3}\.){3}\d{1,3}\b[^\s<>"'` + "`" + `)\]]*|[\w.+-]+@[\w-]+\.[\w.-]+`)
-	// commandLine is a command that is not marked as code: a program with an argument that only a
-	// command has, or a pipe into an interpreter.
+	// commandLine matches a command without code marks: a program with an argument that only a command
+	// has, or a pipe into an interpreter.
 	commandLine = lazy(`(?i)\b(?:curl|wget|sudo|(?:ba|z|da)?sh|rm|dd|chmod|chown|eval|nc|ncat|ssh|scp|rsync|base64|openssl|powershell|pwsh|` +
 		`iex|iwr|python3?|perl|ruby|npx|npm|pnpm|yarn|pip3?|docker|kubectl|git|crontab|systemctl)(?:\s+[\w.:=@/-]+)?\s+(?:-{1,2}\w|[~/$"'|]|\.{1,2}/)\S*|` +
 		`\|\s*(?:sudo\s+)?(?:(?:ba|z|da|k)?sh|python3?|perl|node|iex)\b`)
 )
 
-// invented reports whether a text has an address or a command that stands in none of the cited
-// events and was not run, or a name marked as code that stands in no event that was shown.
+// invented reports whether a text has an invented part: an address or a command that is in no cited
+// event and did not run, or a name in code marks that is in no shown event.
 func invented(text string, cited []*transcript.Event, shown map[int]*transcript.Event) bool {
 	stands := func(what string, e *transcript.Event) bool {
 		for _, field := range quotable(e) {
@@ -381,8 +380,8 @@ func invented(text string, cited []*transcript.Event, shown map[int]*transcript.
 
 var globMark = lazy(`[*?\[{]`)
 
-// pathsNamed are the paths of a candidate that the session names, relative and without steps out of
-// the repository.
+// pathsNamed returns the paths of a candidate that the session names, relative and within the
+// repository.
 func pathsNamed(paths []string, shown map[int]*transcript.Event) []string {
 	var out []string
 	for _, p := range paths {

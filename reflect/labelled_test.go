@@ -20,8 +20,8 @@ const (
 	minRecall    = 0.72
 )
 
-// scoreLabelled studies every labelled session. It returns the whole score, and it by
-// detector (precision) and by class of label (recall); say is told of each miss.
+// scoreLabelled studies every labelled session. It returns the total score, and the scores by
+// detector (precision) and by class of label (recall); say receives each miss.
 func scoreLabelled(t testing.TB, say func(string)) (all labelled.Score, detectors, classes map[string]*labelled.Score) {
 	detectors, classes = map[string]*labelled.Score{}, map[string]*labelled.Score{}
 	at := func(m map[string]*labelled.Score, key string) *labelled.Score {

@@ -8,11 +8,11 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// maxObservations bounds what a reflection tells beside its candidates.
+// maxObservations bounds the observations of a reflection besides its candidates.
 const maxObservations = 8
 
-// observe tells what a reader of the session would want to know and no memory should hold:
-// commands that never passed, calls a person refused, turns that were stopped.
+// observe returns remarks for a reader of the session that no memory should hold: commands that
+// never passed, calls that a person refused, stopped turns.
 func observe(v *view) []record.Observation {
 	var out []record.Observation
 	var denied, aborted []int

@@ -26,8 +26,8 @@ var (
 		they my your our not still in on at for of with but because seems looks oh hmm here these those before after as by than to all`)
 )
 
-// findOrders returns the short orders that a person typed, each as a weak candidate. Languages that
-// set no spaces have none.
+// findOrders returns a person's short orders, each as a weak candidate. It finds none in languages
+// without spaces between words.
 func findOrders(v *view) []finding {
 	var out []finding
 	seen := map[string]bool{}

@@ -9,10 +9,10 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// overtaken tells whether the session changed the code that a statement is about after the
-// statement was made, so that it is stale at birth. Rules are not about code that must stay as it
-// is: only a name that they want and that an edit took away makes them stale. A fact is stale once
-// a line with one of its names changed, and an agent's diagnosis if one changed since the failure.
+// overtaken reports whether the session changed the code of a statement after it was made, so that
+// it is stale at birth. A rule is stale only if an edit removed a name that it wants. A fact is
+// stale once a line with one of its names changed, and an agent's diagnosis if one changed since
+// the failure.
 func overtaken(v *view, c record.Candidate) bool {
 	if c.How == record.Seen {
 		return false
@@ -23,7 +23,7 @@ func overtaken(v *view, c record.Candidate) bool {
 	}
 	describes := c.How == record.Model || c.Kind == record.Fact
 	said := c.Evidence[0].Event
-	if c.How == record.Model { // an agent also tells a cause once it is mended
+	if c.How == record.Model { // an agent also names a cause after repairing it
 		for _, e := range c.Evidence {
 			said = min(said, e.Event)
 		}

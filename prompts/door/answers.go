@@ -16,16 +16,16 @@ import (
 	"github.com/reverie-memory/reverie/prompts"
 )
 
-// Folder is a folder of the user's own, made when it is not there, and never a symbolic link:
-// git.Repo.StateSub gives such.
+// Folder returns one of the user's own folders, creating it if needed, and never a symbolic link,
+// as git.Repo.StateSub does.
 type Folder func() (string, error)
 
-// maxAnswer is the longest kept answer that is read again, in bytes.
+// maxAnswer bounds a stored answer, in bytes.
 const maxAnswer = 1 << 20
 
-// Remember keeps each answer in a file of the folder, named for all that it depends on, and gives
-// it again to the same question: what was interrupted goes on where it was. Files are 0600. A file
-// that cannot be read is no answer.
+// Remember stores each answer in a file of the folder, named for everything that it depends on. It
+// returns a stored answer for the same question, so that interrupted work continues. Files are
+// 0600. An unreadable file is ignored.
 func Remember(m *prompts.Model, in Folder) *prompts.Model {
 	if in == nil {
 		return m
@@ -50,7 +50,7 @@ func Remember(m *prompts.Model, in Folder) *prompts.Model {
 		}
 		data, err := json.Marshal(answer{a.Text, a.Asked, a.Said, a.Took})
 		if err == nil {
-			_, err = in() // a purge may have taken it meanwhile
+			_, err = in() // a purge may have removed it meanwhile
 		}
 		if err == nil {
 			err = file.Replace(path, data, 0o600, false)
@@ -62,14 +62,15 @@ func Remember(m *prompts.Model, in Folder) *prompts.Model {
 	})
 }
 
-// answer is a kept answer. The text need not be JSON: what a model says wrong it would say again.
+// answer is a stored answer. The text need not be JSON: the model would repeat its mistake.
 type answer struct {
 	Text        []byte
 	Asked, Said int
 	Took        time.Duration
 }
 
-// name is the file of the answer to a question: equal for equal questions to the same model.
+// name returns the file name of the answer to a question: equal for equal questions to the same
+// model.
 func name(m *prompts.Model, r prompts.Rendered) string {
 	h := sha256.New()
 	enc := json.NewEncoder(h)

@@ -11,17 +11,17 @@ import (
 	"github.com/reverie-memory/reverie/prompts"
 )
 
-// ErrSpent is returned when the day's budget has nothing left: no question is asked until tomorrow.
+// ErrSpent is returned when the day's budget is spent: no question is asked until tomorrow.
 var ErrSpent = errors.New("the day's budget for the model is spent")
 
 // Budget bounds the use of models per local calendar day. A file holds the count.
 type Budget struct {
 	Path   string        // of the count, in a folder that exists
-	Calls  int           // of a model: a question, or some texts whose vectors are wanted
-	Tokens int           // of what is asked and answered
+	Calls  int           // of a model: a question, or a batch of texts for vectors
+	Tokens int           // of questions and answers
 	Time   time.Duration // of the models' work
 	Now    func() time.Time
-	Wait   func() // is called when another process is at work; may be nil
+	Wait   func() // called when another process is at work; may be nil
 }
 
 // maxCount caps a count: more than a machine can do in a day, and the sum of three fits an int on
@@ -34,7 +34,7 @@ type Use struct {
 	Calls   int     `json:"calls"`
 	Tokens  int     `json:"tokens"`
 	Seconds float64 `json:"seconds"`
-	Told    bool    `json:"told,omitempty"` // that the budget is spent was said
+	Told    bool    `json:"told,omitempty"` // the user was told that the budget is spent
 }
 
 // Today returns today's use. An unreadable count is zero, and the next question rewrites it. So is
@@ -60,7 +60,7 @@ func (b Budget) Today() Use {
 	return u
 }
 
-// spent says which limit is reached, "" for none.
+// spent names the reached limit, or returns "".
 func (b Budget) spent(u Use) string {
 	switch {
 	case u.Calls >= b.Calls:
@@ -73,7 +73,7 @@ func (b Budget) spent(u Use) string {
 	return ""
 }
 
-// Spent is an error wrapping ErrSpent that names the limit which is reached, or nil.
+// Spent returns an error wrapping ErrSpent that names the reached limit, or nil.
 func (b Budget) Spent() error {
 	if what := b.spent(b.Today()); what != "" {
 		return fmt.Errorf("%w: %s", ErrSpent, what)
@@ -81,7 +81,7 @@ func (b Budget) Spent() error {
 	return nil
 }
 
-// TellOnce reports true once a day.
+// TellOnce returns true once a day.
 func (b Budget) TellOnce(ctx context.Context) (first bool, err error) {
 	err = b.count(ctx, func(u *Use) error {
 		first, u.Told = !u.Told, true
@@ -90,7 +90,7 @@ func (b Budget) TellOnce(ctx context.Context) (first bool, err error) {
 	return first, err
 }
 
-// count changes today's count, alone.
+// count changes today's count under the lock.
 func (b Budget) count(ctx context.Context, change func(*Use) error) error {
 	unlock, err := file.LockPath(ctx, b.Path+".lock")
 	if err != nil {
@@ -111,11 +111,11 @@ func (b Budget) count(ctx context.Context, change func(*Use) error) error {
 	return nil
 }
 
-// Spend has a model work, unless the budget is spent: then the error wraps ErrSpent. A call counts
-// before it is made, so that one which never comes back counts too; its tokens, which work says
-// even where it fails, and its time when it is done. One call at a time passes, of all processes
-// that share the file; the others wait as long as ctx lets them. Work whose time is spent meanwhile
-// is ended by its context, and the error wraps ErrSpent.
+// Spend runs work of a model, unless the budget is spent: then the error wraps ErrSpent. A call
+// counts before it starts, so that one which never returns counts too. Its time and its tokens,
+// which work also returns on failure, count at its end. Of all processes that share the file, one
+// makes a call at a time; the others wait until ctx ends. Work that exceeds the time budget is
+// cancelled by its context, and the error wraps ErrSpent.
 func (b Budget) Spend(ctx context.Context, work func(context.Context) (tokens int, err error)) error {
 	if err := b.Spent(); err != nil {
 		return err
@@ -178,7 +178,7 @@ func (b Budget) turn(ctx context.Context) (done func(), err error) {
 	return done, nil
 }
 
-// Limit has every question go by Spend.
+// Limit makes every question go through Spend.
 func (b Budget) Limit(m *prompts.Model) *prompts.Model {
 	return wrap(m, func(ctx context.Context, r prompts.Rendered) (a prompts.Answer, err error) {
 		err = b.Spend(ctx, func(ctx context.Context) (int, error) {

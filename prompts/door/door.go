@@ -1,10 +1,9 @@
-// Package door stands between a question and the model: it takes secrets out of what is asked and
-// answered, gives again what was answered before, and keeps the day's budget.
+// Package door guards the way to a model: it redacts questions and answers, returns earlier answers
+// again, and enforces the day's budget.
 //
-// Each function wraps a *prompts.Model and returns another; nil stays nil. Open puts all three
-// together in the only right order. A model behind the door may be asked from several goroutines
-// and processes: the budget lets one question through at a time, since a local server answers one
-// at a time anyway.
+// Each function wraps a *prompts.Model and returns another; nil stays nil. Open combines all three
+// in the only right order. A wrapped model is safe for concurrent use, also across processes. The
+// budget admits one question at a time, since a local server answers one at a time anyway.
 package door
 
 import (
@@ -18,12 +17,12 @@ import (
 // Door holds the checks that a question passes.
 type Door struct {
 	Scanner *redact.Scanner // may be nil: the built-in rules alone
-	Answers Folder          // of answers given before; nil keeps none
+	Answers Folder          // of earlier answers; nil stores none
 	Budget  Budget
 }
 
-// Open returns the model behind the door. An answer is redacted before it is kept, and again, by
-// the rules of the day, when it is given.
+// Open returns the wrapped model. An answer is redacted before it is stored, and again, by the
+// current rules, when it is reused.
 func (d Door) Open(m *prompts.Model) *prompts.Model {
 	return Redact(Remember(Redact(d.Budget.Limit(m), d.Scanner), d.Answers), d.Scanner)
 }
@@ -48,13 +47,13 @@ func redacted(s *redact.Scanner, text json.RawMessage) json.RawMessage {
 		return text
 	}
 	clean, _, err := s.JSON(text)
-	if err != nil { // no JSON: its reader says so, and shows it
+	if err != nil { // no JSON: its reader reports that
 		clean, _ = s.Text(string(text))
 	}
 	return json.RawMessage(clean.String())
 }
 
-// wrap is m with another Ask.
+// wrap returns m with another Ask.
 func wrap(m *prompts.Model, ask func(context.Context, prompts.Rendered) (prompts.Answer, error)) *prompts.Model {
 	if m == nil {
 		return nil

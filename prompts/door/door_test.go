@@ -18,7 +18,7 @@ import (
 	"github.com/reverie-memory/reverie/prompts"
 )
 
-// asked is a model that remembers what it was asked and answers with a JSON string.
+// asked is a model that records its questions and answers with a JSON string.
 type asked struct {
 	mu    sync.Mutex
 	all   []prompts.Rendered
@@ -42,7 +42,7 @@ func (a *asked) model() *prompts.Model {
 			<-ctx.Done()
 			return prompts.Answer{Asked: 10, Said: 1}, ctx.Err()
 		}
-		time.Sleep(a.takes) // in a test with a clock of its own
+		time.Sleep(a.takes) // in a test with a fake clock
 		said := a.says
 		if said == "" {
 			said = `{"said":"yes"}`
@@ -61,7 +61,7 @@ func testDoor(t *testing.T) Door {
 	return Door{Answers: func() (string, error) { return answers, nil }, Budget: Budget{Path: filepath.Join(dir, "model.json"), Calls: 3, Tokens: 1000, Time: time.Minute, Now: func() time.Time { return day }}}
 }
 
-// kept are the files of answers.
+// kept lists the files of answers.
 func (d Door) kept(t *testing.T) []string {
 	t.Helper()
 	dir, err := d.Answers()
@@ -87,7 +87,7 @@ func TestNothingUnredactedPasses(t *testing.T) {
 	}
 }
 
-// A token that stood in the sessions in two halves is whole only in the answer, escaped or not.
+// A token that is split in the sessions is whole only in the answer, escaped or not.
 func TestNothingUnredactedIsSaid(t *testing.T) {
 	secret := "ghp_" + "0123456789abcdefghijABCDEFGHIJ012345"
 	for name, says := range map[string]string{
@@ -208,7 +208,7 @@ func TestOnlyAnswersExpire(t *testing.T) {
 	}
 }
 
-// Without a folder of one's own nothing is asked: what is answered could not be kept.
+// Without an own folder nothing is asked, because the answer could not be stored.
 func TestAnswersAreNotKeptElsewhere(t *testing.T) {
 	var a asked
 	d := testDoor(t)
@@ -290,7 +290,7 @@ func TestLongQuestionIsEndedByTheBudget(t *testing.T) {
 	})
 }
 
-// A server may count what it likes: nothing that it says gives anything back.
+// Whatever a server counts, it never gives any budget back.
 func TestCountsOnlyRise(t *testing.T) {
 	for name, c := range map[string]struct {
 		tokens []int

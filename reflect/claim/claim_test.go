@@ -89,7 +89,7 @@ func TestPlainRulesAreAccepted(t *testing.T) {
 	}
 }
 
-// Preface and politeness come off.
+// Preface and politeness are removed.
 func TestClaimsHaveNoPreface(t *testing.T) {
 	text := "ok so: always run `make lint` before you commit, please."
 	if c := Read(text); len(c) != 1 || strings.HasPrefix(text[c[0].Start:c[0].End], "ok") {

@@ -7,10 +7,10 @@ import (
 
 var errWeights = errors.New("weights.bin: not the weights that this program reads; run go run ./reflect/train")
 
-// decoder reads numbers and bytes off a text.
+// decoder reads numbers and bytes from a text.
 type decoder struct {
 	rest  string
-	short bool // something was not there, and read as zero
+	short bool // something was missing, and read as zero
 }
 
 func (d *decoder) uint32() uint32 {

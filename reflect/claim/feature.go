@@ -2,7 +2,7 @@ package claim
 
 import "strings"
 
-// Sorts of features. Each is mixed into the hash, so that one word in two roles is two features.
+// Sorts of features. Each is part of the hash, so that one word in two roles is two features.
 const (
 	fWord uint32 = iota + 1
 	fPair
@@ -46,13 +46,13 @@ const (
 	inBlocks
 	inSymbols
 	inHearsay
-	lengthAt // and the length in steps above it
+	lengthAt // plus the length in steps
 )
 
 const bos, eos = 0x5bd1e995, 0x1b873593
 
-// features appends the features of a sentence in its message: what it says, without its place, then
-// its place. said counts the first.
+// features appends the features of a sentence in its message: first those of its content, then
+// those of its place. said counts the first.
 func (m *vocabulary) features(s *Sentence, list []uint32) (all []uint32, said int) {
 	toks := s.tokens
 	add := func(sort, h uint32) { list = append(list, mix(sort, h)) }
@@ -153,7 +153,7 @@ func (m *vocabulary) features(s *Sentence, list []uint32) (all []uint32, said in
 	return list, said
 }
 
-// mannerFeatures appends which manners a sentence has, which together, and in which order.
+// mannerFeatures appends features for a sentence's manners, their combinations and their order.
 func mannerFeatures(toks []token, common *[maxTokens]bool, list []uint32) []uint32 {
 	known := manners()
 	var has uint32

@@ -12,7 +12,7 @@ import (
 // about all of it. So only short, plain, direct messages are accepted without review, and these
 // tables need not know every way to quote.
 
-// Bounds of a message that a person typed as it came to mind.
+// Bounds of a message typed spontaneously.
 const (
 	maxDirect     = 1500 // bytes
 	maxParagraphs = 4
@@ -51,7 +51,7 @@ var plainLead = pattern.New(`(?i)^(?:\W*(?:and|so|ok|okay|oh|but|also|please|pls
 	`)?\W*$|^\W*(?:注意|重要|记住|规则|约定|规范|要求|请注意|另外|原因|还有|补充|提醒|格式(?:是|为)?|ルール|注意|重要|覚えて(?:おいて)?|規約|ちなみに|補足|理由|규칙|주의|중요|기억(?:해)?|참고|이유|추가)\W*$|[^a-z]*[\x{4e00}-\x{9fff}]*(?:格式(?:是|为)|模块)\W*$`)
 
 var (
-	// ruling is a clause that lays something down by itself; a reason may follow its colon.
+	// ruling matches a clause that states a rule by itself; a reason may follow its colon.
 	ruling      = pattern.New(`(?i)^(?:\W*(?:please|and|so|but|also|no|ok|we|i|just)\b\W+)*(?:always|never|only|don't|do not|prefer|avoid|use|keep|stay|go with|run|put|stop|uuid)\b|\b(?:always|never|must|should)\b|必须|不要|别|不能|一律|统一|禁止|必ず|ください|禁止|하지|마세요|항상|반드시`)
 	colonBefore = pattern.New(`[:：](?:\s|$|["'“„«「]|[^\x00-\x7f])`)
 	clauseStart = pattern.New(`[.!?;,。！？；，、\n]\s*|\s[–—-]\s`)
@@ -60,8 +60,7 @@ var (
 	blankLine   = pattern.New(`\n[ \t]*\n`)
 )
 
-// Hearsay tells whether a message may hold words of others, and what shows it; empty if nothing
-// does.
+// Hearsay returns the sign that a message may hold words of others, or "".
 func Hearsay(text string) string {
 	switch {
 	case len(text) > maxDirect:
@@ -111,8 +110,8 @@ var (
 	speakers = pattern.NewWords("i we you and or to not just only never always")
 )
 
-// foreignReports tell of words, or ask for work on them, in languages with few rules of their own
-// here.
+// foreignReports lists words that report speech, or ask for work on it, in languages with few rules
+// of their own here.
 var foreignReports = pattern.NewWords(`
 	schrieb schreibt geschrieben sagt sagte meint meinte behauptet laut zufolge übersetze übersetzen übersetz erkläre erklär
 	zusammenfassen zusammenfassung fasse korrigiere écrit écrivait dit selon traduis traduire traduisez explique expliquez

@@ -7,9 +7,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// A manner is what a word does to a sentence, whatever the sentence is about. Words of one manner
-// share features, so that a rule is recognised with a modal or a quantifier that the training text
-// has with other rules only.
+// A manner is a word's effect on a sentence, independent of the subject. Words of one manner share
+// features. So a rule is recognised even with a modal or a quantifier that the training text has
+// only in other rules.
 type manner uint8
 
 const (
@@ -33,8 +33,8 @@ const (
 	existing
 )
 
-// mannerWords are the words of each manner, without apostrophes. A character of Chinese or Japanese
-// is a word here.
+// mannerWords lists the words of each manner, without apostrophes. A Chinese or Japanese character
+// counts as a word.
 var mannerWords = [...]string{
 	modal: `should must shall need needs has have ought supposed required mandatory allowed may can cannot cant shouldnt mustnt neednt
 		muss müssen soll sollen sollte sollten darf dürfen debe deben debería hay tiene doit doivent faut devrait deve devem precisa tem должен должны
@@ -80,7 +80,7 @@ var manners = sync.OnceValue(func() map[uint32]manner {
 	return all
 })
 
-// marks are words that say of a sentence that it lasts or is general.
+// marks lists words by which a sentence claims to last or to be general.
 var marks = sync.OnceValue(func() map[uint32]bool {
 	all := map[uint32]bool{}
 	for w := range strings.FieldsSeq(`always never henceforth whenever anytime anymore generally convention must mustnt forbidden prohibited banned
@@ -102,7 +102,7 @@ var markPhrase = pattern.New(`(?i)\b(?:ha(?:s|ve) to|from (?:now|here|today|this
 // binding matches words of obligation or prohibition.
 var binding = pattern.New(`(?i)\b(?:must|mustn'?t|never|ha(?:s|ve) to (?:stay|be|keep|remain|work)|cannot|forbidden|not allowed|muss|darf|niemals|debe|nunca|doit|jamais|deve|должн\w*|нельзя)\b|必须|禁止|不得|不准|必ず|絶対|반드시|절대|금지`)
 
-// fromNow begins a sentence that states what holds from now on.
+// fromNow matches the beginning of a sentence about the future in general.
 var fromNow = pattern.New(`(?i)^(?:from (?:now|here|today|this point) on(?:wards?)?|going forward|henceforth|in future|ab (?:jetzt|sofort)|künftig|in zukunft|de ahora en adelante|` +
 	`a partir de (?:ahora|agora)|désormais|dorénavant|à partir de maintenant|daqui (?:em|pra|para) (?:diante|frente)|с этого момента|впредь|отныне|` +
 	`以后|今后|从现在(?:开始|起)|今後は?|これからは?|앞으로는?)[,，、]?\s*`)
@@ -113,14 +113,15 @@ var bounded = pattern.New(`(?i)\b(?:until|as long as|while (?:i|we|you|he|she|th
 	`^\W*(?:write|make|create|add|build|implement|generate|put|draft|let)\b|\b(?:without asking|(?:never|don'?t|do not) ask|approve (?:every|all|any)|you are)\b|` +
 	`^\W*(?:each|every|the) [\w-]+ (?:has|have) to have\b|\b(?:possibly|maybe|perhaps|probably|ideally|not sure)\b|->|=`)
 
-// writtenDown begins a sentence that asks for a rule to be written down. The rest states it.
+// writtenDown matches the beginning of a sentence that asks to write down a rule. The rest states
+// it.
 var writtenDown = pattern.New(`(?i)^(?:(?:please|pls|ok|also|and|so|now|then|lets|let'?s|can you|could you)\b[ ,]*)*(?:update|add|create|write|make|put|extend|change|document|record|note)\b[^.!?:]{0,40}?` +
 	`\b(?:rules?|claude\.md|agents\.md|gemini\.md|copilot[- ]instructions|instructions|guidelines|memory|\.cursorrules|conventions?)\b(?: file)?(?: (?:(?:that|which) (?:says|specifies|states|mentions)|saying|stating|so)(?: that)?| that| to (?:say|specify|state|mention)(?: that)?|:)\s+`)
 
 // stillNot matches reports of a persistent fault, whose words look like lasting marks.
 var stillNot = pattern.New(`(?i)\btoujours pas\b|\bimmer noch\b|\bnoch immer\b`)
 
-// lasts reports whether a sentence says itself that it lasts or is general.
+// lasts reports whether a sentence claims to last or to be general.
 func (s *Sentence) lasts() bool {
 	if stillNot.MatchString(s.text) {
 		return false

@@ -1,9 +1,9 @@
-// Package claim finds, in what a person typed to an agent, the sentences that are meant to last:
-// conventions, constraints, decisions, preferences, workflows and facts.
+// Package claim finds lasting statements in a person's words to an agent: conventions, constraints,
+// decisions, preferences, workflows and facts.
 //
-// Read is the whole of it: a message in, claims out, each with a probability. A linear model judges
-// every sentence by its words and by its form; reflect/train makes the weights from the labelled
-// text beside it. Read is safe for concurrent use.
+// Begin with Read: it takes a message and returns claims, each with a probability. A linear model
+// judges every sentence by its words and its form; reflect/train makes the weights from the
+// labelled text beside it. Read is safe for concurrent use.
 package claim
 
 import (
@@ -17,20 +17,20 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// A Claim is a stretch of a message that states something lasting, in its author's words.
+// A Claim is a part of a message that states something lasting, in its author's words.
 type Claim struct {
 	Start, End int     // bytes in the message, without preface and politeness
 	From, To   int     // of the whole sentence
 	Kind       Kind    // the likeliest
 	Keep       float64 // probability that a maintainer wants it kept
-	Lasts      bool    // it says itself that it lasts or is general
+	Lasts      bool    // it claims to last or to be general
 	Asks       bool    // it is a question
-	Pasted     bool    // its message reads like a review or a document that was pasted
-	Bound      bool    // to a condition that ends, or it gives an agent leave not to ask
-	Leans      bool    // it cannot be understood without the sentence before, which is of the same paragraph
+	Pasted     bool    // its message reads like a pasted review or document
+	Bound      bool    // to a condition that ends, or it lets an agent act without asking
+	Leans      bool    // it depends on the previous sentence of its paragraph
 }
 
-// A Kind is what a claim is about.
+// A Kind is the subject of a claim.
 type Kind int
 
 // The kinds, in the order of the model's outputs.
@@ -68,8 +68,8 @@ func (c Claim) Proposed() bool { return shipped().proposes(c) }
 // May reports whether a sentence states something in its author's words.
 func (c Claim) May() bool { return !c.Asks && (c.Lasts || !c.Pasted) }
 
-// Accepted reports whether a sentence may be accepted unasked: it says that it lasts, and the model
-// is all but certain.
+// Accepted reports whether a sentence may be accepted without review: it claims to last, and the
+// model is nearly certain.
 func (c Claim) Accepted() bool {
 	m := shipped()
 	return c.Lasts && c.Keep >= m.accept && !c.Asks && !c.Leans && !c.Pasted && !c.Bound
@@ -82,19 +82,18 @@ type Model struct {
 
 	keepScale, keepBias     float64
 	mannerScale, mannerBias [kinds]float64
-	accept                  float64 // threshold of Keep from which on a claim may be accepted unasked
-	propose, lasting        float64 // and proposed: where it does not say that it lasts, and where it does
+	accept                  float64 // threshold of Keep for acceptance without review
+	propose, lasting        float64 // thresholds of proposal: without and with a claim to last
 }
 
-// vocabulary knows the words that a language uses all the time, and what people say before and
-// after a claim.
+// vocabulary holds the frequent words of a language, and the usual words around a claim.
 type vocabulary struct {
 	words, prefaces, closings table
 }
 
 func (v *vocabulary) common(hash uint32) bool { return v.words.has(hash) }
 
-// table maps hashes to a number of bytes each, by open addressing.
+// table maps hashes to a fixed number of bytes each, by open addressing.
 type table struct {
 	slots string // of 4+width bytes: the hash, 0 where free, and the value
 	width int
@@ -186,13 +185,13 @@ func (m *Model) judge(s *Sentence, list []uint32) (Claim, []uint32) {
 // constraints and conventions unevenly; the word decides between the two.
 const bindingWeight = 1.0
 
-// Bounds of what is taken off a claim, in tokens.
+// Bounds of the text removed from a claim, in tokens.
 const (
 	maxPreface = 8
 	minClaim   = 3
 )
 
-// trim returns the part of a sentence without what people say before and after a claim.
+// trim returns the part of a sentence without the usual words around a claim.
 func (m *vocabulary) trim(s *Sentence) (from, to int) {
 	toks := s.tokens
 	first, last := 0, len(toks)
@@ -234,7 +233,7 @@ func (m *vocabulary) trim(s *Sentence) (from, to int) {
 	return toks[first].start, toks[last-1].end
 }
 
-// sequence is the hash of tokens in a row.
+// sequence returns the hash of consecutive tokens.
 func sequence(toks []token) uint32 {
 	h := uint32(1)
 	for _, t := range toks {
@@ -248,8 +247,8 @@ func logistic(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
 // norm keeps long sentences from weighing more than short ones.
 func norm(n int) float64 { return 4 / math.Sqrt(float64(max(n, 1))) }
 
-// The file begins with a number for its version, seven sizes of tables in slots, and the scales,
-// biases and thresholds.
+// The file begins with a version number, seven table sizes in slots, and the scales, biases and
+// thresholds.
 const version = 0x52434c31
 
 func open(file string) (*Model, error) {
@@ -283,7 +282,7 @@ func (m *Model) numbers() []*float64 {
 	return list
 }
 
-// Bytes is the model as Read's weights are kept.
+// Bytes returns the model in the stored form of Read's weights.
 func (m *Model) Bytes() []byte {
 	b := binary.LittleEndian.AppendUint32(nil, version)
 	for _, t := range m.tables() {
@@ -297,7 +296,7 @@ func (m *Model) Bytes() []byte {
 	return b
 }
 
-// newTable lays out values by hash, a quarter of the slots free.
+// newTable arranges values by hash, with a quarter of the slots free.
 func newTable(width int, values map[uint32][]byte) table {
 	n := uint32(len(values)*4/3 + 1)
 	slots := make([]byte, int(n)*(4+width))
@@ -328,7 +327,7 @@ func ParseKind(name string) (Kind, bool) {
 	return Kind(k), k >= 0
 }
 
-// String tells the thresholds.
+// String describes the thresholds.
 func (m *Model) String() string {
 	return fmt.Sprintf("accept from %.3f, propose from %.3f, what says that it lasts from %.3f", m.accept, m.propose, m.lasting)
 }

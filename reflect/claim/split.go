@@ -8,9 +8,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// Bounds of what is read of one message.
+// Bounds of one message.
 const (
-	maxTyped     = 4000 // bytes; of a longer message the first and last paragraph count, the rest is mostly pasted
+	maxTyped     = 4000 // bytes; of a longer message only the first and last paragraph count, because the rest is mostly pasted
 	maxSentence  = 400  // bytes; longer ones state nothing
 	maxSentences = 64
 )
@@ -18,19 +18,19 @@ const (
 // A Sentence is one sentence that a person typed, with its neighbours.
 type Sentence struct {
 	Start, End int  // bytes in the message
-	Joined     bool // the sentence before is of the same paragraph
+	Joined     bool // the previous sentence is in the same paragraph
 
 	text          string
 	tokens        []token
 	item          bool // of a list
 	open          bool // it ends in a colon
-	index, count  int  // its place in the message, and how many there are
+	index, count  int  // its index in the message, and their number
 	heading       []uint32
 	before, after *Sentence
 	message       *message
 }
 
-// message holds what the features of all its sentences share.
+// message holds the shared features of all its sentences.
 type message struct {
 	size      int // bytes
 	blocks    int // paragraphs
@@ -84,9 +84,9 @@ var (
 	ownVoice   = pattern.New(`(?i)\b(?:i|we|you|our|my|your|let'?s|us|me|im|ive)\b|我|你|私|俺|우리|제가|\b(?:ich|wir|du|ihr|je|nous|on|tu|vous|yo|nosotros|eu|nós|você|я|мы|ты|вы)\b`)
 )
 
-// Split returns the sentences of a message that its author typed: without fenced and indented code,
-// quotations, logs, and what follows a line that introduces a paste. Linear in the length of the
-// message.
+// Split returns the sentences that a message's author typed. It omits fenced and indented code,
+// quotations, logs, and text after a line that introduces a paste. It is linear in the length of
+// the message.
 func Split(text string) []*Sentence {
 	if machineText.MatchString(text) || strings.Count(text, "\n#") > 2 {
 		return nil
@@ -146,14 +146,14 @@ func Split(text string) []*Sentence {
 	return out
 }
 
-// A paragraph is a run of typed lines that belong together, or one item of a list.
+// A paragraph is a run of connected typed lines, or one item of a list.
 type paragraph struct {
 	start, end int
 	item       bool
 	heading    []uint32 // the words of the line that heads its list
 }
 
-// typed cuts a message into paragraphs.
+// typed splits a message into paragraphs.
 func typed(text string) []paragraph {
 	var out []paragraph
 	start, end := -1, -1 // of the paragraph being gathered
@@ -190,7 +190,7 @@ func typed(text string) []paragraph {
 		case trimmed == "":
 			log = false
 		case ruleLine.MatchString(trimmed):
-			ruled = !ruled // a document stands between two of them
+			ruled = !ruled // a document is between two of them
 		case letterHead.MatchString(trimmed):
 			pasted = true // a mail, to its end
 		case logLine.MatchString(trimmed):
@@ -288,7 +288,7 @@ func sentences(text string) [][2]int {
 		}
 		before = r
 		if i < quotedTo {
-			cut = false // what is quoted stays together
+			cut = false // a quotation stays together
 		}
 		if cut && (!tick || last) && (last || !strings.ContainsRune("\"'”’)）」』`", after)) {
 			take(end)
@@ -312,11 +312,11 @@ func abbreviation(s string) bool {
 	return false
 }
 
-// leaning words begin a sentence that cannot be understood without the one before.
+// leaning matches a sentence that cannot be understood without the previous one.
 var leaning = pattern.New(`(?i)^(?:it|its|it's|they|them|their|that|that's|thats|this|these|those|otherwise|because|the same|same|so that|then|he|she|both|neither|` +
 	`das|dies(?:e[rs]?)?|sie|es|er|sonst|eso|esto|si no|ça|cela|c'est|sinon|isso|isto|senão|это|они|оно|иначе)\b|^(?:这|那|它|否则|不然|これ|それ|そうしないと|이거|그거|그건|이건|그렇지|안 그러면)`)
 
-// Code reports whether a line is one of a program, of its output or of a log.
+// Code reports whether a line belongs to a program, its output or a log.
 func Code(line string) bool {
 	return logLine.MatchString(line) || codeLine.MatchString(strings.TrimRight(line, "\r\n"))
 }

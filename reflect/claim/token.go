@@ -14,7 +14,7 @@ type token struct {
 	end   int
 }
 
-// A shape tells tokens apart by form alone.
+// A shape distinguishes tokens by form alone.
 type shape uint8
 
 const (
@@ -23,7 +23,7 @@ const (
 	past                 // a word in -ed
 	plural               // a word in -s
 	adverb               // a word in -ly
-	capital              // a word with a capital inside of the sentence
+	capital              // a capitalised word inside the sentence
 	shouted              // a word in capitals
 	symbol               // an identifier
 	code                 // a code span
@@ -35,7 +35,7 @@ const (
 	han    // one character of Han, Kana
 )
 
-// maxTokens bounds the tokens of a sentence that are looked at.
+// maxTokens bounds the examined tokens of a sentence.
 const maxTokens = 160
 
 // tokens splits a sentence. Linear in its length.
@@ -87,7 +87,7 @@ func wordNext(s string) bool {
 	return wordRune(r)
 }
 
-// unspaced reports whether a script sets no spaces between words.
+// unspaced reports whether a script has no spaces between words.
 func unspaced(r rune) bool {
 	return r >= 0x2e80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
 }
@@ -113,7 +113,7 @@ func wordLength(s string) int {
 	return max(n, 1)
 }
 
-// quotation returns the bytes of a quotation of more than three words that begins a text; else 0.
+// quotation returns the bytes of a quotation of more than three words at the start of a text, or 0.
 func quotation(s string, open rune) int {
 	last := map[rune]rune{'"': '"', '“': '”', '«': '»', '「': '」', '„': '“'}[open]
 	size := utf8.RuneLen(open)

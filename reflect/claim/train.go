@@ -42,7 +42,7 @@ type example struct {
 	score    float64
 }
 
-// examples splits the training text. A sentence that only goes on with a claim teaches nothing.
+// examples splits the training text. It skips a sentence that only continues a claim.
 func examples(messages []Message) []*example {
 	var out []*example
 	for _, m := range messages {
@@ -81,8 +81,8 @@ func examples(messages []Message) []*example {
 	return out
 }
 
-// learnVocabulary finds the words that several voices of a language use again and again, and what
-// stands around claims.
+// learnVocabulary finds words that several voices of a language use repeatedly, and the words
+// around claims.
 func learnVocabulary(list []*example) vocabulary {
 	type use struct {
 		voices map[string]bool
@@ -161,7 +161,7 @@ type linear struct {
 	gbias float64
 }
 
-// fit learns to tell the examples with y from those without. The order is drawn from a fixed seed:
+// fit learns to separate the examples with y from the others. The order comes from a fixed seed, so
 // the same text gives the same weights.
 func fit(index map[uint32]int, rows [][]int, y []bool, epochs int, rate, decay float64) *linear {
 	l := &linear{index: index, w: make([]float64, len(index)), g: make([]float64, len(index))}
@@ -205,7 +205,7 @@ func fit(index map[uint32]int, rows [][]int, y []bool, epochs int, rate, decay f
 	return l
 }
 
-// Train makes a model of labelled messages.
+// Train makes a model from labelled messages.
 func Train(messages []Message) *Model { return train(examples(messages)) }
 
 func train(list []*example) *Model {
@@ -277,7 +277,7 @@ func train(list []*example) *Model {
 	return m
 }
 
-// quantized brings weights to one byte each, the heaviest first as far as there is room.
+// quantized reduces weights to one byte each, the heaviest first, up to a limit.
 func quantized(width, limit int, outputs []*linear, set func(scale, bias []float64) (float64, float64)) (table, float64, float64) {
 	scale, bias := make([]float64, width), make([]float64, width)
 	for k, l := range outputs {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A Judged is a sentence of a voice that the model had not read.
+// A Judged is the model's judgement of a sentence whose voice was held out.
 type Judged struct {
 	Voice, Lang, Text string
 	Kept              bool // by its label
@@ -14,8 +14,8 @@ type Judged struct {
 	Got               Claim
 }
 
-// CrossValidate judges each sentence of the messages by a model trained without its voice, in so
-// many rounds.
+// CrossValidate judges each sentence of the messages by a model trained without its voice, in the
+// given number of rounds.
 func CrossValidate(messages []Message, rounds int) []Judged {
 	list := examples(messages)
 	var voices []string
@@ -55,8 +55,8 @@ func CrossValidate(messages []Message, rounds int) []Judged {
 	return out
 }
 
-// Threshold is the lowest probability from which on at least so many of the judged that count are
-// kept, and the share of all kept ones that reach it. The judged are in falling order.
+// Threshold returns the lowest probability at which the kept share of the counted sentences reaches
+// precision, and the share of all kept ones above it. The sentences are sorted in falling order.
 func Threshold(list []Judged, precision float64, counts func(Judged) bool) (at, recall float64) {
 	at = 1
 	n, right, all, best := 0, 0, 0, 0
@@ -80,14 +80,14 @@ func Threshold(list []Judged, precision float64, counts func(Judged) bool) (at, 
 	return at, float64(best) / float64(max(all, 1))
 }
 
-// May reports whether the words may be accepted unasked if only the model is certain.
+// May reports whether the words may be accepted without review once the model is certain.
 func (j Judged) May() bool {
 	return j.Plain && j.Got.Lasts && !j.Got.Leans && !j.Got.Asks && !j.Got.Pasted && !j.Got.Bound
 }
 
-// SetThresholds takes the thresholds from a cross-validation: of held-out voices, nine of ten
-// sentences that are accepted unasked are right, nine of ten that are proposed without a lasting
-// mark, and three of four with one.
+// SetThresholds takes the thresholds from a cross-validation with held-out voices. Nine of ten
+// sentences accepted without review are right, as are nine of ten proposed without a lasting mark,
+// and three of four with one.
 func (m *Model) SetThresholds(list []Judged) {
 	m.accept, _ = Threshold(list, 0.90, Judged.May)
 	m.propose, _ = Threshold(list, 0.90, func(j Judged) bool { return j.Got.May() && !j.Got.Lasts })

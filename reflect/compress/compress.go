@@ -40,7 +40,7 @@ import (
 // and the last third of that.
 const MaxTyped = 4 << 10
 
-// Options say how much of a session is shortened. The zero value has the defaults.
+// Options control the shortening of a session. The zero value has the defaults.
 type Options struct {
 	// Limit bounds the texts of all events together, in bytes, as Size counts them. Stages run until
 	// the session fits; a session that fits is unchanged. It may stay longer, because only rules
@@ -64,13 +64,13 @@ type Options struct {
 	// that add up to it. 0 means 16 KiB, about 4,000 tokens; a negative value disables it.
 	Tail int
 
-	// Protected are names of tools whose calls and results are left whole until stage 5. Case, dashes
-	// and underscores do not count. nil is DefaultProtected. Edits are protected by what they do,
-	// whatever their tool is called.
+	// Protected names tools whose calls and results stay whole until stage 5. Case, dashes and
+	// underscores do not count. nil means DefaultProtected. Edits are protected by their action, under
+	// any tool's name.
 	Protected []string
 }
 
-// DefaultProtected are tools whose calls say what was decided, planned or known, in few bytes.
+// DefaultProtected names tools whose calls state decisions, plans or knowledge in few bytes.
 var DefaultProtected = []string{"question", "askuserquestion", "askuser", "todowrite", "todoread", "todo", "updateplan", "exitplanmode",
 	"memorystore", "memorysearch", "memoryforget", "savememory"}
 
@@ -92,8 +92,8 @@ func size(e *transcript.Event) int {
 	return n
 }
 
-// Session returns copies of the events with shorter texts: as many, in the same order, with the
-// same numbers. Only Text, Old, New and, in stage 5, Command are other than they were.
+// Session returns copies of the events with shorter texts, in the same number, order and numbering.
+// Only Text, Old, New and, in stage 5, Command change.
 func Session(events []transcript.Event, o Options) []transcript.Event {
 	s := &session{events: slices.Clone(events), protected: map[string]bool{}}
 	if o.Limit > 0 && Size(events) <= o.Limit {
@@ -119,12 +119,12 @@ func Session(events []transcript.Event, o Options) []transcript.Event {
 	return s.events
 }
 
-// session is one that is being shortened.
+// session is a session being shortened.
 type session struct {
 	events    []transcript.Event
 	protected map[string]bool // tools, by toolName
 	head      int             // events before it are left whole,
-	tail      int             // and so are this one and those after it
+	tail      int             // from here on, events stay whole too
 	tight     bool
 }
 
@@ -148,14 +148,14 @@ func (s *session) zones(o Options) {
 	}
 }
 
-// whole reports whether an event is left as it is, for where it stands.
+// whole reports whether an event stays unchanged because of its position.
 func (s *session) whole(i int) bool { return i < s.head || i >= s.tail }
 
 func (s *session) isProtected(e *transcript.Event) bool {
 	return e.Action == transcript.Edit || s.protected[toolName(e.Tool)]
 }
 
-// noise takes out what teaches nothing.
+// noise removes text that teaches nothing.
 func (s *session) noise() {
 	for i := range s.events {
 		e := &s.events[i]
@@ -173,8 +173,7 @@ func (s *session) noise() {
 	s.repeats()
 }
 
-// outputs shortens what tools gave back, what they were given in vain, and long texts in the user's
-// role.
+// outputs shortens outputs of tools, inputs of failed calls, and long texts in the user's role.
 func (s *session) outputs() {
 	failed := map[string]bool{}
 	for i := range s.events {
@@ -232,7 +231,7 @@ func (s *session) input(e *transcript.Event, failed bool) {
 	}
 }
 
-// prose shortens what the agent said.
+// prose shortens the agent's words.
 func (s *session) prose() {
 	for i := range s.events {
 		if e := &s.events[i]; e.Kind == transcript.Assistant && !s.whole(i) {
@@ -241,7 +240,7 @@ func (s *session) prose() {
 	}
 }
 
-// everywhere gives up the zones.
+// everywhere removes the protected zones.
 func (s *session) everywhere() {
 	s.head, s.tail = 0, len(s.events)
 	s.noise()
@@ -249,15 +248,15 @@ func (s *session) everywhere() {
 	s.prose()
 }
 
-// tighter keeps a quarter, of protected tools too.
+// tighter keeps a quarter, also of protected tools.
 func (s *session) tighter() {
 	s.tight = true
 	s.outputs()
 	s.prose()
 }
 
-// looks leaves out outputs that say no more than that all was well, until so many bytes are saved.
-// That it was well, the event says.
+// looks drops outputs that report only success, until excess bytes are saved. The event itself
+// records the success.
 func (s *session) looks(excess int) {
 	for i := range s.events {
 		e := &s.events[i]
@@ -273,7 +272,7 @@ func (s *session) looks(excess int) {
 	}
 }
 
-// troubled reports whether a line of a text tells of a failure.
+// troubled reports whether a line of a text reports a failure.
 func troubled(text string) bool {
 	for l := range strings.Lines(text) {
 		if tells(l) == 2 {

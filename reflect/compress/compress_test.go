@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// lines is n lines of a form with one number.
+// lines returns n lines of a form with one number.
 func lines(n int, form string) string {
 	var b strings.Builder
 	for i := range n {
@@ -21,7 +21,7 @@ func lines(n int, form string) string {
 	return b.String()
 }
 
-// distinct is n lines of which no two are alike but for digits.
+// distinct returns n lines that differ in more than digits.
 func distinct(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -30,7 +30,7 @@ func distinct(n int) string {
 	return b.String()
 }
 
-// checkKept asserts that every line of a shortened text is a marker or stands in the original, in
+// checkKept asserts that every line of a shortened text is a marker or occurs in the original, in
 // order.
 func checkKept(t testing.TB, original, short string) {
 	t.Helper()
@@ -53,8 +53,7 @@ func checkKept(t testing.TB, original, short string) {
 	}
 }
 
-// checkEnds asserts that the first and the last line that tell of a failure are there, and the last
-// exit code.
+// checkEnds asserts that the first and last lines about a failure and the last exit code are kept.
 func checkEnds(t testing.TB, original, short string) {
 	t.Helper()
 	var telling []string
@@ -179,7 +178,7 @@ func TestForgedMarkersAreLines(t *testing.T) {
 	}
 }
 
-// texts draws text from what rules look for.
+// texts draws text from the patterns of the rules.
 func texts() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		var b strings.Builder
@@ -207,7 +206,7 @@ func TestOutputHoldsWhatItPromises(t *testing.T) {
 	})
 }
 
-// rapidTB fails the check that runs, not the whole test.
+// rapidTB fails the current check, not the whole test.
 type rapidTB struct {
 	testing.TB
 	r *rapid.T
@@ -373,8 +372,7 @@ func TestLimitIsReachedStageByStage(t *testing.T) {
 	}
 }
 
-// The last stage takes whole outputs, the oldest first, but none of a call that failed or that
-// tells of a failure.
+// The last stage drops whole outputs, oldest first, but none of a failed call or about a failure.
 func TestLastStageKeepsFailures(t *testing.T) {
 	failed := result("b", transcript.Run, "stopped\n"+distinct(3))
 	failed.Outcome = transcript.Failed
@@ -396,7 +394,7 @@ func TestLastStageKeepsFailures(t *testing.T) {
 	}
 }
 
-// FuzzSession has sessions of all kinds of events.
+// FuzzSession builds sessions from all kinds of events.
 func FuzzSession(f *testing.F) {
 	f.Add("ua\nrb\n", "x", 0)
 	f.Add("TfTfeTfRRg", distinct(90), 1000)

@@ -33,7 +33,7 @@ func read(t testing.TB, name string) (all [][]transcript.Event) {
 	return all
 }
 
-// synthetic is outputs as tools give them, each about a quarter of a megabyte.
+// synthetic returns typical outputs of tools, each about a quarter of a megabyte.
 func synthetic() []struct {
 	name    string
 	action  transcript.Action
@@ -92,8 +92,8 @@ func synthetic() []struct {
 	}
 }
 
-// longDay is a session with many turns, whose outputs are beginnings of the synthetic ones, as much
-// as an event may have.
+// longDay returns a session with many turns, whose outputs are prefixes of the synthetic ones, as
+// long as an event allows.
 func longDay() (events []transcript.Event) {
 	put := func(e transcript.Event) {
 		e.N = len(events)
@@ -112,8 +112,8 @@ func longDay() (events []transcript.Event) {
 	return events
 }
 
-// TestFigures prints what compression saves: run it with -v. The bounds are well above what is
-// measured; they catch a rule that fell out.
+// TestFigures prints the savings of compression: run it with -v. The bounds are well above the
+// measured values; they catch a missing rule.
 func TestFigures(t *testing.T) {
 	files, err := filepath.Glob("../testdata/labelled/*.json*")
 	if err != nil || len(files) < 100 {
@@ -171,8 +171,8 @@ func BenchmarkOutput(b *testing.B) {
 	}
 }
 
-// BenchmarkHostile has texts made to be slow: none may be much slower than the others, and twice as
-// much takes twice as long.
+// BenchmarkHostile uses texts designed to be slow: none may be much slower than the others, and
+// time is linear.
 func BenchmarkHostile(b *testing.B) {
 	for name, unit := range map[string]string{"ErrorError": "ErrorError", "exit": "exit ", "zeros": "0 error", "nested": "[[1,2],", "markers": "[… 1 line left out]\n", "open": "<think>", "inline": "x<think>", "returns": "x\r",
 		"blanks": "            e", "stops": "a. ", "brackets": "[", "braces": `{"a":`} {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// How many items of a JSON array stay: of an outer one that is longer than maxItems, of one within
-// others that is longer than maxInner.
+// Limits of JSON arrays: an outer one beyond maxItems items and an inner one beyond maxInner are
+// shortened.
 const (
 	maxItems  = 15
 	itemsHead = 8
@@ -15,7 +15,7 @@ const (
 	maxInner  = 30
 	innerEnds = 10
 	maxOdd    = 4
-	maxLook   = 2000 // bytes of an item that are looked at
+	maxLook   = 2000 // examined bytes of an item
 )
 
 // crush removes items from the long arrays of the JSON document in lines, and starts a line with
@@ -59,16 +59,16 @@ func crush(lines []piece, doc string, tight bool) []piece {
 	return all
 }
 
-// itemCut is a place in a document where items go. With none, a new line begins there.
+// itemCut is a range of dropped items in a document. Without items, only a new line begins there.
 type itemCut struct{ from, to, items int }
 
-// array is one that is being read.
+// array is an array being read.
 type array struct {
 	object bool
 	starts []int // of the items
 }
 
-// arrays finds what goes of a valid document: in order, and none within another.
+// arrays finds the cuts of a valid document, in order and not nested.
 func arrays(doc string, tight bool) []itemCut {
 	var cuts []itemCut
 	var open []array
@@ -101,7 +101,7 @@ func arrays(doc string, tight bool) []itemCut {
 			}
 			for _, n := range thin(doc, a.starts, i, len(open) > 1, tight) {
 				for len(cuts) > 0 && cuts[len(cuts)-1].from >= n.from && cuts[len(cuts)-1].to <= n.to {
-					cuts = cuts[:len(cuts)-1] // it goes with what it is in
+					cuts = cuts[:len(cuts)-1] // it is dropped with its container
 				}
 				cuts = append(cuts, n)
 			}
@@ -117,8 +117,8 @@ func arrays(doc string, tight bool) []itemCut {
 	return out
 }
 
-// thin says which items of an array go: not its ends, not those that tell, not the first of another
-// shape.
+// thin selects the dropped items of an array. It keeps its ends, telling items, and the first of
+// another shape.
 func thin(doc string, starts []int, end int, inner, tight bool) []itemCut {
 	most, head, tail := maxItems, itemsHead, itemsTail
 	if inner {
@@ -159,7 +159,7 @@ func thin(doc string, starts []int, end int, inner, tight bool) []itemCut {
 		for !keep[i] {
 			i++
 		}
-		begin := starts[i] // of the line, if the item is the first in it
+		begin := starts[i] // of the line, if the item is the first on it
 		for begin > 0 && (doc[begin-1] == ' ' || doc[begin-1] == '\t') {
 			begin--
 		}
@@ -177,7 +177,7 @@ func thin(doc string, starts []int, end int, inner, tight bool) []itemCut {
 	return out
 }
 
-// form is a hash of an item's kind and, of an object, of the names in it.
+// form returns a hash of an item's kind and, for an object, its names.
 func form(item string) uint64 {
 	if item[0] != '{' {
 		return uint64(item[0])

@@ -13,15 +13,15 @@ const (
 	maxMarker  = 120
 )
 
-// IsMarker reports whether a line, without its end, looks like one that says what was left out. A
-// tool may have put out the same: it is for showing and counting, nothing may rest on it.
+// IsMarker reports whether a line, without its end, looks like a marker of dropped text. Tool
+// output may look the same, so it serves display and counting only.
 func IsMarker(line string) bool {
 	return len(line) <= maxMarker && strings.HasPrefix(line, markerHead) && strings.HasSuffix(line, markerTail)
 }
 
 func marker(what string) string { return markerHead + what + markerTail }
 
-// incomplete reports whether a text looks as if something had been left out of it, here or when its
+// incomplete reports whether a text looks as if a part had been dropped, here or when its
 // transcript was read.
 func incomplete(text string) bool {
 	for rest := text; ; {
@@ -37,7 +37,7 @@ func incomplete(text string) bool {
 	}
 }
 
-// gone counts what a marker stands for.
+// gone counts the text behind a marker.
 type gone struct{ lines, items, bytes int }
 
 func (g gone) add(h gone) gone { return gone{g.lines + h.lines, g.items + h.items, g.bytes + h.bytes} }
@@ -58,15 +58,15 @@ func (g gone) marker() string {
 	return marker(strings.Join(parts, " and "))
 }
 
-// leaveOut puts a marker in the place of a text, unless the text is as short.
+// leaveOut replaces a text by a marker, unless the text is as short.
 func leaveOut(text *string, what string) {
 	if m := marker(fmt.Sprintf("%d bytes of %s", len(*text), what)); len(m) < len(*text) && !IsMarker(*text) {
 		*text = m
 	}
 }
 
-// middle returns a text with limit bytes of it: the first two thirds and the last, between lines
-// where that is near.
+// middle shortens a text to limit bytes: the first two thirds and the last third, at line ends if
+// near.
 func middle(text string, limit int) string {
 	if len(text)-limit < minSaved+markerRoom || limit*100 >= len(text)*mostLeft {
 		return text
@@ -81,7 +81,7 @@ func middle(text string, limit int) string {
 	return head + "\n" + gone{bytes: len(text) - len(head) - len(tail)}.marker() + "\n" + tail
 }
 
-// runeStart is the place at or before at where no rune is cut in two.
+// runeStart returns the position at or before at that splits no rune.
 func runeStart(s string, at int) int {
 	for n := 0; n < utf8.UTFMax && at > 0 && at < len(s) && !utf8.RuneStart(s[at]); n++ {
 		at--

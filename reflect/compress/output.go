@@ -7,9 +7,8 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// Output shortens what a tool gave back. The tool's name and the command line may be empty: they,
-// and the text itself, say what kind of output it is. cut reports whether anything was left out;
-// else short is the text.
+// Output shortens a tool's output. tool and command may be empty; with the text itself they decide
+// the kind of output. cut reports whether anything was dropped; otherwise short is the text.
 func Output(action transcript.Action, tool, command, text string) (short string, cut bool) {
 	short = shortenBy(text, func(text string) *rule { return ruleOf(action, tool, command, text) })
 	return short, short != text
@@ -64,8 +63,8 @@ var (
 	lists = pattern.NewWords("ls find fd tree dir glob list listdir listdirectory du")
 )
 
-// program is the program that a command line starts, and what follows it, where it is one program
-// alone. A change of folder before it does not count.
+// program returns the program that a command line starts, and its arguments, if it is a single
+// program. It ignores a change of folder before it.
 func program(command string) (word, rest string) {
 	command = strings.TrimSpace(command)
 	if strings.HasPrefix(command, "cd ") {
@@ -103,8 +102,8 @@ func looksLikeDiff(text string) bool {
 	return false
 }
 
-// looksLikeNames reports whether few of the first lines of a search say where in which file
-// something was found: they are names of files, or the finds of one.
+// looksLikeNames reports whether few of the first lines of a search give a position in a file. They
+// are then names of files, or the matches in one file.
 func looksLikeNames(text string) bool {
 	n, found := 0, 0
 	for l := range strings.Lines(text) {

@@ -12,20 +12,20 @@ const (
 // markerRoom is the assumed size of a marker, in bytes.
 const markerRoom = 40
 
-// piece is a part of a text that stays or goes as a whole: mostly a line.
+// piece is a part of a text that is kept or dropped as a whole, usually a line.
 type piece struct {
 	text string
-	cont bool // the next piece goes on in the same line
-	goes gone // what is gone when it is left out
+	cont bool // the next piece continues the same line
+	goes gone // the count of dropped text if this is dropped
 	made bool // one of our markers, with the size of its gap
 	new  bool // it was made in this pass
 }
 
 func line(text string) piece { return piece{text: text, goes: gone{lines: 1}} }
 
-// shorten applies a pass until it is worth nothing more, so that a second call finds nothing to do.
-// Each time a share of the text goes, so the whole costs a few times the first. most is how much of
-// the text may stay, in percent.
+// shorten repeats a pass until it saves too little, so that a second call changes nothing. Each
+// pass drops a share of the text, so the total costs a few times the first. most is the maximum
+// remainder, in percent.
 func shorten(text string, most int, pass func([]piece) []piece) string {
 	if len(text) < minSaved {
 		return text
@@ -80,8 +80,8 @@ func reckon(lines []piece) int {
 	return n
 }
 
-// left marks a piece that goes. It is a piece without text that is no line either, so it cannot be
-// met otherwise.
+// left returns the marker of a dropped piece: without text and not a line, so it cannot be
+// confused.
 func left(p piece) piece { return piece{cont: true, goes: p.goes, made: true} }
 
 func (p piece) isLeft() bool { return p.made && p.cont }
@@ -110,8 +110,7 @@ func choose(pieces []piece, keep []bool) []piece {
 	return out
 }
 
-// settle makes lines of pieces again: parts of one line are joined, and what goes becomes a marker
-// on a line of its own.
+// settle joins pieces to lines again, and puts markers on lines of their own.
 func settle(pieces []piece) []piece {
 	var out []piece
 	for i := 0; i < len(pieces); {
@@ -138,14 +137,13 @@ func settle(pieces []piece) []piece {
 	return out
 }
 
-// cutting says what a line may have and what stays of a longer one: its beginning, its end and, in
-// between, where it tells of a failure. All in bytes. tail and tell are no more than what a line
-// may have where many are long.
+// cutting bounds a line and the kept parts of a longer one: its beginning, its end and a telling
+// part in between, in bytes. If many lines are long, tail and tell are at most most.
 type cutting struct{ most, head, tail, tell int }
 
 var (
 	manyLong = cutting{500, 240, 100, 160}
-	fewLong  = cutting{2000, 1500, 450, 300} // of an output that is a few lines
+	fewLong  = cutting{2000, 1500, 450, 300} // for an output of a few lines
 	anyLong  = cutting{250, 120, 50, 80}     // where it is tight
 )
 
@@ -165,8 +163,8 @@ func cuttingOf(lines []piece) cutting {
 	return manyLong
 }
 
-// cutLines shortens long lines. In one that was written over and over on a terminal only the last
-// writing counts, unless an earlier one tells.
+// cutLines shortens long lines. For one overwritten repeatedly on a terminal only the last version
+// counts, unless an earlier one is telling.
 func cutLines(pieces []piece, c cutting, terminal bool) []piece {
 	var out []piece
 	for i, p := range pieces {

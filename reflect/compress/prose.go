@@ -5,14 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// Prose is shortened from minProse bytes on, and only where less than leftProse of it stays, in
+// Prose is shortened from minProse bytes on, and only if less than leftProse of it stays, in
 // percent.
 const (
 	minProse  = 500
 	leftProse = 60
 	proseEnds = 3   // sentences at both ends
 	maxWeighs = 12  // others that stay
-	longLine  = 160 // bytes from which a line is taken apart into sentences
+	longLine  = 160 // bytes from which a line is split into sentences
 )
 
 // said shortens an agent's words. It leaves text with code unchanged, because the words around the
@@ -45,7 +45,7 @@ func said(text string, tight bool) string {
 	})
 }
 
-// weighs reports whether a sentence is to be kept wherever it stands.
+// weighs reports whether a sentence is kept in any position.
 func weighs(s string) bool {
 	t := strings.TrimLeft(s, " \t")
 	if t == "" {
@@ -67,8 +67,7 @@ func hasPath(s string) bool {
 	return false
 }
 
-// sentences takes a line apart after its full stops, question and exclamation marks. All of it is
-// there.
+// sentences splits a line after its full stops, question and exclamation marks, without loss.
 func sentences(l string) []piece {
 	var out []piece
 	from := 0

@@ -10,9 +10,9 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// repeats puts a reference in the place of an output that was there before, of the same call: all
-// of both the same, from the tool's name to the last byte. It is not done for a file that was
-// edited between the two, though its text is what it was.
+// repeats replaces an output by a reference to an identical earlier one of the same call, from the
+// tool's name to the last byte. It skips a file edited between the two, even if its text is the
+// same.
 func (s *session) repeats() {
 	calls := map[string]*transcript.Event{}
 	first := map[[sha256.Size]byte]int{} // places in events
@@ -44,7 +44,7 @@ func (s *session) repeats() {
 	}
 }
 
-// repeatKey is a hash of a call and what it gave back.
+// repeatKey returns a hash of a call and its output.
 func repeatKey(call, result *transcript.Event) (key [sha256.Size]byte) {
 	h := sha256.New()
 	if call != nil {
@@ -68,15 +68,15 @@ func put(h hash.Hash, texts ...string) {
 	h.Write([]byte{';'})
 }
 
-// edits are the events that changed files, by the last part of a path: one may be relative and
-// another not.
+// edits holds the events that changed files, by the last part of a path, because paths may be
+// relative or absolute.
 type edits struct {
 	last   map[string]int
 	any    int // the last that names no file
 	latest int
 }
 
-// readsFile reports whether an output is what a file had in it, by a shell's command too.
+// readsFile reports whether an output is a file's content, even by a shell command.
 func readsFile(e *transcript.Event) bool {
 	word, _ := program(e.Command)
 	return e.Action == transcript.Read || e.Action == transcript.Run && reads.Has(word)
@@ -92,7 +92,7 @@ func (e *edits) add(at int, paths []string) {
 	}
 }
 
-// since reports whether one of the files that a call reads may have been edited after an event.
+// since reports whether a file that a call reads may have been edited after an event.
 func (e *edits) since(event int, call *transcript.Event) bool {
 	if e.any > event {
 		return true

@@ -4,30 +4,30 @@ import (
 	"strings"
 )
 
-// A rule says which lines of a kind of text stay. It is for texts that have more than so many lines
-// or bytes; what it keeps is clearly less than that.
+// A rule selects the kept lines of a kind of text. It applies beyond a number of lines or bytes,
+// and keeps clearly less than that.
 type rule struct {
 	name       string
 	over       int                     // lines
 	bytes      int                     // of the whole text
 	head, tail part                    // of the text
-	tells      int                     // lines that tell of a failure, beside the first and the last
-	keys       int                     // lines that say how the text is built
+	tells      int                     // lines about a failure, besides the first and the last
+	keys       int                     // lines that show the structure of the text
 	key        func(line string) bool  // tells those
 	mark       func(*rule, *selection) // instead of head, tail and keys
-	free       bool                    // words that tell of failures mean nothing in it
+	free       bool                    // words about failures mean nothing in it
 	terminal   bool                    // it is terminal output of programs
 	tight      bool                    // it is a quarter of another
 }
 
-// part is so many lines, but not more than so many bytes.
+// part is a number of lines, but at most a number of bytes.
 type part struct{ lines, bytes int }
 
-// The rules. Each keeps fewer lines, markers included, than it takes to be looked at.
+// The rules. Each keeps fewer lines, including markers, than its threshold.
 var (
 	source = &rule{name: "read", over: 110, bytes: 16 << 10, head: part{50, 6 << 10}, tail: part{20, 2 << 10}, keys: 10, key: declares, free: true}
 	run    = &rule{name: "run", over: 60, bytes: 10 << 10, head: part{5, 1 << 10}, tail: part{25, 4 << 10}, tells: 6, terminal: true}
-	// fault is the output of a command that failed, far from a session's end.
+	// fault is for the output of a failed command, far from a session's end.
 	fault   = &rule{name: "fault", over: 24, bytes: 3 << 10, head: part{3, 600}, tail: part{5, 1000}, tells: 4, terminal: true}
 	search  = &rule{name: "search", over: 60, bytes: 12 << 10, mark: byFile, free: true}
 	list    = &rule{name: "list", over: 44, bytes: 8 << 10, head: part{30, 3 << 10}, tail: part{3, 400}, free: true}
@@ -38,7 +38,7 @@ var (
 	diff    = &rule{name: "diff", over: 60, bytes: 6 << 10, mark: changes, free: true}
 )
 
-// quarter is the rule with a quarter of everything.
+// quarter returns the rule with a quarter of every bound.
 func (r *rule) quarter() *rule {
 	q := *r
 	q.over, q.bytes = r.over/4+4, r.bytes/4
@@ -49,8 +49,8 @@ func (r *rule) quarter() *rule {
 	return &q
 }
 
-// shortenBy shortens a text by the rule that pick finds for it, which is asked again for what the
-// first pass left: a second call would ask so.
+// shortenBy shortens a text by the rule that pick finds. It calls pick again for the result of the
+// first pass, as a second call would.
 func shortenBy(text string, pick func(text string) *rule) string {
 	return shorten(text, mostLeft, func(lines []piece) []piece {
 		whole := join(lines)
@@ -66,12 +66,12 @@ func shortenBy(text string, pick func(text string) *rule) string {
 	})
 }
 
-// selection is lines with what is to be kept of them.
+// selection holds lines and marks those to keep.
 type selection struct {
 	lines  []piece
 	keep   []bool
-	folded []bool // goes, as others like it are there
-	scale  int    // 1, or 4 when it gets tight
+	folded []bool // dropped, because similar ones are kept
+	scale  int    // 1, or 4 for a tighter limit
 }
 
 func (r *rule) choose(lines []piece) []piece {
@@ -132,7 +132,7 @@ func (s *selection) last(p part) {
 	}
 }
 
-// spread keeps n of the lines that are of a kind, from all over the text.
+// spread keeps n of the lines that satisfy is, spread over the text.
 func (s *selection) spread(n int, is func(string) bool) {
 	var at []int
 	for i, p := range s.lines {
@@ -145,8 +145,8 @@ func (s *selection) spread(n int, is func(string) bool) {
 	}
 }
 
-// failures keeps the first and the last line that tell, the last with an exit code, and n that say
-// something else, each with a line below it that belongs to it.
+// failures keeps the first and the last telling line, the last with an exit code, and n distinct
+// others, each with the line below that belongs to it.
 func (s *selection) failures(n int) {
 	var strong, weak []int
 	exit := -1
@@ -191,14 +191,13 @@ func (s *selection) failures(n int) {
 
 func indent(s string) int { return len(s) - len(strings.TrimLeft(s, " \t")) }
 
-// How many lines that are alike, and how many of a stack, may follow one another.
+// Limits of consecutive similar lines, and of consecutive stack frames.
 const (
 	maxAlike  = 3
 	maxFrames = 8
 )
 
-// fold marks what only repeats: of lines of one shape the first and the last stay, of a stack its
-// ends.
+// fold marks repetitions: it keeps the first and last line of one shape, and the ends of a stack.
 func (s *selection) fold() {
 	for i := 0; i < len(s.lines); {
 		h, end := shape(s.lines[i].text), i+1
@@ -226,7 +225,7 @@ func (s *selection) fold() {
 	}
 }
 
-// isFrame reports whether a line is of the stack of a program: Java, JavaScript, Python, Go.
+// isFrame reports whether a line belongs to a program's stack trace: Java, JavaScript, Python, Go.
 func isFrame(s string) bool {
 	t := strings.TrimLeft(s, " \t")
 	if len(t) == len(s) {
@@ -235,7 +234,7 @@ func isFrame(s string) bool {
 	return strings.HasPrefix(t, "at ") || strings.HasPrefix(t, `File "`) || s[0] == '\t' && strings.HasPrefix(t, "/") && strings.Contains(t, ".go:")
 }
 
-// unnumbered is a line without the number that a reader of files puts before it.
+// unnumbered removes the line number that a file reader puts before a line.
 func unnumbered(s string) string {
 	t := strings.TrimLeft(s, " ")
 	n := 0
@@ -253,7 +252,7 @@ func unnumbered(s string) string {
 	return s
 }
 
-// declaring words, with | between them, begin a line that declares.
+// declaring lists words that begin a declaration, separated by |.
 const declaring = "func |type |class |def |async def |interface |struct |enum |trait |impl |fn |pub |export |public |module |package |namespace |create table |# |## |### "
 
 // declares reports whether a line of code declares something, or is a heading.
@@ -279,15 +278,15 @@ func binds(s string) bool {
 	return strings.HasPrefix(t, "#") || strings.HasPrefix(t, "name:") || strings.HasPrefix(t, "description:") || weighty.find(t) >= 0
 }
 
-// How many finds of one file stay, in how many lines, and how many more files are named by their
-// first.
+// Limits of the matches of one file and their lines, and of further files named by their first
+// match.
 const (
 	perFile  = 5
 	maxFinds = 20
 	maxFiles = 30 // lines altogether
 )
 
-// byFile keeps some finds of each file, by what stands before the line's number.
+// byFile keeps some matches of each file, by the text before the line number.
 func byFile(_ *rule, s *selection) {
 	seen := map[string]int{}
 	kept := 0
@@ -302,7 +301,7 @@ func byFile(_ *rule, s *selection) {
 	s.last(part{1, manyLong.most}) // a count, as a rule
 }
 
-// foundIn is the file that a line of a search names, or nothing.
+// foundIn returns the file that a line of a search names, or "".
 func foundIn(s string) string {
 	for at := 0; ; at++ {
 		n := strings.IndexAny(s[at:], ":-")
@@ -320,16 +319,16 @@ func foundIn(s string) string {
 	}
 }
 
-// How many changed lines of one hunk stay, from its beginning and its end, and of the whole.
+// Limits of the changed lines of one hunk, from its beginning and its end, and of the whole.
 const (
 	hunkHead   = 12
 	hunkTail   = 3
 	maxChanged = 120
-	maxHeads   = 80 // headings, and then, of more files, half as many names
+	maxHeads   = 80 // headings, and then half as many names of further files
 )
 
-// changes keeps of a difference what stands before it (who committed it, and why), its headings and
-// what changed, not what stands around that.
+// changes keeps the preamble of a diff (author and reason), its headings and changed lines, but not
+// the context.
 func changes(_ *rule, s *selection) {
 	var hunk []int
 	total, heads, named, within := 0, 0, 0, false

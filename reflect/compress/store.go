@@ -17,12 +17,11 @@ import (
 )
 
 var (
-	// ErrNoOriginal is returned by Get where no kept text has that hash: it never was here, or it is
-	// gone by now.
+	// ErrNoOriginal is returned by Get if no stored text has that hash, or it has expired.
 	ErrNoOriginal = errors.New("no such original is kept here")
-	// ErrAmbiguous is returned by Get where several hashes begin so.
+	// ErrAmbiguous is returned by Get if several hashes have that prefix.
 	ErrAmbiguous = errors.New("more than one original begins so")
-	// ErrDamaged is returned by Get where the bytes of a file are not those that its name says.
+	// ErrDamaged is returned by Get if a file's bytes do not match its name.
 	ErrDamaged = errors.New("the original is damaged")
 	// ErrTooLarge is returned by Put for a text of more than MaxOriginal bytes.
 	ErrTooLarge = errors.New("the text is too large to be kept")
@@ -36,14 +35,14 @@ const (
 	minPrefix   = 4
 )
 
-// Store is the folder of this clone's originals: texts as they were before they were shortened,
-// freed of secrets, each in a file that has the first 24 digits of its SHA-256 as its name. It is
-// raw material: it expires, and is never shared. Several processes may use it at once.
+// Store is the folder of this clone's originals: the redacted texts before they were shortened.
+// Each is a file named by the first 24 digits of its SHA-256. They expire and are never shared.
+// Several processes may use a Store at once.
 type Store struct {
 	Dir string
 }
 
-// Put keeps a text and returns its hash. A text that is there already counts as new again.
+// Put stores a text and returns its hash. Storing a text again renews it.
 func (s Store) Put(text redact.Redacted) (hash string, err error) {
 	if text.Len() > MaxOriginal {
 		return "", fmt.Errorf("keep original: %w: more than %d MiB", ErrTooLarge, MaxOriginal>>20)
@@ -75,7 +74,7 @@ func (s Store) put(hash string, text redact.Redacted) error {
 	return file.Replace(path, text.Bytes(), 0o600, false)
 }
 
-// Get returns a kept text by its hash, or by at least 4 digits of it that no other one has.
+// Get returns a stored text by its hash, or by a unique prefix of at least 4 digits.
 func (s Store) Get(prefix string) (hash, text string, err error) {
 	prefix = strings.ToLower(prefix)
 	if len(prefix) < minPrefix || len(prefix) > HashLen || strings.Trim(prefix, "0123456789abcdef") != "" {

@@ -45,8 +45,8 @@ func hasFold(s, word string) bool {
 	return true
 }
 
-// find returns where the first of the words stands in a line, or -1. A word within a name in camel
-// case counts: TypeError.
+// find returns the position of the first of the words in a line, or -1. A word within a camel-case
+// name counts: TypeError.
 func (l *lexicon) find(s string) int {
 	l.once.Do(l.build)
 	wide := false
@@ -76,7 +76,7 @@ func (l *lexicon) find(s string) int {
 	return -1
 }
 
-// coloured reports whether what stands before s[at] is a terminal's colour: ESC [ 3 1 m.
+// coloured reports whether a terminal's colour precedes s[at]: ESC [ 3 1 m.
 func coloured(s string, at int) bool {
 	if s[at-1] != 'm' {
 		return false
@@ -88,11 +88,11 @@ func coloured(s string, at int) bool {
 	return i >= 1 && s[i] == '[' && s[i-1] == 0x1b
 }
 
-// counts reports whether the word s[from:to] says what it means: not "0 errors", "no error", nor a
-// name of a file or of a variable.
+// counts reports whether the word s[from:to] has its usual meaning: not "0 errors", "no error", or
+// a part of a name of a file or a variable.
 func counts(s string, from, to int) bool {
 	before := strings.TrimRight(s[:from], " :=")
-	if len(before) < from || from == 0 { // a word of its own, not a part of one
+	if len(before) < from || from == 0 { // a separate word
 		if n := len(before); n > 0 && before[n-1] == '0' && (n == 1 || before[n-2] < '0' || before[n-2] > '9') {
 			return false
 		}
@@ -116,18 +116,18 @@ func counts(s string, from, to int) bool {
 }
 
 var (
-	// failures say that something failed, and doubts that something is not as it should be.
+	// failures lists words about failures, and doubts lists words about possible problems.
 	failures = &lexicon{words: "error|exception|fail|fatal|panic|traceback|segmentation fault|segfault|assert|core dumped|killed|err!|" +
 		"错误|失败|异常|報錯|錯誤|失敗|エラー|例外|오류|실패|✗|✘|✖|❌|×"}
 	doubts = &lexicon{words: "cannot|can't|could not|couldn't|not found|no such|denied|refused|timed out|timeout|undefined|unexpected|" +
 		"invalid|missing|mismatch|unable to|unresolved|unknown|找不到|无法|無法|拒绝|見つかりません|できません|찾을 수 없"}
-	// weighty are words of what is to be kept of prose.
+	// weighty lists words of prose worth keeping.
 	weighty = &lexicon{words: "must|never|always|because|decide|decision|instead|important|warning|caveat|root cause|turned out|turns out|conclusion|" +
 		"result|summary|fixed|breaks|broken|workaround|note:|todo|should|" +
 		"必须|不要|不能|禁止|决定|因为|结论|重要|注意|原因|修复|解决|采用|必ず|決定|理由|結論|반드시|금지|결정|때문|중요|주의"}
 )
 
-// A line tells by rank: 2 of a failure, 1 of a doubt, 0 of nothing.
+// tells ranks a line: 2 for a failure, 1 for a doubt, 0 otherwise.
 func tells(s string) int {
 	switch {
 	case failures.find(s) >= 0:
@@ -146,7 +146,7 @@ func tellsAt(s string) int {
 	return doubts.find(s)
 }
 
-// exits reports whether a line says with which code something ended.
+// exits reports whether a line gives an exit code.
 func exits(s string) bool {
 	for i := 0; ; {
 		at := strings.IndexAny(s[i:], "eE")
@@ -166,7 +166,8 @@ func exits(s string) bool {
 	}
 }
 
-// shape is a hash of a line that numbers do not change: lines of one shape say the same of another.
+// shape returns a hash of a line without its numbers: lines of one shape say the same of different
+// things.
 func shape(s string) uint64 {
 	const offset, prime = 14695981039346656037, 1099511628211 // FNV-1a
 	h, digits := uint64(offset), false

@@ -1,5 +1,5 @@
-// Package eval measures what detectors and models find in labelled sessions: precision and recall,
-// with 95 % confidence intervals. Begin with Measure.
+// Package eval measures the findings of detectors and models in labelled sessions: precision and
+// recall, with 95 % confidence intervals. Begin with Measure.
 package eval
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// A Study returns what a session taught. Its result counts even beside an error.
+// A Study returns the reflection of a session. Its result counts even beside an error.
 type Study func(ctx context.Context, s transcript.Session, events []transcript.Event) (record.Reflection, error)
 
 // A Subject is measured. A model is measured twice: by itself, and together with the detectors.
@@ -29,10 +29,10 @@ type Subject struct {
 	Model bool
 }
 
-// Detectors is the name of the subject without a model.
+// Detectors names the subject without a model.
 const Detectors = "detectors"
 
-// Rows returns the names of the rows that the subject gives.
+// Rows returns the names of the subject's rows.
 func (r Subject) Rows() []string {
 	if r.Model {
 		return []string{r.Name, Detectors + " + " + r.Name}
@@ -45,7 +45,8 @@ func ByDetectors(_ context.Context, s transcript.Session, events []transcript.Ev
 	return reflect.Study(s, events), nil
 }
 
-// ByModel studies a session with a model and the detectors. Without an answer only theirs counts.
+// ByModel studies a session with a model and the detectors. Without an answer only the detectors'
+// findings count.
 func ByModel(m *prompts.Model, set prompts.Set) Study {
 	return func(ctx context.Context, s transcript.Session, events []transcript.Event) (record.Reflection, error) {
 		base := reflect.Study(s, events)
@@ -70,10 +71,10 @@ type Row struct {
 	Recall    float64   `json:"recall"`
 	Classes   []Share   `json:"classes"`   // recall, by class of label
 	Detectors []Share   `json:"detectors"` // precision, by detector
-	Policy    []Share   `json:"policy"`    // precision of what a policy may accept unasked after one session, and of the rest
+	Policy    []Share   `json:"policy"`    // precision of candidates that a policy may accept after one session, and of the rest
 	Mistakes  []Mistake `json:"mistakes"`
 
-	Cause error `json:"-"` // why the first of the failed sessions failed
+	Cause error `json:"-"` // why the first failed session failed
 }
 
 // A Share is a part of a count, with its 95 % confidence interval.
@@ -99,16 +100,16 @@ func parts(by map[string]labelled.Share) []Share {
 	return out
 }
 
-// A Mistake is a statement that is wrong or was missed.
+// A Mistake is a wrong or missed statement.
 type Mistake struct {
 	File  string `json:"file"`
 	What  string `json:"what"`  // wrong or missed
-	Class string `json:"class"` // of what is wrong the detector, of what was missed the label's class
+	Class string `json:"class"` // the detector of a wrong one, the label's class of a missed one
 	Text  string `json:"text"`
 }
 
 // Measure has a subject study every labelled session and returns a row for each of its names. step
-// hears the number of each label before it is read.
+// receives the number of each label before it is read.
 func Measure(ctx context.Context, labels []labelled.Label, r Subject, step func(n int)) ([]Row, error) {
 	rows := make([]Row, len(r.Rows()))
 	scores := make([]labelled.Score, len(rows))
@@ -169,7 +170,7 @@ func Measure(ctx context.Context, labels []labelled.Label, r Subject, step func(
 	return rows, nil
 }
 
-// redacted returns events as a session keeps them, without secrets.
+// redacted returns events as a stored session has them, without secrets.
 func redacted(scanner *redact.Scanner, events []transcript.Event) ([]transcript.Event, error) {
 	raw, err := json.Marshal(events)
 	if err != nil {

@@ -24,13 +24,13 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// Index is the name of the file of labels in a folder: JSONL, a line for each transcript.
+// Index is the name of the file of labels in a folder: JSONL, one line per transcript.
 const Index = "labels.jsonl"
 
-// maxLine is the longest line of labels, in bytes.
+// maxLine bounds a line of labels, in bytes.
 const maxLine = 1 << 20
 
-// Label says what a transcript teaches.
+// Label describes the lessons of a transcript.
 type Label struct {
 	Session string        `json:"session"` // name of the transcript's file
 	Want    []Expectation `json:"want"`    // must be found
@@ -41,8 +41,8 @@ type Label struct {
 
 // Expectation is a statement that may be found.
 type Expectation struct {
-	Class  string   `json:"class"`  // sort of detector that should find it
-	About  []string `json:"about"`  // patterns (RE2, letters of either case), every one of which its text must have
+	Class  string   `json:"class"`  // kind of detector that should find it
+	About  []string `json:"about"`  // patterns (RE2, case-insensitive), all of which its text must match
 	Accept string   `json:"accept"` // the statement as a colleague would write it
 
 	about []*regexp.Regexp
@@ -108,7 +108,7 @@ func (l *Label) prepare() error {
 	return nil
 }
 
-// Matches reports whether every pattern stands in a candidate's statement, body and paths.
+// Matches reports whether every pattern matches a candidate's statement, body and paths.
 func (e Expectation) Matches(c record.Candidate) bool {
 	text := c.Text + "\n" + c.Body + "\n" + strings.Join(c.Paths, "\n")
 	for _, re := range e.about {
@@ -119,7 +119,7 @@ func (e Expectation) Matches(c record.Candidate) bool {
 	return true
 }
 
-// A Session is one session of a transcript, with its events as the transcript has them.
+// A Session is one session of a transcript, with its original events.
 type Session struct {
 	transcript.Session
 	Events []transcript.Event
@@ -163,9 +163,8 @@ func open(name string) (*os.File, error) {
 	return f, err
 }
 
-// A Verdict is what was found in a transcript, held against its label. Weak candidates are in none
-// of its lists: they are no proposals yet. A candidate may match several expectations, and several
-// one.
+// A Verdict compares the findings in a transcript with its label. Weak candidates are in none of
+// its lists, because they are not proposals yet. Candidates and expectations match many to many.
 type Verdict struct {
 	Right   []record.Candidate // wanted
 	Allowed []record.Candidate
@@ -174,7 +173,7 @@ type Verdict struct {
 	Missed  []Expectation      // wanted
 }
 
-// Judge holds what was found in all sessions of the transcript against the label.
+// Judge compares the findings in all sessions of the transcript with the label.
 func (l Label) Judge(candidates []record.Candidate) Verdict {
 	var v Verdict
 	found := make([]bool, len(l.Want))
@@ -207,14 +206,14 @@ func (l Label) Judge(candidates []record.Candidate) Verdict {
 	return v
 }
 
-// A Score counts how candidates and expectations met.
+// A Score counts the matches of candidates and expectations.
 type Score struct {
 	Right, Allowed, Wrong int // candidates
 	Found, Missed         int // expectations
 
 	Classes   map[string]Share // expectations found, by their class
-	Detectors map[string]Share // right candidates of those right or wrong, by detector
-	AtOnce    Share            // right ones of those that a policy may accept unasked after one session
+	Detectors map[string]Share // right candidates among those right or wrong, by detector
+	AtOnce    Share            // right ones among those that a policy may accept after one session
 	Waiting   Share            // right ones of the others
 }
 

@@ -101,7 +101,7 @@ func TestTranscriptThatCannotBeReadIsNamed(t *testing.T) {
 	}
 }
 
-// The figures are those of Wilson's paper and of tables made from it.
+// The figures come from Wilson's paper and from tables based on it.
 func TestInterval(t *testing.T) {
 	for _, c := range []struct {
 		s         Share
