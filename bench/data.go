@@ -15,7 +15,7 @@ var words = []string{"export", "import", "latency", "widget", "billing", "invoic
 	"worker", "cache", "token", "session", "index", "query", "planner", "replica", "deploy", "staging", "release", "branch", "commit", "review",
 	"linter", "format", "module", "package", "client", "server", "handler", "router", "template", "render", "layout", "button", "dialog", "locale"}
 
-// sentence is some words in an order that depends on the seed alone.
+// sentence returns n words in an order that depends on the seed alone.
 func sentence(r *rand.Rand, n int) string {
 	var b bytes.Buffer
 	for i := range n {
@@ -27,7 +27,7 @@ func sentence(r *rand.Rand, n int) string {
 	return b.String()
 }
 
-// statements is n lines that import takes, of about 600 bytes as a file each.
+// statements returns n lines for import, about 600 bytes each as a file.
 func statements(n int) []byte {
 	r := rand.New(rand.NewPCG(1, 2))
 	var b bytes.Buffer
@@ -41,7 +41,7 @@ func statements(n int) []byte {
 	return b.Bytes()
 }
 
-// transcript is a Claude Code transcript of about size bytes: prompts, commands, long outputs.
+// transcript returns a Claude Code transcript of about size bytes: prompts, commands, long outputs.
 func transcript(size int) []byte {
 	r := rand.New(rand.NewPCG(3, 4))
 	var b bytes.Buffer
@@ -61,9 +61,8 @@ func transcript(size int) []byte {
 	return b.Bytes()
 }
 
-// peak runs a command and returns the most memory it held, in bytes; 0 where that cannot be
-// told. It is read from the kernel while the command runs: what wait reports begins with the
-// memory of the process that started it.
+// peak runs a command and returns its peak memory in bytes, or 0 if unknown. It asks the kernel
+// while the command runs, because the value of wait includes the parent's memory at the start.
 func peak(dir string, stdin []byte, name string, args ...string) int64 {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir
@@ -87,7 +86,7 @@ func peak(dir string, stdin []byte, name string, args ...string) int64 {
 	}
 }
 
-// highWater is the most memory a running process has held so far, in bytes, by Linux's account.
+// highWater returns the peak memory of a running process so far, in bytes, by Linux's account.
 func highWater(pid int) int64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

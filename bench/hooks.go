@@ -16,9 +16,9 @@ const (
 	startBudget = 10 * time.Millisecond // at the start of a session
 )
 
-// hooks measures what an agent is made to wait for: the hook at the end of a turn and that at the
-// start of a session, in repositories with no memories, some, many, and many old sessions. hello is
-// a program that tells how fast the machine is.
+// hooks measures an agent's waiting time: for the hooks at the end of a turn and at the start of a
+// session. It uses repositories without memories, with some, with many, and with many old sessions.
+// hello is a program that shows the speed of the machine.
 func (b *bench) hooks(large, hello string) error {
 	version := b.measure(large, nil, "git", "--version")
 	var ends, starts []time.Duration
@@ -55,13 +55,13 @@ func (b *bench) hooks(large, hello string) error {
 	return nil
 }
 
-// hook measures one event of Claude Code, each time of another session, and waits in between for
-// the worker that it leaves.
+// hook measures one event of Claude Code, each time of another session. In between it waits for the
+// worker.
 func (b *bench) hook(dir, transcript, event string) figure {
 	var walls, cpus []time.Duration
 	for i := range b.rounds + 1 {
 		f := once(dir, payload(dir, transcript, event, i), b.bin, "hook", "claude")
-		if i > 0 { // the first one finds nothing that was kept for it
+		if i > 0 { // the first run finds no prepared block
 			walls, cpus = append(walls, f.wall), append(cpus, f.cpu)
 		}
 		idle(dir)
@@ -75,7 +75,7 @@ func payload(dir, transcript, event string, i int) []byte {
 	return line
 }
 
-// idle waits until no worker has anything to do in a repository.
+// idle waits until no worker has work in a repository.
 func idle(dir string) {
 	for range 2000 {
 		time.Sleep(5 * time.Millisecond)
@@ -87,7 +87,7 @@ func idle(dir string) {
 	}
 }
 
-// oldSessions is a file of sessions in the generic form, one a line.
+// oldSessions returns a file of sessions in the generic form, one per line.
 func oldSessions(n int) []byte {
 	var out bytes.Buffer
 	for i := range n {

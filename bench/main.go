@@ -1,11 +1,11 @@
-// Command bench measures what Reverie promises about its cost, each figure beside plain git or
-// a bare Go program in the same run, and prints a table.
+// Command bench measures the promised costs of Reverie, each figure beside plain git or a bare Go
+// program in the same run, and prints a table.
 //
 //	go run ./bench           # about a minute
 //	go run ./bench -n 2000   # smaller stores
 //
-// Figures are medians over processes started cold; cpu is user and system time of the process
-// and its children. A line that is over its budget is marked, and the command then exits 1.
+// Figures are medians over processes started cold; cpu is user and system time of the process and
+// its children. A line over its budget is marked, and the command then exits 1.
 package main
 
 import (
@@ -49,7 +49,7 @@ type bench struct {
 	rounds int
 	over   int
 
-	scaled, literal int // budgets in milliseconds that this machine stretches, and those kept all the same
+	scaled, literal int // millisecond budgets extended for this machine, and those met literally
 }
 
 func (b *bench) run(n int) error {
@@ -58,7 +58,7 @@ func (b *bench) run(n int) error {
 	if err := os.WriteFile(filepath.Join(b.dir, "hello.go"), []byte("package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(\"hello\") }\n"), 0o644); err != nil {
 		return err
 	}
-	os.Setenv("CGO_ENABLED", "0") // as README has it: a program linked with C takes 2 ms more to start
+	os.Setenv("CGO_ENABLED", "0") // as in README: a program linked with C takes 2 ms more to start
 	if err := build("", b.bin, "-tags", "urfave_cli_no_docs", "-trimpath", "-ldflags=-s -w", "./cmd/reverie"); err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func build(dir, out string, args ...string) error {
 	return os.WriteFile(out, text, 0o755)
 }
 
-// redaction measures how fast text is freed of secrets, line by line, on one processor.
+// redaction measures the speed of redaction, line by line, on one processor.
 func (b *bench) redaction() {
 	lines := strings.SplitAfter(string(transcript(8<<20)), "\n")
 	size := 0
@@ -166,7 +166,7 @@ func (b *bench) redaction() {
 // figure is a median over processes.
 type figure struct{ wall, cpu time.Duration }
 
-// measure runs a command b.rounds times in dir, each time with more arguments from extra.
+// measure runs a command b.rounds times in dir, each time with further arguments from extra.
 func (b *bench) measure(dir string, extra func() []string, name string, args ...string) figure {
 	var walls, cpus []time.Duration
 	for range b.rounds {
@@ -232,7 +232,7 @@ func (b *bench) plainCommit(dir string) figure {
 	return figure{median(walls), median(cpus)}
 }
 
-// rebuild measures a reading command whose cache is gone, beside cat-file over the same blobs.
+// rebuild measures a reading command without its cache, beside cat-file over the same blobs.
 func (b *bench) rebuild(dir string) (ours, cat figure, err error) {
 	id := strings.Trim(output(dir, b.bin, "-q", "list", "-n", "1"), " ")[:8]
 	blobs := []byte(output(dir, "git", "ls-tree", "-r", "--format=%(objectname)", "reverie/memory", "memories/") + "\n")
@@ -247,7 +247,7 @@ func (b *bench) rebuild(dir string) (ours, cat figure, err error) {
 	return figure{wall: median(a)}, figure{wall: median(c)}, nil
 }
 
-// review measures a listing of 200 operations that wait.
+// review measures a listing of 200 pending operations.
 func (b *bench) review() (figure, error) {
 	dir, err := b.repo("review")
 	if err != nil {
@@ -331,8 +331,8 @@ func (b *bench) repo(name string) (string, error) {
 	return dir, sh(dir, "git", "commit", "-q", "--allow-empty", "-m", "one")
 }
 
-// store makes a repository with n memories, and waits until what git says of it may be kept:
-// nothing is of a configuration that has just been written.
+// store makes a repository with n memories, and waits until git's answers about it may be cached:
+// the configuration must not be too fresh.
 func (b *bench) store(name string, n int) (string, error) {
 	dir, err := b.repo(name)
 	if err == nil {

@@ -52,7 +52,7 @@ func (b *bench) search(large string, n int, before, after, hello figure) error {
 	return b.growth()
 }
 
-// growth measures what the search adds to a program that has the memories already.
+// growth measures the cost of the search for a program that already has the memories.
 func (b *bench) growth() error {
 	const before = `package main
 
@@ -103,7 +103,7 @@ func main() {
 	return nil
 }
 
-// field is the value of a field of a line of JSON, as it is written there.
+// field returns the raw value of a field in a line of JSON.
 func field(line, name string) string {
 	_, rest, _ := strings.Cut(line, `"`+name+`":"`)
 	for i := 0; i < len(rest); i++ {

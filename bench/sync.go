@@ -7,7 +7,7 @@ import (
 )
 
 // sync measures a sync that publishes one new memory of a large store, beside one git fetch and one
-// git push of the same branch, durable like ours.
+// git push of the same branch, equally durable.
 func (b *bench) sync(dir string) error {
 	remote := filepath.Join(b.dir, "remote.git")
 	if err := sh("", "git", "init", "-q", "--bare", remote); err != nil {

@@ -64,8 +64,8 @@ func TestClientsTeachAndAreTaught(t *testing.T) {
 	})
 }
 
-// settings are the texts of the agent's settings, but for what the agent itself writes while it
-// runs.
+// settings returns the texts of the agent's settings, without parts that the agent itself writes
+// while running.
 func (l *lab) settings() map[string]string {
 	l.t.Helper()
 	found := map[string]string{}
@@ -78,7 +78,7 @@ func (l *lab) settings() map[string]string {
 	return found
 }
 
-// wantStory waits until the one session that is kept tells a story.
+// wantStory waits until the only kept session tells a story.
 func (l *lab) wantStory(want ...string) {
 	l.t.Helper()
 	diff := ""
@@ -103,7 +103,7 @@ var block = regexp.MustCompile(`(?s)<reverie-memory\b.*?</reverie-memory>`)
 // given returns Reverie's text in a request. Gemini CLI escapes its angle brackets as in HTML.
 func given(r request) string { return block.FindString(html.UnescapeString(r.text())) }
 
-// steps are the requests that took a step of a turn.
+// steps returns the requests that took a step of a turn.
 func steps(all []request) []request {
 	return slices.DeleteFunc(slices.Clone(all), func(r request) bool { return r.Kind != stepped })
 }
@@ -175,18 +175,18 @@ func TestKilledClientsLoseNothing(t *testing.T) {
 		}
 		l.settle()
 		l.later(time.Hour)
-		l.must("list") // any command finds what was left
+		l.must("list") // any command finds the leftovers
 		l.wantStory("user: Run the test. "+rule, command+": failed 1")
 		l.eventually("the user's rule is a memory", func() bool { return strings.Contains(l.must("list"), rule) })
 	})
 }
 
-// Codex runs no hook that its user has not approved, and says nothing about it; doctor does.
+// Codex runs no hook without its user's approval, and says nothing about it; doctor does.
 func TestUnapprovedHooksOfCodexAreFound(t *testing.T) {
 	inClients(t, []string{"codex"}, func(l *lab) {
 		t := l.t
 		l.install()
-		l.c.extra = nil // it was told to take hooks as approved
+		l.c.extra = nil // it was told to treat hooks as approved
 		l.model.play(l.fixing("Mend the test."), turn{"Thanks.", []step{{Say: "I will."}}})
 		l.run(l.c.session("Mend the test.")...)
 		if got := l.kept(); len(got) > 0 {
@@ -205,7 +205,7 @@ func TestUnapprovedHooksOfCodexAreFound(t *testing.T) {
 	})
 }
 
-// approve does what the user of Codex does in /hooks: it notes the hashes that Codex tells.
+// approve does what the user of Codex does in /hooks: it records the hashes that Codex shows.
 func (l *lab) approve() {
 	l.t.Helper()
 	cmd := exec.Command(l.program()[0], "app-server")
@@ -279,7 +279,7 @@ func TestClientsSubagentsKeepTheirParent(t *testing.T) {
 	})
 }
 
-// later lets time pass for what waits in the spool.
+// later lets time pass for the spooled events.
 func (l *lab) later(passed time.Duration) {
 	l.t.Helper()
 	then := time.Now().Add(-passed)
@@ -293,7 +293,7 @@ func (l *lab) later(passed time.Duration) {
 
 var spoolTime = regexp.MustCompile(`"time":"[^"]*"`)
 
-// spool are the files in which events wait.
+// spool lists the files of spooled events.
 func (l *lab) spool() []string {
 	l.t.Helper()
 	return slices.DeleteFunc(files(l.t, filepath.Join(l.repo, ".git", "reverie", "spool")), func(path string) bool {
@@ -301,7 +301,7 @@ func (l *lab) spool() []string {
 	})
 }
 
-// written reports whether a text is in a file that the agent keeps.
+// written reports whether a text is in one of the agent's files.
 func (l *lab) written(text string) bool {
 	l.t.Helper()
 	return slices.ContainsFunc(files(l.t, l.home), func(path string) bool {
@@ -310,7 +310,7 @@ func (l *lab) written(text string) bool {
 	})
 }
 
-// spooled are the kinds of events that wait in the spool.
+// spooled returns the kinds of the spooled events.
 func (l *lab) spooled() []string {
 	l.t.Helper()
 	var kinds []string
@@ -326,7 +326,7 @@ func (l *lab) spooled() []string {
 	return kinds
 }
 
-// An agent whose hook is gone, or never ends, does its work all the same.
+// An agent with a missing or endless hook does its work all the same.
 func TestClientsDoWithoutTheHook(t *testing.T) {
 	for _, c := range []struct{ name, program string }{
 		{"missing", ""},
@@ -348,7 +348,7 @@ func TestClientsDoWithoutTheHook(t *testing.T) {
 				if len(all) == 0 || !strings.Contains(newest(all).text(), "all is well") {
 					l.t.Errorf("the agent did not come to its end: %s", a)
 				}
-				for pid := range l.left() { // what hangs, hangs on
+				for pid := range l.left() { // hung processes stay
 					syscall.Kill(pid, syscall.SIGKILL)
 				}
 			})
@@ -356,7 +356,7 @@ func TestClientsDoWithoutTheHook(t *testing.T) {
 	}
 }
 
-// eventually waits until a fact holds that a worker brings about in the background.
+// eventually waits until a fact holds that a worker establishes in the background.
 func (l *lab) eventually(fact string, holds func() bool) {
 	l.t.Helper()
 	for end := time.Now().Add(time.Minute); !holds(); time.Sleep(100 * time.Millisecond) {
@@ -378,7 +378,7 @@ func TestOpenCodeCommandsAreNoWordsOfTheUsers(t *testing.T) {
 	inClients(t, []string{"opencode"}, func(l *lab) {
 		write(l.t, filepath.Join(l.repo, ".opencode/command/review.md"), "---\ndescription: Look at it\n---\n\n"+rule+" Now look at $ARGUMENTS.\n")
 		for name, text := range map[string]string{"node_modules/.keep": "", "package-lock.json": read(l.t, filepath.Join(l.home, ".config/opencode/package-lock.json"))} {
-			write(l.t, filepath.Join(l.repo, ".opencode", name), text) // or it tries to install a package there
+			write(l.t, filepath.Join(l.repo, ".opencode", name), text) // otherwise it tries to install a package there
 		}
 		l.install()
 		l.model.play(turn{"Now look at", []step{{Say: "I have."}}}, turn{"Thanks.", []step{{Say: "I did."}}})

@@ -20,7 +20,8 @@ import (
 // mostMemory bounds the extra memory of a command beside a bomb, in bytes.
 const mostMemory = 300 << 20
 
-// An object is written straight into a repository: git itself would refuse some, or take its time.
+// plainObject writes an object straight into a repository: git itself would refuse some, or take
+// its time.
 func plainObject(t *testing.T, dir, kind string, size int64, data io.Reader) string {
 	t.Helper()
 	sum := sha1.New()
@@ -61,7 +62,7 @@ func treeObject(t *testing.T, dir string, rows ...string) string {
 	return plainObject(t, dir, "tree", int64(len(text)), strings.NewReader(text))
 }
 
-// wide is a folder of so many entries that all have one content.
+// wide returns a folder of many entries with one content.
 func wide(t *testing.T, dir, mode, suffix, id string, entries int) string {
 	t.Helper()
 	raw, _ := hex.DecodeString(id)
@@ -81,7 +82,7 @@ func wide(t *testing.T, dir, mode, suffix, id string, entries int) string {
 	return plainObject(t, dir, "tree", int64(each)*int64(entries), r)
 }
 
-// deep nests a folder in others, each of which has the one below under some names.
+// deep nests a folder in others, each of which has the next under several names.
 func deep(t *testing.T, dir, id string, levels int, names ...string) string {
 	t.Helper()
 	for range levels {
@@ -96,7 +97,7 @@ func deep(t *testing.T, dir, id string, levels int, names ...string) string {
 
 var tenNames = strings.Fields("d0 d1 d2 d3 d4 d5 d6 d7 d8 d9")
 
-// zeros is so many bytes that pack to a thousandth.
+// zeros returns a blob of size zero bytes, which packs to a thousandth.
 func zeros(t *testing.T, dir string, size int64) string {
 	t.Helper()
 	return plainObject(t, dir, "blob", size, io.LimitReader(zeroReader{}, size))

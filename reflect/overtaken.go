@@ -47,10 +47,10 @@ func overtaken(v *view, c record.Candidate) bool {
 	return false
 }
 
-// testFile matches files that change with the code that they try, and not the other way round.
+// testFile matches files that change with the code that they test, and not the other way round.
 var testFile = lazy(`(?i)(?:^|[/_.-])(?:tests?|spec|e2e|testdata|__tests__)(?:[/_.-]|$)`)
 
-// mentionedLater tells whether an edit after act i puts a name into a file.
+// mentionedLater reports whether an edit after act i puts a name into a file.
 func mentionedLater(v *view, i int, name string) bool {
 	for _, a := range v.acts[i+1:] {
 		if a.edit && mentions(v.events[a.call].New, name) {
@@ -60,7 +60,7 @@ func mentionedLater(v *view, i int, name string) bool {
 	return false
 }
 
-// lineChanged tells whether an edit changed a line that has a name.
+// lineChanged reports whether an edit changed a line that contains a name.
 func lineChanged(e *transcript.Event, name string) bool {
 	was, now := changedLines(e.Old, e.New)
 	for _, line := range append(was, now...) {

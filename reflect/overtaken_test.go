@@ -8,8 +8,8 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// A statement about code that the session then changed is stale; a rule is not about code as it
-// stands.
+// A statement about code that the session then changed is stale; a rule is not about the present
+// code.
 func TestCodeChangedSince(t *testing.T) {
 	const fact, rule, diagnosis = "`loadTable` reads the whole table into memory.", "Always use `formatDay` for dates.", "An agent's diagnosis: `loadTable` never closes its rows."
 	edit := func(path, was, now string) []transcript.Event {

@@ -2,10 +2,10 @@ package reflect
 
 import "github.com/reverie-memory/reverie/internal/pattern"
 
-// lazy is a pattern that is compiled when it is first used.
+// lazy returns a pattern that is compiled at first use.
 func lazy(expr string) *pattern.Pattern { return pattern.New(expr) }
 
-// set is the set of the words of a text.
+// set returns the set of the words of a text.
 func set(text string) *pattern.Words { return pattern.NewWords(text) }
 
 var (
@@ -21,8 +21,8 @@ var (
 	redacted = lazy(`\[redacted:[^\]]*\]`)
 )
 
-// verbatim are the words of a statement that are not its own: what is quoted or marked as code, and
-// names with dots or colons in them. A "here" at a clause's end means the repository.
+// verbatim matches foreign words in a statement: quoted text, code, and names with inner dots or
+// colons. A "here" at a clause's end means the repository.
 var (
 	verbatim   = lazy("`[^`]*`|\"[^\"]*\"|“[^”]*”|「[^」]*」|\\b\\w+(?:(?:\\.|::?)\\w+)+")
 	hereInRepo = lazy(`(?i)\bhere([.,;:!)]|$)`)

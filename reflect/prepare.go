@@ -12,7 +12,7 @@ var (
 	serviceError = lazy(`(?i)econnrefused|connection refused|could not connect|can't connect|cannot connect|failed to connect|no such host|enotfound|daemon|connect: `)
 	moduleError  = lazy(`(?i)module|package|import|command not found|: not found|no such file|executable|gem |library`)
 
-	// preparing words name tasks and scripts that set the ground rather than test it.
+	// preparing matches names of tasks and scripts that prepare the ground rather than test it.
 	preparing = lazy(`(?i)(?:^|[-_:./ ])(?:setup|set-up|install|deps|dependencies|bootstrap|init|prepare|prebuild|provision|` +
 		`configure|generate|gen|codegen|proto|protos|buf|graphql-codegen|sqlc|wire|mockgen|mocks|stringer|` +
 		`migrate|migrations?|migration|upgrade|seed|db|database|schema|prisma|drizzle-kit|alembic|up|start|` +
@@ -22,13 +22,13 @@ var (
 		`gen|codegen|update-\w+)(?:$|[-_:./ ])|--fix\b|--write\b`)
 )
 
-// oneTime programs are run once, for an effect of the day.
+// oneTime lists programs that run once, for a momentary effect.
 var oneTime = set(`
 	rm mv cp mkdir rmdir chmod chown ln touch kill pkill killall curl wget ssh scp rsync apply_patch
 	source . tar unzip zip brew apt apt-get patch cmd set ulimit reverie`)
 
-// worthFixing tells whether a failing command is one a colleague would run again: the
-// project's own, not a look around or a one-time act.
+// worthFixing reports whether a failing command is one that a colleague would run again: the
+// project's own, neither an inspection nor a one-time act.
 func worthFixing(s step) bool {
 	if oneTime.Has(s.words[0]) {
 		return false
@@ -49,19 +49,19 @@ func worthFixing(s step) bool {
 	return true
 }
 
-// gitLooks are the commands of git that leave the work tree as it is.
+// gitLooks lists git commands that leave the work tree unchanged.
 var gitLooks = set(`
 	status diff log show add commit branch rev-parse blame ls-files remote fetch describe grep push
 	config check-ignore cat-file tag shortlog reflog worktree`)
 
-// looks tells whether a command only shows something.
+// looks reports whether a command only shows something.
 func looks(s step) bool {
 	return readOnly.Has(s.words[0]) || len(s.words) == 2 && showsVersion.Has(s.words[1])
 }
 
 var showsVersion = set("-v -V --version version")
 
-// cleans tells whether a command takes away what a build makes again.
+// cleans reports whether a command removes files that a build makes again.
 func cleans(s step) bool {
 	if s.words[0] != "rm" || len(s.words) < 2 {
 		return false
@@ -76,27 +76,27 @@ func cleans(s step) bool {
 
 var made = lazy(`(?i)^(?:\./)?(?:[\w.-]+/)*(?:build\w*|dist|out|target|node_modules|\.cache|__pycache__|\.next|CMakeCache\.txt|CMakeFiles)(?:/[\w.*-]+)?/?$`)
 
-// outfitting commands bring in what the checkout only points at, or choose the version of a
-// language that the project names: whatever the error, they set the ground.
+// outfitting matches commands that fetch referenced parts of the checkout, or select the project's
+// version of a language: after any error, they prepare the ground.
 var outfitting = lazy(`\b(?:git (?:submodule (?:update|init|sync)|lfs (?:pull|fetch|checkout|install)|fetch (?:origin )?--(?:tags|unshallow))|` +
 	`(?:nvm|fnm|n|volta|pyenv|rbenv|sdk|asdf|jenv|mise|conda|corepack|rustup|nix|direnv) ` +
 	`(?:use|pin|auto|local|shell|env|install|activate|enable|prepare|override|default|develop|allow))\b`)
 
-// outfits tells whether a command is one of outfitting.
+// outfits reports whether a command matches outfitting.
 func outfits(s step) bool { return outfitting.MatchString(s.key) }
 
-// ofShell are programs that change nothing but the shell they run in.
+// ofShell lists programs that change only their own shell.
 var ofShell = set("nvm fnm source . conda pyenv rbenv sdk asdf")
 
-// changers are programs that change files or the machine.
+// changers lists programs that change files or the machine.
 var changers = set(`
 	rm mv cp ln chmod kill pkill killall apply_patch patch sed perl tee touch docker systemctl python
 	python3 node pip pip3`)
 
-// changes tells whether a command that prepares nothing may still have repaired something.
+// changes reports whether a command that prepares nothing may still have repaired something.
 func changes(s step) bool {
 	if len(s.words) > 2 && s.words[0] == "go" && s.words[1] == "mod" {
-		return s.words[2] != "download" // what it repairs is committed and stays repaired
+		return s.words[2] != "download" // its repair is committed and lasts
 	}
 	if s.words[0] == "git" {
 		return len(s.words) > 1 && !gitLooks.Has(s.words[1])
@@ -104,22 +104,22 @@ func changes(s step) bool {
 	return changers.Has(s.words[0]) || installsNew(s)
 }
 
-// installsNew tells whether a command adds a dependency by name: ordinary development.
+// installsNew reports whether a command adds a dependency by name, which is ordinary development.
 func installsNew(s step) bool {
 	added, removed := packages(s)
 	return len(added)+len(removed) > 0
 }
 
-// installing commands bring in what the project declares, or a tool of the system.
+// installing matches commands that install the project's declared dependencies, or a tool of the
+// system.
 var installing = lazy(`^(?:bunx |npx |sudo |uv |-m )?(?:[np]*npm|yarn|bun|pip3?|python3? -m pip|poetry|uv|pipenv|pdm|bundle|composer|mix|go|go mod|cargo|dotnet|rustup \w+|` +
 	`playwright|apt(?:-get)?|apk|dnf|yum|brew|pre-commit|flutter pub|dart pub|pod|terraform|tofu|conda env|mise|helm)(?: -\S+)* ` +
 	`(?:install|ci|sync|get|deps\.get|download|vendor|fetch|restore|add|init|create|update|trust|rebuild|dependency)\b|^(?:yarn|bundle)$|\b(?:husky|playwright install|pip install|xcode-select)\b`)
 
-// installs tells whether a command brings in what the project already declares, or a system
-// package.
+// installs reports whether a command installs declared dependencies, or a system package.
 func installs(s step) bool { return !installsNew(s) && installing.MatchString(s.key) }
 
-// namesSource tells whether a command is aimed at a source file, as `gofmt -w a.go` is.
+// namesSource reports whether a command is aimed at a source file, like `gofmt -w a.go`.
 func namesSource(s step) bool {
 	for i, w := range s.words[1:] {
 		if sourceFile.MatchString(unquote(w)) && !elsewhere(w) && !(i == 0 && scriptHost.Has(s.words[0])) {
@@ -129,15 +129,15 @@ func namesSource(s step) bool {
 	return false
 }
 
-// starting commands start a service.
+// starting matches commands that start a service.
 var starting = lazy(`\b(?:docker|podman)(?:[ -]compose)?\b.* (?:up|start|run)\b|\b(?:docker|podman) (?:start|run)\b|\bsystemctl start|^service \S+ start|` +
 	`\bpg_ctl|\bredis-server|\bdockerd|\bkind create|\b(?:brew services|minikube|colima|supabase|localstack|emulators?:?) ?start|\b(?:tilt|vagrant) up`)
 
-// starts tells whether a command starts a service.
+// starts reports whether a command starts a service.
 func starts(s step) bool { return starting.MatchString(s.key) }
 
-// prepares tells whether a command sets the ground for others: installs, generates,
-// migrates, builds, starts.
+// prepares reports whether a command prepares the ground for others: installs, generates, migrates,
+// builds, starts.
 func prepares(s step, sig signature) bool {
 	if len(s.words) > 1 && inspecting.Has(s.words[1]) {
 		return false
@@ -176,7 +176,7 @@ func prepares(s step, sig signature) bool {
 	return preparing.MatchString(s.key) || projectRunner(s) || formatting.MatchString(s.key)
 }
 
-// inspecting subcommands show how things stand.
+// inspecting lists subcommands that only show a state.
 var inspecting = set(`
 	current heads status history list ls ps show info version --version help --help logs log
 	inspect which doctor describe outdated tree why`)
@@ -186,7 +186,7 @@ var (
 	testTask    = lazy(`(?i)(?:^|[-_:. /])(?:tests?|lint|check|vet|e2e|spec|typecheck|type-check|tsc|ci|coverage|bench|verify)(?:$|[-_:. /])`)
 )
 
-// configEdit tells whether an edit touched only files that configure tools.
+// configEdit reports whether an edit touched only configuration files of tools.
 func (v *view) configEdit(a act) bool {
 	paths := v.events[a.call].Paths
 	if len(paths) == 0 {

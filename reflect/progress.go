@@ -11,18 +11,18 @@ import (
 
 // Progress describes the present state of a session: its requests and results.
 type Progress struct {
-	Asked   []string // what the user typed, the oldest first
-	Changed []string // files that were edited, relative to the session's directory, sorted
+	Asked   []string // the user's typed words, oldest first
+	Changed []string // edited files, relative to the session's directory, sorted
 	Failing []string // commands whose last run failed, in the order of those runs
 	Passing []string // commands whose last run passed, likewise
-	Said    []string // what the user said that is meant to last
+	Said    []string // the user's words that are meant to last
 }
 
 // maxStood bounds the events examined, from the end: the agent waits for the answer.
 const maxStood = 10_000
 
-// Stand returns where a session stands after some events. It is a function of them alone. The
-// events must have been redacted.
+// Stand returns the progress of a session after some events. It depends on them alone. The events
+// must have been redacted.
 func Stand(s transcript.Session, events []transcript.Event) Progress {
 	var p Progress
 	events = events[max(0, len(events)-maxStood):]

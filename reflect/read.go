@@ -17,8 +17,7 @@ import (
 
 // Errors of reading a session with a model.
 var (
-	// ErrUnusable is returned when no answer of a model could be used, though it was told what was
-	// wrong.
+	// ErrUnusable is returned when no answer of a model was usable, even after it was told the faults.
 	ErrUnusable = errors.New("no usable answer")
 	// ErrNoRoom is returned when a model's context is too small for a question about a session.
 	ErrNoRoom = errors.New("no room for a session in the model's context")
@@ -26,14 +25,14 @@ var (
 
 // Reading is a model's reading of a session.
 type Reading struct {
-	Reflection record.Reflection // the detectors' findings, and behind them the model's
-	Parts      int               // in which the session was asked about
-	Asked      int               // questions that were put, again ones too
-	Left       int               // events that no part had room for
+	Reflection record.Reflection // the detectors' findings, followed by the model's
+	Parts      int               // number of parts of the session
+	Asked      int               // questions asked, including repeated ones
+	Left       int               // events without room in any part
 	Found      int               // the model's candidates in Reflection
-	Confirmed  int               // candidates of the model that say what a detector found
-	Refused    map[string]int    // candidates and quotes of the model that were refused, by reason
-	Faults     []string          // what was wrong with answers, and with items of answers, that could not be used
+	Confirmed  int               // candidates of the model that repeat a detector's finding
+	Refused    map[string]int    // refused candidates and quotes of the model, by reason
+	Faults     []string          // faults of unusable answers and items
 }
 
 // Read asks a model about the lessons of a session, and joins those that the events support with
@@ -97,13 +96,14 @@ func asked(n int) string {
 	return fmt.Sprintf("%d answers", n)
 }
 
-// PromptHash is the hash of the prompt that Read asks by.
+// PromptHash returns the hash of Read's prompt.
 func PromptHash(set prompts.Set) (string, error) {
 	frame, err := set.Reflect(prompts.Reflect{Part: 1, Parts: 1, Lines: noLines})
 	return frame.Hash, err
 }
 
-// Questions are those that Read would put first. Without a model they are for one with openContext.
+// Questions returns the questions that Read would ask first. Without a model they suit one with
+// openContext.
 func Questions(m *prompts.Model, set prompts.Set, s transcript.Session, events []transcript.Event, known []string) ([]prompts.Rendered, error) {
 	if m == nil {
 		m = &prompts.Model{Context: openContext}
@@ -115,13 +115,12 @@ func Questions(m *prompts.Model, set prompts.Set, s transcript.Session, events [
 	return q.rendered, nil
 }
 
-// openContext is the context in tokens of a model that is asked elsewhere.
+// openContext is the context, in tokens, of a model asked elsewhere.
 const openContext = 128 << 10
 
-// Import is Read with an answer that was given elsewhere, by a model of that name. Any event that a
-// question may show can be evidence. To import the answers to several questions, give each the
-// Reflection of the one before as its base. An error wraps ErrUnusable when the answer cannot be
-// used.
+// Import is Read with an answer that a model of that name gave elsewhere. Any event that a question
+// may show can be evidence. To import the answers to several questions, pass each the Reflection of
+// the previous one as its base. An error wraps ErrUnusable if the answer is unusable.
 func Import(set prompts.Set, s transcript.Session, events []transcript.Event, base record.Reflection, answer json.RawMessage, model string) (Reading, error) {
 	fail := func(err error) (Reading, error) {
 		return Reading{}, fmt.Errorf("import an answer about session %s/%s: %w", s.Client, s.ID, err)
@@ -152,13 +151,13 @@ type asking struct {
 	parts    [][]line
 	rendered []prompts.Rendered // by part
 	hash     string             // of the prompt
-	left     int                // events that no part had room for
+	left     int                // events without room in any part
 }
 
 // maxTitle bounds the shown part of a session's title, in bytes.
 const maxTitle = 200
 
-// noLines stand for those of a session where only the frame of a question is wanted.
+// noLines replaces the lines of a session to get only the frame of a question.
 var noLines = []prompts.Line{{Who: fromUser}}
 
 // askAbout makes the questions about a session. Known statements take at most a quarter of the
@@ -180,7 +179,7 @@ func askAbout(m *prompts.Model, set prompts.Set, s transcript.Session, events []
 	if len(t.events) == 0 {
 		return out, nil
 	}
-	// A text may grow where it is put into a prompt: then there is room for less of it.
+	// A text may grow inside a prompt, which leaves less room for it.
 	for room := all - length(frame) - prompts.AgainRoom; room >= minRoom; room = room * 3 / 4 {
 		out.parts, out.left = weighed(split(t.lines(room), room))
 		out.rendered = out.rendered[:0]
@@ -203,7 +202,7 @@ func askAbout(m *prompts.Model, set prompts.Set, s transcript.Session, events []
 
 func length(q prompts.Rendered) int { return len(q.System) + len(q.User) }
 
-// fitting are the first of some statements that have room.
+// fitting returns the first of some statements that fit.
 func fitting(known []string, room int) []string {
 	for i, text := range known {
 		if room -= len(text) + 4; room < 0 {
@@ -213,18 +212,18 @@ func fitting(known []string, room int) []string {
 	return known
 }
 
-// A reader collects what the answers to the questions about one session hold.
+// A reader collects the results of the answers about one session.
 type reader struct {
 	gate  *gate
-	shown map[int]*transcript.Event // what a question may show, by number
+	shown map[int]*transcript.Event // events that a question may show, by number
 	base  record.Reflection
-	found []record.Fingerprint // what the detectors found
+	found []record.Fingerprint // findings of the detectors
 	known []record.Fingerprint
 	said  []statementRead
 	out   Reading
 }
 
-// statementRead is a candidate of the model that passed.
+// statementRead is an accepted candidate of the model.
 type statementRead struct {
 	record.Candidate
 	print record.Fingerprint
@@ -253,7 +252,7 @@ func (r *reader) refuse(why string, n int) {
 	}
 }
 
-// put asks a question, and once more where the answer cannot be used.
+// put asks a question, and once more if the answer is unusable.
 func (r *reader) put(ctx context.Context, m *prompts.Model, q prompts.Rendered, part []line) (judgement, error) {
 	again := q
 	for try := 0; ; try++ {
@@ -302,8 +301,7 @@ func (r *reader) take(v judgement) {
 // maxReflection bounds the text of a reflection to which a model's candidates are added, in bytes.
 const maxReflection = record.MaxRecord * 3 / 4
 
-// finish joins what the model found with what the detectors did: theirs first, then what the model
-// is sure of.
+// finish joins the findings: the detectors' first, then the model's.
 func (r *reader) finish(model, digest, prompt string) Reading {
 	slices.SortStableFunc(r.said, func(a, b statementRead) int {
 		if a.sure == b.sure {

@@ -14,8 +14,8 @@ import (
 	"github.com/reverie-memory/reverie/prompts"
 )
 
-// FuzzRead gives any bytes for an answer: nothing panics, the model is asked twice at most, and
-// what passes is in the form that checkReading wants.
+// FuzzRead gives any bytes for an answer. Nothing panics, the model is asked twice at most, and
+// accepted candidates have the form that checkReading requires.
 func FuzzRead(f *testing.F) {
 	good := item("Gateway tests hang unless the mock clock is on.", 0, "the gateway tests hang unless the mock clock is on")
 	f.Add([]byte(replyOf(good)))
@@ -50,7 +50,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// FuzzCandidate gives any texts in an answer of the right form, which FuzzRead seldom does.
+// FuzzCandidate gives any texts in a well-formed answer, which FuzzRead seldom does.
 func FuzzCandidate(f *testing.F) {
 	f.Add("Gateway tests hang unless the mock clock is on.", "", 0, "the gateway tests hang unless", "gateway/**")
 	f.Add("Run `MOCK_CLOCK=1 go test ./gateway` for the gateway.", "As `go test` shows.", 6, "MOCK_CLOCK=1  go\ntest ./gateway", "gateway")
@@ -76,7 +76,7 @@ func FuzzCandidate(f *testing.F) {
 				}
 			}
 			for _, e := range c.Evidence {
-				// Equal but for white space, or, where the event has colours, a part of it.
+				// Equal except for white space, or a part of it if the event has colours.
 				whole := strings.Join(strings.Fields(e.Quote), " ") == strings.Join(strings.Fields(quote), " ")
 				if !whole && len(quote) <= record.MaxQuote && !strings.Contains(events[e.Event].Text, "\x1b") {
 					t.Errorf("quote %q became %q", quote, e.Quote)
@@ -86,8 +86,8 @@ func FuzzCandidate(f *testing.F) {
 	})
 }
 
-// However a session is cut, each part has room, lines are in order, and none is lost while there
-// are few parts.
+// For any split of a session, each part fits, lines are in order, and none is lost while there are
+// few parts.
 func TestSplit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		room := rapid.IntRange(minRoom, 4*minRoom).Draw(t, "room")

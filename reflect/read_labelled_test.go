@@ -13,8 +13,8 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// minPassed is the share of what a careful colleague would keep that must pass when a model says it
-// in the colleague's words, with a quote of the line that has most of them.
+// minPassed is the minimum share of a careful colleague's statements that must pass. The model
+// states each in the colleague's words, and quotes the line with most of them.
 const minPassed = 0.9
 
 // The checks against bad answers must not refuse good ones.
@@ -63,7 +63,7 @@ func TestGoodAnswersPass(t *testing.T) {
 	}
 }
 
-// perfect is the candidate for a statement, resting on the line of the session that has most of its
+// perfect returns the candidate for a statement, citing the line of the session with most of its
 // words.
 func perfect(s labelled.Session, statement string) (prompts.ReflectCandidate, bool) {
 	best, score := prompts.ReflectAnchor{}, 0
@@ -82,8 +82,8 @@ func perfect(s labelled.Session, statement string) (prompts.ReflectCandidate, bo
 	return c, score > 0
 }
 
-// A model can quote what it is shown: each line of a question that is not a mark stands in its
-// event, however short the session had to be made. It would be told that it lies otherwise.
+// A model can quote everything that it sees: each line of a question that is not a marker occurs in
+// its event, even in a shortened session. Otherwise it would be told that its quote is wrong.
 func TestWhatIsShownCanBeQuoted(t *testing.T) {
 	labels, err := labelled.Read(labelledDir)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// scripted is a model that answers by a function and keeps what it was asked.
+// scripted is a model that answers by a function and records its questions.
 type scripted struct {
 	asked  []prompts.Rendered
 	answer func(q prompts.Rendered) (string, error)
@@ -35,7 +35,7 @@ func (s *scripted) model(context_ int) *prompts.Model {
 	}}
 }
 
-// says answers with these in order, with the last again and again.
+// says returns a model with these answers in order, repeating the last.
 func says(answers ...string) *scripted {
 	n := 0
 	return &scripted{answer: func(prompts.Rendered) (string, error) {
@@ -44,7 +44,7 @@ func says(answers ...string) *scripted {
 	}}
 }
 
-// item is a candidate that passes, resting on words of an event.
+// item returns a valid candidate, citing words of an event.
 func item(text string, event int, quote string) prompts.ReflectCandidate {
 	return prompts.ReflectCandidate{Why: "it was said", Kind: "convention", Text: text, Scope: "repository", Sure: "medium",
 		Paths: []string{}, Evidence: []prompts.ReflectAnchor{{Event: event, Quote: quote}}}
@@ -56,7 +56,7 @@ func with(c prompts.ReflectCandidate, change func(*prompts.ReflectCandidate)) pr
 	return c
 }
 
-// replyOf is an answer with these candidates.
+// replyOf returns an answer with these candidates.
 func replyOf(list ...prompts.ReflectCandidate) string {
 	if list == nil {
 		list = []prompts.ReflectCandidate{}
@@ -98,8 +98,8 @@ func read(t *testing.T, m *scripted, s script, known ...string) (Reading, error)
 	return got, err
 }
 
-// checkReading asserts what must hold of every reading: the detectors' findings first and
-// untouched, and the model's no more than that.
+// checkReading asserts the properties of every reading: the detectors' findings come first and
+// unchanged, and the model's count only as readings.
 func checkReading(t testing.TB, events []transcript.Event, base record.Reflection, got Reading) {
 	t.Helper()
 	r := got.Reflection
@@ -304,8 +304,8 @@ func TestAModelConfirmsTheDetectors(t *testing.T) {
 	}
 }
 
-// An item of wrong form costs the others nothing; they are judged as ever, and nothing is asked
-// again.
+// A malformed item does not affect the others: they are judged as always, and no question is
+// repeated.
 func TestAnItemOfWrongFormIsLeftOut(t *testing.T) {
 	good := item("Gateway tests hang unless the mock clock is on.", 0, "the gateway tests hang unless the mock clock is on")
 	forged := item("Gateway tests need a real clock in the north.", 0, "gateway tests need a real clock")
@@ -387,7 +387,7 @@ func TestAModelThatIsAway(t *testing.T) {
 	}
 }
 
-// An error that says that the answer was bad is told to the model like any other fault.
+// An error about a bad answer is reported to the model like any other fault.
 func TestAModelWhoseAnswerIsAnError(t *testing.T) {
 	m := &scripted{}
 	m.answer = func(prompts.Rendered) (string, error) {
@@ -418,7 +418,7 @@ func TestASessionWithNothingToShowIsNotAskedAbout(t *testing.T) {
 	}
 }
 
-// long is a session of n turns with so many bytes each.
+// long returns a session of n turns with size bytes each.
 func long(n, size int) script {
 	var s script
 	for i := range n {
@@ -484,8 +484,8 @@ func TestPartsBeginAtTurns(t *testing.T) {
 		}
 		got = append(got, b.String())
 	}
-	// A line of 100 bytes takes 137. The third turn (3 to 7) has no room in one part: its second
-	// begins with event 3 again.
+	// A line of 100 bytes takes 137. The third turn (3 to 7) does not fit in one part: its second part
+	// repeats event 3.
 	if diff := cmp.Diff([]string{"012", "345", "3678"}, got); diff != "" && !slices.Equal(got, []string{"012", "3456", "378"}) {
 		t.Error(diff)
 	}

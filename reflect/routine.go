@@ -10,16 +10,15 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// Routine: a project's own command, run with success again and again, is how that job is
-// done here. A command that ran less often is offered as weak: other sessions may show the
-// habit.
+// Routine: a project's own command that repeatedly succeeds is the way to do that job here. A
+// command that ran less often becomes a weak candidate, because other sessions may show the habit.
 
 const (
 	routineRuns  = 3 // successes that make a routine
-	routineEdits = 2 // successes that do, if files were edited between them
+	routineEdits = 2 // sufficient successes, if files were edited between them
 )
 
-// purposes names the job of a task by words in its name. The first match counts.
+// purposes maps words in a task's name to its job. The first match counts.
 var purposes = []struct {
 	word *pattern.Pattern
 	job  string
@@ -46,7 +45,7 @@ func taskNamed(words string) *pattern.Pattern {
 func findRoutines(v *view) []finding {
 	type tally struct {
 		acts  []act
-		edits int // successes that had an edit since the one before
+		edits int // successes after an edit since the previous one
 		since int // v's edits at the last success
 	}
 	tallies := map[string]*tally{}
@@ -73,7 +72,7 @@ func findRoutines(v *view) []finding {
 		t.since = edits
 		t.acts = append(t.acts, a)
 	}
-	// The same command in a folder in which the shell happened to stand is no second workflow.
+	// The same command in the shell's chance folder is no second workflow.
 	happened := func(t *tally) bool { return !slices.ContainsFunc(t.acts, func(a act) bool { return !a.stood }) }
 	order = slices.DeleteFunc(order, func(key string) bool {
 		t := tallies[key]
@@ -107,14 +106,14 @@ func findRoutines(v *view) []finding {
 	return out
 }
 
-// routine tells whether a command is one the project defines, for the whole of it, and whose
-// job its name tells.
+// routine reports whether a command is defined by the project, covers the whole of it, and names
+// its job.
 func routine(s step) bool {
 	return projectRunner(s) && !narrow(s) && s.portable() && purpose(s) != ""
 }
 
-// purpose is the job a command does, empty if its name does not tell. The name is that of
-// the task, or else of the script.
+// purpose returns the job of a command, or "" if its name does not tell. The name is the task's, or
+// else the script's.
 func purpose(s step) string {
 	if job := jobNamed(s.tool()); job != "" || !strings.Contains(s.words[0], "/") {
 		return job
@@ -122,8 +121,8 @@ func purpose(s step) string {
 	return jobNamed(path.Base(s.words[0]))
 }
 
-// jobNamed is the job a name tells. In a compound name another verb than that of testing
-// makes it another job, which may be anything: `migrate-test`, `db:test:prepare`.
+// jobNamed returns the job that a name tells. In a compound name, a verb other than that of testing
+// makes it an unknown job: `migrate-test`, `db:test:prepare`.
 func jobNamed(name string) string {
 	for _, p := range purposes {
 		if p.word.MatchString(name) {
@@ -139,8 +138,8 @@ func jobNamed(name string) string {
 var otherVerb = taskNamed("migrate|seed|reset|deploy|start|stop|build|generate|gen|setup|set-up|prepare|clean|install|update|create|" +
 	"drop|publish|release|push|watch|serve|up|down|init|load|dump|wait|kill|restore|sync|debug")
 
-// projectRunner tells whether a command is a task or a script of the project, not a tool
-// that works alike in every project.
+// projectRunner reports whether a command is a task or a script of the project, not a tool with the
+// same effect in every project.
 func projectRunner(s step) bool {
 	w := s.words
 	switch w[0] {
@@ -166,7 +165,7 @@ func projectRunner(s step) bool {
 var packageManager = set("install add remove init create dlx why list ls outdated update upgrade up config cache link unlink " +
 	"import publish pack audit store env patch exec run node import info view login logout ci")
 
-// narrow tells whether a command is aimed at a part: one file, one test, one package.
+// narrow reports whether a command is aimed at a part: one file, one test, one package.
 func narrow(s step) bool {
 	if strings.HasSuffix(purpose(s), "tests") && givesTarget(s) {
 		return true
@@ -196,7 +195,7 @@ func narrow(s step) bool {
 // taskRunner lists programs that pass the words after a task on to its command.
 var taskRunner = set("npm yarn pnpm bun just task mise")
 
-// givesTarget tells whether a word that is no flag follows the task or the script that runs
+// givesTarget reports whether a word other than a flag follows the task or the script that runs
 // tests: `yarn test Badge`, `./run-tests.sh billing`.
 func givesTarget(s step) bool {
 	after := 1
@@ -209,8 +208,8 @@ func givesTarget(s step) bool {
 	return after < len(s.words) && !strings.HasPrefix(s.words[after], "-") && s.words[after] != "run"
 }
 
-// isFolder tells whether a word looks like a folder of the project: no flag, no package
-// scope, no target, no extension (which ./... has, as far as path can tell).
+// isFolder reports whether a word looks like a folder of the project: no flag, no package scope, no
+// target, no extension (which ./... has, as far as path can tell).
 func isFolder(w string) bool {
 	return strings.Contains(w, "/") && !strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "@") && !strings.Contains(w, ":") && path.Ext(w) == ""
 }

@@ -28,8 +28,7 @@ func TestRoutine(t *testing.T) {
 	}
 }
 
-// A command that ran in a folder where the shell happened to stand, and at the root too, is one
-// workflow.
+// A command that ran in the shell's chance folder and also at the root is one workflow.
 func TestFolderTheShellStoodIn(t *testing.T) {
 	zero := 0
 	in := func(dir string) func(*[]transcript.Event) {

@@ -11,14 +11,14 @@ import (
 	"github.com/reverie-memory/reverie/reflect/claim"
 )
 
-// Finding is a candidate with the sentence it was made from, if a person said it.
+// finding is a candidate with the person's sentence it was made from, if any.
 type finding struct {
 	record.Candidate
 	said *sentence
-	why  string // the detector's own reason to refuse it; empty: none
+	why  string // the detector's own reason to refuse it, or empty
 }
 
-// A sentence is one thing a person typed, in words that stand verbatim in an event.
+// A sentence is one statement in a person's typed words, verbatim in an event.
 type sentence struct {
 	claim.Claim
 	event  int    // index of the User event
@@ -42,8 +42,8 @@ func (v *view) typed(event int) {
 	}
 }
 
-// minWeak is the probability from which on a sentence that is not worth a proposal by itself is
-// kept as weak, if another statement may be about the same thing: it may change what is known.
+// minWeak is the probability from which a sentence that is not worth a proposal is kept as weak. It
+// is kept if another statement may be about the same thing, because it may change that.
 const minWeak = 0.2
 
 // findSaid makes candidates of the sentences worth keeping. It marks a sentence as doubtful, for a
@@ -75,7 +75,7 @@ func findSaid(v *view) []finding {
 			}
 		}
 		if weak && !wording.Read(text).Specific() || !weak && !s.Lasts && evidence[len(evidence)-1].Doubt != "" {
-			continue // neither its author nor that it lasts is certain
+			continue // neither its author nor its duration is certain
 		}
 		if !s.Accepted() {
 			for k := range evidence {
@@ -101,7 +101,7 @@ func (v *view) say(s *sentence, kind record.Kind, text string, evidence []record
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// finish gives a statement its capital and its full stop.
+// finish adds the capital and the full stop to a statement.
 func finish(text string) string {
 	text = strings.TrimRight(strings.TrimSpace(text), " .!,;:。！，；：…-–—")
 	if text == "" {
@@ -121,7 +121,7 @@ func finish(text string) string {
 	return text + "."
 }
 
-// plainWord reports whether a word may be given a capital: a path, a command or a symbol may not.
+// plainWord reports whether a word may be capitalised, unlike a path, a command or a symbol.
 func plainWord(w string) bool {
 	w = strings.TrimRight(w, ",.:;'")
 	for i, r := range w {
@@ -132,7 +132,7 @@ func plainWord(w string) bool {
 	return w != "" && wording.Tool(w) == "" && !readOnly.Has(w)
 }
 
-// language tells the language of a text by its script: Korean, Japanese, Chinese, else en.
+// language returns the language of a text by its script: Korean, Japanese, Chinese, else en.
 func language(s string) string {
 	lang := "en"
 	for _, r := range s {
@@ -148,14 +148,14 @@ func language(s string) string {
 	return lang
 }
 
-// pathName finds paths and file names in a statement.
+// pathName matches paths and file names in a statement.
 var pathName = lazy("(?:^|[\\s`('\"])((?:\\.{0,2}/)?(?:[\\w@.*-]+/)+[\\w@.*-]*|[\\w*-]+\\.(?:go|ts|tsx|js|jsx|mjs|" +
 	"cjs|py|rs|rb|java|kt|swift|c|cc|h|cpp|cs|php|sql|md|mdx|json|jsonc|ya?ml|toml|lock|proto|sh|env|" +
 	"css|scss|html|vue|svelte|tf|graphql|prisma|txt|xml|gradle|mod|sum)\\b|Makefile|Dockerfile|Justfile|" +
 	"justfile|AGENTS\\.md|\\.env(?:\\.\\w+)?)")
 
-// pathsIn returns the paths a statement names: with an extension, a slash at the end, or a
-// place word before them. Words joined by a slash are often something else (net/http).
+// pathsIn returns the paths in a statement: with an extension, a final slash, or a place word
+// before them. Words joined by a slash are often something else (net/http).
 func pathsIn(text string) []string {
 	var out []string
 	seen := map[string]bool{}
@@ -186,8 +186,8 @@ var andOr = lazy(`(?i)^(?:and/or|he/she|ci/cd|i/o|n/a|w/o|tcp/ip|read/write|yes/
 	`feat|fix|bugfix|hotfix|release|chore|origin|refs|heads)/|` +
 	`owner/\w+)$`)
 
-// pointless reports whether a statement in English points at something that only its session knows.
-// A reason may point back at the rule that it stands with.
+// pointless reports whether an English statement refers to something that only its session knows. A
+// reason may refer back to its own rule.
 func pointless(text string) bool {
 	if at := reasonClause.FindStringIndex(text); at != nil && at[0] > minStatement {
 		return unresolved(text[:at[0]], "en")
@@ -197,10 +197,10 @@ func pointless(text string) bool {
 
 var reasonClause = lazy(`(?i)[,;:]\s|\s[–—-]\s|\b(?:because|cause|cuz|since|otherwise|as it|as they|so that)\b`)
 
-// restAPI is no rest of something.
+// restAPI matches REST in its technical sense, not as the remainder.
 var restAPI = lazy(`\bREST(?:ful)?\b|(?i:\brest (?:apis?|endpoints?|clients?|interface|controllers?|layer|handlers?|routes?)\b)`)
 
-// unresolved tells whether a statement points at something that only its session knows.
+// unresolved reports whether a statement refers to something that only its session knows.
 func unresolved(text, lang string) bool {
 	switch lang {
 	case "zh":

@@ -13,7 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// header is the first line of a session's file. Files of older versions have the session alone.
+// header is the first line of a session's file. In older files it holds the session alone.
 type header struct {
 	transcript.Session
 	Events int    `json:"events,omitempty"`
@@ -24,12 +24,12 @@ func (s Sessions) path(client, id string) string {
 	return filepath.Join(s.Dir, transcript.SafeID(client)+"-"+transcript.SafeID(id)+".jsonl")
 }
 
-// isSession reports whether a file of the folder is a session's.
+// isSession reports whether a file of the folder belongs to a session.
 func isSession(name string) bool {
 	return strings.HasSuffix(name, ".jsonl") && !strings.HasPrefix(name, ".")
 }
 
-// load reads a session's file, with its events or by its first line alone.
+// load reads a session's file, either with its events or only the first line.
 func load(path string, events bool) (Kept, []transcript.Event, error) {
 	f, err := file.Open(path, os.O_RDONLY|file.NoFollow, 0)
 	if err != nil {
@@ -64,7 +64,7 @@ func load(path string, events bool) (Kept, []transcript.Event, error) {
 	return k, nil, nil
 }
 
-// readEvents reads events to the end, one a line; line is the number of the first.
+// readEvents reads events to the end, one per line; line is the number of the first.
 func readEvents(r *bufio.Reader, path string, line int) ([]transcript.Event, error) {
 	var out []transcript.Event
 	for ; ; line++ {

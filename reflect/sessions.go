@@ -16,20 +16,20 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// ErrNoSession is returned when no kept session has the name asked for.
+// ErrNoSession is returned when no kept session has the requested name.
 var ErrNoSession = errors.New("no such session is kept")
 
-// Sessions is the folder of this clone's sessions: one file each, "<client>-<id>.jsonl", with the
-// session on the first line and one event on each line after it. The first line also says how many
-// events follow and their hash, so that a listing reads no further. Everything in it has passed the
-// scanner. It is raw material: it expires, and is never shared.
+// Sessions is the folder of this clone's sessions: one file each, "<client>-<id>.jsonl". The first
+// line holds the session, the number of events and their hash, so that a listing reads no further.
+// Each further line holds one event. All text has passed the scanner. Sessions expire and are never
+// shared.
 type Sessions struct {
 	Dir     string
 	Scanner *redact.Scanner // may be nil
-	Offered bool            // Ingest reads at an agent's wish, and names sessions by record.Offer
+	Offered bool            // Ingest acts at an agent's wish, and names sessions by record.Offer
 
-	// Command, which may be nil, reports whether a text that a transcript gives as typed is what a
-	// slash command stands for.
+	// Command, which may be nil, reports whether a text that a transcript marks as typed is the
+	// expansion of a slash command.
 	Command func(s transcript.Session, text string) bool
 }
 
@@ -37,23 +37,23 @@ type Sessions struct {
 type Kept struct {
 	transcript.Session
 	Events   int           // in the file
-	Hash     string        // of the events, as Hash gives it; empty for a file whose first line lacks it
+	Hash     string        // of the events, by Hash; empty for a file whose first line lacks it
 	Size     int64         // of the file, in bytes
 	Read     time.Time     // when it was last taken in
-	Change   Change        // what Ingest made of it
+	Change   Change        // the effect of Ingest
 	Redacted redact.Report // by Ingest
 }
 
 // Name is "<client>/<id>".
 func (k Kept) Name() string { return k.Client + "/" + k.ID }
 
-// Change says what taking a session in did to the folder.
+// Change is the effect of ingesting a session on the folder.
 type Change string
 
 const (
 	New       Change = "new"
-	Grown     Change = "grown"     // more, or other, events than were kept
-	Unchanged Change = "unchanged" // the same events, or the beginning of those kept
+	Grown     Change = "grown"     // more, or other, events than before
+	Unchanged Change = "unchanged" // the same events, or a prefix of those kept
 )
 
 // Ingested is the result of reading one transcript.
@@ -62,8 +62,8 @@ type Ingested struct {
 	Sessions []Kept
 }
 
-// Ingest reads a transcript and keeps its sessions. Bad lines are handed to bad, which may be
-// nil, and skipped. On an error the sessions before it are kept, and none is half-written.
+// Ingest reads a transcript and keeps its sessions. It passes bad lines to bad, which may be nil,
+// and skips them. On an error the sessions before it are kept, and none is half-written.
 func (s Sessions) Ingest(ctx context.Context, r io.Reader, format transcript.Format, bad func(line int, err error)) (Ingested, error) {
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return Ingested{}, fmt.Errorf("keep sessions: %w", err)
@@ -74,8 +74,8 @@ func (s Sessions) Ingest(ctx context.Context, r io.Reader, format transcript.For
 	var in Ingested
 	var w *sessionWriter
 	var head transcript.Session
-	var found redact.Report // in what was cut
-	touched := false        // the session's own agent was at its transcript
+	var found redact.Report // in the truncated parts
+	touched := false        // the session's own agent accessed its transcript
 	defer func() { w.abandon() }()
 	stats, err := transcript.Decode(ctx, r, format, transcript.Sink{
 		Session: func(known transcript.Session) (err error) {
@@ -125,8 +125,8 @@ func touches(e transcript.Event, id string) bool {
 	return named(e.Command) || named(e.Text) || named(e.New) || slices.ContainsFunc(e.Paths, named)
 }
 
-// Add puts events behind those of a kept session, or begins one with them. Their numbers are given
-// here. The events that are kept already are not looked at again.
+// Add appends events to a kept session, or begins one with them, and numbers them. It does not
+// examine the earlier events again.
 func (s Sessions) Add(head transcript.Session, more []transcript.Event) (Kept, error) {
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return Kept{}, fmt.Errorf("keep sessions: %w", err)
@@ -141,8 +141,7 @@ func (s Sessions) Add(head transcript.Session, more []transcript.Event) (Kept, e
 	return s.put(head, append(events, more...))
 }
 
-// Put keeps a session with exactly these events, in the place of what was kept of it. Their numbers
-// are given here.
+// Put replaces the events of a session, and numbers them.
 func (s Sessions) Put(head transcript.Session, events []transcript.Event) (Kept, error) {
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return Kept{}, fmt.Errorf("keep sessions: %w", err)
@@ -171,7 +170,7 @@ func (s Sessions) put(head transcript.Session, events []transcript.Event) (Kept,
 	return w.finish(head)
 }
 
-// entries are the files of the folder, none if there is no folder yet.
+// entries lists the files of the folder; it is empty without a folder.
 func (s Sessions) entries() ([]os.DirEntry, error) {
 	all, err := os.ReadDir(s.Dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -180,8 +179,8 @@ func (s Sessions) entries() ([]os.DirEntry, error) {
 	return slices.DeleteFunc(all, os.DirEntry.IsDir), nil
 }
 
-// List returns the kept sessions, the latest last. It reads the first line of each file. A file
-// that cannot be read is in the error, joined; the others are returned all the same.
+// List returns the kept sessions, latest last. It reads the first line of each file. The error
+// joins those of unreadable files; the others are still returned.
 func (s Sessions) List() ([]Kept, error) {
 	entries, err := s.entries()
 	if err != nil {
@@ -206,8 +205,8 @@ func (s Sessions) List() ([]Kept, error) {
 	return out, errors.Join(bad...)
 }
 
-// Load returns a session with its events. name is "<client>/<id>", or the beginning of an id
-// that no other kept session has. By its whole name a session costs nothing but its own file.
+// Load returns a session with its events. name is "<client>/<id>", or a unique prefix of an id.
+// With the full name it reads only the session's own file.
 func (s Sessions) Load(name string) (Kept, []transcript.Event, error) {
 	if client, id, ok := strings.Cut(name, "/"); ok {
 		k, events, err := load(s.path(client, id), true)
@@ -240,8 +239,8 @@ func (s Sessions) Load(name string) (Kept, []transcript.Event, error) {
 // abandoned is the age from which an unfinished file counts as abandoned.
 const abandoned = 24 * time.Hour
 
-// Expire removes sessions taken in before a time, and says how many. It also removes what an ingest
-// that was killed left behind.
+// Expire removes sessions ingested before a time, and returns their number. It also removes the
+// leftovers of a killed ingest.
 func (s Sessions) Expire(before time.Time) (int, error) {
 	entries, err := s.entries()
 	if err != nil {

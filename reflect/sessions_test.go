@@ -16,7 +16,7 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// generic is a transcript of the generic form with the given messages of a person.
+// generic returns a transcript of the generic form with the given messages of a person.
 func generic(id string, says ...string) string {
 	var messages []string
 	for i, s := range says {
@@ -164,7 +164,7 @@ func TestTornSessionFileHidesNoOther(t *testing.T) {
 	}
 }
 
-// A folder's name may hold what a pattern would take for its own.
+// A folder's name may hold characters of a glob pattern.
 func TestFolderNameIsNoPattern(t *testing.T) {
 	s := Sessions{Dir: filepath.Join(t.TempDir(), "my [draft] repo", "sessions")}
 	ingest(t, s, generic("a", "one"))

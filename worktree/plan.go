@@ -164,8 +164,7 @@ func isShell(info string) bool {
 
 func notLetter(c rune) bool { return !unicode.IsLetter(c) }
 
-// fenceOf returns the mark with which a line opens or closes a fenced block, and what stands behind
-// it.
+// fenceOf returns the mark by which a line opens or closes a fenced block, and the text after it.
 func fenceOf(line string) (mark, info string) {
 	for _, c := range []string{"`", "~"} {
 		rest := strings.TrimLeft(line, c)
@@ -176,11 +175,11 @@ func fenceOf(line string) (mark, info string) {
 	return "", ""
 }
 
-// maxSlug is the length of a name that is made from a title, in bytes.
+// maxSlug bounds a name made from a title, in bytes.
 const maxSlug = 32
 
-// Slug makes a name for a loop, and for a part of a branch's name, from any text: letters of ASCII
-// and digits in lower case, with dashes between. It may be empty.
+// Slug makes a name for a loop, and for a part of a branch's name, from any text: lower-case ASCII
+// letters and digits, with dashes between. It may be empty.
 func Slug(title string) string {
 	var b strings.Builder
 	for _, c := range strings.ToLower(title) {

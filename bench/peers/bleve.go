@@ -15,8 +15,8 @@ import (
 const batch = 1000
 
 // bleveEngine is bleve's default index on disk (scorch) with one text field and a match query,
-// whose words are ORed. The analyser en drops stop words and stems (Porter); cjk makes pairs of
-// Chinese and Japanese characters. model is index.TFIDFScoring, bleve's default, or
+// which joins its words with OR. The analyser en drops stop words and stems (Porter); cjk makes
+// pairs of Chinese and Japanese characters. model is index.TFIDFScoring, bleve's default, or
 // index.BM25Scoring.
 func bleveEngine(name, analyser, model string) judge.Engine {
 	return judge.Engine{Name: name, Open: func(memories []judge.Memory) (judge.Store, error) {
@@ -85,8 +85,8 @@ func (s *bleveStore) Close() error {
 	return os.RemoveAll(s.dir)
 }
 
-// bleves are the ways to set bleve up that are compared. The analyser for Chinese, Japanese and
-// Korean is only used where they are asked for.
+// bleves returns the compared configurations of bleve. The analyser for Chinese, Japanese and
+// Korean is included only on request.
 func bleves(cjk bool) []judge.Engine {
 	all := []judge.Engine{
 		bleveEngine("bleve en", "en", index.TFIDFScoring),

@@ -10,14 +10,14 @@ import (
 )
 
 // ftsEngine is SQLite's FTS5 in memory with one column and its own bm25. query makes the MATCH
-// expression; where it makes none, nothing is found.
+// expression; "" finds nothing.
 func ftsEngine(name, tokenizer string, query func(text string) string) judge.Engine {
 	return judge.Engine{Name: name, Open: func(memories []judge.Memory) (judge.Store, error) {
 		db, err := sql.Open("sqlite", ":memory:")
 		if err != nil {
 			return nil, err
 		}
-		db.SetMaxOpenConns(1) // each connection has a memory of its own
+		db.SetMaxOpenConns(1) // each connection has its own memory
 		s := &ftsStore{db: db, query: query}
 		if err := s.fill(memories, tokenizer); err != nil {
 			db.Close()
@@ -71,10 +71,10 @@ func (s *ftsStore) Search(text string, n int) (ids []string, err error) {
 
 func (s *ftsStore) Close() error { return s.db.Close() }
 
-// anyWord finds what has any of the words of a text, stop words left out.
+// anyWord matches any of the words of a text, without stop words.
 func anyWord(text string) string { return anyOf(sayingWords(text)) }
 
-// anyTrigram finds what has any three neighbouring characters of a word of the text.
+// anyTrigram matches any three neighbouring characters of a word of the text.
 func anyTrigram(text string) string {
 	var grams []string
 	for _, word := range sayingWords(text) {
@@ -86,8 +86,8 @@ func anyTrigram(text string) string {
 	return anyOf(grams)
 }
 
-// everyWord quotes what stands between spaces and leaves FTS5 to want all of it: so tools make an
-// expression of what a user typed that cannot be a syntax error.
+// everyWord quotes the words between spaces, and FTS5 requires all of them. Tools do this to make
+// an expression of a user's text that cannot be a syntax error.
 func everyWord(text string) string {
 	var out []string
 	for _, word := range strings.Fields(text) {
@@ -106,7 +106,7 @@ func anyOf(words []string) string {
 
 func quoted(word string) string { return `"` + strings.ReplaceAll(word, `"`, `""`) + `"` }
 
-// ftsEngines are the ways to set FTS5 up that are compared.
+// ftsEngines returns the compared configurations of FTS5.
 func ftsEngines() []judge.Engine {
 	return []judge.Engine{
 		ftsEngine("FTS5 unicode61", "unicode61", anyWord),

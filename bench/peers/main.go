@@ -1,9 +1,9 @@
-// Command peers sets the project's search beside others, on labelled sets, in one run:
+// Command peers compares the project's search with others, on labelled sets, in one run:
 //
 //	cd bench/peers && go run . ../../gitstore/recall/testdata/labelled DIR...
 //
-// Its README says how each is set up. It is a module of its own, so that the project does not
-// depend on what it is compared with.
+// Its README describes each configuration. It is a separate module, so that the project does not
+// depend on the compared engines.
 package main
 
 import (
@@ -45,12 +45,12 @@ func run(out io.Writer, c judge.Choice) error {
 	return err
 }
 
-// peersFor are the engines to compare with on a set.
+// peersFor returns the engines to compare on a set.
 func peersFor(s judge.Set) []judge.Engine {
 	return slices.Concat(bleves(asksCJK(s)), ftsEngines(), []judge.Engine{plainEngine})
 }
 
-// compare prints how all engines do on a set, and returns what the last line says of it.
+// compare prints the results of all engines on a set, and returns the verdict of the last line.
 func compare(out io.Writer, s judge.Set) (verdict string, err error) {
 	fmt.Fprintf(out, "%s: %d memories, %d queries\n", s.Name, s.Memories(), len(s.Labelled()))
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -109,7 +109,7 @@ func difference(a, b []float64) judge.Interval {
 	return judge.Bootstrap(d)
 }
 
-// asksCJK reports whether a tenth of the queries or more have Han, kana or Hangul.
+// asksCJK reports whether a tenth or more of the queries have Han, kana or Hangul.
 func asksCJK(s judge.Set) bool {
 	n := 0
 	for _, q := range s.Queries {

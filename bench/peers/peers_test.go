@@ -48,7 +48,7 @@ func TestPlainIsBM25(t *testing.T) {
 	}
 }
 
-// Every peer is worth the name: it finds what is plainly there, whatever signs a query has.
+// Every peer is fair: it finds obvious matches, whatever signs a query has.
 func TestEveryPeerFinds(t *testing.T) {
 	memories := []judge.Memory{
 		{ID: "pnpm", Title: "Use pnpm in the web folder", Text: "npm writes a lock file", Tags: []string{"build"}, Paths: []string{"web/**"}},

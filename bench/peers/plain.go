@@ -12,8 +12,8 @@ import (
 	"github.com/reverie-memory/reverie/bench/recall/judge"
 )
 
-// plainEngine is textbook BM25 (k1 1.2, b 0.75) over lower-case words, without stems. Stop words
-// are left out of queries.
+// plainEngine is textbook BM25 (k1 1.2, b 0.75) over lower-case words, without stems. It drops stop
+// words from queries.
 var plainEngine = judge.Engine{Name: "plain BM25", Open: func(memories []judge.Memory) (judge.Store, error) {
 	s := &plainStore{memories: memories, postings: map[string][]posting{}, lengths: make([]float64, len(memories))}
 	for i, m := range memories {
@@ -42,7 +42,7 @@ type plainStore struct {
 	mean     float64
 }
 
-// score gives the memories that have any word of a query their scores.
+// score returns the scores of the memories that have any word of a query.
 func (s *plainStore) score(query string) map[int]float64 {
 	const k1, b = 1.2, 0.75
 	scores := map[int]float64{}
@@ -71,12 +71,12 @@ func (s *plainStore) Search(query string, n int) (ids []string, err error) {
 
 func (s *plainStore) Close() error { return nil }
 
-// whole is everything a memory says, as one text.
+// whole returns all texts of a memory as one.
 func whole(m judge.Memory) string {
 	return strings.TrimSpace(strings.Join([]string{m.Title, m.Text, strings.Join(m.Tags, " "), strings.Join(m.Paths, " ")}, "\n"))
 }
 
-// words are runs of letters, digits and underscores, in lower case.
+// words returns the runs of letters, digits and underscores, in lower case.
 func words(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && r != '_'

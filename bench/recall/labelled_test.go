@@ -11,11 +11,11 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// labelled is the project's own set; its README says what the classes and splits mean.
+// labelled is the project's own set; its README explains the classes and splits.
 const labelled = "../../gitstore/recall/testdata/labelled"
 
 func TestLabelledSetIsWhole(t *testing.T) {
-	s, err := judge.Read(labelled) // ids exist, and stand once
+	s, err := judge.Read(labelled) // ids exist, each once
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestLabelledSetIsWhole(t *testing.T) {
 	fewest := map[string]int{"paraphrase": 60, "question": 60, "identifier": 40, "error": 40, "path": 30, "chinese": 30, "japanese": 30, "korean": 30, "misspelt": 40, "foreign": 60}
 	classes := map[string]map[string]int{} // class → split → queries
 	texts := map[string]string{}
-	splits := map[string]string{} // memory → split of the queries it is right for
+	splits := map[string]string{} // memory → split of its queries
 	for _, q := range s.Queries {
 		if classes[q.Class] == nil {
 			classes[q.Class] = map[string]int{}
@@ -97,8 +97,8 @@ func TestLabelledMemoriesCanBeKept(t *testing.T) {
 	}
 }
 
-// A score is what --explain shows of it: the sum of its parts times its factors, for every hit of
-// every query. The words of it are the sum of theirs.
+// A score equals the parts that --explain shows: the sum of its parts times its factors, for every
+// hit of every query. The part of the words is the sum of theirs.
 func TestPartsAddUpToTheScore(t *testing.T) {
 	s, err := judge.Read(labelled)
 	if err != nil {
@@ -138,8 +138,8 @@ func TestPartsAddUpToTheScore(t *testing.T) {
 	}
 }
 
-// Nothing here may get clearly worse. The figures are exact, so a change that lowers one shows;
-// where a change raises them, raise the floors.
+// No figure may get clearly worse. The figures are exact, so a change that lowers one shows; if a
+// change raises them, raise the floors.
 func TestRecallOnTheLabelledSet(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it only calculates")

@@ -112,7 +112,7 @@ func run(out io.Writer, o options) error {
 	return table.Flush()
 }
 
-// measure is the line of a set, and those of its classes in the order of their names.
+// measure returns the line of a set, and those of its classes in the order of their names.
 func measure(s judge.Set, o options) ([]line, error) {
 	r, err := judge.Run(judge.Ours, s)
 	if err != nil {
@@ -170,7 +170,7 @@ func lineOf(s judge.Set, class string, r judge.Result, g *judge.Given, in func(j
 	return l
 }
 
-// interval is nil for no values.
+// interval returns nil without values.
 func interval(values []float64) *judge.Interval {
 	if len(values) == 0 {
 		return nil

@@ -74,7 +74,7 @@ type result struct {
 	memories         []record.Memory // of failures, waiting or not
 }
 
-// replay goes through the transcripts below a folder.
+// replay processes the transcripts below a folder.
 func replay(ctx context.Context, root string) (result, error) {
 	files := map[string][]string{} // by folder
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
@@ -127,18 +127,18 @@ func sessionsOf(ctx context.Context, name string) ([]session, error) {
 	return out, err
 }
 
-// policy is the one that repositories begin with.
+// policy is the default policy of repositories.
 var policy = dream.Policy{Accept: []record.How{record.Said, record.Seen}, Sightings: 2}
 
-// repository replays the sessions of one repository, in order: what failed, then what the session
-// taught.
+// repository replays the sessions of one repository, in order: first the failures, then the lessons
+// of each session.
 func (r *result) repository(sessions []session) {
 	type key struct{ command, error string }
 	classes := map[key]*class{}
 	var memories []record.Memory // accepted
 	var pending []record.Operation
 	var past []record.Reflection
-	told := map[string]bool{} // a session that goes on with another begins with a copy of it
+	told := map[string]bool{} // a session that continues another begins with a copy of it
 	for _, s := range sessions {
 		for _, f := range s.failed {
 			at := f.Time.String() + f.Command + f.Error
@@ -189,14 +189,14 @@ func (r *result) repository(sessions []session) {
 	}
 }
 
-// covers reports whether a memory's trigger is a failed command. One whose error cannot be quoted
-// is known by its command.
+// covers reports whether a memory's trigger matches a failed command. An error that cannot be
+// quoted matches by its command.
 func covers(m record.Memory, f reflect.Failed) bool {
 	t := m.Trigger()
 	return t.Command != "" && t.Command == f.Command && (slices.Contains(t.Errors, f.Quoted) || f.Quoted == "" && len(t.Errors) == 0)
 }
 
-// print prints the counts, and with verbose what they count.
+// print prints the counts and, with verbose, the counted items.
 func (r result) print(w io.Writer, verbose bool) error {
 	var n struct{ recurring, learnable, covered, given, again, coveredAgain, givenAgain int }
 	for _, c := range r.classes {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// write writes a transcript of Claude Code in which commands are run in order: "command" fails with
-// an error where there is one.
+// write writes a transcript of Claude Code in which commands run in order. Each is "command" with
+// an optional error.
 func write(t *testing.T, dir, id string, day int, runs ...[2]string) {
 	t.Helper()
 	var b strings.Builder
@@ -36,7 +36,7 @@ func TestReplayCountsWhatWasLearnedBefore(t *testing.T) {
 	dir := t.TempDir()
 	wrong := [2]string{"wrap yarn unit", "error: unrecognized subcommand 'yarn'"}
 	right := [2]string{"yarn unit", ""}
-	// The files' names are not in the order of time.
+	// The files' names are not in order of time.
 	write(t, dir, "d", 1, wrong, right)
 	write(t, dir, "c", 2, wrong, right)
 	write(t, dir, "b", 3, wrong)

@@ -136,8 +136,8 @@ func read(folder string) ([]line, error) {
 
 // The fates of an update.
 const (
-	missed   = "missed"    // no statement of it
-	unknown  = "first"     // learned, but nothing that it replaces was
+	missed   = "missed"    // none of its statements
+	unknown  = "first"     // learned, but none that it replaces was
 	beside   = "beside"    // learned, and an earlier one is still in force beside it
 	replaces = "replacing" // learned, and every earlier one that was known is out, or named
 )
@@ -150,7 +150,7 @@ type fate struct {
 type tally struct {
 	instructions, learned int
 	fates                 []fate
-	lost                  int // statements that gave way to one that updates something else
+	lost                  int // statements displaced by an update of something else
 }
 
 func (t tally) count(what string) (n int) {
@@ -200,7 +200,7 @@ func replay(lines []line, accept bool) (t tally) {
 	return t
 }
 
-// judge says what became of an update.
+// judge returns the fate of an update.
 func judge(u update, before, after []statement) fate {
 	f := fate{what: missed, update: u.Text}
 	for _, s := range after {
@@ -230,13 +230,13 @@ func judge(u update, before, after []statement) fate {
 	return f
 }
 
-// named reports whether an operation among some statements names another as what it contradicts or
-// supersedes.
+// named reports whether an operation among some statements names another as contradicted or
+// superseded.
 func named(all []statement, s statement) bool {
 	return slices.ContainsFunc(all, func(o statement) bool { return slices.Contains(o.over, s.id) })
 }
 
-// statement is one that waits or is accepted.
+// statement is a pending or accepted one.
 type statement struct {
 	id, text string
 	over     []string // ids of memories that accepting it retires
@@ -250,7 +250,7 @@ type repository struct {
 	past     []record.Reflection
 }
 
-// known lists the statements in force and those that wait.
+// known lists the statements in force and the pending ones.
 func (r *repository) known() (out []statement) {
 	for _, m := range r.memories {
 		if m.Status == record.Active {
@@ -283,7 +283,7 @@ func (r *repository) learn(l line) {
 	r.pending = slices.DeleteFunc(r.pending, func(p record.Operation) bool { return slices.Contains(plan.Withdrawn, p.ID) })
 }
 
-// acceptAll accepts all that waits, the oldest first.
+// acceptAll accepts all pending operations, oldest first.
 func (r *repository) acceptAll() {
 	for _, o := range r.pending {
 		for i := range r.memories {
@@ -309,8 +309,8 @@ func literal(instruction string) (string, bool) {
 	return "", false
 }
 
-// states reports whether a statement says what an instruction does: it has its literal, and is
-// about the same element.
+// states reports whether a statement matches an instruction: it has its literal, and is about the
+// same element.
 func states(statement, instruction string) bool {
 	lit, ok := literal(instruction)
 	if !ok {

@@ -13,13 +13,13 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// Hybrid is the project's engine with the vectors of a model: what the nearest alone answer to a
-// set, and what both lists fused do, with the weight that was measured in each store. lexical is
-// what the engine answers without.
+// Hybrid is the project's engine with a model's vectors. It holds the results of the nearest alone
+// and of both fused lists, with the weight measured in each store. lexical is the result without
+// vectors.
 type Hybrid struct {
 	Model                  string
 	Lexical, Vectors, Both Result
-	Weights                []float64 // of the stores, in the order they were opened; -1 where the nearest are not shown
+	Weights                []float64 // of the stores, in opening order; -1 if the nearest are not shown
 }
 
 // RunHybrid measures a model on a set.
@@ -103,7 +103,7 @@ func openHybrid(m Model, s Set, memories []Memory) (x *hybrid, err error) {
 	return x, err
 }
 
-// weigh measures as the program does.
+// weigh measures like the program.
 func (x *hybrid) weigh() error {
 	var all []record.Memory
 	for _, m := range x.records {
@@ -114,7 +114,7 @@ func (x *hybrid) weigh() error {
 	return err
 }
 
-// shown is the weight, or -1 where the nearest are not shown.
+// shown returns the weight, or -1 if the nearest are not shown.
 func (x *hybrid) shown() float64 {
 	if x.worth.Useless() {
 		return -1

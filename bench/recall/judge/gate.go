@@ -2,19 +2,18 @@ package judge
 
 import "slices"
 
-// Gate says which memories a prompt is given unasked, by their ids, the most important first;
-// mostly none.
+// Gate returns the ids of the memories that a prompt gets unasked, most important first; mostly
+// none.
 type Gate func(memories []Memory, prompt string) []string
 
 // Given is the result of a gate for the prompts of a set.
 type Given struct {
-	Right  []float64 // of the labelled queries, in their order: 1 where something right was given, else 0
-	Wrong  []float64 // of the same: 1 where something was given and nothing of it is right
-	Silent []float64 // of the foreign queries: 1 where nothing was given
+	Right  []float64 // of the labelled queries, in their order: 1 if a right memory was given, else 0
+	Wrong  []float64 // of the same: 1 if only wrong memories were given
+	Silent []float64 // of the foreign queries: 1 if nothing was given
 }
 
-// RunGate asks a gate every query of a set. A query is asked of the memories it may be answered
-// with.
+// RunGate asks a gate every query of a set, each about its possible memories.
 func RunGate(gate Gate, s Set) Given {
 	var g Given
 	for _, q := range s.Queries {

@@ -10,23 +10,23 @@ import (
 // by about a twentieth of its width from seed to seed.
 const resamples = 2000
 
-// Interval is a mean over queries and where that of other queries of the same sort would lie, with
-// 95 % confidence.
+// Interval is a mean over queries with its 95 % confidence interval for other queries of the same
+// sort.
 type Interval struct {
 	Mean float64 `json:"mean"`
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 }
 
-// Percent is "82.3 (79.1-85.2)", the mean and the interval in hundredths.
+// Percent returns the mean and the interval in hundredths: "82.3 (79.1-85.2)".
 func (i Interval) Percent() string {
 	return fmt.Sprintf("%.1f (%.1f-%.1f)", 100*i.Mean, 100*i.Low, 100*i.High)
 }
 
-// Bootstrap is the mean of some values with the percentile interval of means over as many drawn
-// with replacement (Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13). The
-// draw is the same each time. For two engines, hand in the differences query by query: that one is
-// hard for both then widens nothing.
+// Bootstrap returns the mean of some values with its percentile interval by resampling with
+// replacement (Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13). The draw
+// is the same each time. To compare two engines, pass the differences query by query: a query that
+// is hard for both then widens nothing.
 func Bootstrap(values []float64) Interval {
 	if len(values) == 0 {
 		return Interval{}

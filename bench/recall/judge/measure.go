@@ -11,12 +11,12 @@ const Depth = 10
 
 // Score rates one answer, each part from 0 to 1.
 type Score struct {
-	Recall1, Recall5, Recall10 float64 // share of the right memories that stand among the first
+	Recall1, Recall5, Recall10 float64 // share of the right memories among the first ones
 	MRR                        float64 // 1/rank of the first right one; 0 below Depth
 	NDCG                       float64 // see ndcg
 }
 
-// Metrics are the parts of a score, in the order they are shown.
+// Metrics lists the parts of a score, in display order.
 var Metrics = []struct {
 	Name string
 	Of   func(Score) float64
@@ -28,8 +28,8 @@ var Metrics = []struct {
 	{"nDCG@10", func(s Score) float64 { return s.NDCG }},
 }
 
-// Measure judges an answer, ids the best first, by the grades of what is right. There must be one
-// grade at least.
+// Measure scores an answer, ids best first, by the grades of the right memories. At least one grade
+// is required.
 func Measure(answer []string, rel map[string]float64) Score {
 	answer = answer[:min(Depth, len(answer))]
 	s := Score{
@@ -57,9 +57,9 @@ func share(answer []string, rel map[string]float64, n int) float64 {
 	return float64(found) / float64(len(rel))
 }
 
-// ndcg is the discounted gain of an answer divided by the greatest there can be within Depth. A
-// right memory gains its grade, discounted by log2(rank+1) (Järvelin and Kekäläinen, TOIS 2002, in
-// trec_eval's form).
+// ndcg returns the discounted gain of an answer divided by the greatest possible one within Depth.
+// A right memory gains its grade, discounted by log2(rank+1) (Järvelin and Kekäläinen, TOIS 2002,
+// in trec_eval's form).
 func ndcg(answer []string, rel map[string]float64) float64 {
 	gain := 0.0
 	for i, id := range answer {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The numbers are worked out by hand. Discounts log2(rank+1): 1, 1.585, 2, 2.3219, 2.585, …
+// The numbers were calculated by hand. Discounts log2(rank+1): 1, 1.585, 2, 2.3219, 2.585, …
 // log2(11) = 3.4594 at rank 10.
 func TestMeasure(t *testing.T) {
 	one := map[string]float64{"a": 1}
@@ -37,8 +37,8 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// More right memories than an answer can show: the best there can be has Depth of them, so ten of
-// twelve are all of it.
+// With more right memories than an answer can show, the best answer has Depth of them: ten of
+// twelve count fully.
 func TestNDCGOfMoreThanFit(t *testing.T) {
 	rel := map[string]float64{}
 	var answer []string

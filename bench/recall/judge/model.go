@@ -15,21 +15,22 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// Model is an embedding model that is simulated, so that it costs no weights and gives the same
-// everywhere. New trains it on the memories of one store; labelled are the store's queries, for a
+// Model is a simulated embedding model, so that it needs no weights and gives the same results
+// everywhere. New trains it on the memories of one store; labelled holds the store's queries, for a
 // model that knows the answers.
 type Model struct {
 	Name string
 	New  func(memories []record.Memory, labelled map[string][]int) func(text string, of int) []float32
 }
 
-// Models are from the useless to the very good: what a fusion must neither be spoilt by nor waste.
+// Models range from useless to very good. A fusion must neither suffer from the former nor waste
+// the latter.
 //
-//	random   each text has a direction by chance
-//	words    the sum of a random direction for each word, by how rare it is: worse than a search by words
+//	random   each text has a random direction
+//	words    the sum of a random direction for each word, by its rarity: worse than a search by words
 //	context  random indexing (Kanerva, Kristofersson, Holst, CogSci 2000): a word is the memories that it occurs in
-//	noisy    knows what a query wants, but for much noise; each memory has its own direction
-//	topics   likewise, where memories with the same words are also alike
+//	noisy    knows the wanted memories, with much noise; each memory has its own direction
+//	topics   likewise, but memories with the same words are similar
 var Models = []Model{
 	{"random", func([]record.Memory, map[string][]int) func(string, int) []float32 {
 		return func(text string, _ int) []float32 { return direction("random", text) }
@@ -51,10 +52,10 @@ var Models = []Model{
 	}},
 }
 
-// dimension is that of the models.
+// dimension is the dimension of the models.
 const dimension = 256
 
-// embedder is a model as the project's own code asks one.
+// embedder returns the model in the form that the project's own code calls.
 func (m Model) embedder(memories []record.Memory, labelled map[string][]int) vector.Embed {
 	vectorOf := m.New(memories, labelled)
 	at := map[string]int{}
@@ -83,12 +84,12 @@ func textOf(m record.Memory) string {
 
 func short(text string) string { return text[:min(len(text), 1400)] }
 
-// signal is the share of a right answer in the vector of a query, beside noise of length 1: the
-// cosine with what is right is about 0.26, and that of the best of 10,000 wrong ones 0.24.
+// signal is the share of a right answer in the vector of a query, beside noise of length 1. The
+// cosine with the right memory is about 0.26, and that of the best of 10,000 wrong ones 0.24.
 const signal = 0.27
 
-// knowing is a model that knows which memories a query wants. A query that is not labelled wants
-// the memory with the longest piece of it.
+// knowing returns a model that knows which memories a query wants. An unlabelled query wants the
+// memory with the longest piece of it.
 func knowing(w *words, labelled map[string][]int, memory func(of int) []float32) func(text string, of int) []float32 {
 	return func(text string, of int) []float32 {
 		if of >= 0 {
@@ -108,7 +109,7 @@ func knowing(w *words, labelled map[string][]int, memory func(of int) []float32)
 
 // words indexes the words of a store's memories.
 type words struct {
-	in       map[string][]int // of which memories a word is; each once
+	in       map[string][]int // the memories that contain a word; each once
 	contexts map[string][]float32
 	solid    []string // texts without blanks
 	n        int
@@ -158,8 +159,8 @@ func (w *words) context(text string, _ int) []float32 {
 	return unit(v)
 }
 
-// most is the memory with the longest piece of a text, blanks aside, of those with most of its
-// words.
+// most returns the memory with the longest piece of a text, ignoring blanks, among those with most
+// of its words.
 func (w *words) most(text string) []int {
 	has := map[int]float32{}
 	for _, t := range wordsOf(text) {
@@ -179,12 +180,12 @@ func (w *words) most(text string) []int {
 	return best
 }
 
-// solid is a text without blanks.
+// solid returns a text without blanks.
 func solid(text string) string { return strings.Join(strings.Fields(text), "") }
 
-// common is the length of the longest string that is in both, in bytes.
+// common returns the length of the longest common substring, in bytes.
 func common(a, b string) (longest int) {
-	row := make([]int, len(b)+1) // of a's byte: how much before each of b's is the same
+	row := make([]int, len(b)+1) // per byte of b: the length of the common suffix
 	for i := range len(a) {
 		before := 0
 		for j := range len(b) {
@@ -198,8 +199,8 @@ func common(a, b string) (longest int) {
 	return longest
 }
 
-// wordsOf are the words of a text in lower case, and each two characters side by side of scripts
-// without blanks.
+// wordsOf returns the words of a text in lower case, and each pair of neighbouring characters of
+// scripts without blanks.
 func wordsOf(text string) (out []string) {
 	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		letters := []rune(word)
@@ -214,7 +215,7 @@ func wordsOf(text string) (out []string) {
 	return out
 }
 
-// direction is a vector of length 1 by chance, always the same for the same names.
+// direction returns a pseudo-random vector of length 1, always the same for the same names.
 func direction(of, name string) []float32 {
 	h := fnv.New64a()
 	h.Write([]byte(of + "\x00" + name))
@@ -238,7 +239,7 @@ func sum(a, b []float32, x, y float32) []float32 {
 	return unit(add(add(make([]float32, len(a)), a, x), b, y))
 }
 
-// unit gives a vector the length 1, unless it has none.
+// unit scales a vector to length 1, unless it is zero.
 func unit(v []float32) []float32 {
 	square := 0.0
 	for _, x := range v {

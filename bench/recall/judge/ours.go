@@ -17,7 +17,7 @@ var Ours = Engine{"ours", func(memories []Memory) (Store, error) { return open(m
 type ours struct {
 	index *recall.Index
 	ids   map[string]string // of records → of the set
-	now   time.Time         // when the youngest of them was written
+	now   time.Time         // the time of the youngest memory
 }
 
 func open(memories []Memory) (*ours, error) {
@@ -35,7 +35,7 @@ func open(memories []Memory) (*ours, error) {
 	return s, err
 }
 
-// Search answers as the command recall does with --apart: the labels of a set name one of several
+// Search answers like the command recall with --apart: the labels of a set name one of several
 // memories that say the same.
 func (s *ours) Search(query string, n int) (ids []string, err error) {
 	q, err := recall.Parse(query)
@@ -63,7 +63,7 @@ const maxGiven = 5
 // OurGate returns the project's gate: the memories that it gives to a prompt unasked.
 func OurGate() Gate {
 	var s *ours
-	var of []Memory // what s was opened with: many prompts in a row are about the same
+	var of []Memory // the memories that s was opened with: many consecutive prompts share them
 	return func(memories []Memory, prompt string) (ids []string) {
 		if s == nil || len(of) != len(memories) || !slices.EqualFunc(of, memories, func(a, b Memory) bool { return a.Group == b.Group && a.ID == b.ID }) {
 			opened, err := open(memories)
@@ -83,7 +83,7 @@ func OurGate() Gate {
 	}
 }
 
-// Record is the memory as an import of it would be kept.
+// Record returns the memory as an import would store it.
 func (m Memory) Record() record.Memory {
 	statement, body := m.Title, m.Text
 	if strings.TrimSpace(statement) == "" {
@@ -105,7 +105,7 @@ func (m Memory) Record() record.Memory {
 	return record.New(r)
 }
 
-// fit cuts a statement that is too long to be one, at a space where there is one in its later half.
+// fit cuts an overlong statement, at a space if there is one in its later half.
 func fit(statement string) (head, rest string) {
 	if len(statement) <= record.MaxText {
 		return statement, ""

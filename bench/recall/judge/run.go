@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Engine is a way to search. Open makes a store of the memories of one group.
+// Engine is a search engine. Open makes a store of the memories of one group.
 type Engine struct {
 	Name string
 	Open func([]Memory) (Store, error)
@@ -23,7 +23,7 @@ type Store interface {
 // Result is an engine's result for a set's labelled queries. Scores and Took are in their order.
 type Result struct {
 	Scores []Score
-	Took   []time.Duration // for the answer, in process, the store being open
+	Took   []time.Duration // for the answer, in process, with the store open
 	Opened time.Duration   // for the stores together
 }
 
@@ -36,7 +36,7 @@ func (r Result) Values(metric func(Score) float64) []float64 {
 	return out
 }
 
-// Quantile is the time that a share of the answers, 0 to 1, took at most.
+// Quantile returns the time within which a share of the answers, 0 to 1, came.
 func (r Result) Quantile(share float64) time.Duration {
 	if len(r.Took) == 0 {
 		return 0
@@ -45,12 +45,12 @@ func (r Result) Quantile(share float64) time.Duration {
 	return sorted[min(len(sorted)-1, int(share*float64(len(sorted))))]
 }
 
-// Milliseconds is a time as the tables have it.
+// Milliseconds formats a time for the tables.
 func Milliseconds(d time.Duration) string {
 	return fmt.Sprintf("%.2f ms", float64(d)/float64(time.Millisecond))
 }
 
-// Run asks an engine the labelled queries of a set. One store is open at a time.
+// Run asks an engine the labelled queries of a set. It opens one store at a time.
 func Run(e Engine, s Set) (r Result, err error) {
 	labelled := s.Labelled()
 	r = Result{Scores: make([]Score, len(labelled)), Took: make([]time.Duration, len(labelled))}
@@ -104,8 +104,8 @@ func enough(q Query, memories []Memory) int {
 	return max(Depth+len(q.Exclude), Depth*len(memories)/max(1, seen))
 }
 
-// ask returns the first memories that the query may be answered with. It asks for n, and then for
-// more, when too many of an answer are taken out.
+// ask returns the first memories that may answer the query. It requests n, and then more if too
+// many are excluded.
 func ask(store Store, q Query, n int, byID map[string]Memory) ([]string, error) {
 	for ; ; n *= 4 {
 		all, err := store.Search(q.Text, n)

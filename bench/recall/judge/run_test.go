@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// inOrder is an engine that answers everything with all memories, in their order.
+// inOrder is an engine that answers every query with all memories, in their order.
 type inOrder struct {
 	ids   []string
 	asked *[]int // how many it was asked for
@@ -47,7 +47,7 @@ func TestRunTakesOutWhatTheQueryDoesNotSee(t *testing.T) {
 		{ID: "plain", Text: "x", Rel: map[string]float64{"m1": 1}},
 		{ID: "foreign", Text: "x"},
 		{ID: "excluded", Text: "x", Rel: map[string]float64{"m1": 1}, Exclude: []string{"m0"}},
-		{ID: "before", Text: "x", Rel: map[string]float64{"m41": 1}, Before: 61}, // of 60 and less: m40 and on, a third
+		{ID: "before", Text: "x", Rel: map[string]float64{"m41": 1}, Before: 61}, // times 60 and lower: m40 and on, a third
 		{ID: "group", Group: "other", Text: "x", Rel: map[string]float64{"m2": 1}},
 	}}
 	r, err := Run(orderEngine(&asked), s)

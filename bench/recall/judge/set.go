@@ -1,8 +1,8 @@
-// Package judge measures how well an engine finds memories: it reads a labelled set, asks the
-// engine every query of it, and says how high the right memories stood, with confidence intervals.
+// Package judge measures how well an engine finds memories. It reads a labelled set, asks the
+// engine every query, and reports the ranks of the right memories, with confidence intervals.
 //
-// Read gives a Set, Run asks an Engine. Nothing here writes or keeps state; a Run asks one query
-// after the other, so that its times mean something.
+// Read returns a Set, and Run asks an Engine. The package writes nothing and keeps no state. A Run
+// asks one query at a time, so that its times are meaningful.
 package judge
 
 import (
@@ -26,15 +26,15 @@ const (
 	QueriesFile = "queries.jsonl"
 )
 
-// maxLine is the longest line of a set's files, in bytes.
+// maxLine bounds a line of a set's files, in bytes.
 const maxLine = 16 << 20
 
-// Memory is a line of corpus.jsonl. A set without groups has one store; with them, each has its
-// own.
+// Memory is a line of corpus.jsonl. A set without groups has one store; otherwise each group has
+// its own.
 type Memory struct {
 	ID    string   `json:"id"`
 	Group string   `json:"group"`
-	Title string   `json:"title"` // the statement; without it, the first line of Text is
+	Title string   `json:"title"` // the statement; default: the first line of Text
 	Text  string   `json:"text"`
 	Paths []string `json:"paths"`
 	Tags  []string `json:"tags"`
@@ -47,14 +47,14 @@ type Query struct {
 	ID      string             `json:"id"`
 	Group   string             `json:"group"`
 	Text    string             `json:"text"`
-	Rel     map[string]float64 `json:"rel"`     // id of a memory → how right it is, above 0; empty: nothing is
-	Exclude []string           `json:"exclude"` // ids taken out of the answer, the query's own memory among them
-	Before  int64              `json:"before"`  // Unix seconds: memories of that time and later are taken out; 0: none
+	Rel     map[string]float64 `json:"rel"`     // id of a memory → its grade, above 0; empty: no memory is right
+	Exclude []string           `json:"exclude"` // ids removed from the answer, including the query's own memory
+	Before  int64              `json:"before"`  // Unix seconds: memories from that time on are removed; 0: none
 	Class   string             `json:"class"`
 	Split   string             `json:"split"`
 }
 
-// sees reports whether a memory is one that the query may be answered with.
+// sees reports whether a memory may answer the query.
 func (q Query) sees(m Memory) bool {
 	return (q.Before == 0 || m.Time < q.Before) && !slices.Contains(q.Exclude, m.ID)
 }
@@ -74,7 +74,7 @@ func (s Set) Memories() (n int) {
 	return n
 }
 
-// Labelled are the queries that some memory is right for; Foreign those that none is.
+// Labelled returns the queries with a right memory; Foreign returns those without.
 func (s Set) Labelled() []Query {
 	return slices.DeleteFunc(slices.Clone(s.Queries), func(q Query) bool { return len(q.Rel) == 0 })
 }
@@ -91,7 +91,7 @@ type Choice struct {
 }
 
 // ParseFlags adds -split and -every to the flags of a command and reads its arguments, the folders
-// of sets. With wrong ones it prints the usage and ends the process.
+// of sets. On wrong ones it prints the usage and exits.
 func ParseFlags(usage string) (c Choice) {
 	flag.StringVar(&c.Split, "split", "", "ask only the queries of this `split`")
 	flag.IntVar(&c.Every, "every", 1, "ask every `n`th query only")
@@ -107,7 +107,7 @@ func ParseFlags(usage string) (c Choice) {
 	return c
 }
 
-// Read reads the sets with the queries that are chosen. A set without any is an error.
+// Read reads the sets with the chosen queries. A set without any is an error.
 func (c Choice) Read() ([]Set, error) {
 	var sets []Set
 	for _, dir := range c.Dirs {
@@ -186,7 +186,7 @@ func Read(dir string) (Set, error) {
 	return s, err
 }
 
-// eachLine hands on the lines of a JSONL file. Empty lines are passed over.
+// eachLine passes on the lines of a JSONL file, skipping empty ones.
 func eachLine[T any](name string, do func(T) error) error {
 	f, err := os.Open(name)
 	if err != nil {
