@@ -176,7 +176,7 @@ func TestFolderNameIsNoPattern(t *testing.T) {
 	}
 }
 
-// The first line alone tells how many events there are and which, also of a very long file.
+// The first line alone gives the number and the hash of the events, even in a very long file.
 func TestListReadsFirstLinesOnly(t *testing.T) {
 	s := Sessions{Dir: t.TempDir(), Scanner: redact.New("blue-7-whale-frobnicator")}
 	ingest(t, s, generic("a", "one", "two", "say blue-7-whale-frobnicator"))
@@ -197,8 +197,7 @@ func TestListReadsFirstLinesOnly(t *testing.T) {
 	}
 }
 
-// Files that say nothing of their events are counted, and the whole name of a session asks for no
-// other.
+// Files without data about their events are counted, and a session's full name reads no other file.
 func TestFilesOfOlderVersionsAreRead(t *testing.T) {
 	s := Sessions{Dir: t.TempDir()}
 	ingest(t, s, generic("a", "one", "two"))
@@ -259,7 +258,7 @@ func TestExpireRemovesWhatIsOld(t *testing.T) {
 	}
 }
 
-// An agent that was at its session's transcript may have written what stands there as typed.
+// An agent that accessed its session's transcript may have written later text that looks typed.
 func TestWordsAfterATouchedTranscriptAreNotTyped(t *testing.T) {
 	const id = "8e081e35-999d"
 	for command, want := range map[string]transcript.Origin{

@@ -16,13 +16,13 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// unfinished begins the name of a file that an ingest is writing, or left when it was killed.
+// unfinished is the prefix of a file that an ingest is writing, or left when it was killed.
 const unfinished = ".session-"
 
 // sessionWriter collects the events of one session in a file beside its place.
 type sessionWriter struct {
 	folder Sessions
-	stream *redact.Stream // of the events: a key may begin in one and go on in the next
+	stream *redact.Stream // of the events: a key may begin in one and continue in the next
 	tmp    *os.File
 	out    *bufio.Writer
 	kept   Kept
@@ -68,14 +68,14 @@ func (w *sessionWriter) line(out *bufio.Writer, v any, stream *redact.Stream) er
 	return out.WriteByte('\n')
 }
 
-// name takes secrets out of what names a session, which becomes the name of its file.
+// name removes secrets from a session's name, which becomes the name of its file.
 func (w *sessionWriter) name(id string) string {
 	name, found := safeName(w.folder.Scanner, id)
 	w.kept.Redacted.Add(found)
 	return name
 }
 
-// safeName is an id without secrets, and then as part of a path.
+// safeName returns an id without secrets, then made safe for a path.
 func safeName(scan *redact.Scanner, id string) (string, redact.Report) {
 	if id == "" {
 		return "", redact.Report{}
@@ -84,8 +84,8 @@ func safeName(scan *redact.Scanner, id string) (string, redact.Report) {
 	return transcript.SafeID(text.String()), found
 }
 
-// Name is the name of a session, "<client>/<id>", as files are named for it: without secrets, and
-// safe in a path.
+// Name returns the name of a session, "<client>/<id>", by which its file is named: without secrets,
+// and safe in a path.
 func Name(scan *redact.Scanner, client, id string) string {
 	client, _ = safeName(scan, client)
 	id, _ = safeName(scan, id)
@@ -141,7 +141,7 @@ func (w *sessionWriter) finish(head transcript.Session) (Kept, error) {
 	return w.kept, nil
 }
 
-// hash is Hash of the events as they were written, after the scanner: what Study will see.
+// hash returns Hash of the events as written, after the scanner, as Study will see them.
 func (w *sessionWriter) hash() (string, error) {
 	if _, err := w.tmp.Seek(0, io.SeekStart); err != nil {
 		return "", fmt.Errorf("keep session: %w", err)
@@ -153,7 +153,7 @@ func (w *sessionWriter) hash() (string, error) {
 	return Hash(events), nil
 }
 
-// compare holds the new events against those kept at path.
+// compare compares the new events with those kept at path.
 func (w *sessionWriter) compare(path string) (Change, error) {
 	old, err := file.Open(path, os.O_RDONLY|file.NoFollow, 0)
 	if errors.Is(err, os.ErrNotExist) {
@@ -165,7 +165,7 @@ func (w *sessionWriter) compare(path string) (Change, error) {
 	defer old.Close()
 	before := bufio.NewReaderSize(old, 64<<10)
 	if err := skipLine(before); err != nil {
-		return Grown, nil // torn: what we have is better
+		return Grown, nil // torn: the new events are better
 	}
 	if _, err := w.tmp.Seek(0, io.SeekStart); err != nil {
 		return "", fmt.Errorf("keep session: %w", err)
@@ -174,7 +174,7 @@ func (w *sessionWriter) compare(path string) (Change, error) {
 	for {
 		b, err := now.ReadByte()
 		if err == io.EOF {
-			return Unchanged, nil // all of it is there already
+			return Unchanged, nil // it already has all of them
 		}
 		if err != nil {
 			return "", fmt.Errorf("keep session: %w", err)

@@ -2,8 +2,8 @@ package reflect
 
 import "strings"
 
-// A command is one simple command of a shell line: its words as they were written, the
-// variables set before it, and what joins it to the next.
+// A command is one simple command of a shell line: its original words, the variables set before it,
+// and the operator after it.
 type command struct {
 	words []string // raw, quotes kept
 	env   []string // NAME=value before the first word
@@ -11,10 +11,9 @@ type command struct {
 	join  string   // what follows: "&&", "||", ";", "|", "&", or "" at the end
 }
 
-// splitShell splits a shell line into its simple commands. It knows quotes, escapes,
-// substitutions, redirections, comments and here-documents (whose bodies it leaves out), not
-// the grammar of compound commands: their keywords come out as words. One pass, no
-// recursion, so any input is safe.
+// splitShell splits a shell line into its simple commands. It knows quotes, escapes, substitutions,
+// redirections, comments and here-documents (whose bodies it drops), but not compound commands:
+// their keywords become words. It makes one pass without recursion, so any input is safe.
 func splitShell(line string) []command {
 	var out []command
 	var cur command
@@ -131,8 +130,8 @@ func splitShell(line string) []command {
 	return out
 }
 
-// quoted returns the length of the quoted string s begins with, to the end of s if it is
-// not closed.
+// quoted returns the length of the quoted string at the start of s, up to the end of s if it is not
+// closed.
 func quoted(s string) int {
 	q := s[0]
 	for i := 1; i < len(s); i++ {
@@ -147,7 +146,7 @@ func quoted(s string) int {
 	return len(s)
 }
 
-// bracketed returns the length of the balanced parenthesis s begins with.
+// bracketed returns the length of the balanced parenthesis at the start of s.
 func bracketed(s string) int {
 	depth := 0
 	for i := 0; i < len(s); i++ {
@@ -183,7 +182,7 @@ func skipDocument(s, delimiter string) int {
 	return n
 }
 
-// isAssignment tells whether a word sets a variable: NAME=value.
+// isAssignment reports whether a word sets a variable: NAME=value.
 func isAssignment(w string) bool {
 	name, _, found := strings.Cut(w, "=")
 	if !found || name == "" || name[0] >= '0' && name[0] <= '9' {

@@ -18,7 +18,7 @@ var (
 	errorLabel = lazy(`^(?i:(?:error|fatal|fail(?:ed)?|err)(?: code)?:|error\s+(?:in|-)\s)\s*`)
 	number     = lazy(`0x[0-9a-f]{4,}|\b[0-9a-f]{12,64}\b|\(?\b\d+(?:\.\d+)?\s?m?s\)?$`)
 
-	// what shells put around a command they cannot find
+	// the prefix of shells for a command that they cannot find
 	shellName   = lazy(`^(?:bash|zsh|sh|dash|fish|/(?:usr/)?bin/\w+):(?:\d+:)?\s+(?:line )?(?:\d+:\s+)?`)
 	zshNotFound = lazy(`^command not found: (\S+)$`)
 
@@ -26,7 +26,7 @@ var (
 	core = lazy(`dial tcp |connect ECONNREFUSED|No module named |Cannot find module |relation "[^"]+" does not exist|` +
 		`no such table|pattern \S+: no matching files|Unsupported class file|Executable doesn't exist`)
 
-	// environment errors say that something outside the code under test is missing or wrong.
+	// environment matches errors about something missing or wrong outside the code under test.
 	environment = lazy(`(?i)not found\b|not recognized|no such (?:file|host|table)|(?:cannot|can't|could not) (?:find (?:module|package)|resolve|connect)|` +
 		`no module named|importerror|failed to connect|unresolved import|econnrefused|connection refused|connect(?:ion)? (?:error|failed)|enotfound|` +
 		`(?:does not|doesn't) exist|unknown database|pending\b|not set\b|missing (?:required )?(?:env|variable|config)|` +
@@ -38,12 +38,12 @@ var (
 		`permission denied|eacces|not (?:initialize|generated)|no generated|generated (?:code|files?|client)|submodule|certificate|` +
 		`out of memory|heap limit|too many open files`)
 
-	// failures are lines that tell what went wrong.
+	// failures matches lines that state a fault.
 	failures = lazy(`(?i)^(?:\w*error\b|\w*exception\b|fatal\b|panic:|fail(?:ed|ure)?\b|err!)|error(?:\[\w+\]| ts\d+)?:|` +
 		`\berror\b|exception:|cannot |could not |failed|not found|undefined:|denied|refused|timed? ?out|un(?:expected|recognized)|` +
 		`mismatch|invalid|missing|unknown |not (?:properly )?formatted|would reformat|code style issues`)
 
-	// noise are lines that only say that something failed, or that look like errors and are not.
+	// noise matches lines that only report a failure, or that merely look like errors.
 	noise = lazy(`(?i)^(?:exit (?:code|status)|make(?:\[\d+\])?: \*\*\*|error task failed|build failed|failure: build|` +
 		`\* what went wrong|npm (?:err!|error) (?:a complete log|code|errno|path|command|lifecycle|syscall|` +
 		`exited|test failed)|error: (?:process completed|command failed|recipe|script ".*" exited)|\s*at\s|\$ |\(pass\)|saved lockfile|` +
@@ -55,22 +55,22 @@ var (
 		`err_pnpm_recursive|recursive_run_first_fail|returned non-zero|exit status \d+$|code 0\b|failed with exit code \d+$|sibling tool call`)
 )
 
-// A signature is the line of an output that tells what went wrong.
+// A signature is the line of an output that states the fault.
 type signature struct {
-	text  string // cleaned: what stays the same from one run, machine and day to another
-	line  string // as the output has it, for a quote
-	env   bool   // it speaks of tools, services or configuration, not of the code under test
-	names string // text, and the word that a caret in the output points at
-	odd   bool   // it complains in no words known here: all that is certain is that it was printed
+	text  string // cleaned: the part that is the same in every run, on every machine and day
+	line  string // verbatim, for a quote
+	env   bool   // it is about tools, services or configuration, not the code under test
+	names string // text, and the word under a caret in the output
+	odd   bool   // it uses no known words of complaint: it is only certain that it was printed
 }
 
-// maxSignature is the longest error told in a statement, in bytes.
+// maxSignature bounds an error in a statement, in bytes.
 const maxSignature = 90
 
-// maxTold bounds the lines of one output that are held against the patterns.
+// maxTold bounds the lines of one output that are matched.
 const maxTold = 400
 
-// sign is the signature of what act i printed and no run that passed.
+// sign returns the signature of act i's output, without lines that successful runs also print.
 func (v *view) sign(i int) signature {
 	r := v.acts[i].result
 	s, found := v.signs[r]
@@ -103,7 +103,8 @@ func (v *view) passed() map[uint64]bool {
 	return v.harmless
 }
 
-// masked is a hash of a line without its numbers and spaces, so without times and positions.
+// masked returns a hash of a line without its numbers and spaces, and so without times and
+// positions.
 func masked(line string) uint64 {
 	const prime = 1099511628211
 	h := uint64(14695981039346656037)
@@ -115,10 +116,9 @@ func masked(line string) uint64 {
 	return h
 }
 
-// sign picks the first line of an output that says what went wrong, one about the
-// environment before any other, and none that is harmless. The last of several commands
-// that a runner printed is the one that failed. An output of few lines, none of which complains
-// in words known here, is its own signature. Linear in the output.
+// sign picks the first line of an output that states a fault, preferring one about the environment
+// and ignoring harmless ones. The last of several commands that a runner printed is the failed one.
+// A short output without known words of complaint is its own signature. It is linear in the output.
 func sign(output string, harmless map[uint64]bool) signature {
 	if at := strings.LastIndex(output, "\n$ "); at >= 0 {
 		if s := sign(output[at+1:], harmless); s.text != "" {
@@ -151,7 +151,7 @@ func sign(output string, harmless map[uint64]bool) signature {
 		}
 		env := environment.MatchString(clean)
 		if !env && (best.text != "" || !failures.MatchString(clean)) || noise.MatchString(strings.TrimSpace(clean)) {
-			continue // after a first error only one of the environment can take its place
+			continue // after a first error only one of the environment replaces it
 		}
 		text := cleanError(clean)
 		if len(text) < 8 || noise.MatchString(text) {
@@ -174,7 +174,7 @@ func sign(output string, harmless map[uint64]bool) signature {
 	return best
 }
 
-// pointed is the word of a line that the caret in the line below it points at.
+// pointed returns the word of a line to which the caret in the next line points.
 func pointed(line, below string) string {
 	at := strings.IndexByte(below, '^')
 	if at < 0 || strings.TrimSpace(below[:at]) != "" || at >= len(line) {
@@ -185,11 +185,11 @@ func pointed(line, below string) string {
 	return word
 }
 
-// usage errors are about how a command was spelled.
+// usage matches errors about the spelling of a command.
 var usage = lazy(`(?i)\bun(?:known|recognized|recognised|expected|supported)\b|\bno such (?:option|command|flag)|\binvalid\b|not found\b|\bis not\b|` +
 	`\baccepts\b|\bdoes not (?:exist|support|accept)`)
 
-// mentions tells whether a text has a word by itself, with no letter, digit or dash beside it.
+// mentions reports whether a text has a whole word: no letter, digit or dash beside it.
 func mentions(text, word string) bool {
 	word = strings.Trim(unquote(word), `'",:`)
 	if len(word) < 2 {
@@ -211,8 +211,8 @@ func mentions(text, word string) bool {
 	}
 }
 
-// signAbout picks the line of an output that tells of a conflict of versions and names a
-// package. It is empty if none does.
+// signAbout picks the line of an output that reports a version conflict and names a package, or
+// returns the zero value.
 func signAbout(output, pack string) signature {
 	if len(pack) < 3 {
 		return signature{}
@@ -233,9 +233,8 @@ var (
 	noteLabel = lazy(`(?i)^\s*(?:=\s*)?(?:note|hint|help|warning|warn)\b\W*`)
 )
 
-// tellTale marks pieces of every line that failures or environment can match, deciding of
-// those that verdict reads. Looking for pieces costs a hundredth of the patterns, and most
-// lines have none.
+// tellTale marks pieces of every line that failures or environment can match; deciding does so for
+// verdict. Looking for pieces costs a hundredth of the patterns, and most lines have none.
 var (
 	tellTale = sync.OnceValue(func() *pieces {
 		return marked("erro err! exce fata pani fail cann can't coul not_ no_s no_m no_r no_g miss deni refu unde time timi unex " +
@@ -267,7 +266,7 @@ func (p *pieces) in(line string) bool {
 	return false
 }
 
-// quad is a hash of four bytes in either case, a space being a dash below.
+// quad returns a hash of four bytes, ignoring case and treating a space as a dash.
 func quad(a, b, c, d byte) uint16 {
 	w := uint32(lowered[a])<<24 | uint32(lowered[b])<<16 | uint32(lowered[c])<<8 | uint32(lowered[d])
 	return uint16(w * 2654435761 >> 16)
@@ -284,10 +283,10 @@ var lowered = func() (out [256]byte) {
 	return out
 }()
 
-// mayTell tells whether a line may say what went wrong.
+// mayTell reports whether a line may state a fault.
 func mayTell(line string) bool { return tellTale().in(line) }
 
-// cleanError takes off a line of error output what differs between runs.
+// cleanError removes the parts of an error line that differ between runs.
 func cleanError(line string) string {
 	s := strings.TrimSpace(line)
 	for {
@@ -320,7 +319,7 @@ func cleanError(line string) string {
 	return strings.TrimRight(clip(strings.Join(strings.Fields(s), " "), maxSignature), " .:,;")
 }
 
-// clip cuts text to at most n bytes, at a word where it can and never inside a rune.
+// clip cuts text to at most n bytes, at a word if possible and never inside a rune.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -346,8 +345,8 @@ var (
 		`successfully|no (?:issues|errors|problems) found|✓|done in|finished in)`)
 )
 
-// verdict reads from an output what a hidden exit code would have told: 1 passed, -1
-// failed, 0 it does not say. Tools sum up at the end, so only the end is read.
+// verdict infers a hidden exit code from an output: 1 passed, -1 failed, 0 unknown. Tools sum up at
+// the end, so it reads only the end.
 func verdict(output string) int {
 	const end = 4 << 10
 	if len(output) > end {

@@ -8,37 +8,37 @@ import (
 
 // A step is one simple command of an agent, normalised so that the same work has the same text.
 type step struct {
-	key    string   // `npm test`: wrappers, verbosity, output filters and the working directory off
+	key    string   // `npm test`: without wrappers, verbosity, output filters and the working directory
 	words  []string // of the key
 	env    []string // NAME=value, as set for this command or exported before it
 	dir    string   // relative to the session's directory; "" there, and absolute only outside it
-	masked bool     // something after it hides its exit code: a pipe, `|| true`, `; echo`
+	masked bool     // a later part hides its exit code: a pipe, `|| true`, `; echo`
 	writes bool     // it writes a file by itself: `cat > f`, `sed -i`
 }
 
-// wrappers run the command that follows them and change nothing a memory would care for.
-// The value says how many words of their own they take.
+// wrappers run the command after them and have no lasting effect. The value is the number of their
+// own words.
 var wrappers = set("time nohup command exec sudo env timeout nice then do else if ! { (")
 
-// filters only pass on or cut down what another command prints.
+// filters only pass on or reduce another command's output.
 var filters = set("tail head grep egrep rg tee cat less more wc sort uniq sed awk cut tr jq xargs column fold nl ts")
 
-// quiet programs take -v, -q and their like as mere verbosity.
+// verbosePrograms treat -v, -q and similar flags as mere verbosity.
 var verbosePrograms = set("go pytest python python3 cargo npm npx pnpm yarn bun jest vitest make just task mise tox nox " +
 	"mvn ./mvnw gradle ./gradlew ruff eslint golangci-lint rspec bundle poetry uv dotnet mix swift " +
 	"rake phpunit composer")
 
-// verbosity flags change what is printed, not what is done.
+// verbosity flags change the output, not the effect.
 var verbosity = set("-v -vv -vvv --verbose -q -qq --quiet --silent --no-color --color --no-progress --nocapture -count=1 --no-ansi --progress=plain")
 
-// readOnly programs look or move about; they neither fix anything nor are worth learning.
+// readOnly programs only look or move about; they fix nothing and are not worth learning.
 var readOnly = set("ls cat head tail grep egrep rg fd find echo printf pwd cd which type whereis wc sort uniq sed " +
 	"awk cut diff cmp file stat du df ps pgrep env printenv date whoami id uname hostname true false " +
 	"test [ [[ tree less more jq yq read sleep wait history man help set export unset alias basename " +
 	"dirname realpath readlink md5sum sha256sum tee xargs for while done fi case esac } ) open code " +
 	"vim nano clear lsof netstat ss top free seq tr nl xxd hexdump od strings nproc")
 
-// maxSteps bounds the commands looked at in one line: longer ones are scripts.
+// maxSteps bounds the commands examined in one line: longer ones are scripts.
 const maxSteps = 40
 
 // steps splits a shell line into steps. root is the session's directory, where the line runs.
@@ -123,8 +123,7 @@ func stepsFrom(line, dir, root string) (out []step, end string) {
 	return out, dir
 }
 
-// withoutParentheses takes the parentheses of subshells off the words of a command, and counts
-// them.
+// withoutParentheses removes the parentheses of subshells from a command's words, and counts them.
 func withoutParentheses(words []string) (rest []string, opened, closed int) {
 	if len(words) == 0 || !strings.HasPrefix(words[0], "(") && !strings.HasSuffix(words[len(words)-1], ")") {
 		return words, 0, 0
@@ -145,7 +144,7 @@ func withoutParentheses(words []string) (rest []string, opened, closed int) {
 	return rest, opened, closed
 }
 
-// writesFile tells whether a command is an edit made with a shell's means.
+// writesFile reports whether a command is an edit by means of the shell.
 func writesFile(c command, words []string) bool {
 	switch words[0] {
 	case "cat", "echo", "printf":
@@ -162,7 +161,7 @@ func writesFile(c command, words []string) bool {
 	return false
 }
 
-// unwrap takes the commands that only run another off the front.
+// unwrap removes leading commands that only run another.
 func unwrap(words []string) []string {
 	for len(words) > 0 {
 		if !wrappers.Has(words[0]) {
@@ -185,7 +184,7 @@ func unwrap(words []string) []string {
 	return words
 }
 
-// envOf are the variables that `env` sets for a command, and those it unsets, as empty.
+// envOf returns the variables that `env` sets for a command, and those that it unsets, as empty.
 func envOf(words []string) []string {
 	var out []string
 	for i := 1; i < len(words) && words[0] == "env"; i++ {
@@ -202,7 +201,7 @@ func envOf(words []string) []string {
 	return out
 }
 
-// trimVerbosity takes off flags that only change what is printed.
+// trimVerbosity removes flags that only change the output.
 func trimVerbosity(words []string) []string {
 	if !verbosePrograms.Has(words[0]) {
 		return words
@@ -217,7 +216,7 @@ func trimVerbosity(words []string) []string {
 	return out
 }
 
-// canonical gives the commands that have two spellings one.
+// canonical unifies commands that have two spellings.
 func canonical(words []string) []string {
 	if len(words) > 1 {
 		switch words[0] {
@@ -241,7 +240,7 @@ func canonical(words []string) []string {
 			if words[1] == "r" {
 				words = append([]string{"mise", "run"}, words[2:]...)
 			}
-		case "git": // messages and branches are of the day
+		case "git": // messages and branches are momentary
 			if words[1] == "commit" || words[1] == "push" {
 				words = words[:2]
 			}
@@ -253,7 +252,7 @@ func canonical(words []string) []string {
 	return words
 }
 
-// relative takes the session's directory off the front of a path in a word. On Windows that
+// relative removes the session's directory from the front of a path in a word. On Windows that
 // directory has several spellings: D:\x, D:/x, /d/x in Git Bash and /mnt/d/x in WSL.
 func relative(word, root string) string {
 	if root == "" || root == "/" {
@@ -283,7 +282,8 @@ func onDrive(dir string) (drive byte, parts []string, ok bool) {
 	return drive, parts, len(parts) > 0
 }
 
-// drivePrefix returns the length of the name of a drive that s begins with: any, or the one given.
+// drivePrefix returns the length of the drive name at the start of s: of any drive, or of the given
+// one.
 func drivePrefix(s string, drive byte) int {
 	for _, prefix := range []string{"/mnt/", "/cygdrive/", "/", ""} {
 		n := len(prefix)
@@ -303,7 +303,7 @@ func drivePrefix(s string, drive byte) int {
 	return 0
 }
 
-// relativeOnDrive is relative for a directory of Windows, whose names have no case.
+// relativeOnDrive is relative for a directory on Windows, where names are case-insensitive.
 func relativeOnDrive(word string, drive byte, parts []string) string {
 	var out strings.Builder
 	for i := 0; i < len(word); {
@@ -351,7 +351,7 @@ func slashes(p string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(p, `\\`, "/"), `\`, "/")
 }
 
-// within joins a directory changed to onto the one before, relative to the session's.
+// within joins a new directory to the current one, relative to the session's.
 func within(to, dir, root string) string {
 	switch {
 	case to == ".":
@@ -375,7 +375,7 @@ func within(to, dir, root string) string {
 	return ""
 }
 
-// unquote takes a word's outer quotes off.
+// unquote removes a word's outer quotes.
 func unquote(w string) string {
 	if n := len(w); n >= 2 && (w[0] == '"' || w[0] == '\'') && w[n-1] == w[0] {
 		return w[1 : n-1]
@@ -383,8 +383,8 @@ func unquote(w string) string {
 	return w
 }
 
-// portable tells whether a command means the same on another machine and another day: no
-// paths of this machine, no substitutions, no secrets taken out, not a script typed inline.
+// portable reports whether a command means the same on another machine and day: no local paths, no
+// substitutions, no redacted secrets, no inline script.
 func (s step) portable() bool {
 	if len(s.key) > 120 || strings.ContainsAny(s.key, "\n$`") || strings.Contains(s.key, "[redacted") {
 		return false
@@ -402,8 +402,8 @@ func (s step) portable() bool {
 		!strings.HasPrefix(s.dir, "$") && drivePrefix(s.dir, 0) == 0
 }
 
-// tool returns the word that names the task of a task runner or the subcommand of a
-// program: "lint" of `mise run lint`, "test" of `go test ./...`.
+// tool returns the word for the task of a task runner or the subcommand of a program: "lint" of
+// `mise run lint`, "test" of `go test ./...`.
 func (s step) tool() string {
 	words := s.words
 	if len(words) == 0 {

@@ -1,9 +1,9 @@
 // Package reflect studies a session: session events in, a reflection out.
 //
-// Study is the whole of it without a model: detectors look for what a person said that is
-// meant to last, and for what commands and their outcomes showed; a gate refuses what is
-// not worth keeping and counts why. Study is a pure function, safe for concurrent use; its
-// cost is linear in the size of the events.
+// Begin with Study, which needs no model. Detectors look for a person's lasting statements, and for
+// the lessons of commands and their outcomes. A gate refuses findings that are not worth keeping,
+// and counts the reasons. Study is a pure function, safe for concurrent use; its cost is linear in
+// the size of the events.
 package reflect
 
 import (
@@ -16,12 +16,11 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// Detectors is the version of the detectors. It grows when they find other things in the
-// same session.
+// Detectors is the version of the detectors. It grows when they find different things in the same
+// session.
 const Detectors = 3
 
-// A detector finds candidates of one sort in a session. It may offer too much: the gate
-// decides.
+// A detector finds candidates of one kind in a session. It may offer too much: the gate decides.
 type detector struct {
 	name string
 	find func(*view) []finding
@@ -41,7 +40,7 @@ var detectors = []detector{
 	{record.Order, findOrders},
 }
 
-// maxCandidates bounds what one session may propose: more is noise by itself.
+// maxCandidates bounds the proposals of one session: more is noise by itself.
 const maxCandidates = 24
 
 // Study returns what the detectors find in one session. The events must have been redacted.
@@ -76,8 +75,8 @@ func Study(s transcript.Session, events []transcript.Event) record.Reflection {
 	return r
 }
 
-// Hash is the SHA-256, in hex, of the events as JSON, one object a line in the form of
-// transcript.Event's field tags: equal for equal events, whichever program wrote them down.
+// Hash returns the SHA-256, in hex, of the events as JSON, one object per line in the form of
+// transcript.Event's field tags. Equal events give equal hashes, whichever program wrote them.
 func Hash(events []transcript.Event) string {
 	h := sha256.New()
 	enc := json.NewEncoder(h)
@@ -94,7 +93,7 @@ func Hash(events []transcript.Event) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// outcome says how a session ended: completed, interrupted, failed, or empty for unknown.
+// outcome returns the end of a session: completed, interrupted, failed, or "" if unknown.
 func outcome(events []transcript.Event) string {
 	for i := len(events) - 1; i >= 0; i-- {
 		e := &events[i]

@@ -12,7 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// A script builds the events of a session by hand, one line a happening.
+// A script builds the events of a session by hand, one line per event.
 type script []func(*[]transcript.Event)
 
 func add(e transcript.Event) func(*[]transcript.Event) {
@@ -37,7 +37,7 @@ func agent(text string) func(*[]transcript.Event) {
 	return add(transcript.Event{Kind: transcript.Assistant, Text: text})
 }
 
-// run runs a command that ends with an exit code and prints.
+// run adds a command that ends with an exit code and prints output.
 func run(command string, exit int, output string) func(*[]transcript.Event) {
 	return ran(transcript.Event{Command: command}, &exit, "", output)
 }
@@ -57,7 +57,7 @@ func ran(call transcript.Event, exit *int, o transcript.Outcome, output string) 
 	}
 }
 
-// refused is a command the person did not let run.
+// refused adds a command that the person refused.
 func refused(command string) func(*[]transcript.Event) {
 	return ran(transcript.Event{Command: command}, nil, transcript.Denied, "")
 }
@@ -108,7 +108,7 @@ func checkEvidence(t testing.TB, events []transcript.Event, r record.Reflection)
 	}
 }
 
-// texts are the statements of a reflection that one session is enough for.
+// texts returns the statements of a reflection for which one session suffices.
 func texts(r record.Reflection) []string {
 	var out []string
 	for _, c := range r.Candidates {

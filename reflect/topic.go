@@ -9,11 +9,10 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// A topic is what a statement is about, so that two statements on one topic can be held
-// against each other.
+// A topic is the subject of a statement, so that two statements on one topic can be compared.
 
-// isSubject reports whether a topic is one of those of which there can be only one truth: two
-// different statements on it contradict each other, or the later replaces the earlier.
+// isSubject reports whether a topic allows only one truth: two different statements on it
+// contradict each other, or the later replaces the earlier.
 func isSubject(topic string) bool {
 	for i := range topicForms {
 		if topicForms[i].name == topic {
@@ -48,8 +47,8 @@ var (
 		"had need needs which who what where how there here let's let lets get set")
 )
 
-// topic names what a statement is about: the job of the tools it names, or else its first
-// words that carry meaning, sorted.
+// topic names the subject of a statement: the job of its tools, or else its first meaningful words,
+// sorted.
 func topic(text string) string {
 	for _, f := range topicForms {
 		if f.form.MatchString(text) {
@@ -74,13 +73,13 @@ func topic(text string) string {
 	return name
 }
 
-// maxTopic is the longest topic made of a statement's own words, in characters.
+// maxTopic bounds a topic made of a statement's own words, in characters.
 const maxTopic = 24
 
-// unspaced are scripts whose runs of letters are clauses, not words.
+// unspaced matches scripts whose runs of letters are clauses, not words.
 var unspaced = lazy(`[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]`)
 
-// contentWords returns the words of a text that carry meaning, folded, in order, each once.
+// contentWords returns the meaningful words of a text, folded, in order, each once.
 func contentWords(text string) []string {
 	var out []string
 	seen := map[string]bool{}
@@ -95,7 +94,7 @@ func contentWords(text string) []string {
 	return out
 }
 
-// sharedWords counts the meaning words two texts share.
+// sharedWords counts the meaningful words that two texts share.
 func sharedWords(a, b string) int {
 	in := map[string]bool{}
 	for _, w := range contentWords(a) {

@@ -14,8 +14,7 @@ import (
 // part: see weighed.
 const maxParts = 8
 
-// minRoom is the least that lines of a session may have, in bytes: with less there is nothing to be
-// read from.
+// minRoom is the minimum room for the lines of a session, in bytes: less is not worth reading.
 const minRoom = 2000
 
 // lineCost is the overhead of a line, in bytes: its number, speaker and separators.
@@ -24,7 +23,7 @@ const lineCost = 32
 // failureWeight is the worth of one failure, in bytes of a person's words, when parts are chosen.
 const failureWeight = 200
 
-// A line is one event as a model is shown it.
+// A line is one event in a question.
 type line struct {
 	prompts.Line
 	user   bool // a person's words
@@ -43,7 +42,7 @@ type trace struct {
 	left    int // events that are not in it
 }
 
-// traced makes the trace of a session.
+// traced returns the trace of a session.
 func traced(s transcript.Session, events []transcript.Event) trace {
 	t := trace{session: s}
 	ours := map[string]bool{} // calls of Reverie, by agent and id
@@ -64,9 +63,9 @@ func traced(s transcript.Session, events []transcript.Event) trace {
 	return t
 }
 
-// lines are the events for questions of which each has room for so many bytes. There will be as
-// many questions as the session needs when it is shortened as usual, maxParts at most; it is
-// shortened only as far as it fits these.
+// lines returns the events for questions with room bytes each. There are as many questions as the
+// session needs at the usual shortening, at most maxParts. The session is then shortened only as
+// far as it fits these.
 func (t trace) lines(room int) []line {
 	cost := lineCost * len(t.events)
 	parts := (compress.Size(compress.Session(t.events, compress.Options{}))+cost)/(room*9/10) + 1
@@ -92,8 +91,8 @@ var (
 // fromUser marks a person's typed words.
 const fromUser = "user"
 
-// who says whose an event is, empty for one that is not shown. Only a person's own words in a
-// top-level session are the user's.
+// who returns the speaker of an event, or "" for a hidden one. Only a person's own words in a
+// top-level session count as the user's.
 func who(s transcript.Session, e *transcript.Event) string {
 	sub := s.Parent != "" || e.Agent != ""
 	of := func(name string) string {
@@ -135,7 +134,7 @@ func who(s transcript.Session, e *transcript.Event) string {
 	return ""
 }
 
-// lineEnds makes lines of what a progress bar wrote over.
+// lineEnds splits text that a progress bar overwrote into lines.
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 // told returns the text of an event without colours.
@@ -190,7 +189,7 @@ func split(lines []line, room int) (parts [][]line) {
 	return parts
 }
 
-// turnsOf are lines, each at most limit bytes long, by the messages of the user.
+// turnsOf groups lines, each at most limit bytes long, by the user's messages.
 func turnsOf(lines []line, limit int) [][]line {
 	var out [][]line
 	for i, l := range lines {
@@ -249,7 +248,8 @@ func weight(part []line) int {
 	return n
 }
 
-// shortened is a line with at most limit bytes of text: its beginning and its end, around a mark.
+// shortened returns a line with at most limit bytes of text: its beginning and its end, around a
+// mark.
 func (l line) shortened(limit int) line {
 	if len(l.Text) <= limit {
 		return l
@@ -262,7 +262,7 @@ func (l line) shortened(limit int) line {
 	return l
 }
 
-// shown are the lines of a part for a prompt.
+// shown returns the lines of a part for a prompt.
 func shown(part []line) []prompts.Line {
 	out := make([]prompts.Line, 0, len(part))
 	for _, l := range part {

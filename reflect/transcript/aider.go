@@ -8,14 +8,13 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// aider reads Aider's history, a Markdown file to which each of its runs appends: a heading when it
-// starts, "#### " before each line that a person enters, "> " before each that Aider says, and the
-// model's answers as they are.
+// aider reads Aider's history, a Markdown file to which each run appends. It has a heading at the
+// start, "#### " before each line that a person enters, "> " before each of Aider's own, and the
+// model's answers unchanged.
 //
-// Nothing keeps an answer from having such lines of its own. Aider's end with two spaces, an
-// answer's seldom do, so only those are taken for Aider's; but what one answer repeats of a file
-// may look like anything. So a person decides on all that is learned from it: the policy lets
-// nothing through that such a history alone bears out.
+// An answer may contain such lines too. Aider's own end with two spaces, which is rare in answers,
+// so only those count as Aider's. But an answer may repeat any file content. So a person decides on
+// everything learned from it: the policy accepts nothing with such a history as its only evidence.
 type aider struct {
 	*run
 	asked  bool    // a person entered something in this session
@@ -62,13 +61,13 @@ func (p *aider) line(b []byte) error {
 		}
 		return p.said(strings.TrimSpace(said))
 	}
-	if p.asked { // before that it is the rest of the command line that Aider was started with
+	if p.asked { // before that it is the rest of Aider's command line
 		p.answer.add(strings.TrimRight(text, " "))
 	}
 	return nil
 }
 
-// start begins a session, named for when it did, by the clock of the machine.
+// start begins a session, named for its start by the machine's clock.
 func (p *aider) start(when string) error {
 	if err := p.end(); err != nil {
 		return err
@@ -86,7 +85,7 @@ func (p *aider) start(when string) error {
 	return nil
 }
 
-// said is a line of Aider's own.
+// said handles a line of Aider's own.
 func (p *aider) said(text string) error {
 	if m := aiderModel.FindStringSubmatch(text); m != nil {
 		p.Model = m[1]
@@ -102,8 +101,8 @@ func (p *aider) said(text string) error {
 	return nil
 }
 
-// flushUser hands over what a person entered: words, or a command of Aider's. A question of Aider's
-// that it answered for the person stands there too.
+// flushUser emits a person's input: words, or a command of Aider's. It may be a question that Aider
+// answered for the person.
 func (p *aider) flushUser() error {
 	text := p.input.take()
 	switch {
@@ -156,7 +155,7 @@ func (p *passage) add(line string) {
 	}
 }
 
-// take is the text of the lines, without blank ones around it, and leaves none.
+// take returns the text of the lines, without surrounding blank ones, and empties the passage.
 func (p *passage) take() string {
 	text := strings.TrimSpace(strings.Join(p.lines, "\n"))
 	p.lines, p.size = nil, 0

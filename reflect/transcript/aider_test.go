@@ -91,8 +91,8 @@ func FuzzAider(f *testing.F) {
 	})
 }
 
-// A file without a heading, or an answer without an end, takes no more memory than an event may
-// need twice.
+// A file without a heading, or an answer without an end, takes at most twice the memory of an
+// event.
 func TestAiderHoldsPassagesInBounds(t *testing.T) {
 	line := strings.Repeat("x", 1023)
 	var p passage

@@ -1,14 +1,13 @@
 package transcript
 
-// Memory for the events of sessions that can only be handed over at the end of input: while they
-// hold less than backlogSize bytes of text, texts keep MaxText; from then on new ones keep
-// backlogText.
+// Memory for the events of sessions that are only emitted at the end of input. Up to backlogSize
+// bytes of text, texts keep MaxText; from then on new ones keep backlogText.
 const (
 	backlogSize = 24 << 20
 	backlogText = 2 << 10
 )
 
-// backlog cuts the texts of events that are held.
+// backlog cuts the texts of held events.
 type backlog struct {
 	cutter
 	size int
@@ -25,7 +24,7 @@ func (b *backlog) hold(e *Event) {
 	}
 }
 
-// drop takes an event that is no longer held out of the account.
+// drop removes an event that is no longer held from the total.
 func (b *backlog) drop(e *Event) { b.size -= len(e.Text) + len(e.Command) + len(e.Old) + len(e.New) }
 
 // text is hold for a single text.

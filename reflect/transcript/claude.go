@@ -9,25 +9,25 @@ import (
 	"strings"
 )
 
-// claude reads Claude Code's transcripts: one record a line, for each block of an assistant's
-// message one. A file grows when its session is resumed, and may begin with the history of the
-// session it was forked from, under that one's id. Sub-agents have files of their own, all of
-// it sidechain records; in older versions their records stand in the parent's file.
+// claude reads Claude Code's transcripts: one record per line, and one for each block of an
+// assistant's message. A file grows when its session is resumed. It may begin with the history of
+// the session that it was forked from, under that session's id. Sub-agents have their own files of
+// sidechain records; older versions put those records into the parent's file.
 type claude struct {
 	*run
 	entered  bool                // a session is open
-	key      string              // its id as the transcript has it; may be empty
+	key      string              // its id in the transcript; may be empty
 	sub      string              // agent id, if the file is a sub-agent's own
 	seed     maphash.Seed        // of seen
 	seen     map[uint64]struct{} // hashes of the uuids read: compaction and resume write records again
 	roots    map[string]string   // of sidechain records without agent id: uuid → uuid of the first in its chain
-	boundary *Event              // a compaction whose summary has not come yet
+	boundary *Event              // a compaction still without its summary
 	held     *Event              // text of an assistant's message, until another block follows
 	heldID   string              // that message's id
 	shell    int                 // commands the user ran
-	leaves   map[string]string   // older summaries: uuid they end at → title
+	leaves   map[string]string   // older summaries: uuid of their end → title
 	waiting  []queued            // prompts whose record has not come
-	inputs   map[uint64]struct{} // hashes of texts that the agent gave its tools
+	inputs   map[uint64]struct{} // hashes of texts in the agent's tool calls
 }
 
 func newClaude(r *run) *claude {
@@ -101,7 +101,7 @@ func (c *claudeContent) UnmarshalJSON(b []byte) error {
 		return nil
 	}
 	var blocks []claudeBlock
-	_ = decode(b, &blocks) // blocks of another shape stay without a type and are passed over
+	_ = decode(b, &blocks) // blocks of another shape stay without a type and are skipped
 	*c = blocks
 	return nil
 }
@@ -116,8 +116,8 @@ func (c claudeContent) text() string {
 	return strings.Join(texts, "\n")
 }
 
-// flatText is text in JSON: a string, or a list of strings and of blocks with text; a block that
-// holds none leaves its type in brackets, as [image].
+// flatText is text in JSON: a string, or a list of strings and of blocks with text. A block without
+// text leaves its type in brackets, as [image].
 type flatText string
 
 func (f *flatText) UnmarshalJSON(b []byte) error {
@@ -218,10 +218,10 @@ func (p *claude) line(b []byte) error {
 	return p.record(&rec)
 }
 
-// enter makes the record's session the open one, and says whether it could.
+// enter opens the record's session, and reports whether it could.
 func (p *claude) enter(rec *claudeRecord) (bool, error) {
 	key := first(rec.ForkedFrom.SessionID, rec.SessionID, rec.SessionID2, p.key)
-	own := rec.AgentID != "" && rec.Sidechain // a sub-agent's own file, if it begins so
+	own := rec.AgentID != "" && rec.Sidechain // a sub-agent's own file, if it begins like this
 	if own && (!p.entered || p.sub != "") {
 		key = "agent-" + rec.AgentID
 	}
@@ -273,7 +273,7 @@ func (p *claude) record(rec *claudeRecord) error {
 		case "hook_additional_context":
 			base.Kind, base.Origin, base.Text = User, Injected, strings.Join(rec.Attachment.Content, "\n")
 			return p.emit(base)
-		case "queued_command": // typed while the agent was at work
+		case "queued_command": // typed while the agent worked
 			mode := rec.Attachment.CommandMode
 			if (mode == "" || mode == "prompt") && !p.fromAgent(rec.Attachment.Prompt.text()) {
 				return p.userTexts(rec, base, rec.Attachment.Prompt)
@@ -300,7 +300,7 @@ func (p *claude) record(rec *claudeRecord) error {
 	return nil
 }
 
-// agent names the sub-agent a record is about, where it stands in the parent's transcript.
+// agent names the sub-agent of a record in the parent's transcript.
 func (p *claude) agent(rec *claudeRecord) string {
 	switch {
 	case !rec.Sidechain || p.sub != "" && p.sub == rec.AgentID:
@@ -313,7 +313,7 @@ func (p *claude) agent(rec *claudeRecord) string {
 	return root
 }
 
-// emit hands over what is held, then e.
+// emit emits the held events, then e.
 func (p *claude) emit(e Event) error {
 	if err := p.settle(e.Kind == Compaction, e.Origin == Injected); err != nil {
 		return err
@@ -321,8 +321,8 @@ func (p *claude) emit(e Event) error {
 	return p.run.emit(e)
 }
 
-// settle hands over what is held before another event. A compaction stays held before what clients
-// inject, as its summary may still come, and is dropped in favour of that summary.
+// settle emits the held events before another event. A compaction stays held before injected text,
+// because its summary may still come, and is dropped in favour of that summary.
 func (p *claude) settle(summary, injected bool) error {
 	if err := p.release(); err != nil {
 		return err
@@ -338,7 +338,7 @@ func (p *claude) settle(summary, injected bool) error {
 	return p.run.emit(boundary)
 }
 
-// release hands over the held text.
+// release emits the held text.
 func (p *claude) release() error {
 	if p.held == nil {
 		return nil
@@ -354,7 +354,7 @@ func (p *claude) finish() error {
 	if err := p.settle(false, false); err != nil {
 		return err
 	}
-	for leaf, title := range p.leaves { // a summary may be that of another session
+	for leaf, title := range p.leaves { // a summary may belong to another session
 		if _, found := p.seen[maphash.String(p.seed, leaf)]; found && p.Title == "" {
 			p.Title = title
 		}

@@ -9,22 +9,22 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// maxQueued bounds the prompts held at one time. Later ones are left out.
+// maxQueued bounds the prompts held at one time. Later ones are dropped.
 const maxQueued = 256
 
 // queued is an entry of Claude Code's queue: a prompt typed while the agent works, or a notice of
-// the client's. Some versions write nothing else about it, others write it again as a user record
-// or an attachment once the agent gets it. An entry that never leaves the queue is not told: while
-// a session goes on, its record may still come.
+// the client's. Some versions write nothing else about it; others repeat it as a user record or an
+// attachment once the agent gets it. An entry that never leaves the queue is not emitted, because
+// its record may still come.
 type queued struct {
 	session string // id as the transcript has it
 	text    string // trimmed, at most MaxText
 	time    string
-	told    bool // its event was emitted when it left the queue; a record may repeat it till the next answer
+	told    bool // its event was emitted when it left the queue; a record may repeat it until the next answer
 }
 
-// queueOperation reads a record about the queue. It opens no session, as a fork's queue may come
-// before the history of its origin.
+// queueOperation reads a record about the queue. It opens no session, because a fork's queue may
+// precede the history of its origin.
 func (p *claude) queueOperation(rec *claudeRecord) error {
 	var text string
 	_ = json.Unmarshal(rec.Content, &text)
@@ -38,12 +38,12 @@ func (p *claude) queueOperation(rec *claudeRecord) error {
 			p.waiting = append(p.waiting, entry)
 			return nil
 		}
-	case "remove": // the agent got it in the middle of its turn
+	case "remove": // the agent got it during its turn
 		if i := slices.IndexFunc(p.waiting, meant); i >= 0 && p.entered && entry.session == p.key {
 			p.waiting[i].told = true
 			return p.deliver(p.waiting[i])
 		}
-	case "popAll": // back in the input line, to be edited
+	case "popAll": // back in the input line for editing
 		p.waiting = slices.DeleteFunc(p.waiting, meant)
 	}
 	p.stats.Ignored++
@@ -54,7 +54,7 @@ func (p *claude) trimQueued(text string) string {
 	return strings.TrimSpace(p.cutter().cut(strings.TrimSpace(text), MaxText))
 }
 
-// repeatsQueue reports whether a record of the user's role holds only what the queue told before.
+// repeatsQueue reports whether a record of the user's role holds only queued text.
 func (p *claude) repeatsQueue(blocks claudeContent) bool {
 	if len(p.waiting) == 0 {
 		return false
@@ -70,8 +70,8 @@ func (p *claude) repeatsQueue(blocks claudeContent) bool {
 	return p.dequeue(text) || p.dequeue(Own(text))
 }
 
-// dequeue takes what a record repeats off the queue, and reports whether its event was emitted
-// before. Prompts that waited together come in one record, each on lines of its own.
+// dequeue removes a record's repeated text from the queue, and reports whether its event was
+// emitted before. Prompts that waited together come in one record, each on its own lines.
 func (p *claude) dequeue(text string) (told bool) {
 	if len(p.waiting) == 0 {
 		return false
@@ -98,7 +98,7 @@ var (
 	slashCommand = pattern.New(`^/[A-Za-z][\w:.-]*(?:\s|$)`)
 )
 
-// typedArgs returns the words that follow a slash command in a line that a person typed.
+// typedArgs returns the words after a slash command in a line that a person typed.
 func typedArgs(line string) string {
 	command := slashCommand.FindString(line)
 	if !wordsFollow(strings.TrimSpace(command)) {
@@ -107,8 +107,8 @@ func typedArgs(line string) string {
 	return strings.TrimSpace(line[len(command):])
 }
 
-// deliver emits an entry of the queue. No field says who wrote it. Notices of the client's are
-// elements or JSON objects, and a prompt that an agent scheduled stands in a call.
+// deliver emits an entry of the queue. No field names its author. The client's notices are elements
+// or JSON objects, and a prompt that an agent scheduled occurs in a call.
 func (p *claude) deliver(q queued) error {
 	e := Event{Kind: User, Time: parseTime(q.time), Text: q.text}
 	switch {
@@ -126,8 +126,8 @@ func (p *claude) deliver(q queued) error {
 	return p.emit(e)
 }
 
-// noteInput remembers the texts of a call that may come back as a prompt or as the arguments of a
-// slash command.
+// noteInput records the texts of a call that may return as a prompt or as the arguments of a slash
+// command.
 func (p *claude) noteInput(e Event, input []byte) {
 	if e.Action != Other && e.Action != Task {
 		return
@@ -137,7 +137,7 @@ func (p *claude) noteInput(e Event, input []byte) {
 	p.noteTexts(fields)
 }
 
-// noteTexts notes every text of a value, however deep it lies.
+// noteTexts records every text of a value, at any depth.
 func (p *claude) noteTexts(value any) {
 	switch v := value.(type) {
 	case string:
@@ -166,6 +166,6 @@ func (p *claude) fromAgent(text string) bool {
 	return false
 }
 
-// minScheduled is the shortest line, in bytes, that is taken for an agent's because a call held it:
-// a shorter one says little.
+// minScheduled is the minimum length, in bytes, of a line that is taken for an agent's because a
+// call held it: a shorter one proves little.
 const minScheduled = 12

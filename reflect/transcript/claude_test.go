@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// claudeLine is a record of session s1 with the given fields.
+// claudeLine returns a record of session s1 with the given fields.
 func claudeLine(kind, message, more string) string {
 	if more != "" {
 		more = "," + more

@@ -9,12 +9,12 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// Texts by which Claude Code says what became of a tool call, or of a turn.
+// Texts by which Claude Code reports the result of a tool call, or of a turn.
 const (
 	interrupted  = "[Request interrupted by user"
 	userRejected = "The user doesn't want to "
 	claudeAsks   = "AskUserQuestion"
-	mcpTool      = "mcp__" // begins the names of tools whose servers write their own errors
+	mcpTool      = "mcp__" // the prefix of tools whose servers write their own errors
 	userSaid     = "the user said:\n"
 	rejectedNote = "\n\nNote: The user's next message may contain"
 	continued    = "This session is being continued from a previous conversation"
@@ -23,11 +23,11 @@ const (
 
 var exitLine = pattern.New(`^Exit code (-?\d{1,9})(?:\r?\n|$)`)
 
-// claudeOutcome holds what a tool's structured result tells beside its text.
+// claudeOutcome holds the data of a tool's structured result besides its text.
 type claudeOutcome struct {
 	Interrupted bool
 	Background  string `json:"backgroundTaskId"`
-	Meaning     string `json:"returnCodeInterpretation"` // set where a code other than 0 is no failure
+	Meaning     string `json:"returnCodeInterpretation"` // set if a code other than 0 is no failure
 	Questions   []struct {
 		Question string
 		Options  []struct{ Label string }
@@ -36,7 +36,7 @@ type claudeOutcome struct {
 	Annotations map[string]struct{ Notes string }
 }
 
-// UnmarshalJSON leaves the zero value where the result is a string or a list.
+// UnmarshalJSON leaves the zero value if the result is a string or a list.
 func (o *claudeOutcome) UnmarshalJSON(b []byte) error {
 	type plain claudeOutcome
 	if len(b) > 0 && b[0] == '{' {
@@ -107,8 +107,7 @@ func (p *claude) userRecord(rec *claudeRecord, base Event) error {
 	return p.userTexts(rec, base, *rec.Message.Content)
 }
 
-// toolResult emits a call's result, and apart from it the words a user said in refusing or
-// answering.
+// toolResult emits a call's result, and separately the words by which a user refused or answered.
 func (p *claude) toolResult(rec *claudeRecord, base Event, block claudeBlock) error {
 	e, said := base, ""
 	asked := p.calls[block.ToolUseID].Tool == claudeAsks
@@ -155,7 +154,7 @@ func (p *claude) toolResult(rec *claudeRecord, base Event, block claudeBlock) er
 	if err := p.words(base, strings.TrimSpace(said)); err != nil {
 		return err
 	}
-	base.Mixed = true // the words of an option are the agent's
+	base.Mixed = true // the agent worded the option
 	return p.words(base, chosen)
 }
 
@@ -167,8 +166,7 @@ func (p *claude) clientAnswers(id string) bool {
 	return known && call.Action != Task && !strings.HasPrefix(call.Tool, mcpTool)
 }
 
-// answers returns what a user wrote in answer to an agent's questions, and the options that were
-// chosen.
+// answers returns a user's own answers to an agent's questions, and the chosen options.
 func (o claudeOutcome) answers() (own, chosen string) {
 	var written, picked []string
 	for _, q := range o.Questions {
@@ -192,7 +190,7 @@ func (o claudeOutcome) answers() (own, chosen string) {
 	return strings.Join(written, "\n"), strings.Join(picked, "\n")
 }
 
-// answerText is an answer: a text, or a list of those chosen.
+// answerText returns an answer: a text, or a list of chosen ones.
 func answerText(raw json.RawMessage) string {
 	var list stringList
 	if len(raw) > 0 {
@@ -201,7 +199,7 @@ func answerText(raw json.RawMessage) string {
 	return strings.Join(list, ", ")
 }
 
-// words emits what the user of the record's session wrote.
+// words emits the words of the user of the record's session.
 func (p *claude) words(base Event, texts ...string) error {
 	if strings.TrimSpace(strings.Join(texts, "")) == "" {
 		return nil
@@ -216,8 +214,8 @@ func (p *claude) words(base Event, texts ...string) error {
 	return p.user(base, origin, texts...)
 }
 
-// userTexts emits the text blocks of a record in the user's role: who wrote each is told by its
-// record's flags and by how it begins.
+// userTexts emits the text blocks of a record in the user's role. The record's flags and the
+// beginning of each block tell its author.
 func (p *claude) userTexts(rec *claudeRecord, base Event, blocks claudeContent) error {
 	if p.repeatsQueue(blocks) {
 		return nil
@@ -258,9 +256,9 @@ func (p *claude) userTexts(rec *claudeRecord, base Event, blocks claudeContent) 
 
 var commandElements = pattern.New(`^\s*(?:<command-(?:message>[^<>]*</command-message|name>[^<>]*</command-name)>\s*){1,2}(?:<command-args>((?s:.*))</command-args>)?\s*$`)
 
-// commandArgs returns the arguments that a person gave a slash command. whole says that the text is
-// the client's element and nothing else, so the borders of the arguments are certain. An agent
-// starts commands too, by a tool: its arguments stand in a call.
+// commandArgs returns the arguments that a person gave a slash command. whole means that the text
+// is exactly the client's element, so that the borders of the arguments are certain. An agent also
+// starts commands, by a tool whose call holds the arguments.
 func (p *claude) commandArgs(rec *claudeRecord, text string) (args string, whole bool) {
 	m := commandElements.FindStringSubmatch(text)
 	if m == nil || strings.Contains(m[1], "command-") {
@@ -274,14 +272,14 @@ func (p *claude) commandArgs(rec *claudeRecord, text string) (args string, whole
 	return args, true
 }
 
-// settingCommands are those of the clients whose arguments are names and values.
+// settingCommands are clients' commands whose arguments are names and values.
 var settingCommands = pattern.NewWords(`/model /add-dir /resume /rename /export /config /mcp /plugin /plugins /effort /theme /output-style
 	/agents /permissions /login /logout /add /drop /read-only /cwd /directory /allow-all /session /remote-control`)
 
 // wordsFollow reports whether a slash command's arguments are words.
 func wordsFollow(name string) bool { return !settingCommands.Has(name) }
 
-// classify fills e if text in the user's role is not simply what a user wrote.
+// classify fills e if text in the user's role is not simply the user's own.
 func (p *claude) classify(rec *claudeRecord, e *Event, text string) bool {
 	t := strings.TrimSpace(text)
 	e.Kind, e.Text = User, t

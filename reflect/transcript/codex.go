@@ -11,24 +11,24 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// codex reads Codex CLI's rollouts. Most things are told twice in them: as the item that went to or
-// came from the model (response_item) and as what the client saw (event_msg; in newer versions its
-// item_completed). Which of the two there is, and which comes first, depends on the version. The
-// oldest rollouts are bare items.
+// codex reads Codex CLI's rollouts, which record most things twice: as the item to or from the
+// model (response_item) and as the client's view (event_msg; in newer versions its item_completed).
+// The version decides which of the two exists, and their order. The oldest rollouts are bare items.
 type codex struct {
 	*run
 	started bool   // a header was read
-	parent  string // id of the thread that started this one as a sub-agent
+	parent  string // id of the parent thread of this sub-agent
 	seed    maphash.Seed
 	told    map[uint64]*telling
 	tools   map[string]*codexCall
 
-	background []*codexCall // those that went on in the background
+	background []*codexCall // those that continued in the background
 	scripts    []*program   // programs that have not ended
 	cells      map[string]*program
 }
 
-// telling counts how often each source told one text; it was emitted as often as the keenest did.
+// telling counts how often each source recorded one text; it was emitted as often as in the most
+// complete one.
 type telling struct {
 	times   [3]int
 	emitted int
@@ -145,12 +145,12 @@ func (p *codex) meta(b []byte) error {
 	p.Parent = first(m.Source.Subagent.ThreadSpawn.Parent, m.Parent)
 	p.parent = p.Parent
 	if p.parent == "" && m.ThreadSource == "subagent" {
-		p.parent = "unknown" // for the origin of its prompts; not in the header
+		p.parent = "unknown" // for the origin of its prompts; missing in the header
 	}
 	return nil
 }
 
-// prepare sets the client, also in a rollout that lost its header.
+// prepare sets the client, even in a rollout without its header.
 func (p *codex) prepare() { p.Client = string(Codex) }
 
 func (p *codex) emit(e Event) error {
@@ -160,7 +160,7 @@ func (p *codex) emit(e Event) error {
 
 func (p *codex) end() error {
 	for _, c := range p.background {
-		if c.running != nil { // the rollout does not tell its end
+		if c.running != nil { // the rollout does not record its end
 			if err := p.finish(c, *c.running); err != nil {
 				return err
 			}
