@@ -50,7 +50,7 @@ func plainObject(t *testing.T, dir, kind string, size int64, data io.Reader) str
 	return id
 }
 
-// row is one entry of a tree.
+// row returns one entry of a tree.
 func row(mode, name, id string) string {
 	raw, _ := hex.DecodeString(id)
 	return mode + " " + name + "\x00" + string(raw)
@@ -107,8 +107,8 @@ type zeroReader struct{}
 
 func (zeroReader) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// bombs are trees that a few objects make larger than any memory. Each puts one into a repository
-// and returns its mode and id; big ones are tried in full runs only.
+// bombs are trees whose few objects unpack to more than any memory. Each puts one into a repository
+// and returns its mode and id; big ones run only in full runs.
 var bombs = []struct {
 	name  string
 	big   bool
@@ -158,8 +158,8 @@ var bombs = []struct {
 	}},
 }
 
-// A pull request, or a remote's branch, has a bomb: everything that meets it ends soon, in little
-// memory, and merges nothing.
+// A pull request, or a remote's branch, contains a bomb: every command ends soon, in little memory,
+// and merges nothing.
 func TestBombs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -187,7 +187,7 @@ func TestBombs(t *testing.T) {
 				head := graft(t, bare, before, place, id)
 				git(t, bare, "update-ref", "refs/heads/reverie/memory", head)
 				begin := within
-				if b.big { // git itself unpacks what it fetches, once
+				if b.big { // git itself unpacks fetched objects once
 					begin = func(t *testing.T, dir string, args ...string) answer { return reverie(t, dir, args...) }
 				}
 				sync := begin(t, dir, "sync", "--yes")
@@ -207,14 +207,14 @@ func TestBombs(t *testing.T) {
 				clean := commitOf(t, dir, git(t, dir, "rev-parse", before+"^{tree}"), head)
 				for _, args := range [][]string{{"check", "--diff", before + "..." + clean}, {"merge", clean}} {
 					a := within(t, dir, args...)
-					if a.code == 0 && (!b.files || b.big && args[0] == "check") { // of files, what counts is the newest state
+					if a.code == 0 && (!b.files || b.big && args[0] == "check") { // for files, the newest state counts
 						t.Errorf("below %q, taken back: %v takes it: %s", place, args, a)
 					}
 				}
 				if now := git(t, dir, "rev-parse", "reverie/memory"); now != before {
 					git(t, dir, "update-ref", "refs/heads/reverie/memory", before)
 				}
-				// A plain git merge brought it: readers end too.
+				// After a plain git merge of it, readers end too.
 				for _, ref := range []string{"refs/heads/reverie/memory", "refs/reverie/journal", "refs/reverie/inbox"} {
 					was, _ := tryGit(dir, "rev-parse", "--verify", "-q", ref)
 					git(t, dir, "update-ref", ref, head)
@@ -241,7 +241,8 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// graft makes a commit on top of another whose tree has something at a place; "" is the whole tree.
+// graft makes a commit on top of another whose tree has an entry at a place; "" means the whole
+// tree.
 func graft(t *testing.T, dir, parent, place, id string) string {
 	t.Helper()
 	if place == "" {
@@ -293,14 +294,13 @@ func bring(t *testing.T, bare, dir string) {
 	}
 }
 
-// within is reverie, with what it needed held against the limit. A deadline ends what would go on
-// for ever.
+// within runs reverie, and compares its memory with the limit. A deadline ends a hang.
 func within(t *testing.T, dir string, args ...string) answer {
 	t.Helper()
 	return measured(t, exec.Command(binary, args...), dir)
 }
 
-// hook is the beginning of an agent's session.
+// hook runs the hook at the beginning of an agent's session.
 func hook(t *testing.T, dir string) {
 	t.Helper()
 	cmd := exec.Command(binary, "hook", "claude")
@@ -311,8 +311,8 @@ func hook(t *testing.T, dir string) {
 	gone(t, dir, patience)
 }
 
-// measured runs a command whose output may be long: it goes to a file, for the system counts what
-// this process uses when it starts another as that one's, too.
+// measured runs a command whose output may be long. The output goes to a file, because the system
+// counts this process's memory as the child's, too.
 func measured(t *testing.T, cmd *exec.Cmd, dir string) answer {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience/2)

@@ -18,18 +18,18 @@ import (
 	"time"
 )
 
-// These tests drive the real agents, as .ci/clients installs them and REVERIE_CLIENTS names their
-// folder, against a scripted model. Each has a home of its own, and a network that ends at
+// These tests drive the real agents against a scripted model. .ci/clients installs them, and
+// REVERIE_CLIENTS names their folder. Each has its own home, and a network that is limited to
 // 127.0.0.1.
 
-// client is one agent: how it is set up, started and spoken to.
+// client describes one agent: how to set it up, start it and talk to it.
 type client struct {
 	Name    string // as Reverie calls it
 	program []string
 	env     func(l *lab) []string
 	prepare func(l *lab)
 	session func(prompt string) []string // arguments that begin a session
-	resume  func(prompt string) []string // arguments that go on with the last
+	resume  func(prompt string) []string // arguments that continue the last session
 	shell   func(command string) call
 	create  func(path, line string) call       // a file of one line
 	edit    func(path, old, new string) []call // one after the other
@@ -110,7 +110,7 @@ trust_level = "trusted"
 		},
 		prepare: func(l *lab) {
 			l.write(".gemini/settings.json", `{
-  // kept as it is
+  // kept unchanged
   "security": {"auth": {"selectedType": "gemini-api-key"}},
   "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
   "privacy": {"usageStatisticsEnabled": false},
@@ -156,8 +156,8 @@ trust_level = "trusted"
   },
 }
 `, l.model.URL))
-			// It installs a package there at each start, and tries for a minute without a network, unless it
-			// finds a lock file that names it.
+			// It installs a package there at each start, and tries for a minute without a network, unless a
+			// lock file names it.
 			version := l.version("opencode-linux-x64")
 			l.write(".config/opencode/node_modules/.keep", "")
 			l.write(".config/opencode/package-lock.json", string(asJSON(fields{"lockfileVersion": 3,
@@ -178,8 +178,8 @@ trust_level = "trusted"
 	},
 }
 
-// clientPatience bounds one run of an agent, of a few steps. It is for one that hangs: beside much
-// else OpenCode takes minutes.
+// clientPatience bounds one run of an agent, of a few steps. It catches a hang: under load OpenCode
+// takes minutes.
 const clientPatience = 10 * time.Minute
 
 // lab is the test bench of one agent: its own home and repository, and a model.
@@ -239,7 +239,7 @@ func (l *lab) write(name, text string) {
 	write(l.t, filepath.Join(l.home, name), text)
 }
 
-// version is that of an installed package.
+// version returns the version of an installed package.
 func (l *lab) version(name string) string {
 	l.t.Helper()
 	var p struct{ Version string }
@@ -256,7 +256,7 @@ func (l *lab) program() []string {
 	return program
 }
 
-// running is an agent at work.
+// running is a running agent.
 type running struct {
 	l    *lab
 	cmd  *exec.Cmd
@@ -265,7 +265,7 @@ type running struct {
 	over chan error
 }
 
-// start starts the agent, with nothing of this test's environment.
+// start starts the agent, without this test's environment.
 func (l *lab) start(args ...string) *running {
 	l.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), clientPatience)
@@ -290,14 +290,14 @@ func (l *lab) env() []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + l.home, "TERM=dumb", "LANG=C.UTF-8"}
 }
 
-// kill ends the agent and what it started and did not let go of.
+// kill kills the agent and its attached children.
 func (r *running) kill() error { return syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL) }
 
 // wait waits for the end of the agent.
 func (r *running) wait() answer {
 	r.l.t.Helper()
 	err := <-r.over
-	r.over <- err // for who asks again
+	r.over <- err // for repeated calls
 	a := answer{args: r.cmd.Args, out: r.out.String(), err: r.err.String()}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
@@ -308,14 +308,14 @@ func (r *running) wait() answer {
 	return a
 }
 
-// ended gives what the agent did once it has ended.
+// ended returns a channel with the agent's result.
 func (r *running) ended() <-chan answer {
 	c := make(chan answer, 1)
 	go func() { c <- r.wait() }()
 	return c
 }
 
-// run runs the agent and wants it to succeed; it returns what the model was asked.
+// run runs the agent, requires success, and returns the requests to the model.
 func (l *lab) run(args ...string) []request {
 	l.t.Helper()
 	a := l.start(args...).wait()
@@ -325,7 +325,7 @@ func (l *lab) run(args ...string) []request {
 	return l.model.heard()
 }
 
-// fixing is a turn in which the test fails, is mended and succeeds.
+// fixing returns a turn in which the test fails, is mended and succeeds.
 func (l *lab) fixing(on string) turn {
 	steps := []step{{Say: "I run the test first.", Calls: []call{l.c.shell("sh test.sh")}}}
 	for _, c := range l.c.edit(filepath.Join(l.repo, "calc.sh"), "  echo $(($1 + $2 + 1))", "  echo $(($1 + $2))") {
@@ -337,13 +337,13 @@ func (l *lab) fixing(on string) turn {
 // rule is the user's instruction to the agents.
 const rule = "Always use tabs in shell files, never spaces."
 
-// mending is the story of the turn that fixing makes, and thanking that of the one after it.
+// mending is the story of fixing's turn, and thanking that of the next one.
 var (
 	mending  = []string{"user: Mend the test.", "sh test.sh: failed 1", "edit calc.sh: ok", "sh test.sh: ok 0", "assistant: Mended: add adds no one any more."}
 	thanking = []string{"user: Thanks. " + rule, "assistant: I will."}
 )
 
-// keptSession is one that is kept.
+// keptSession is a kept session.
 type keptSession struct{ Name, ID, Parent string }
 
 func (l *lab) sessions() []keptSession {
@@ -351,7 +351,7 @@ func (l *lab) sessions() []keptSession {
 	return objects[keptSession](l.t, l.must("--json", "sessions"))
 }
 
-// kept are the names of the sessions that are kept.
+// kept returns the names of the kept sessions.
 func (l *lab) kept() []string {
 	l.t.Helper()
 	var names []string
@@ -361,7 +361,7 @@ func (l *lab) kept() []string {
 	return names
 }
 
-// objects reads JSON, one value a line.
+// objects reads JSON, one value per line.
 func objects[T any](t *testing.T, text string) []T {
 	t.Helper()
 	var all []T
@@ -418,7 +418,7 @@ func (l *lab) reverie(args ...string) answer {
 	})
 }
 
-// must is reverie where anything but success ends the test.
+// must is reverie, but anything except success ends the test.
 func (l *lab) must(args ...string) string {
 	l.t.Helper()
 	a := l.reverie(args...)
@@ -428,7 +428,7 @@ func (l *lab) must(args ...string) string {
 	return a.out
 }
 
-// install starts a memory and has the agent call a copy of the command, which a test may spoil.
+// install starts a memory and makes the agent call a copy of the command, which a test may damage.
 func (l *lab) install() {
 	l.t.Helper()
 	if err := errors.Join(os.MkdirAll(filepath.Dir(l.binary()), 0o755), os.Link(binary, l.binary())); err != nil {
@@ -444,7 +444,7 @@ func (l *lab) install() {
 	}
 }
 
-// left are the processes that run with this lab's home: the agent's, and what was started for it.
+// left returns the processes with this lab's home: the agent's, and their children.
 func (l *lab) left() map[int]string {
 	l.t.Helper()
 	found := map[int]string{}
@@ -464,7 +464,7 @@ func (l *lab) left() map[int]string {
 	return found
 }
 
-// clean waits for what works in the background, so that the lab can be removed.
+// clean waits for background work, so that the lab can be removed.
 func (l *lab) clean() {
 	end := time.Now().Add(10 * time.Second)
 	for len(l.left()) > 0 && time.Now().Before(end) {

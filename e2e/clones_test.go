@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// clone is one of the two, with what its users know of.
+// clone is one of the two, with its users' knowledge.
 type clone struct {
 	name string
 	dir  string
@@ -22,9 +22,9 @@ type clone struct {
 	adds map[string]string // the memory that an operation adds
 }
 
-// Two clones and a bare remote; four processes at once remember, edit, forget, accept and sync,
-// while connections to the remote are cut at random. When the network is well again and each clone
-// has synced, both have the same tree, and a checker finds every change that was acknowledged.
+// Two clones and a bare remote: four processes at once remember, edit, forget, accept and sync,
+// while connections to the remote are cut at random. After the network is repaired and each clone
+// has synced, both have the same tree, and a checker finds every acknowledged change.
 func TestTwoClonesOverABrokenNetworkLoseNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -156,7 +156,7 @@ func treeOf(t *testing.T, c *clone) string {
 	return git(t, c.dir, "rev-parse", "reverie/memory^{tree}")
 }
 
-// worker does one thing after another in a clone.
+// worker does one operation after another in a clone.
 type worker struct {
 	t      *testing.T
 	h      *history
@@ -222,7 +222,7 @@ func (w *worker) step() {
 	w.h.add(e)
 }
 
-// any is a memory that both know, so many times of a hundred, or one remembered in this clone.
+// any returns a memory that both know, in percent of the cases, or one remembered in this clone.
 func (w *worker) any(percent int) string {
 	w.clone.mu.Lock()
 	defer w.clone.mu.Unlock()
@@ -232,7 +232,7 @@ func (w *worker) any(percent int) string {
 	return w.clone.own[w.rnd.IntN(len(w.clone.own))]
 }
 
-// pending takes an operation that waits in this clone.
+// pending takes a pending operation of this clone.
 func (w *worker) pending() string {
 	w.clone.mu.Lock()
 	defer w.clone.mu.Unlock()
@@ -245,7 +245,7 @@ func (w *worker) pending() string {
 }
 
 // starved reports whether a command gave up its wait for a lock: on a busy machine, holders may run
-// that seldom.
+// that rarely.
 func (a answer) starved() bool {
 	return a.code != 0 && (strings.Contains(a.err, ": held by ") || strings.Contains(a.err, "ref is locked"))
 }

@@ -39,7 +39,7 @@ func (c *canaries) named(name string) string {
 	return path
 }
 
-// sang returns who was run since the last call, each once.
+// sang returns the names of the programs run since the last call, each once.
 func (c *canaries) sang() []string {
 	text, _ := os.ReadFile(c.mark)
 	os.Remove(c.mark)
@@ -48,7 +48,7 @@ func (c *canaries) sang() []string {
 	return slices.Compact(names)
 }
 
-// programKeys are settings whose value git runs. A % stands for the canary.
+// programKeys lists settings whose value git runs. A % marks the canary's place.
 var programKeys = []string{
 	"core.fsmonitor=%", "core.editor=%", "sequence.editor=%", "core.pager=%", "pager.log=%", "pager.diff=%", "pager.blame=%", "pager.show=%",
 	"core.sshCommand=%", "core.gitProxy=%", "core.askPass=%", "core.alternateRefsCommand=%",
@@ -65,12 +65,12 @@ var programKeys = []string{
 	"gc.auto=1", "gc.autoDetach=false", "gc.recentObjectsHook=%", "maintenance.auto=true", "submodule.sub.update=!%", "submodule.recurse=true", "sendemail.tocmd=%",
 }
 
-// hookNames are all of git's hooks.
+// hookNames lists all of git's hooks.
 var hookNames = strings.Fields(`applypatch-msg pre-applypatch post-applypatch pre-commit pre-merge-commit prepare-commit-msg commit-msg post-commit
 	pre-rebase post-checkout post-merge pre-push pre-receive update proc-receive post-receive post-update reference-transaction push-to-checkout
 	pre-auto-gc post-rewrite sendemail-validate fsmonitor-watchman post-index-change`)
 
-// plant makes a repository hostile: in every way we know, what runs in it sings.
+// plant makes a repository hostile in every known way: each program that runs in it sings.
 func plant(t *testing.T, dir string, c *canaries) {
 	t.Helper()
 	gitDir := filepath.Join(dir, ".git")
@@ -78,7 +78,7 @@ func plant(t *testing.T, dir string, c *canaries) {
 		key, value, _ := strings.Cut(kv, "=")
 		git(t, dir, "config", "--add", key, strings.ReplaceAll(value, "%", c.named(key)))
 	}
-	// A file that is included sets the same again under other names.
+	// An included file sets the same again under other names.
 	var included strings.Builder
 	for _, kv := range []string{"core.fsmonitor", "core.editor", "core.pager", "core.sshCommand", "gpg.program", "gpg.ssh.program", "diff.external"} {
 		section, key, _ := strings.Cut(kv, ".")
@@ -108,8 +108,7 @@ func plant(t *testing.T, dir string, c *canaries) {
 	write(t, filepath.Join(dir, ".gitignore"), ".env\n")
 }
 
-// userPrograms gives the person an editor and a pager of their own, which must be the ones that are
-// used.
+// userPrograms gives the person an editor and a pager, which must be used.
 func userPrograms(t *testing.T, c *canaries) {
 	t.Helper()
 	config := filepath.Join(t.TempDir(), "gitconfig")
@@ -118,7 +117,7 @@ func userPrograms(t *testing.T, c *canaries) {
 	t.Setenv("TERM", "xterm")
 }
 
-// everyCommand are the commands, with what they need: ID is a memory, OP an operation that waits, _
+// everyCommand lists the commands, with their arguments: ID is a memory, OP a pending operation, _
 // a space.
 var everyCommand = []string{
 	"status", "list --all", "show ID", "recall first", "log", "log ID -p", "blame ID", "diff", "diff --words", "diff ~2",
@@ -141,7 +140,7 @@ func TestProgramsOfTheRepositoryAreNotRun(t *testing.T) {
 	userPrograms(t, c)
 	t.Setenv("PATH", withoutSigners(t))
 	formats := []string{"openpgp", "ssh", "x509"}
-	if !full { // of the store's own tests one is about all three
+	if !full { // one of the store's own tests covers all three
 		formats = formats[:1]
 	}
 	for _, format := range formats {
@@ -214,7 +213,7 @@ func TestProgramsOfTheRepositoryAreNotRun(t *testing.T) {
 	}
 }
 
-// runOthers runs the commands that are not in everyCommand, whatever comes of it.
+// runOthers runs the commands that are not in everyCommand, and ignores failures.
 func (c *canaries) runOthers(dir, id string) {
 	for line := range strings.Lines(must(c.t, dir, "help", "--all")) {
 		name, _, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -231,7 +230,7 @@ func (c *canaries) runOthers(dir, id string) {
 	}
 }
 
-// isHostile shows that the canaries can sing: plain git runs a good part of them.
+// isHostile shows that the canaries can sing: plain git runs many of them.
 func isHostile(t *testing.T, dir string, c *canaries) {
 	t.Helper()
 	write(t, filepath.Join(dir, "README"), "changed\n")
@@ -243,7 +242,7 @@ func isHostile(t *testing.T, dir string, c *canaries) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		cmd := exec.CommandContext(ctx, "git", args...)
 		cmd.Dir, cmd.WaitDelay = dir, time.Second
-		_ = cmd.Run() // most of them fail, for what they ran was no such program
+		_ = cmd.Run() // most of them fail, because the canary is no such program
 		cancel()
 	}
 	names := c.sang()
@@ -253,7 +252,7 @@ func isHostile(t *testing.T, dir string, c *canaries) {
 	t.Logf("plain git runs %v", names)
 }
 
-// waiting is an operation that waits for a person.
+// waiting returns an operation that waits for a person.
 func waiting(t *testing.T, dir string) string {
 	t.Helper()
 	_, id, found := strings.Cut(must(t, dir, "review", "--json"), `"id":"`)
@@ -263,7 +262,7 @@ func waiting(t *testing.T, dir string) string {
 	return id[:16]
 }
 
-// withoutSigners is a PATH on which no signing program finds a key of the machine's.
+// withoutSigners returns a PATH on which no signing program finds a key of the machine's.
 func withoutSigners(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -38,7 +38,7 @@ func TestDamageIsNamedOrHarmless(t *testing.T) {
 		t.Parallel()
 		rnd := rand.New(rand.NewPCG(*seed, uint64(n)))
 		dir := copyDir(t, dirs[n%2])
-		if err := os.RemoveAll(filepath.Join(dir, ".git", "reverie", "recent")); err != nil { // or what is gone is written again
+		if err := os.RemoveAll(filepath.Join(dir, ".git", "reverie", "recent")); err != nil { // otherwise the lost objects are written again
 			t.Fatal(err)
 		}
 		cached := n%4 < 2
@@ -62,7 +62,7 @@ func TestDamageIsNamedOrHarmless(t *testing.T) {
 			count["named objects"]++
 		}
 	}
-	t.Run("samples", func(t *testing.T) { // it ends when all of them have
+	t.Run("samples", func(t *testing.T) { // it returns when all of them have ended
 		for n := range samples {
 			t.Run(fmt.Sprint(n), func(t *testing.T) { one(t, n) })
 		}
@@ -82,7 +82,7 @@ func judge(t *testing.T, dir string, want map[string]string, hidden func(path st
 	same := true
 	for id, m := range got {
 		if stricter(m, want[id]) {
-			same = false // an approval that was lost keeps a memory from agents, and says so
+			same = false // a lost approval withholds a memory from agents, and is reported
 		} else if want[id] != m {
 			t.Errorf("list shows %s\nnot %s", m, want[id])
 		}
@@ -111,7 +111,7 @@ func judge(t *testing.T, dir string, want map[string]string, hidden func(path st
 	case check.code == 1 && strings.TrimSpace(check.out) != "":
 		verdict = "named"
 	case check.code == 12 && strings.Contains(check.err, "git update-ref"):
-		verdict = "named" // a ref is gone, and a person is told how to bring it back
+		verdict = "named" // a ref is gone, and the message explains how to restore it
 	default:
 		t.Errorf("%s", check)
 	}
@@ -139,7 +139,7 @@ func judge(t *testing.T, dir string, want map[string]string, hidden func(path st
 	return verdict
 }
 
-// writeOver wants a writer to refuse, or to add to what there is and harm nothing.
+// writeOver requires that a writer refuses, or adds to the rest and harms nothing.
 func writeOver(t *testing.T, dir string) {
 	t.Helper()
 	before := parseList(t, reverie(t, dir, "list", "--all", "--json"))
@@ -158,12 +158,12 @@ func writeOver(t *testing.T, dir string) {
 	}
 }
 
-// stricter reports whether a memory is as it was, but withheld.
+// stricter reports whether a memory is unchanged, except that it is withheld.
 func stricter(now, was string) bool {
 	return now != was && !strings.Contains(was, `"withheld":true`) && strings.HasPrefix(now, strings.TrimSuffix(was, "}")+`,"withheld":true,`)
 }
 
-// pathOf is the file of a memory given as JSON.
+// pathOf returns the file of a memory given as JSON.
 func pathOf(m string) string {
 	var memory struct{ Path string }
 	_ = json.Unmarshal([]byte(m), &memory)
@@ -184,7 +184,7 @@ func inventory(t *testing.T, dir string) map[string][]string {
 			fields := strings.Fields(line)
 			path := fields[3]
 			if path == "reverie.toml" {
-				path = "" // what a team restricts is not known any more
+				path = "" // a team's restrictions are no longer known
 			}
 			holds[fields[2]] = append(holds[fields[2]], path)
 		}
@@ -192,8 +192,8 @@ func inventory(t *testing.T, dir string) map[string][]string {
 	return holds
 }
 
-// hides tells which memories damage to a file may hide. A file that holds more than one object, or
-// a ref, may hide all.
+// hides returns a function that reports which memories damage to a file may hide. A file with more
+// than one object, or a ref, may hide all.
 func hides(holds map[string][]string, victim string) func(path string) bool {
 	id := filepath.Base(filepath.Dir(victim)) + filepath.Base(victim)
 	single := len(id) == 40 && strings.Contains(filepath.ToSlash(victim), "/objects/")
@@ -204,8 +204,8 @@ func hides(holds map[string][]string, victim string) func(path string) bool {
 	}
 }
 
-// ours are the files of a repository that hold something of Reverie's: each file as often as its
-// sort is worth.
+// ours returns the files of a repository that hold Reverie's data, each repeated by the weight of
+// its kind.
 func ours(t *testing.T, dir string) []string {
 	t.Helper()
 	gitDir := filepath.Join(dir, ".git")
@@ -231,7 +231,7 @@ func ours(t *testing.T, dir string) []string {
 		others = append(others, p)
 	}
 	slices.Sort(others)
-	// As many objects as others, so that neither crowds out the other.
+	// As many objects as others, so that neither kind dominates.
 	all := others
 	for i := range len(others) {
 		if len(objects) > 0 {
@@ -241,7 +241,7 @@ func ours(t *testing.T, dir string) []string {
 	return all
 }
 
-// damage does one thing to a file and says what.
+// damage damages a file and describes how.
 func damage(t *testing.T, rnd *rand.Rand, path string) string {
 	t.Helper()
 	if err := os.Chmod(path, 0o600); err != nil {
@@ -285,7 +285,7 @@ func remove(t *testing.T, path string) {
 	}
 }
 
-// listed is every memory as JSON, by its id.
+// listed returns every memory as JSON, by its id.
 func listed(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	a := reverie(t, dir, "list", "--all", "--json")

@@ -10,35 +10,35 @@ import (
 	"testing"
 )
 
-// changing are the system calls by which a process changes the disk, or gets to do so.
+// changing lists the system calls by which a process changes the disk, or prepares to.
 var changing = []string{"write", "pwrite64", "fsync", "fdatasync", "rename", "renameat", "renameat2", "link", "linkat", "unlink", "unlinkat",
 	"mkdir", "mkdirat", "ftruncate", "flock", "openat"}
 
 // faults are injected at such a call: the process is killed before it, or the disk fails.
 var faults = []string{"signal=KILL", "error=ENOSPC", "error=EIO"}
 
-// samples are the calls that are enough where not all are wanted: the ref is about to move, and an
-// object to be kept.
+// samples are the calls that suffice in short runs: the ref is about to move, or an object to be
+// kept.
 var samples = map[string]int{"renameat signal=KILL": 2, "linkat error=ENOSPC": 1, "fsync error=EIO": 2}
 
-// operation is a command that changes something, and how to tell whether it did.
+// operation is a command that changes something, with a check of its effect.
 type operation struct {
 	name string
-	dir  string   // where it can be done; each try has a copy
+	dir  string   // a folder for it; each try has a copy
 	args []string // of the command
-	// state is "old" or "new" as a user sees it; anything else is a third state.
+	// state returns "old" or "new" as a user sees it; anything else is a third state.
 	state func(t *testing.T, dir string) string
-	// again does the same once more, which finishes what was begun and is harmless after.
+	// again repeats it, which finishes the work and is harmless afterwards.
 	again func(t *testing.T, dir string)
 }
 
-// A command is killed, or told that the disk is full or broken, at its first, second, … call that
-// changes something, in itself and in each git that it starts, until it comes through untouched.
-// Each time there is the old state or the new one, git finds nothing wrong, and doing it again
-// finishes it, without a repair.
+// The test kills a command, or reports a full or broken disk to it, at its first, second, …
+// changing call, in itself and in each git that it starts, until it runs through untouched. Each
+// time the state is old or new, git finds nothing wrong, and repeating the command finishes it,
+// without a repair.
 //
-// Each third call is enough where REVERIE_E2E is not "all": the store's own test,
-// TestFaultAtEveryCallLeavesOldOrNew, takes each.
+// Each third call suffices unless REVERIE_E2E is "all": the store's own test,
+// TestFaultAtEveryCallLeavesOldOrNew, covers each.
 func TestFaultAtEveryCallOfACommand(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -87,7 +87,7 @@ func TestFaultAtEveryCallOfACommand(t *testing.T) {
 	}
 }
 
-// try does the operation with one fault and reports whether it was hit.
+// try does the operation with one fault and reports whether the fault occurred.
 func (op operation) try(t *testing.T, strace, call, fault string, n int) (hit bool) {
 	t.Helper()
 	dir := copyDir(t, op.dir)
@@ -128,7 +128,7 @@ func (op operation) try(t *testing.T, strace, call, fault string, n int) (hit bo
 	return hit
 }
 
-// operations are those whose every crash point is looked at.
+// operations returns the operations whose every crash point is tested.
 func operations(t *testing.T) []operation {
 	t.Helper()
 	base := newRepo(t)
@@ -154,7 +154,7 @@ func operations(t *testing.T) []operation {
 		state := oneOf(list, before, func(list string) bool { return strings.Count(list, "\n") == strings.Count(before, "\n")+1 })
 		switch {
 		case state == "new" && waits == inbox:
-			return "old" // the memory is there before the operation goes: as a user sees it, it is still to be done
+			return "old" // the memory comes before the operation goes: to a user, it is still pending
 		case state == "new" && waits != "", state == "old" && waits != inbox:
 			return "a third state: " + list + waits
 		}
@@ -166,7 +166,7 @@ func operations(t *testing.T) []operation {
 		}
 	}
 
-	// Two histories that have gone apart, with an edit of one memory in both.
+	// Two diverged histories, with an edit of one memory in both.
 	clone := copyDir(t, base)
 	id := firstID(before)
 	must(t, clone, "edit", id, "known from the beginning, and edited there")
@@ -190,8 +190,8 @@ func operations(t *testing.T) []operation {
 	return []operation{remembered, accepted, merged, synced(t)}
 }
 
-// synced is a sync of two histories that have gone apart. The remote lies beside the clone, where
-// copyDir takes it along; git's two sides of it are struck by the faults too.
+// synced returns a sync of two diverged histories. The remote is beside the clone, where copyDir
+// copies it too; both sides of git are exposed to the faults.
 func synced(t *testing.T) operation {
 	t.Helper()
 	dir := newRepo(t)
@@ -247,7 +247,7 @@ func oneOf(now, old string, isNew func(string) bool) string {
 	return "a third state: " + now
 }
 
-// firstID is the first id in a list.
+// firstID returns the first id in a list.
 func firstID(list string) string {
 	for _, w := range strings.Fields(list) {
 		if len(w) == 8 && strings.Trim(w, "0123456789abcdef") == "" {

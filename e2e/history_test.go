@@ -14,7 +14,7 @@ type history struct {
 	events []event
 }
 
-// event is one command. token is a word that only its text has.
+// event is one command. token is a word that only its text contains.
 type event struct {
 	clone, op, id, token string
 	ok                   bool
@@ -44,7 +44,7 @@ func (h *history) counts() map[string]int {
 	return n
 }
 
-// known is a memory as a clone has it in the end.
+// known is a memory in a clone's final state.
 type known struct {
 	Status   string
 	Text     string
@@ -53,8 +53,8 @@ type known struct {
 
 func (k known) texts() []string { return append([]string{k.Text}, k.Variants...) }
 
-// check holds what clones have against the history, as outsiders who trust neither: the order of
-// edits is read from git's own graph of commits.
+// check compares clones with the history as an independent observer: it reads the order of edits
+// from git's own graph of commits.
 func (h *history) check(t *testing.T, clones []*clone) {
 	t.Helper()
 	for _, c := range clones {
@@ -84,7 +84,7 @@ func (h *history) wrong(all map[string]known, g graph) []string {
 	for _, e := range h.events {
 		switch {
 		case e.op == "forget":
-			forgotten[e.id] = true // also one that was not acknowledged may have been done
+			forgotten[e.id] = true // even an unacknowledged one may have been done
 		case e.op == "edit" || e.op == "remember" && e.ok:
 			edits[e.id] = append(edits[e.id], e)
 		}
@@ -124,11 +124,11 @@ func (h *history) wrong(all map[string]known, g graph) []string {
 	return out
 }
 
-// graph is a repository's commits.
+// graph holds a repository's commits.
 type graph struct {
 	parents map[string][]string
 	by      map[string]string   // commit by the token of its subject
-	below   map[string][]uint64 // what a commit reaches, once asked for: a bit for each commit
+	below   map[string][]uint64 // reachable commits, computed on demand: one bit per commit
 	number  map[string]int      // of a commit's bit
 }
 
@@ -185,7 +185,7 @@ func (g graph) reaches(from, to string) bool {
 	return below[word]&mask != 0
 }
 
-// A checker that never complains is worth nothing.
+// A checker that never complains is worthless.
 func TestHistoryCheckerComplains(t *testing.T) {
 	h := &history{events: []event{
 		{op: "remember", id: "1", token: "x1", ok: true},
@@ -198,7 +198,7 @@ func TestHistoryCheckerComplains(t *testing.T) {
 	}}
 	g := newGraph()
 	g.by = map[string]string{"x1": "A", "x2": "B", "x3": "C", "y1": "D"}
-	g.parents = map[string][]string{"A": nil, "B": {"A"}, "C": {"A"}, "D": {"B", "C"}} // x2 and x3 did not know of each other
+	g.parents = map[string][]string{"A": nil, "B": {"A"}, "C": {"A"}, "D": {"B", "C"}} // x2 and x3 did not know each other
 	state := func(texts []string, second, third string) map[string]known {
 		m := known{Status: "contested", Text: texts[0], Variants: texts[1:]}
 		all := map[string]known{"1": m, "2": {Status: second, Text: "y1 is so"}}

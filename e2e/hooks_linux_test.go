@@ -28,7 +28,7 @@ func payload(dir, session, event string, more map[string]any) string {
 	return string(line)
 }
 
-// deliver runs a hook with what stands on its standard input.
+// deliver runs a hook with the given standard input.
 func deliver(t testing.TB, dir, stdin string, args ...string) answer {
 	t.Helper()
 	return finish(t, func(ctx context.Context) *exec.Cmd {
@@ -38,7 +38,7 @@ func deliver(t testing.TB, dir, stdin string, args ...string) answer {
 	})
 }
 
-// atWork are the ids of the processes that run the command on a repository.
+// atWork returns the ids of the processes that run the command on a repository.
 func atWork(t testing.TB, dir string) []int {
 	t.Helper()
 	entries, err := os.ReadDir("/proc")
@@ -78,7 +78,7 @@ func gone(t testing.TB, dir string, patience time.Duration) {
 	}
 }
 
-// kept is all that the state folder has of what hooks delivered.
+// kept returns everything in the state folder that hooks delivered.
 func kept(t testing.TB, dir string) string {
 	t.Helper()
 	var all strings.Builder
@@ -195,7 +195,7 @@ func TestKilledHooksAndWorkersLoseNothing(t *testing.T) {
 	}
 }
 
-// harmless fails if a hook did what would harm the agent that called it.
+// harmless fails if a hook harmed the calling agent.
 func harmless(t testing.TB, a answer) {
 	t.Helper()
 	if a.code != 0 {
@@ -215,31 +215,31 @@ type outcome struct {
 	event string
 	heard string // on standard error, and in the log
 	kept  string
-	acted bool // the event was taken in: the agent was heard of
+	acted bool // the event was recorded: the agent's time is known
 	left  bool // nothing was changed
 }
 
-// sign tells by an outcome that a fault was met.
+// sign decides by an outcome whether a fault occurred.
 type sign func(o outcome) bool
 
-// says is a fault that is told.
+// says is the sign of a reported fault.
 func says(text string) sign { return func(o outcome) bool { return strings.Contains(o.heard, text) } }
 
-// keeps is a fault that loses nothing.
+// keeps is the sign of a fault that loses nothing.
 func keeps(text string) sign {
 	return func(o outcome) bool { return o.acted && strings.Contains(o.kept, text) }
 }
 
-// still is one at which nothing is done.
+// still reports whether nothing was done.
 func still(o outcome) bool { return o.left && o.err == "" && o.out == "" }
 
-// whole is one at which all is done.
+// whole reports whether everything was done.
 func whole(o outcome) bool {
 	gives := o.event == "SessionStart" || o.event == "UserPromptSubmit"
 	return o.acted && o.err == "" && (!gives || strings.Contains(o.out, "Use pnpm in web/"))
 }
 
-// damaged is a store that the hook met itself, where it reads one: not at an end.
+// damaged reports a store whose damage the hook itself met, if it reads one: not at an end.
 func damaged(o outcome) bool {
 	return o.acted && strings.Contains(o.err, "the store is damaged") || o.event == "SessionEnd" && whole(o)
 }
@@ -268,7 +268,7 @@ func TestBrokenSurroundingsHarmNoPrompt(t *testing.T) {
 		args  []string
 		stdin func(dir string) string // nil is a prompt
 		spoil func(t *testing.T, dir string) (wrapper []string)
-		met   sign // that the fault was there, and what it did
+		met   sign // signs of the fault, and of its effect
 	}{
 		{"no JSON", nil, func(string) string { return "nothing of the kind\n" }, asIs, says("it is no JSON object")},
 		{"nothing", nil, func(string) string { return "" }, asIs, says("it is no JSON object")},
@@ -434,7 +434,7 @@ func nothing(err error) []string {
 	return nil
 }
 
-// fifo is a named pipe in which nothing ever comes.
+// fifo returns a named pipe without a writer.
 func fifo(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "pipe")
@@ -444,7 +444,7 @@ func fifo(t *testing.T) string {
 	return path
 }
 
-// withFault runs a command with a fault of the kernel in it and in what it starts.
+// withFault runs a command with a kernel fault in it and its children.
 func withFault(t *testing.T, calls, fault string) []string {
 	t.Helper()
 	return []string{needStrace(t), "-f", "-qq", "-o", os.DevNull, "-e", "trace=" + calls, "-e", "inject=" + calls + ":" + fault}
@@ -454,7 +454,7 @@ func withoutStrace(text string) string {
 	return strings.Join(slices.DeleteFunc(strings.SplitAfter(text, "\n"), func(l string) bool { return strings.Contains(l, "strace: ") }), "")
 }
 
-// mounted runs a command behind mounts of its own, which the script makes; $0 is dir.
+// mounted runs a command behind its own mounts, which the script makes; $0 is dir.
 func mounted(t *testing.T, dir, script string) []string {
 	t.Helper()
 	line := []string{"unshare", "-m", "sh", "-c", script + ` && exec "$@"`, dir}
@@ -470,8 +470,8 @@ func mounted(t *testing.T, dir, script string) []string {
 	return line
 }
 
-// The program is taken away while everything still calls it: git says nothing of it, and no agent
-// sees the code by which a hook refuses.
+// The program is removed while everything still calls it: git reports nothing, and no agent sees
+// the code by which a hook refuses.
 func TestMissingProgramHarmsNothing(t *testing.T) {
 	t.Parallel()
 	dir, home := newRepo(t), t.TempDir()

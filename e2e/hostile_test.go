@@ -11,10 +11,10 @@ import (
 	"testing"
 )
 
-// treeEntry is a line of a tree, however bad.
+// treeEntry is a line of a tree, valid or not.
 type treeEntry struct{ mode, name, id string }
 
-// object writes an object without a look at what is in it.
+// object writes an object without checking its content.
 func object(t *testing.T, dir, kind string, data []byte) string {
 	t.Helper()
 	cmd := exec.Command("git", "hash-object", "-t", kind, "-w", "--stdin", "--literally")
@@ -26,7 +26,7 @@ func object(t *testing.T, dir, kind string, data []byte) string {
 	return strings.TrimSpace(string(out))
 }
 
-// rawTree writes a tree of entries in the order of git, duplicates and all.
+// rawTree writes a tree of entries in git's order, including duplicates.
 func rawTree(t *testing.T, dir string, entries ...treeEntry) string {
 	t.Helper()
 	key := func(e treeEntry) string {
@@ -47,7 +47,7 @@ func rawTree(t *testing.T, dir string, entries ...treeEntry) string {
 	return object(t, dir, "tree", b.Bytes())
 }
 
-// entriesOf are the entries of a tree that is there.
+// entriesOf returns the entries of an existing tree.
 func entriesOf(t *testing.T, dir, rev string) []treeEntry {
 	t.Helper()
 	var all []treeEntry
@@ -153,7 +153,7 @@ func inMemories(mode, name string, id func(*testing.T, string) string) maker {
 	}
 }
 
-// memory puts one file where a memory is.
+// memory puts one file in a memory's place.
 func memory(mode, text string) maker {
 	return inMemories("40000", "aa", func(t *testing.T, dir string) string {
 		return rawTree(t, dir, treeEntry{mode, memoryName, object(t, dir, "blob", []byte(text))})
@@ -167,8 +167,9 @@ func replaced(name, text string) maker {
 	}
 }
 
-// A remote may send any tree. It is refused with a word that names the entry, and ours stays; or it
-// comes along and check names it. Its objects are here in either case, as after any fetch.
+// A remote may send any tree. Either the tree is refused with a message that names the entry, and
+// ours stays, or it is accepted and check names it. Its objects are here in either case, as after
+// any fetch.
 func TestHostileTreeIsRefusedByName(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -202,7 +203,7 @@ func TestHostileTreeIsRefusedByName(t *testing.T) {
 
 const eve = "Eve <eve@example.com> 1767225601 +0000"
 
-// A remote's ref need not even be at a commit, and a name is no option.
+// A remote's ref may not even be a commit, and a name is no option.
 func TestWhatIsNoHistoryIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := newRepo(t)
@@ -218,7 +219,7 @@ func TestWhatIsNoHistoryIsRefused(t *testing.T) {
 	}
 }
 
-// refused runs a command that must be refused with that word, and leave everything as it was.
+// refused runs a command that must be refused with that text, and leave everything unchanged.
 func refused(t *testing.T, dir, says string, args ...string) {
 	t.Helper()
 	list := func() string {
@@ -245,8 +246,8 @@ func refused(t *testing.T, dir, says string, args ...string) {
 	sameManifest(t, before, manifest(t, filepath.Dir(dir)))
 }
 
-// comesAlong wants a merge to be done, everything known before to be there, and check to name the
-// file.
+// comesAlong requires that a merge succeeds, keeps everything known before, and that check names
+// the file.
 func comesAlong(t *testing.T, dir string, merge answer) {
 	t.Helper()
 	if merge.code != 0 {
@@ -262,8 +263,8 @@ func comesAlong(t *testing.T, dir string, merge answer) {
 	must(t, dir, "remember", "a next thing")
 }
 
-// A remote may send a tree of very many entries, 100,000 where nothing is left out: that takes its
-// time, but not all of it.
+// A remote may send a tree of very many entries, 100,000 in complete runs: that takes time, but not
+// forever.
 func TestTreeOfManyEntries(t *testing.T) {
 	t.Parallel()
 	entries := 2_000

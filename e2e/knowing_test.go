@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// knowing is a repository with memories of every sort, a part of them packed.
+// knowing returns a repository with memories of every kind, partly packed.
 func knowing(t *testing.T) string {
 	t.Helper()
 	dir := newRepo(t)
@@ -51,7 +51,7 @@ func knowing(t *testing.T) string {
 	return dir
 }
 
-// packed packs everything of a repository.
+// packed packs all objects of a repository.
 func packed(t *testing.T, dir string) string {
 	t.Helper()
 	git(t, dir, "repack", "-adq")
@@ -59,8 +59,8 @@ func packed(t *testing.T, dir string) string {
 	return dir
 }
 
-// knowCode adds memories that rest on code: on a line that moves and goes, and on a side branch
-// that lands by a squash. To judge them git has to look at the code and its history.
+// knowCode adds memories anchored in code: on a line that moves and is deleted, and on a side
+// branch that lands by a squash. To judge them, git must read the code and its history.
 func knowCode(t *testing.T, dir string) {
 	t.Helper()
 	write(t, filepath.Join(dir, "db", "store.go"), "package db\n\nfunc Begin() error {\n\treturn nil\n}\n")

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// A partial clone lets git fetch what is missing, by itself and by any program that the remote's
-// settings name. That is for the user's own settings to say.
+// A partial clone lets git fetch missing objects by itself, by any program of the remote's
+// settings. Only the user's own settings may allow that.
 func TestMissingObjectRunsNoProgramOfTheRepository(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -54,7 +54,7 @@ func TestMissingObjectRunsNoProgramOfTheRepository(t *testing.T) {
 			git(t, dir, "config", strings.ReplaceAll(key, "%", program), strings.ReplaceAll(value, "%", program))
 		}
 		remove(t, filepath.Join(dir, ".git", "objects", id[:2], id[2:]))
-		if err := os.RemoveAll(filepath.Join(dir, ".git", "reverie", "recent")); err != nil { // from which it would be written again
+		if err := os.RemoveAll(filepath.Join(dir, ".git", "reverie", "recent")); err != nil { // from which it would be restored
 			t.Fatal(err)
 		}
 		for _, args := range [][]string{{"list"}, {"check", "--deep"}, {"log", "-p"}, {"remember", "more of it"}} {
@@ -77,7 +77,7 @@ func TestMissingObjectRunsNoProgramOfTheRepository(t *testing.T) {
 	}
 }
 
-// unauthorized is the address of a server that wants to know who asks.
+// unauthorized returns the address of a server that requires a login.
 func unauthorized(t *testing.T) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -20,7 +20,7 @@ import (
 const answerPlan = "# Answer\n\nPut the number of the answer into answer.txt.\n\n" +
 	"```verify\necho \"the answer is $(cat answer.txt)\"\ngrep -qx 42 answer.txt\n```\n"
 
-// inLoop is an agent as a loop meets it: found on PATH under its own name, with the arguments of
+// inLoop is an agent as a loop finds it: on PATH under its own name, with the arguments of
 // worktree/agent.
 type inLoop struct {
 	*lab
@@ -35,7 +35,7 @@ func newInLoop(l *lab) inLoop {
 	p := inLoop{lab: l, bin: filepath.Join(l.home, "agents"), tree: filepath.Join(l.repo, ".git/reverie/loops/answer/tree"), box: "off"}
 	program := l.program()
 	if l.c.Name == "codex" {
-		program = append(program, l.c.extra...) // what the user says by trusting the hooks
+		program = append(program, l.c.extra...) // the user's consent by trusting the hooks
 	}
 	for i, word := range program {
 		program[i] = "'" + word + "'"
@@ -54,7 +54,7 @@ func (p inLoop) loop(args ...string) answer {
 	return p.begin(slices.Concat([]string{"start", filepath.Join(p.home, "plan.md"), "--name", "answer", "--sandbox", p.box, "--max-errors", "1"}, args)...).wait()
 }
 
-// begin starts a command of loops.
+// begin starts a loop command.
 func (p inLoop) begin(args ...string) *running {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*clientPatience)
@@ -157,8 +157,8 @@ var refusals = map[string][]string{
 	"opencode": {"token.txt must not be committed", "commit ended with 1\n", "push ended with 1"},
 }
 
-// An agent writes something wrong, and would commit a secret and push; it is shown what the plan's
-// command said, and mends it.
+// An agent makes a mistake, and would commit a secret and push. It sees the output of the plan's
+// command, and corrects the mistake.
 func TestClientsCarryALoop(t *testing.T) {
 	inClients(t, nil, func(l *lab) {
 		t := l.t
@@ -203,7 +203,7 @@ func TestClientsCarryALoop(t *testing.T) {
 	})
 }
 
-// An agent that audits reads what was committed, changes nothing, and its findings are the loop's.
+// An auditing agent reads the commit, changes nothing, and its findings become the loop's.
 func TestClientsAuditALoop(t *testing.T) {
 	inClients(t, nil, func(l *lab) {
 		t := l.t
@@ -216,8 +216,8 @@ func TestClientsAuditALoop(t *testing.T) {
 	})
 }
 
-// An agent that a killed loop has left at work is ended before another one begins, and what it had
-// made is kept.
+// An agent that a killed loop left at work is ended before another one begins, and its work is
+// kept.
 func TestClientsOfAKilledLoopAreEnded(t *testing.T) {
 	inClients(t, []string{"claude", "codex"}, func(l *lab) {
 		t := l.t

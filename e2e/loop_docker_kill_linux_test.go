@@ -26,7 +26,7 @@ rm part2; mkdir -p .git; echo "$REVERIE_ITERATION" >>after`
 
 const countedAgain = `if [ -e log ]; then for f in log after; do grep -v "^$REVERIE_ITERATION" $f >kept; mv kept $f; done; fi`
 
-// killing is one loop that takes two iterations, and is disturbed.
+// killing is one loop of two iterations that is disturbed.
 type killing struct {
 	t     *testing.T
 	dir   string
@@ -80,8 +80,8 @@ func (k *killing) carry(args []string, disturb func(pid int, over <-chan struct{
 	return out.String(), cmd.ProcessState.ExitCode()
 }
 
-// moment is when a loop is disturbed: some time after it was given so many containers. That is the
-// same place in a loop on a slow machine and on a fast one.
+// moment is the time of a disturbance: some time after the loop's nth container. That is the same
+// point on slow and fast machines.
 type moment struct {
 	containers int
 	after      time.Duration
@@ -89,7 +89,7 @@ type moment struct {
 
 func (m moment) String() string { return fmt.Sprintf("%v after container %d", m.after, m.containers) }
 
-// reach waits for a moment, and reports whether the loop was still going on then.
+// reach waits for a moment, and reports whether the loop was still running then.
 func (m moment) reach(supervisor int, over <-chan struct{}) bool {
 	seen := map[string]bool{}
 	for len(seen) < m.containers {
@@ -112,14 +112,14 @@ func givenTo() map[string]int {
 	for _, name := range names {
 		var owner struct{ PID int }
 		text, err := os.ReadFile(name)
-		if err == nil && json.Unmarshal(text, &owner) == nil { // else another loop's, which is about to come or go
+		if err == nil && json.Unmarshal(text, &owner) == nil { // otherwise another loop's, which is about to come or go
 			all[filepath.Dir(name)] = owner.PID
 		}
 	}
 	return all
 }
 
-// finish carries the loop to its end, and looks for what is lost and what is left.
+// finish carries the loop to its end, and looks for losses and leftovers.
 func (k *killing) finish(want, story string) {
 	t := k.t
 	t.Helper()
@@ -138,7 +138,7 @@ func (k *killing) finish(want, story string) {
 		t.Errorf("the checkout: %s\n%s", got, story)
 	}
 	git(t, k.dir, "fsck", "--strict", "--no-dangling")
-	must(t, k.dir, "sandbox", "--engine", loopEngine(), "prune") // an order that was on its way may have been carried out since
+	must(t, k.dir, "sandbox", "--engine", loopEngine(), "prune") // a pending order may have been executed since
 	for _, c := range containers(t) {
 		if strings.Contains(c, k.dir+"/") {
 			t.Errorf("a container is left: %s\n%s", c, story)
@@ -154,8 +154,8 @@ func (k *killing) finish(want, story string) {
 	}
 }
 
-// Whenever the supervisor, the engine's client, the agent or the engine itself is killed, a resumed
-// loop ends with the tree and the commits of an undisturbed one.
+// After a kill of the supervisor, the engine's client, the agent or the engine itself at any time,
+// a resumed loop ends with the tree and the commits of an undisturbed one.
 func TestLoopDockerKilled(t *testing.T) {
 	engineOfTests(t)
 	kills := 4
@@ -239,7 +239,7 @@ func TestLoopDockerKilled(t *testing.T) {
 	}
 }
 
-// wait waits for a time, and reports whether something was still going on then.
+// wait waits for a time, and reports whether the process was still running then.
 func wait(d time.Duration, over <-chan struct{}) bool {
 	select {
 	case <-over:
@@ -249,8 +249,7 @@ func wait(d time.Duration, over <-chan struct{}) bool {
 	}
 }
 
-// killClient kills the client that is attached to a container of a supervisor's, as soon as there
-// is one.
+// killClient kills the client attached to a container of a supervisor's, as soon as there is one.
 func killClient(_ *killing, supervisor int, over <-chan struct{}) bool {
 	for wait(time.Millisecond, over) {
 		for _, pid := range processes("--attach") {
@@ -277,8 +276,8 @@ func killAgent(k *killing, _ int, over <-chan struct{}) bool {
 	return false
 }
 
-// theEngine is the file with the process of the engine that .ci/docker has started, and a function
-// that starts it again; "" for any other.
+// theEngine returns the pid file of the engine that .ci/docker started, and a function that
+// restarts it; "" for any other.
 func theEngine() (pidFile string, restart func(*testing.T)) {
 	folder := filepath.Dir(strings.TrimPrefix(os.Getenv("REVERIE_DOCKER"), "unix://"))
 	if loopEngine() != "docker" || filepath.Base(folder) != fmt.Sprintf("reverie-ci-docker-%d", os.Getuid()) {
@@ -294,7 +293,7 @@ func theEngine() (pidFile string, restart func(*testing.T)) {
 	}
 }
 
-// killPID kills the process whose number a file holds.
+// killPID kills the process whose number is in a file.
 func killPID(file string) bool {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -21,8 +21,8 @@ func loopEngine() string {
 	return "docker"
 }
 
-// engineOfTests has the commands of a test use the Docker of REVERIE_DOCKER, which .ci/docker
-// starts, or the Podman of REVERIE_PODMAN, which .ci/podman sets up, with limits that tests reach.
+// engineOfTests makes a test's commands use the Docker of REVERIE_DOCKER, which .ci/docker starts,
+// or the Podman of REVERIE_PODMAN, which .ci/podman sets up, with limits that tests reach.
 func engineOfTests(t *testing.T) {
 	t.Helper()
 	host, settings := os.Getenv("REVERIE_DOCKER"), os.Getenv("REVERIE_PODMAN")
@@ -45,7 +45,7 @@ func engineOfTests(t *testing.T) {
 	})
 }
 
-// containers are those of these tests' folders, by the engine's own word.
+// containers lists those of these tests' folders, by the engine's own account.
 func containers(t *testing.T) []string {
 	t.Helper()
 	out, err := exec.Command(loopEngine(), "ps", "--all", "--no-trunc", "--filter", "label=reverie.sandbox", "--format", "{{.Names}} {{.Mounts}}").Output()
@@ -54,14 +54,14 @@ func containers(t *testing.T) []string {
 	}
 	var ours []string
 	for line := range strings.Lines(string(out)) {
-		if strings.Contains(line, "TestLoopDocker") { // another package's tests may be at work
+		if strings.Contains(line, "TestLoopDocker") { // another package's tests may be running
 			ours = append(ours, line)
 		}
 	}
 	return ours
 }
 
-// processes are those of this machine that have a text in their arguments.
+// processes lists this machine's processes that have a text in their arguments.
 func processes(text string) []int {
 	var found []int
 	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -92,7 +92,7 @@ func snapshot(t *testing.T, dir string) string {
 
 const noFindings = `cat >/dev/null; echo '{"findings":[]}'`
 
-// A plan that takes three iterations: a failing test, a finding, a fix. All of it runs inside.
+// A plan that takes three iterations: a failing test, a finding, a fix. Everything runs inside.
 func TestLoopDockerEndsDone(t *testing.T) {
 	engineOfTests(t)
 	dir := newRepo(t)
@@ -146,7 +146,7 @@ fi
 	}
 }
 
-// Without an engine, an image or the agent's program nothing is begun.
+// Without an engine, an image or the agent's program, no loop begins.
 func TestLoopDockerFailsClosed(t *testing.T) {
 	engineOfTests(t)
 	plan := filepath.Join(t.TempDir(), "plan.md")
@@ -202,8 +202,8 @@ func TestLoopDockerFailsClosed(t *testing.T) {
 	}
 }
 
-// escapeKit is an agent that plants what the host would run, and tries to get out, in each
-// iteration. It goes on after whatever fails.
+// escapeKit is an agent that plants files which the host would run, and tries to escape, in each
+// iteration. It ignores failures.
 const escapeKit = `
 echo "# iteration $REVERIE_ITERATION"
 plant() { mkdir -p "$1/hooks" "$1/objects" "$1/refs/heads"
@@ -236,7 +236,7 @@ echo "end of the kit"
 exit 0
 `
 
-// After an agent that plants what it can, whatever the host does with git runs nothing of it.
+// After an agent has planted everything possible, no git command on the host runs any of it.
 func TestLoopDockerEscapes(t *testing.T) {
 	engineOfTests(t)
 	t.Setenv("SECRET_OF_THE_HOST", "s3cret")
@@ -301,7 +301,7 @@ func TestLoopDockerEscapes(t *testing.T) {
 		t.Errorf("in the work tree: %s %v", found, err)
 	}
 
-	// The host goes on with its work.
+	// The host continues its work.
 	write(t, filepath.Join(dir, "mine"), "x\n")
 	for _, args := range [][]string{{"status"}, {"add", "mine"}, {"commit", "-qm", "mine"}, {"worktree", "list"}, {"submodule", "status"}, {"checkout", "-q", "reverie/loop/kit", "--"}, {"status"}, {"log", "-p", "--all"},
 		{"checkout", "-q", "main"}, {"-c", "core.quotePath=false", "diff", "main...reverie/loop/kit"}, {"merge", "-q", "--no-edit", "reverie/loop/kit"}, {"status"}, {"fsck", "--strict", "--no-dangling"}} {
@@ -319,7 +319,7 @@ func TestLoopDockerEscapes(t *testing.T) {
 	none("cancel")
 }
 
-// A turn that uses up what it may is ended, and nothing of it is left.
+// A turn that exceeds its limits is ended, and nothing of it is left.
 func TestLoopDockerHoldsLimits(t *testing.T) {
 	engineOfTests(t)
 	mark := fmt.Sprintf("78%d", os.Getpid())
@@ -329,7 +329,7 @@ func TestLoopDockerHoldsLimits(t *testing.T) {
 		{"a full disk", `i=0; while :; do i=$((i+1)); head -c 10000000 /dev/zero >f$i; done`, "exit code 125: [ended: ", ""},
 		{"a gigabyte of output", `sleep ` + mark + ` & head -c 1000000000 /dev/zero | tr '\0' x`, "exit code 125: [ended: it printed more than 1 MiB]", ""},
 		{"memory", `sleep ` + mark + ` & head -c 400000000 /dev/zero | tail -c 390000000 | wc -c; exit 3`, "ended: it used more than 256 MiB of memory", "60s"},
-		{"time", `trap '' TERM; sleep ` + mark, "took longer than 2s", "2s"}, // and 5 more, for it does not end when it is asked to
+		{"time", `trap '' TERM; sleep ` + mark, "took longer than 2s", "2s"}, // and 5 more, because it ignores the request to end
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := newRepo(t)

@@ -15,14 +15,14 @@ import (
 	"testing"
 )
 
-// insideEnv are the variables that a user names in sandbox.env for an agent.
+// insideEnv lists the variables that a user names in sandbox.env for an agent.
 var insideEnv = map[string][]string{
 	"claude": {"ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"},
 	"codex":  {"SCRIPTED_KEY"},
 	"gemini": {"GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"},
 }
 
-// wantsDocker skips a test where no engine is named.
+// wantsDocker skips a test if no engine is named.
 func wantsDocker(t *testing.T) {
 	t.Helper()
 	if os.Getenv("REVERIE_DOCKER") == "" {
@@ -30,9 +30,9 @@ func wantsDocker(t *testing.T) {
 	}
 }
 
-// newInSandbox is newInLoop where all that the loop runs is run in containers. Inside are the image
-// of .ci/docker, the agents, and the settings that this user has for them, as caches; what the
-// agent calls a home is empty but for them. The one address that can be reached is the model's.
+// newInSandbox is newInLoop with all of the loop's commands in containers. Inside are the image of
+// .ci/docker, the agents, and this user's settings for them, as caches; the agent's home is
+// otherwise empty. Only the model's address is reachable.
 func newInSandbox(l *lab) inLoop {
 	t := l.t
 	t.Helper()
@@ -70,8 +70,8 @@ func newInSandbox(l *lab) inLoop {
 	return p
 }
 
-// looking is a command that says what it sees of the host. Quotes within its words keep them apart
-// from what it prints.
+// looking is a command that prints its view of the host. Quotes within its words distinguish them
+// from its output.
 func (p inLoop) looking(other net.Listener) string {
 	host, port, _ := net.SplitHostPort(other.Addr().String())
 	return strings.NewReplacer("@repo@", p.repo, "@home@", p.home, "@host@", host, "@port@", port, "@engine@", strings.TrimPrefix(os.Getenv("REVERIE_DOCKER"), "unix://")).Replace(
@@ -80,8 +80,8 @@ func (p inLoop) looking(other net.Listener) string {
 			`bash -c 'echo >/dev/tcp/@host@/@port@' && echo se''en service; ls /sys/class/net | grep -vx lo && echo se''en network; echo it has lo''oked`)
 }
 
-// The loop of TestClientsCarryALoop, in containers: an agent in one reaches the model on this
-// machine, and nothing else of it.
+// The loop of TestClientsCarryALoop, in containers: an agent in one reaches only the model on this
+// machine.
 func TestClientsCarryALoopInTheSandbox(t *testing.T) {
 	wantsDocker(t)
 	inClients(t, nil, func(l *lab) {
@@ -94,7 +94,7 @@ func TestClientsCarryALoopInTheSandbox(t *testing.T) {
 		other := l.net.listen(t)
 		defer other.Close()
 		looking := p.looking(other)
-		out := finish(t, func(ctx context.Context) *exec.Cmd { // on this machine it sees all of them, but another network, which the lab has none of
+		out := finish(t, func(ctx context.Context) *exec.Cmd { // on this machine it sees all of them, but not another network
 			cmd := exec.CommandContext(ctx, "sh", "-c", looking)
 			cmd.Dir, cmd.Env = l.repo, append(l.env(), p.more...)
 			return cmd
@@ -123,8 +123,8 @@ func TestClientsCarryALoopInTheSandbox(t *testing.T) {
 	})
 }
 
-// An agent that audits in a container has the change from its prompt, and what it writes is taken
-// out again. These two are called in another way there.
+// An auditing agent in a container gets the change from its prompt, and its files are removed
+// again. These two are called differently there.
 func TestClientsAuditALoopInTheSandbox(t *testing.T) {
 	wantsDocker(t)
 	inClients(t, []string{"claude", "codex"}, func(l *lab) {

@@ -10,11 +10,11 @@ import (
 	"unsafe"
 )
 
-// loopback is a network that has 127.0.0.1 and nothing else: who is started in it can reach this
-// test and no other machine.
+// loopback is a network with only 127.0.0.1: its processes can reach this test and no other
+// machine.
 type loopback struct {
-	tasks chan func() // run on the one thread that is in that network
-	own   bool        // false where the system does not let us make one
+	tasks chan func() // run on the only thread in that network
+	own   bool        // false if the system does not permit one
 }
 
 func newLoopback(t *testing.T) *loopback {
@@ -22,7 +22,7 @@ func newLoopback(t *testing.T) *loopback {
 	n := &loopback{tasks: make(chan func())}
 	made := make(chan error)
 	go func() {
-		runtime.LockOSThread() // for good: the thread ends with this function
+		runtime.LockOSThread() // permanently: the thread ends with this function
 		err := syscall.Unshare(syscall.CLONE_NEWNET)
 		if err == nil {
 			err = raise("lo")
@@ -86,7 +86,7 @@ func (n *loopback) listen(t *testing.T) net.Listener {
 	return l
 }
 
-// reachable are the network interfaces that are there.
+// reachable returns the existing network interfaces.
 func (n *loopback) reachable(t *testing.T) []string {
 	t.Helper()
 	var names []string

@@ -1,6 +1,6 @@
-// Package e2e breaks things: it drives the built command and real git from outside, in
-// repositories that are damaged, hostile, interrupted or cut off, and looks at what is left. It has
-// tests only. They are small unless REVERIE_E2E is set.
+// Package e2e breaks things: it drives the built command and real git from outside, in repositories
+// that are damaged, hostile, interrupted or cut off, and checks the result. It has only tests. They
+// are small unless REVERIE_E2E is set.
 package e2e
 
 import (
@@ -17,24 +17,24 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/reverie-memory/reverie/cmd" // what is tested: without it go test would remember old answers
+	_ "github.com/reverie-memory/reverie/cmd" // the tested code: without it go test would reuse old results
 	"github.com/reverie-memory/reverie/hooks"
 )
 
-// full is true where the full numbers are wanted: in CI, which sets REVERIE_E2E.
+// full requests the full numbers: CI sets REVERIE_E2E.
 var full = os.Getenv("REVERIE_E2E") != ""
 
-// every is true where nothing is left out, however long it takes.
+// every requests complete runs, however long they take.
 var every = os.Getenv("REVERIE_E2E") == "all"
 
-// seed makes the random choices of a run; a failing test names it.
+// seed determines the random choices of a run; a failing test names it.
 var seed = flag.Uint64("seed", 1, "of the random choices")
 
-// patience bounds one command; a test calls it a hang beyond that. A soak is meant to run beside
+// patience bounds one command, beyond which a test reports a hang. A soak is meant to run beside
 // other work, at the lowest priority.
 var patience = map[bool]time.Duration{false: 5 * time.Minute, true: 30 * time.Minute}[os.Getenv("REVERIE_SOAK") != ""]
 
-// binary is the built command.
+// binary is the path of the built command.
 var binary string
 
 func TestMain(m *testing.M) {
@@ -42,8 +42,8 @@ func TestMain(m *testing.M) {
 	os.Exit(runTests(m))
 }
 
-// runTests builds the command and gives all tests one empty home and a git configuration with a
-// name and nothing else.
+// runTests builds the command and gives all tests one empty home and a git configuration with only
+// a name.
 func runTests(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "reverie-e2e-")
 	if err != nil {
@@ -95,7 +95,7 @@ func (a answer) String() string {
 	return fmt.Sprintf("%q: exit code %d\n%s%s", a.args, a.code, a.out, a.err)
 }
 
-// reverie runs the command in dir. A panic or a hang fails the test, whatever the test is about.
+// reverie runs the command in dir. A panic or a hang fails the test, whatever its subject.
 func reverie(t testing.TB, dir string, args ...string) answer {
 	t.Helper()
 	return finish(t, func(ctx context.Context) *exec.Cmd {
@@ -105,7 +105,7 @@ func reverie(t testing.TB, dir string, args ...string) answer {
 	})
 }
 
-// must is reverie where anything but success ends the test.
+// must is reverie, but anything except success ends the test.
 func must(t testing.TB, dir string, args ...string) string {
 	t.Helper()
 	a := reverie(t, dir, args...)
@@ -131,7 +131,7 @@ func finish(t testing.TB, command func(context.Context) *exec.Cmd) answer {
 	return a.ended(t, err)
 }
 
-// ended is the answer of a command that ended with an error or without.
+// ended returns the answer of a command that ended with an error or without.
 func (a answer) ended(t testing.TB, err error) answer {
 	t.Helper()
 	var exit *exec.ExitError
@@ -141,14 +141,14 @@ func (a answer) ended(t testing.TB, err error) answer {
 	case err != nil:
 		t.Fatalf("%q: %v", a.args, err)
 	}
-	const runtimes = "netpollBreak write failed" // Go's own end, where a test lets even an eventfd fail
+	const runtimes = "netpollBreak write failed" // Go's own failure, if a test makes even an eventfd fail
 	if (strings.Contains(a.err, "goroutine ") || strings.Contains(a.err, "panic:")) && !strings.Contains(a.err, runtimes) {
 		t.Errorf("panics: %s", a)
 	}
 	return a
 }
 
-// git runs git and wants it to succeed.
+// git runs git and requires success.
 func git(t testing.TB, dir string, args ...string) string {
 	t.Helper()
 	out, err := tryGit(dir, args...)
@@ -158,7 +158,7 @@ func git(t testing.TB, dir string, args ...string) string {
 	return out
 }
 
-// tryGit returns what git said on either stream, without the last line feed.
+// tryGit returns git's combined output, without the last line feed.
 func tryGit(dir string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -168,7 +168,7 @@ func tryGit(dir string, args ...string) (string, error) {
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
-// newRepo is a repository with one commit.
+// newRepo returns a repository with one commit.
 func newRepo(t testing.TB) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "repo")
@@ -230,7 +230,7 @@ func files(t testing.TB, dir string) []string {
 	return all
 }
 
-// example is a transcript that is shipped.
+// example returns the path of a shipped transcript.
 func example(t testing.TB) string {
 	t.Helper()
 	path, err := filepath.Abs("../examples/claude-code.jsonl")

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// manifest is every file below a folder, but for what is Reverie's in the repositories right there,
-// with its mode and a sum of its content.
+// manifest returns every file below a folder, except Reverie's in the repositories directly there,
+// with its mode and a checksum.
 func manifest(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	ours := []string{".git/objects", ".git/reverie", ".git/refs/heads/reverie", ".git/refs/reverie", ".git/logs/refs/heads/reverie", ".git/logs/refs/reverie"}

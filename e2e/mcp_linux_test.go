@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A model asks the memory by our tools in each agent: what it recalls reaches it, and what it wants
-// remembered waits for a person. Nothing of that is learned as if it were news.
+// A model uses the memory by our tools in each agent: recalled memories reach it, and its
+// suggestions wait for a person. None of that is learned as if it were news.
 func TestClientsCallOurTools(t *testing.T) {
 	inClients(t, nil, func(l *lab) {
 		t := l.t
@@ -39,7 +39,7 @@ func TestClientsCallOurTools(t *testing.T) {
 			Memory  struct{ Text, Source string }
 		}](t, l.must("--json", "review"))
 		by := l.c.Name
-		if by == "claude" || by == "codex" { // the others do not say which session calls
+		if by == "claude" || by == "codex" { // the others do not name the calling session
 			by += "/"
 		}
 		if len(waiting) != 1 || waiting[0].Memory.Text != wanted || !strings.Contains(waiting[0].Memory.Source, " "+by) {

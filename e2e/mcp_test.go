@@ -19,7 +19,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// asking is a client of the SDK with a server process of its own.
+// asking is a client of the SDK with its own server process.
 type asking struct {
 	*mcp.ClientSession
 	pid int
@@ -40,7 +40,7 @@ func newAsking(t *testing.T, dir string, args ...string) asking {
 // size holds the resources of a process.
 type size struct{ files, threads, kilobytes int }
 
-// size is zero where /proc does not tell.
+// size returns zero if /proc is not available.
 func (a asking) size(t *testing.T) (s size) {
 	t.Helper()
 	proc := filepath.Join("/proc", strconv.Itoa(a.pid))
@@ -173,8 +173,7 @@ func TestServersStandBesideGitAndWriters(t *testing.T) {
 	git(t, dir, "fsck", "--strict")
 }
 
-// An agent in a folder without a repository starts the server all the same, and may end it at any
-// time.
+// An agent in a folder without a repository can start the server, and end it at any time.
 func TestServerEndsWithItsInput(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

@@ -16,7 +16,7 @@ import (
 // added and git repacks. Each answer reaches the model, and the server's resources at the end equal
 // those after its warm-up.
 func TestClientsCallOurToolsAThousandTimes(t *testing.T) {
-	inClients(t, []string{"codex"}, func(l *lab) { // the quickest, and it keeps all answers in what it asks the model
+	inClients(t, []string{"codex"}, func(l *lab) { // the fastest, and it keeps all answers in its requests to the model
 		const each, rounds, some = 25, 40, 12
 		const known = "Use pnpm, never npm, in web/"
 		t := l.t
@@ -91,7 +91,7 @@ func least(all []size) size {
 	return low
 }
 
-// server is the process of our server that the agent started.
+// server returns the process of our server that the agent started.
 func (l *lab) server() int {
 	l.t.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*/cmdline")

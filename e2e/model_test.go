@@ -20,7 +20,7 @@ import (
 // titles and summaries disturb nothing.
 type model struct {
 	URL     string
-	Stalled chan struct{} // gets one for each request that a stall step keeps waiting
+	Stalled chan struct{} // receives once for each request that a stall step keeps waiting
 
 	mu       sync.Mutex
 	turns    []*turn
@@ -30,23 +30,23 @@ type model struct {
 
 // turn is the model's reaction to a user's text: each request gets the next step.
 type turn struct {
-	On    string // a part of what the user said; of several that were said, the last counts
+	On    string // a part of the user's text; if several match, the last counts
 	Steps []step
 }
 
-// step is one answer of the model. One without calls ends the turn.
+// step is one answer of the model. A step without calls ends the turn.
 type step struct {
 	Say   string
 	Calls []call
-	Used  int            // tokens that the answer claims to have read; 0 for a thousand
+	Used  int            // tokens that the answer claims to have read; 0 means a thousand
 	Stall bool           // never answer
-	Quote *regexp.Regexp // says, too, the last of what the user said that it matches, unless it is nil
+	Quote *regexp.Regexp // unless nil, also repeats the user's last text that it matches
 
-	Before func() // called before the answer is given, unless it is nil
+	Before func() // unless nil, called before the answer
 }
 
 type call struct {
-	Tool string // for Codex, the name of a namespace and a slash may stand before it
+	Tool string // for Codex, a namespace and a slash may precede it
 	Args map[string]any
 }
 
@@ -81,10 +81,10 @@ func (r request) text(roles ...string) string {
 	return b.String()
 }
 
-// protocol is one way to ask a model.
+// protocol is one protocol of requests to a model.
 type protocol struct {
 	path  *regexp.Regexp
-	read  func([]byte) ([]said, int, bool) // what is said, the number of tools, whether to stream
+	read  func([]byte) ([]said, int, bool) // returns the conversation, the number of tools, and whether to stream
 	write func(s step, id string) (stream []sent, whole any)
 }
 
@@ -186,7 +186,7 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Write(asJSON(whole))
 }
 
-// countTokens answers what is asked beside the protocols.
+// countTokens answers requests outside of the protocols.
 func countTokens(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	switch {
@@ -202,7 +202,7 @@ func countTokens(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answer chooses the step for a request and keeps the request.
+// answer chooses the step for a request and records the request.
 func (m *model) answer(r request) (step, string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -174,7 +174,7 @@ func (p *codex) end() error {
 	return p.run.end()
 }
 
-// fresh says whether a text is to be emitted: not if another source told it already.
+// fresh reports whether a text is to be emitted, because no other source recorded it before.
 func (p *codex) fresh(source int, kind Kind, text string) bool {
 	key := maphash.String(p.seed, string(kind)+"\x00"+strings.TrimSpace(text))
 	t := p.told[key]
@@ -190,8 +190,8 @@ func (p *codex) fresh(source int, kind Kind, text string) bool {
 	return true
 }
 
-// words emits text in the user's role that no mark of the client's calls injected.
-// mixed says that others of the same message were.
+// words emits text in the user's role that is not injected by the client. mixed means that other
+// parts of the same message were.
 func (p *codex) words(source int, at time.Time, mixed bool, texts ...string) error {
 	p.prepare()
 	texts, setup := partSetup(texts)
@@ -217,8 +217,8 @@ func (p *codex) words(source int, at time.Time, mixed bool, texts ...string) err
 
 var setupStart = pattern.New(`(?im)^[ \t]*#+[ \t]*Context from my IDE setup`)
 
-// partSetup parts what the client tells of the IDE from the request that it puts below. The tabs
-// and lines that the IDE shows may hold the request's heading too: then all of it is the client's.
+// partSetup separates the client's remarks on the IDE from the request below them. The shown tabs
+// and lines may hold the request's heading too: then everything counts as the client's.
 func partSetup(texts []string) (own []string, setup string) {
 	const heading, words = "\n## My request for Codex:", "my request for codex"
 	for i, text := range texts {
@@ -247,7 +247,7 @@ func (p *codex) injected(source int, at time.Time, text string) error {
 	return p.emit(Event{Kind: User, Origin: Injected, Time: at, Text: text})
 }
 
-// userShell emits a command the user ran by "!".
+// userShell emits a command that the user ran by "!".
 func (p *codex) userShell(at time.Time, text string) error {
 	command, _ := element(text, "command")
 	result, _ := element(text, "result")
@@ -264,7 +264,7 @@ func (p *codex) userShell(at time.Time, text string) error {
 	return p.emit(e)
 }
 
-// say emits text of the model's.
+// say emits the model's text.
 func (p *codex) say(source int, kind Kind, at time.Time, text string) error {
 	if strings.TrimSpace(text) == "" || !p.fresh(source, kind, text) {
 		return nil
@@ -272,7 +272,7 @@ func (p *codex) say(source int, kind Kind, at time.Time, text string) error {
 	return p.emit(Event{Kind: kind, Time: at, Text: text})
 }
 
-// localPath turns a file URL into the path it names.
+// localPath returns the path of a file URL.
 func localPath(s string) string {
 	if u, err := url.Parse(s); err == nil && u.Scheme == "file" {
 		return u.Path

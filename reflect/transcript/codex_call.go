@@ -14,12 +14,12 @@ import (
 
 var errNoItem = errors.New("payload.item: missing")
 
-// codexCall is a call that was emitted, until and after its result.
+// codexCall is an emitted call, until and after its result.
 type codexCall struct {
 	action  Action
 	done    bool
-	running *Event // the result so far, of a command that went on in the background
-	process string // number of that command, or of the one that write_stdin wrote to
+	running *Event // the result so far of a command in the background
+	process string // number of that command, or of the target of write_stdin
 	script  *program
 }
 
@@ -54,7 +54,7 @@ func (o *codexOutput) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// call emits a call, once for each id.
+// call emits a call, once per id.
 func (p *codex) call(id string, e Event, at time.Time) error {
 	if c := p.tools[id]; c != nil && !c.done {
 		return nil
@@ -72,7 +72,7 @@ func (p *codex) call(id string, e Event, at time.Time) error {
 	return p.emit(e)
 }
 
-// runScript holds the call of a program until it has ended, once for each id.
+// runScript holds the call of a program until it has ended, once per id.
 func (p *codex) runScript(it *codexItem, at time.Time) error {
 	if c := p.tools[it.CallID]; c != nil && !c.done {
 		return nil
@@ -92,7 +92,7 @@ func (p *codex) runScript(it *codexItem, at time.Time) error {
 	return p.emit(oldest.event())
 }
 
-// waitFor joins a call that waits for a program to it, and reports whether it is one.
+// waitFor attaches a call that waits for a program to it, and reports whether it is one.
 func (p *codex) waitFor(it *codexItem) bool {
 	var in struct {
 		Cell json.RawMessage `json:"cell_id"`
@@ -144,8 +144,8 @@ func (p *codex) result(id string, it *codexItem, at time.Time) error {
 	return p.finish(c, e)
 }
 
-// mcpResult reads what an MCP server answered, in the client's words or in those of older
-// versions ({"Ok":…} or {"Err":…}).
+// mcpResult reads an MCP server's answer, in the client's form or that of older versions ({"Ok":…}
+// or {"Err":…}).
 func mcpResult(b []byte) (ok bool, text string) {
 	var r struct {
 		Content flatText
@@ -170,7 +170,7 @@ func mcpResult(b []byte) (ok bool, text string) {
 	return !r.IsError && !r.Failed, string(r.Content)
 }
 
-// output emits the result of a call as the model was told it, if the client did not tell it first.
+// output emits the result of a call as the model saw it, unless the client recorded it first.
 func (p *codex) output(it *codexItem, at time.Time) error {
 	c := p.tools[it.CallID]
 	if c == nil {
@@ -221,13 +221,13 @@ func (p *codex) output(it *codexItem, at time.Time) error {
 	return p.answers(out.text, at)
 }
 
-// Codex's question to a person, and what begins a note that the person wrote beside an option.
+// The form of Codex's question to a person, and the prefix of the person's note beside an option.
 const (
 	codexAsks = "request_user_input"
 	codexNote = "user_note: "
 )
 
-// answers emits what a person wrote in answer to an agent's questions, and the options chosen.
+// answers emits a person's own answers to an agent's questions, and the chosen options.
 func (p *codex) answers(output string, at time.Time) error {
 	var reply struct {
 		Answers map[string]struct{ Answers []string }
@@ -248,7 +248,7 @@ func (p *codex) answers(output string, at time.Time) error {
 	if err := p.words(fromItem, at, false, written...); err != nil {
 		return err
 	}
-	return p.words(fromItem, at, true, chosen...) // the words of an option are the agent's
+	return p.words(fromItem, at, true, chosen...) // the agent worded the option
 }
 
 // finish emits the result of a call.
@@ -257,7 +257,7 @@ func (p *codex) finish(c *codexCall, e Event) error {
 	return p.emit(e)
 }
 
-// exited emits the result of a command in the background, whose end came as last, the result of
+// exited emits the result of a command in the background, whose end came in last, the result of
 // another call.
 func (p *codex) exited(process string, last Event, exit *int) error {
 	for _, c := range p.background {
@@ -281,8 +281,8 @@ type toolOutput struct {
 
 var codexHeader = pattern.New(`^(?:(?:Exit code|Process exited with code):? (-?\d{1,9})|Process running with session ID (\S+)|(?:Chunk ID|Wall time|Duration|Total output lines|Original token count|Warning)\b.*)$`)
 
-// parseOutput reads the header that Codex puts before a command's output, or the JSON object that
-// its older versions wrapped it in. A text without either is returned as it is.
+// parseOutput reads the header before a command's output, or the JSON object around it in Codex's
+// older versions. It returns any other text unchanged.
 func parseOutput(s string) toolOutput {
 	out := unwrapOutput(s)
 	if inner := unwrapOutput(out.text); inner.exit != nil { // apply_patch wraps its own

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// codexItem is the payload of a response_item or an event_msg, or the item of item_completed: the
-// fields of all of them that matter here.
+// codexItem is the payload of a response_item or an event_msg, or the item of item_completed, with
+// all relevant fields.
 type codexItem struct {
 	Type      string
 	Role      string
@@ -88,7 +88,7 @@ func (c codexContent) text() string {
 	return strings.Join(texts, "\n")
 }
 
-// item reads what went to or came from the model.
+// item reads an item to or from the model.
 func (p *codex) item(b []byte, at time.Time, compaction bool) error {
 	var it codexItem
 	if err := decode(b, &it); err != nil {
@@ -179,7 +179,7 @@ func (it *codexItem) callEvent() Event {
 	return call(string(Codex), name, input)
 }
 
-// event reads what the client saw.
+// event reads an event in the client's view.
 func (p *codex) event(b []byte, at time.Time) error {
 	var it codexItem
 	if err := decode(b, &it); err != nil {
@@ -195,7 +195,7 @@ func (p *codex) event(b []byte, at time.Time) error {
 		return p.completed(it.Item, at)
 	case "user_message":
 		if it.Kind != "" && it.Kind != "plain" {
-			return nil // instructions and environment; the item tells them
+			return nil // instructions and environment; the item has them
 		}
 		return p.words(fromEvent, at, false, it.Message)
 	case "agent_message":
@@ -247,7 +247,7 @@ func (p *codex) completed(it *codexItem, at time.Time) error {
 	return nil
 }
 
-// seen builds the Call of something the client did, for rollouts without the model's call.
+// seen builds the Call of a client's action, for rollouts without the model's call.
 func (it *codexItem) seen() Event {
 	switch {
 	case len(it.Changes) > 0:

@@ -19,14 +19,14 @@ import (
 // We extract calls with literal arguments from the program, but only those that must have run: none
 // in a function, a loop or a branch. The program always stays a call of its own.
 
-// program is a JavaScript program of the model and what it has printed so far.
+// program is the model's JavaScript program and its output so far.
 type program struct {
 	id       string // of its call
 	code     string
 	at       time.Time
 	calls    []scriptCall
-	whole    bool    // calls are all that the program makes
-	prints   [][]int // for each text() that must have run, the calls whose results it names
+	whole    bool    // calls holds all calls of the program
+	prints   [][]int // for each text() that must have run, the calls whose results it prints
 	certain  bool    // prints are all there are
 	printed  []string
 	finished bool
@@ -43,7 +43,7 @@ var (
 	scriptName   = pattern.NewWords("exec functions.exec functions__exec")
 )
 
-// scriptOutput takes what a program printed, and tells its calls once it has ended.
+// scriptOutput receives a program's output, and emits its calls once it has ended.
 func (p *codex) scriptOutput(s *program, it *codexItem, at time.Time) error {
 	if s.finished {
 		return nil
@@ -79,7 +79,7 @@ func (p *codex) scriptOutput(s *program, it *codexItem, at time.Time) error {
 	case m != nil:
 		ended = Aborted
 	}
-	if ended != OK { // how far it came is not certain
+	if ended != OK { // its progress is uncertain
 		s.calls = slices.DeleteFunc(s.calls, func(c scriptCall) bool { return !c.told })
 		s.whole = false
 	}
@@ -97,7 +97,7 @@ func (p *codex) scriptOutput(s *program, it *codexItem, at time.Time) error {
 		}
 		result.Kind, result.Time, result.CallID, result.Action = Result, at, call.CallID, call.Action
 		if call.Action == Edit && result.Outcome == Unknown {
-			result.Outcome = OK // a patch that fails ends the program
+			result.Outcome = OK // a failed patch ends the program
 		}
 		if call.Action != Run {
 			result.Exit = nil
@@ -120,7 +120,7 @@ func (s *program) event() Event {
 	return Event{Kind: Call, Tool: "exec", Action: Other, CallID: s.id, Time: s.at, Text: s.code}
 }
 
-// toldCall notes that the rollout tells a call of an open program by itself.
+// toldCall notes that the rollout itself records a call of an open program.
 func (p *codex) toldCall(e Event) {
 	for _, s := range p.scripts {
 		for i := range s.calls {
@@ -133,7 +133,7 @@ func (p *codex) toldCall(e Event) {
 	}
 }
 
-// results divides what a program printed among its calls.
+// results divides a program's output among its calls.
 func (s *program) results() (results []Event, divided bool) {
 	results = make([]Event, len(s.calls))
 	switch {
@@ -160,7 +160,7 @@ func (s *program) results() (results []Event, divided bool) {
 	return results, false
 }
 
-// distinct reports whether each text() names one call, and none names another's.
+// distinct reports whether each text() names exactly one call, and no call twice.
 func distinct(prints [][]int) bool {
 	seen := map[int]bool{}
 	for _, calls := range prints {
@@ -193,9 +193,9 @@ func scriptResult(printed string) Event {
 	return e
 }
 
-// Bounds of what is read of programs.
+// Bounds for reading programs.
 const (
-	maxScriptCalls = 26      // calls of one; a longer one stays as it is
+	maxScriptCalls = 26      // calls of one program; a longer one is not divided
 	maxPrinted     = 256     // texts that one printed
 	maxScripts     = 64      // that have not ended
 	maxLook        = 2 << 10 // tokens looked at behind a call
@@ -215,18 +215,18 @@ func readScript(code string) *program {
 type scriptReader struct {
 	*program
 	tokens []token
-	consts map[string]string // variables that hold one text, whatever runs
+	consts map[string]string // variables that always hold the same text
 	frames []frame
 	steps  int  // tokens looked at for values
 	filled int  // bytes that variables stood for
-	ended  bool // a return, throw or exit came that may have run
+	ended  bool // a return, throw or exit may have run
 }
 
 // frame is an open bracket of the program.
 type frame struct {
 	open   byte
-	doubt  bool // what is inside may not run, or run more than once
-	branch bool // so may what follows up to the end of the statement
+	doubt  bool // its content may not run, or run more than once
+	branch bool // so may the rest of the statement
 	fn     bool // the body of a function
 	text   int  // index in prints if it holds the arguments of text(), else -1
 }
@@ -409,8 +409,8 @@ func (r *scriptReader) at(i int, text string) bool {
 	return i >= 0 && i < len(r.tokens) && r.tokens[i].kind != tokenText && r.tokens[i].text == text
 }
 
-// value reads a literal at i, and returns the index behind it. An object is without the properties
-// whose values are no literals.
+// value reads a literal at i, and returns the index after it. It drops properties of an object
+// whose values are not literals.
 func (r *scriptReader) value(i int) (v any, next int, ok bool) {
 	return r.valueAt(i, 0)
 }
@@ -466,7 +466,7 @@ func (r *scriptReader) valueAt(i, depth int) (v any, next int, ok bool) {
 	return v, next, true
 }
 
-// step counts what is looked at for values, and reports whether there is time for it.
+// step counts the work on values, and reports whether more is allowed.
 func (r *scriptReader) step() bool {
 	r.steps++
 	return r.steps <= 16*len(r.tokens)
@@ -515,7 +515,7 @@ type token struct {
 	kind    tokenKind
 	text    string // of a literal its value
 	raw     string // of a template, as written
-	dynamic bool   // a template with parts to be filled in
+	dynamic bool   // a template with placeholders
 	line    int
 }
 
@@ -532,7 +532,7 @@ const (
 
 var longMarks = []string{"===", "!==", "...", "=>", "==", "!=", "<=", ">=", "&&", "||", "??", "?.", "+=", "-="}
 
-// scriptTokens splits a program. One pass; what it does not know becomes marks.
+// scriptTokens splits a program in one pass. Unknown text becomes marks.
 func scriptTokens(code string) (all []token) {
 	line := 0
 	for i := 0; i < len(code); {
@@ -610,7 +610,7 @@ func isNameStart(s string) bool {
 	return r == '_' || r == '$' || unicode.IsLetter(r)
 }
 
-// beginsPattern reports whether a slash behind these tokens begins a regular expression.
+// beginsPattern reports whether a slash after these tokens begins a regular expression.
 func beginsPattern(before []token) bool {
 	if len(before) == 0 {
 		return true
@@ -664,7 +664,7 @@ func scriptText(code string, i int) (t token, next int) {
 	return token{kind: tokenText, dynamic: true}, len(code)
 }
 
-// templateEnd returns the index behind the brace that closes a template's part.
+// templateEnd returns the index after the brace that closes a template's placeholder.
 func templateEnd(code string, i int) int {
 	for depth := 1; i < len(code); i++ {
 		switch code[i] {
@@ -686,7 +686,7 @@ func templateEnd(code string, i int) int {
 	return len(code)
 }
 
-// unescape writes what an escape without its backslash stands for, and returns its length.
+// unescape writes the meaning of an escape without its backslash, and returns its length.
 func unescape(out *strings.Builder, s string) int {
 	switch s[0] {
 	case 'n':

@@ -121,7 +121,7 @@ func FuzzScript(f *testing.F) {
 	})
 }
 
-// Each of these took minutes while values were looked for again and again.
+// Each of these took minutes when values were searched repeatedly.
 func TestScriptsAreReadInLinearTime(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

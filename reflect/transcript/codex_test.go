@@ -24,7 +24,7 @@ func codexMessage(role, text string) string {
 	return fmt.Sprintf(`{"type":"message","role":%q,"content":[{"type":"input_text","text":%q}]}`, role, text)
 }
 
-// Each version tells the same session in its own way; the events must not differ.
+// Each version records the same session differently; the events must be equal.
 func TestCodexTellsTheSameInEveryVersion(t *testing.T) {
 	call := codexItemLine(`{"type":"function_call","name":"shell","arguments":"{\"command\":[\"bash\",\"-lc\",\"go test ./...\"],\"workdir\":\"/w\"}","call_id":"c1"}`)
 	patch := codexItemLine(`{"type":"custom_tool_call","name":"apply_patch","call_id":"c2","input":"*** Begin Patch\n*** Update File: a.go\n@@\n-x := 1\n+x := 2\n*** End Patch"}`)

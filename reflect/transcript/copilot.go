@@ -9,9 +9,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// copilot reads Copilot CLI's session-state/<id>/events.jsonl: one event a line, with its data
-// apart. A prompt's content is as it was typed; what the client and its hooks add stands in another
-// field.
+// copilot reads Copilot CLI's session-state/<id>/events.jsonl: one event per line, with separate
+// data. A prompt's content is as typed; another field holds the additions of the client and its
+// hooks.
 type copilot struct {
 	*run
 	cwd    string          // of the shell, where it moved
@@ -192,7 +192,7 @@ func (p *copilot) start(rec *copilotRecord) error {
 	return nil
 }
 
-// prompt emits a message in the user's role. A source names another author than a person.
+// prompt emits a message in the user's role. A source names an author other than a person.
 func (p *copilot) prompt(rec *copilotRecord, e Event) error {
 	d := &rec.Data
 	origin := Typed
@@ -226,7 +226,7 @@ func (p *copilot) prompt(rec *copilotRecord, e Event) error {
 	return p.user(e, origin, d.Content)
 }
 
-// said emits what a person wrote in answer to the client. Only the main agent's calls reach one.
+// said emits a person's answer to the client. Only the main agent's calls reach a person.
 func (p *copilot) said(e Event, mixed bool, text string) error {
 	if strings.TrimSpace(text) == "" {
 		return nil

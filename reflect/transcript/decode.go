@@ -8,21 +8,21 @@ import (
 	"io"
 )
 
-// markdownStarts begin the formats that are Markdown.
+// markdownStarts holds the first text of the formats that are Markdown.
 var markdownStarts = map[Format]string{Aider: aiderStart, SpecStory: specStoryStart}
 
 // parser reads the records of one format.
 type parser interface {
 	// line reads one record. It reports faults to run.bad; an error ends the run.
 	line(b []byte) error
-	// end hands over what is still held, at the end of input.
+	// end emits the events still held, at the end of input.
 	end() error
 }
 
-// Decode reads a transcript and hands its sessions and events to sink. It holds one line at a time,
-// save where a format lets later records replace earlier ones: then it holds the events of that
-// session, their texts cut. If r has a name (as os.File does), a generic transcript without
-// session ids takes its ids from it. Decode stops with ctx's error when ctx is done.
+// Decode reads a transcript and passes its sessions and events to sink. It holds one line at a
+// time. If a format lets later records replace earlier ones, it holds the truncated events of that
+// session. If r has a name (as os.File does), a generic transcript without session ids takes its
+// ids from it. Decode stops with ctx's error when ctx is done.
 func Decode(ctx context.Context, r io.Reader, f Format, sink Sink) (Stats, error) {
 	run := &run{ctx: ctx, sink: sink, name: baseName(r), closed: map[string]bool{}}
 	err := run.read(bufio.NewReaderSize(r, peekSize), f)

@@ -11,8 +11,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// Limits of recognition: how much of the input is looked at for one JSON document, and how many
-// lines, of how many bytes in all, are held while no record is recognised.
+// Limits of recognition: the input examined for one JSON document, and the lines, and their bytes
+// in total, held while no record is recognised.
 const (
 	peekSize      = 256 << 10
 	maxFirstLines = 200
@@ -42,13 +42,13 @@ func peek(br *bufio.Reader) ([]byte, error) {
 	return text, nil
 }
 
-// detectDocument says which format a transcript that is one JSON document has, by its beginning.
-// For JSONL, and for what is not recognised, it returns "".
+// detectDocument returns the format of a transcript that is one JSON document, by its beginning. It
+// returns "" for JSONL and unknown text.
 func detectDocument(head []byte) Format {
 	if len(head) == 0 {
 		return ""
 	}
-	if head[0] == '[' { // the messages alone, as OpenCode's client gives them
+	if head[0] == '[' { // the messages alone, as from OpenCode's client
 		if keys := topKeys(bytes.TrimSpace(head[1:])); keys.has("info", "parts") || keys.has("info") && !keys.whole {
 			return OpenCode
 		}
@@ -65,7 +65,7 @@ func detectDocument(head []byte) Format {
 	return ""
 }
 
-// keys are the keys of the JSON object that begins a text, with their values where these are short.
+// keys holds the keys of the JSON object at the start of a text, with short values.
 type keys struct {
 	value map[string][]byte
 	whole bool // the object ends within the text
@@ -89,12 +89,12 @@ func (k keys) text(name string) string {
 	return s
 }
 
-// oneOfMany says that another record follows the object.
+// oneOfMany reports whether another record follows the object.
 func (k keys) oneOfMany(head []byte) bool {
 	return k.whole && len(bytes.TrimSpace(head[k.size:])) > 0
 }
 
-// topKeys reads the keys of the object that begins b, as far as b goes.
+// topKeys reads the keys of the object at the start of b, as far as b goes.
 func topKeys(b []byte) keys {
 	k := keys{value: map[string][]byte{}}
 	r := bytes.NewReader(b)
@@ -121,7 +121,7 @@ type firstLine struct {
 	b []byte
 }
 
-// firstLines finds the format, unless f says it, and returns the lines read on the way.
+// firstLines finds the format, unless f names it, and returns the lines read on the way.
 func (r *run) firstLines(lines *lineReader, f Format) ([]firstLine, error) {
 	if f != Auto && f != "" {
 		r.stats.Format = f
@@ -170,7 +170,7 @@ var (
 	geminiTypes = pattern.NewWords("user gemini info error warning")
 )
 
-// detectLine says of which format a JSONL record is, or "".
+// detectLine returns the format of a JSONL record, or "".
 func detectLine(b []byte) Format {
 	k := topKeys(bytes.TrimSpace(b))
 	if !k.whole {

@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// document walks a JSON document without holding it: objects and arrays are entered, and one
-// value inside them is held at a time. It finds where values end; what they say is checked by who
-// decodes them, so one broken message does not hide the others.
+// document walks a JSON document without holding it: it enters objects and arrays, and holds one
+// value inside them at a time. It finds only the ends of values; their decoders check them. So one
+// broken message does not hide the others.
 type document struct {
 	r   *bufio.Reader
 	max int // bytes one held value may have
@@ -20,7 +20,7 @@ type document struct {
 	buf []byte
 }
 
-// syntaxError says that what follows in the document cannot be told apart any more.
+// syntaxError means that the rest of the document cannot be parsed.
 type syntaxError struct{ msg string }
 
 func (e *syntaxError) Error() string { return e.msg }
@@ -64,7 +64,7 @@ func (d *document) expect(want byte) error {
 	return err
 }
 
-// more says whether another element follows before the closing byte, which it consumes.
+// more reports whether another element follows before the closing byte, which it consumes.
 func (d *document) more(first bool, closing byte) (bool, error) {
 	c, err := d.peekByte()
 	if err != nil {
@@ -127,8 +127,8 @@ func (d *document) array(each func() error) error {
 	}
 }
 
-// value returns the bytes of the value that follows, valid until the next call. One of more than
-// max bytes is read over without being held: the error wraps ErrLineTooLong and the walk goes on.
+// value returns the bytes of the next value, valid until the next call. It skips a value of more
+// than max bytes: the error then wraps ErrLineTooLong, and the walk can go on.
 func (d *document) value() ([]byte, error) {
 	if _, err := d.peekByte(); err != nil {
 		return nil, err
@@ -169,7 +169,7 @@ type scanner struct {
 	in, skip bool // inside a string; the next byte is escaped
 }
 
-// end returns how many bytes of chunk belong to the value, if it ends within the chunk.
+// end returns the number of bytes of chunk that belong to the value, if it ends within the chunk.
 func (s *scanner) end(chunk []byte) (n int, found bool) {
 	for i, c := range chunk {
 		switch {
@@ -196,8 +196,8 @@ func (s *scanner) end(chunk []byte) (n int, found bool) {
 	return len(chunk), false
 }
 
-// element is value for a value that may be left out: one that is too long, or not JSON, is
-// reported and nil.
+// element is value for a value that may be dropped: it reports one that is too long or not JSON,
+// and returns nil.
 func (d *document) element(r *run) ([]byte, error) {
 	if _, err := d.peekByte(); err != nil {
 		return nil, err

@@ -1,15 +1,15 @@
-// Package transcript turns what an agent wrote about a session into session events.
+// Package transcript turns an agent's record of a session into session events.
 //
-// Each agent keeps its own kind of transcript; its reader lies in the files that begin with its
-// name. Decode recognises the format and hands over one event at a time, so a transcript of any
-// length is read in bounded memory. Events hold text exactly as the transcript has it. Nothing here
-// redacts, and nothing here may reach a disk before a caller has redacted it.
+// Each agent has its own kind of transcript; files that begin with the agent's name hold its
+// reader. Decode recognises the format and emits one event at a time, so it reads a transcript of
+// any length in bounded memory. Events hold the transcript's exact text. The package does not
+// redact: a caller must redact events before they reach a disk.
 package transcript
 
 import "time"
 
-// Session says which run of which agent the events belong to. All but Client and ID may be
-// empty: transcripts differ in what they tell.
+// Session identifies the agent's run to which the events belong. All but Client and ID may be
+// empty, because transcripts differ in content.
 type Session struct {
 	Client  string    `json:"client"`            // opencode, claude, codex, gemini, copilot, aider, specstory, or the agent named by a generic transcript
 	ID      string    `json:"id"`                // the agent's own id, made safe by SafeID
@@ -24,21 +24,21 @@ type Session struct {
 	Ended   time.Time `json:"ended,omitzero"` // time of the last event seen
 }
 
-// Kind says what happened.
+// Kind is the kind of an event.
 type Kind string
 
 const (
-	User       Kind = "user"       // text in the user's role; Origin says who really wrote it
+	User       Kind = "user"       // text in the user's role; Origin names the real author
 	Assistant  Kind = "assistant"  // text of the agent's model
-	Reasoning  Kind = "reasoning"  // the model's thinking, where the transcript keeps it
+	Reasoning  Kind = "reasoning"  // the model's thinking, if the transcript has it
 	Call       Kind = "call"       // the agent calls a tool
-	Result     Kind = "result"     // what the tool gave back
+	Result     Kind = "result"     // the tool's output
 	Error      Kind = "error"      // the agent or its model failed, or the user stopped the turn
 	Compaction Kind = "compaction" // earlier events were replaced by a summary, held in Text
 	End        Kind = "end"        // the session's end was recorded
 )
 
-// Origin says where text in the user's role came from. Only Typed is a person's own words.
+// Origin is the origin of text in the user's role. Only Typed is a person's own words.
 type Origin string
 
 const (
@@ -62,7 +62,7 @@ const (
 	Other  Action = "other"
 )
 
-// Outcome says how a call, or a turn, ended.
+// Outcome is the result of a call, or of a turn.
 type Outcome string
 
 const (
@@ -73,11 +73,11 @@ const (
 	Aborted Outcome = "aborted" // the user or the client stopped it
 )
 
-// MaxText is the largest text one event keeps, in bytes. Longer text keeps its head and its
-// tail around a line that says how many bytes are gone; that line counts too.
+// MaxText bounds the text of one event, in bytes. Longer text keeps its head and its tail around a
+// line that counts the dropped bytes; that line counts too.
 const MaxText = 32 << 10
 
-// Event is one thing that happened in a session.
+// Event is one event of a session.
 type Event struct {
 	N       int       `json:"n"` // position in the session, from 0
 	Kind    Kind      `json:"kind"`
@@ -85,15 +85,15 @@ type Event struct {
 	Text    string    `json:"text,omitempty"`    // what was said; for a Result the output, for a Call what no other field says (pattern, URL, prompt, other input as JSON); at most MaxText
 	Origin  Origin    `json:"origin,omitempty"`  // for User; Command also on the Call and Result of a shell command the user ran
 	Mixed   bool      `json:"mixed,omitempty"`   // for User: its message also holds text that the client put there, so a quoted file may have shifted the border; or it is an option that a person chose, in the agent's words
-	Agent   string    `json:"agent,omitempty"`   // a sub-agent's id, where its events stand in the parent's transcript
+	Agent   string    `json:"agent,omitempty"`   // a sub-agent's id, if its events are in the parent's transcript
 	Tool    string    `json:"tool,omitempty"`    // for Call and Result: the agent's name of the tool
 	CallID  string    `json:"call,omitempty"`    // joins a Call and its Result
 	Action  Action    `json:"action,omitempty"`  // for Call and Result
 	Command string    `json:"command,omitempty"` // for Run, on the Call and its Result: the shell command line
-	Dir     string    `json:"dir,omitempty"`     // for Run: where, if it is not the session's directory
+	Dir     string    `json:"dir,omitempty"`     // for Run: the folder, if it is not the session's directory
 	Paths   []string  `json:"paths,omitempty"`   // files a Call names, as the agent wrote them
-	Old     string    `json:"old,omitempty"`     // for Edit: text replaced, at most MaxText
-	New     string    `json:"new,omitempty"`     // for Edit: text put in its place, at most MaxText
+	Old     string    `json:"old,omitempty"`     // for Edit: replaced text, at most MaxText
+	New     string    `json:"new,omitempty"`     // for Edit: its replacement, at most MaxText
 	Outcome Outcome   `json:"outcome,omitempty"` // for Result, Error and End
-	Exit    *int      `json:"exit,omitempty"`    // for a Run's Result: exit code; nil where the transcript does not tell
+	Exit    *int      `json:"exit,omitempty"`    // for a Run's Result: exit code; nil if unknown
 }

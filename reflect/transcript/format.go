@@ -20,7 +20,7 @@ const (
 	JSONL     Format = "jsonl"     // generic: one session per line
 )
 
-// Formats holds every format Decode knows, Auto first.
+// Formats lists every format that Decode knows, Auto first.
 var Formats = []Format{Auto, OpenCode, Claude, Codex, Gemini, Copilot, Aider, SpecStory, JSONL}
 
 // formatList is for error messages.
@@ -33,16 +33,16 @@ func formatList(formats []Format) string {
 }
 
 var (
-	// ErrUnknownFormat is returned when no record of a known format was found, or none of the
-	// format asked for.
+	// ErrUnknownFormat is returned when the input has no record of a known format, or none of the
+	// requested one.
 	ErrUnknownFormat = errors.New("unknown transcript format")
-	// ErrEmpty is returned when the input holds nothing but white space.
+	// ErrEmpty is returned when the input has only white space.
 	ErrEmpty = errors.New("empty transcript")
 	// ErrBinary is returned when the input is not text.
 	ErrBinary = errors.New("binary data, not a transcript")
-	// ErrLineTooLong is given to Sink.Bad for a line or an element larger than MaxLine.
+	// ErrLineTooLong is passed to Sink.Bad for a line or an element larger than MaxLine.
 	ErrLineTooLong = errors.New("too long")
-	// ErrReplaced is given to Sink.Bad for a line that was read, but held wrong UTF-8, which
-	// was replaced by U+FFFD.
+	// ErrReplaced is passed to Sink.Bad for a line that was read, but with wrong UTF-8 replaced by
+	// U+FFFD.
 	ErrReplaced = errors.New("wrong UTF-8 replaced")
 )

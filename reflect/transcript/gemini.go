@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// gemini reads Gemini CLI's chats: in newer versions a log in which a message is written again in
-// full whenever it grows, $set patches the header, and $rewindTo takes messages back; in
-// older ones a single JSON document. Messages are held, as events, until the end.
+// gemini reads Gemini CLI's chats. In newer versions they are a log: a message is rewritten in full
+// whenever it grows, $set patches the header, and $rewindTo removes messages. In older ones they
+// are a single JSON document. Messages are held as events until the end.
 type gemini struct {
 	*run
 	held     backlog
@@ -27,8 +27,8 @@ func newGemini(r *run) *gemini {
 	return &gemini{run: r, held: backlog{cutter: r.cutter()}, messages: map[string][]Event{}, seed: maphash.MakeSeed(), said: map[uint64]bool{}}
 }
 
-// geminiHeader is the first record of a log, the fields beside the messages of a document, and
-// what $set patches.
+// geminiHeader is the first record of a log, the part of a document besides the messages, and the
+// object of a $set patch.
 type geminiHeader struct {
 	SessionID   string `json:"sessionId"`
 	ProjectHash string `json:"projectHash"`
@@ -191,8 +191,8 @@ func (p *gemini) header(h geminiHeader) {
 	}
 }
 
-// message holds the events of a message, in place of those of an earlier record of it. A message
-// that is patched in (by a compression, or at the start) is left out if it repeats one.
+// message holds the events of a message, replacing those of its earlier record. It skips a patched
+// message (from a compression, or at the start) that repeats one.
 func (p *gemini) message(b []byte, patched bool) error {
 	var m geminiMessage
 	if err := decode(b, &m); err != nil {
@@ -256,9 +256,9 @@ func (p *gemini) events(m *geminiMessage) []Event {
 	return nil
 }
 
-// fileContents begins what follows the user's words where they name files by "@": the files, in
-// parts of their own or not, and a line that closes them. A file may hold any line, that one too,
-// and nothing that was typed comes after them.
+// fileContents begins the part after the user's words if they name files by "@": the files, in
+// separate parts or not, and a closing line. A file may hold any line, even that one, and no typed
+// text comes after them.
 const fileContents = "--- Content from referenced files ---"
 
 // userEvents splits a user's message. If the record holds the input as the client showed it, that
@@ -281,7 +281,7 @@ func (p *gemini) userEvents(m *geminiMessage, base Event) []Event {
 	}
 	w := partMessage(texts...)
 	injected, mixed = append(w.injected, injected...), mixed || w.mixed
-	if shown := m.Display.texts(); len(shown) > 0 { // a field of its own, which nothing quoted reaches
+	if shown := m.Display.texts(); len(shown) > 0 { // a separate field, which quoted text cannot reach
 		w = partMessage(shown...)
 		mixed = w.mixed
 	}
@@ -308,7 +308,7 @@ func (p *gemini) userEvents(m *geminiMessage, base Event) []Event {
 
 func (p *gemini) end() error { return p.flush() }
 
-// flush hands over the session.
+// flush emits the session.
 func (p *gemini) flush() error {
 	for _, id := range p.order {
 		for _, e := range p.messages[id] {

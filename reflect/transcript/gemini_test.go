@@ -59,7 +59,7 @@ func TestGeminiRecordsReplaceEarlierOnes(t *testing.T) {
 		geminiLine("m5", "gemini", `"of mine"`, ""),
 		`{"$rewindTo":"m4"}`,
 		`{"$rewindTo":"unknown"}`,
-		// a compression: what is kept comes again under new ids, after a summary
+		// a compression: the kept messages come again under new ids, after a summary
 		`{"$set":{"messages":[{"id":"s1","type":"user","content":[{"text":"<state_snapshot>fixed x</state_snapshot>"}]},{"id":"n1","type":"gemini","content":"I will"},{"id":"m3","type":"user","content":"wait"}]}}`,
 		`{"$set":{"summary":"Fixing it","directories":["/w"]}}`,
 		geminiLine("m6", "info", `"Request cancelled."`, ""),

@@ -55,8 +55,8 @@ var (
 	geminiBegin = pattern.New(`(?s)^(?:Command: .*?\nDirectory: [^\n]*\n)?(?:Output|Stdout): `)
 )
 
-// shellResult reads the labelled lines that Gemini puts around a command's output: its exit code,
-// left out in newer versions when it is 0, and what ended it otherwise.
+// shellResult reads the labelled lines around a command's output in Gemini: its exit code, omitted
+// in newer versions when it is 0, and any other cause of its end.
 func shellResult(e *Event) {
 	begin := geminiBegin.FindStringIndex(e.Text)
 	if begin == nil { // moved to the background, or not in this form
@@ -66,7 +66,7 @@ func shellResult(e *Event) {
 	body := e.Text[begin[1]:]
 	e.Exit = exitCode(0)
 	end, problem := len(body), ""
-	// The fields stand at the end; the output may hold lines that look like them.
+	// The fields are at the end; the output may hold lines that look like them.
 	fields := geminiField.FindAllStringSubmatchIndex(body, -1)
 	for i := len(fields) - 1; i >= 0; i-- {
 		f := fields[i]

@@ -12,11 +12,11 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// generic reads transcripts of no agent in particular: JSONL, each line one session with agent,
-// started_at and messages. A line with a field that is missing or wrong is left out as a whole.
+// generic reads agent-independent transcripts: JSONL, each line one session with agent, started_at
+// and messages. A line with a missing or wrong field is skipped as a whole.
 type generic struct{ *run }
 
-// field is a field of JSON that must have its type: ok says that it is there and has.
+// field is a JSON field of a required type: ok means that it is present and has the type.
 type field[T any] struct {
 	value T
 	ok    bool
@@ -102,7 +102,7 @@ func (p *generic) line(b []byte) error {
 	return p.run.end()
 }
 
-// unnamed makes up an id: the input's name, from the second line on with the line's number; without
+// unnamed makes an id: the input's name, plus the line's number from the second line on, or without
 // a name a hash of the line.
 func (p *generic) unnamed(b []byte) string {
 	switch {
@@ -115,7 +115,7 @@ func (p *generic) unnamed(b []byte) string {
 	return p.name + "-" + strconv.Itoa(p.run.line)
 }
 
-// problems names each field that is missing or wrong.
+// problems names each missing or wrong field.
 func (s *genericSession) problems() []string {
 	var out []string
 	check := func(ok bool, format string, args ...any) {
@@ -176,7 +176,7 @@ func (p *generic) messages(messages []genericMessage) error {
 	return nil
 }
 
-// words emits what a message says.
+// words emits the text of a message.
 func (p *generic) words(m genericMessage, base Event) error {
 	switch m.Role.value {
 	case "user":
@@ -192,7 +192,7 @@ func (p *generic) words(m genericMessage, base Event) error {
 	return p.emit(base)
 }
 
-// result is the Result of a call. How it ended is known only if the output tells an exit code.
+// result returns the Result of a call. Its outcome is known only if the output has an exit code.
 func (m genericMessage) result(at time.Time, c Event) Event {
 	e := Event{Kind: Result, Time: at, CallID: c.CallID}
 	var object struct {

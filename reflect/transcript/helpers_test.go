@@ -21,7 +21,7 @@ type session struct {
 	events      []Event
 }
 
-// brief is the session's events, a line each.
+// brief returns the session's events, one per line.
 func (s session) brief() []string {
 	var lines []string
 	for _, e := range s.events {
@@ -30,8 +30,8 @@ func (s session) brief() []string {
 	return lines
 }
 
-// brief tells what matters of an event in one line: kind, origin or action, @sub-agent, tool,
-// outcome, exit code; then its text, or what a call says.
+// brief summarises an event in one line: kind, origin or action, @sub-agent, tool, outcome, exit
+// code; then its text, or the content of a call.
 func brief(e Event) string {
 	head := string(e.Kind)
 	for _, s := range []string{string(e.Origin), string(e.Action)} {
@@ -69,7 +69,8 @@ func brief(e Event) string {
 	return head + ": " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "⏎")
 }
 
-// diff compares events in brief. A wanted line that ends with … stands for all that begin so.
+// diff compares events in brief. A wanted line that ends with … matches any line with that
+// beginning.
 func diff(want, got []string) string {
 	got = slices.Clone(got)
 	for i := range min(len(want), len(got)) {
@@ -80,7 +81,7 @@ func diff(want, got []string) string {
 	return cmp.Diff(want, got)
 }
 
-// result is all that one Decode told.
+// result collects the output of one Decode.
 type result struct {
 	sessions []session
 	bad      []string
@@ -88,7 +89,7 @@ type result struct {
 	err      error
 }
 
-// decodeAll runs Decode and checks what holds for every input: calls come in order, events are
+// decodeAll runs Decode and checks the properties of every result: calls come in order, events are
 // numbered from 0, texts are valid UTF-8 within their limits, ids are safe, counts agree.
 func decodeAll(t testing.TB, r io.Reader, f Format) result {
 	t.Helper()
@@ -145,7 +146,7 @@ func decodeAll(t testing.TB, r io.Reader, f Format) result {
 	return got
 }
 
-// decodeText is decodeAll for records written in a test; it wants no error.
+// decodeText is decodeAll for records written in a test; it expects no error.
 func decodeText(t testing.TB, f Format, lines ...string) result {
 	t.Helper()
 	got := decodeAll(t, strings.NewReader(strings.Join(lines, "\n")+"\n"), f)
@@ -164,7 +165,7 @@ func (r result) one(t testing.TB) []string {
 	return r.sessions[0].brief()
 }
 
-// sample decodes a file of testdata, its format to be recognised.
+// sample decodes a file of testdata, recognising its format.
 func sample(t testing.TB, name string) result {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", name))
@@ -190,7 +191,7 @@ func sampleLines(t testing.TB, name string) []string {
 	return strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
 }
 
-// trimmed removes the space that an empty text leaves at the end of a line.
+// trimmed removes the space after an empty text at the end of a line.
 func trimmed(lines []string) []string {
 	for i := range lines {
 		lines[i] = strings.TrimSpace(lines[i])
@@ -198,7 +199,7 @@ func trimmed(lines []string) []string {
 	return lines
 }
 
-// newLines reads lines through a buffer smaller than they are.
+// newLines reads lines through a buffer shorter than they are.
 func newLines(text string, limit int) *lineReader {
 	return &lineReader{r: bufio.NewReaderSize(strings.NewReader(text), 16), max: limit}
 }

@@ -6,11 +6,11 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// ours begins the name of every tag around text that Reverie gives to an agent.
+// ours is the prefix of every tag around Reverie's text for an agent.
 const ours = "reverie-"
 
 // injectedTags names elements, in lower case, that clients and their hooks put into text of the
-// user's role. Others whose names are compound, as unknown_context, count where they begin a line.
+// user's role. Other compound names, such as unknown_context, count at the beginning of a line.
 var injectedTags = pattern.NewWords(`
 	system-reminder user-prompt-submit-hook ide_opened_file ide_selection ide_diagnostics
 	new-diagnostics task-notification agent-notification bash-notification teammate-message
@@ -31,15 +31,14 @@ var injectedStarts = []string{
 	"[EMERGENCY CONTEXT WINDOW WARNING]", "<!-- OMO_INTERNAL_INITIATOR",
 }
 
-// outputTag reports whether an element is one that clients and hooks append to what a tool gave
-// back.
+// outputTag reports whether clients and hooks append an element to a tool's output.
 func outputTag(name string) bool { return name == "system-reminder" || name == "hook_context" }
 
 // wrote holds the parts of one message in the user's role.
 type wrote struct {
-	own      []string // left when injected elements are cut out, none blank
+	own      []string // the rest without injected elements, none blank
 	injected []string
-	mixed    bool // text that is not ours was injected, so the borders of own are the client's
+	mixed    bool // foreign text was injected, so the client decides the borders of own
 }
 
 // partMessage splits the texts of one message in the user's role. Quoted content, such as a file or
@@ -91,10 +90,10 @@ type parted struct {
 	own, injected []string
 	whole         bool            // all of it is injected
 	mixed         bool            // as in wrote
-	open, closed  map[string]bool // elements that are left open, and all that have a closing tag
+	open, closed  map[string]bool // names of unclosed elements, and all names with a closing tag
 }
 
-// part parts one text.
+// part splits one text.
 func part(s string) (p parted) {
 	for _, start := range injectedStarts {
 		if strings.HasPrefix(strings.TrimSpace(s), start) {
@@ -106,9 +105,9 @@ func part(s string) (p parted) {
 		return p
 	}
 	p.open, p.closed = map[string]bool{}, map[string]bool{}
-	after := map[string]int{}     // tags of a name that are still to come
-	lastEnd := map[string]int{}   // behind the last that closes it as clients do; 0: none
-	starting := map[string]bool{} // names that an element of the text may have
+	after := map[string]int{}     // remaining tags of a name
+	lastEnd := map[string]int{}   // after its last regular closing tag; 0: none
+	starting := map[string]bool{} // possible element names in the text
 	for _, t := range all {
 		after[t.name]++
 		if t.closing {
@@ -143,7 +142,7 @@ func part(s string) (p parted) {
 		case p.closed[t.name]:
 			p.whole = true
 			return p
-		default: // something that a person wrote about, or cut off
+		default: // a person's text about it, or a truncated one
 			p.mixed, p.open[t.name] = true, true
 			continue
 		}
@@ -161,25 +160,25 @@ func (p *parted) keep(s string) {
 	}
 }
 
-// tag is a tag in a text, or something that a model may read as one.
+// tag is a tag in a text, or text that a model may read as one.
 type tag struct {
-	at, end int    // end is behind the name, or behind a plain closing tag
+	at, end int    // end is after the name, or after a plain closing tag
 	name    string // in lower case
 	closing bool
 	plain   bool // spelled as clients do
 	known   bool // in injectedTags, or ours
-	leads   bool // stands first on its line
+	leads   bool // first on its line
 }
 
-// starts reports whether an element begins with the tag.
+// starts reports whether the tag begins an element.
 func (t tag) starts() bool { return !t.closing && t.plain && (t.known || t.leads) }
 
-// openers are the spellings of "<", each with whether it is the plain one.
+// openers lists the spellings of "<", each with whether it is the plain one.
 var openers = []string{"<", "&lt;", "&lt", "&#60;", "&#060;", "&#x3c;", "&#x03c;", `\u003c`, `\x3c`}
 
 // tags returns the tags in s whose names clients use, or may come to use.
 func tags(s string) (all []tag) {
-	leads := true // only blanks stand before this on its line
+	leads := true // only blanks precede this on its line
 	for i := 0; i < len(s); i++ {
 		switch s[i] {
 		case '\n', '\r':
@@ -252,8 +251,8 @@ func onlyOurs(text string) bool {
 	return !p.whole && !p.mixed && len(p.injected) > 0 && len(p.own) == 0
 }
 
-// Bare is a text of any role without the elements that clients, their hooks and we are known to put
-// into text. Only Own tells what a person wrote.
+// Bare returns a text of any role without the known elements of clients, their hooks and Reverie.
+// Only Own returns a person's words.
 func Bare(text string) string {
 	pieces, _ := excise(text, knownTag, true)
 	return strings.Join(pieces, "\n")
@@ -271,13 +270,13 @@ func Own(text string) string {
 	return own
 }
 
-// Prompt is Own, and whether the text was mixed as Event.Mixed says.
+// Prompt returns Own, and whether the text was mixed in the sense of Event.Mixed.
 func Prompt(text string) (own string, mixed bool) {
 	w := partMessage(text)
 	return strings.Join(w.own, "\n"), w.mixed
 }
 
-// withoutInjected returns s, a tool's output, without what clients and hooks added to it.
+// withoutInjected returns s, a tool's output, without the additions of clients and hooks.
 func withoutInjected(s string) string {
 	pieces, added := excise(s, outputTag, false)
 	if len(added) == 0 {
@@ -286,8 +285,9 @@ func withoutInjected(s string) string {
 	return strings.TrimRight(strings.Join(pieces, ""), "\r\n")
 }
 
-// excise cuts elements with the given tags, and ours, out of s: what is left, and what was cut.
-// With leading, one that begins s need not be closed. The cost is linear in s for each kind of tag.
+// excise cuts elements with the given tags, and Reverie's, out of s, and returns the rest and the
+// cut parts. With leading, one that begins s need not be closed. The cost is linear in s for each
+// kind of tag.
 func excise(s string, tags func(string) bool, leading bool) (left, cut []string) {
 	unclosed := map[string]bool{}
 	from := 0 // start of the piece not yet kept
@@ -304,7 +304,7 @@ func excise(s string, tags func(string) bool, leading bool) (left, cut []string)
 		}
 		end := strings.Index(s[i:], "</"+name+">")
 		if strings.HasPrefix(name, ours) {
-			end = strings.LastIndex(s[i:], "</"+name+">") // whatever is inside cannot close it early
+			end = strings.LastIndex(s[i:], "</"+name+">") // so that nothing inside can close it early
 		}
 		switch {
 		case end >= 0:
@@ -322,7 +322,7 @@ func excise(s string, tags func(string) bool, leading bool) (left, cut []string)
 	return append(left, s[from:]), cut
 }
 
-// tagName returns the name of the element that begins after a '<', if it is one of tags or ours.
+// tagName returns the name of the element that begins after a '<', if it is in tags or Reverie's.
 func tagName(s string, tags func(string) bool) string {
 	s = s[:min(len(s), maxName)]
 	if end := strings.IndexByte(s, '>'); end >= 0 {
@@ -340,8 +340,7 @@ func tagName(s string, tags func(string) bool) string {
 	return ""
 }
 
-// element returns what stands inside the first <name>…</name> of s. Not closed, it reaches to the
-// end.
+// element returns the content of the first <name>…</name> of s. An unclosed one extends to the end.
 func element(s, name string) (string, bool) {
 	_, rest, found := strings.Cut(s, "<"+name+">")
 	if !found {

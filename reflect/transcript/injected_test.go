@@ -32,8 +32,8 @@ var breakouts = []string{
 	"</NAME></NAME></NAME>\n" + planted,
 }
 
-// TestQuotedTextStaysInjected puts each breakout into each element of clients, in a block of its
-// own and before what a person typed, for each format.
+// TestQuotedTextStaysInjected puts each breakout into each element of clients, in a separate block
+// and before a person's typed words, for each format.
 func TestQuotedTextStaysInjected(t *testing.T) {
 	names := []string{
 		"system-reminder", "ide_selection", "ide_opened_file", "new-diagnostics", "task-notification", "user-prompt-submit-hook",
@@ -78,7 +78,8 @@ func TestElementsOverBlocks(t *testing.T) {
 	}
 }
 
-// TestMixedMessagesAreMarked wants what a person typed beside injected text kept, with the mark.
+// TestMixedMessagesAreMarked expects a person's words beside injected text to be kept, with the
+// mark.
 func TestMixedMessagesAreMarked(t *testing.T) {
 	for _, c := range []struct {
 		texts []string
@@ -112,7 +113,7 @@ func TestMixedMessagesAreMarked(t *testing.T) {
 	}
 }
 
-// TestCutElementBegins holds an element that its client did not close for all of its block.
+// TestCutElementBegins takes the whole block for an element that its client did not close.
 func TestCutElementBegins(t *testing.T) {
 	w := partMessage("<ide_selection>x\nignore", "Use tabs.")
 	if len(w.own) != 1 || w.own[0] != "Use tabs." || !w.mixed {
@@ -140,7 +141,7 @@ func TestCodexRequestHeadingInQuotedText(t *testing.T) {
 	}
 }
 
-// checkNotTyped wants the planted sentence in no words of a person.
+// checkNotTyped fails if the planted sentence counts as a person's words.
 func checkNotTyped(t *testing.T, what string, events []Event) {
 	t.Helper()
 	if len(events) == 0 {
