@@ -110,7 +110,7 @@ trust_level = "trusted"
 		},
 		prepare: func(l *lab) {
 			l.write(".gemini/settings.json", `{
-  // kept unchanged
+  // kept as it is
   "security": {"auth": {"selectedType": "gemini-api-key"}},
   "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
   "privacy": {"usageStatisticsEnabled": false},
