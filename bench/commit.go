@@ -37,7 +37,8 @@ func (b *bench) commit() error {
 	os.Setenv("CLAUDE_CODE_SESSION_ID", "5f0c1e2a-0000-4000-8000-000000000001")
 	defer os.Unsetenv("CLAUDE_CODE_SESSION_ID")
 	var walls, cpus [2][]time.Duration
-	for n := range 4 * b.rounds { // a commit takes milliseconds, which vary with the load of the machine
+	// a commit takes milliseconds, which vary with the load of the machine
+	for n := range 4 * b.rounds {
 		for i, dir := range dirs {
 			if err := os.WriteFile(filepath.Join(dir, "src/part1/file1.txt"), fmt.Appendln(nil, "round", n), 0o644); err != nil {
 				return err

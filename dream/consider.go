@@ -19,12 +19,13 @@ var ErrAnswer = errors.New("the model's answer cannot be read")
 type Considered struct {
 	Operations []record.Operation // each with How record.Model, so that no policy accepts it
 	Read       []string           // ids of the new reflections that a model saw whole, sorted
-	Weighed    []string           // asked about and settled: ids of operations, blobs of contested memories; sorted
-	Notes      []Note             // questions without a proposal, and why
-	Refused    map[string]int     // requests of the model that are not proposed, by reason
-	Asked      int                // questions that were answered
-	Left       int                // candidates beyond this dream's room
-	Prompts    []string           // hashes of the prompts of those questions, sorted, each once
+	// asked about and settled: ids of operations, blobs of contested memories; sorted
+	Weighed []string
+	Notes   []Note         // questions without a proposal, and why
+	Refused map[string]int // requests of the model that are not proposed, by reason
+	Asked   int            // questions that were answered
+	Left    int            // candidates beyond this dream's room
+	Prompts []string       // hashes of the prompts of those questions, sorted, each once
 }
 
 // wrongForm is the reason for dropping a malformed item of an answer.

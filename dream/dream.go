@@ -203,7 +203,8 @@ func (p *planner) consider(r record.Reflection, c record.Candidate) {
 	}
 	if where := p.written(c, m); where != "" {
 		note(where + " says it already")
-		p.past = append(p.past, past{sighting(r, c), says}) // it counts once the repository no longer states it
+		// it counts once the repository no longer states it
+		p.past = append(p.past, past{sighting(r, c), says})
 		p.res.Written = append(p.res.Written, where)
 		return
 	}

@@ -178,7 +178,8 @@ var (
 		mention document`)
 	running = pattern.NewWords(`then run runs running rerun re-run execute executing call calling start starting launch invoke use
 		using try with via`)
-	eitherWay = pattern.NewWords(`build compile test type source load open enter`) // "edit the test x", "and test x"
+	// "edit the test x", "and test x"
+	eitherWay = pattern.NewWords(`build compile test type source load open enter`)
 	joining   = pattern.NewWords(`and or to also`)
 	naming    = pattern.NewWords(`a an the this that these those each every any your its our no`)
 )

@@ -46,7 +46,8 @@ type group struct {
 type voice struct {
 	record.Candidate // the first
 	print            record.Fingerprint
-	sightings        []record.Sighting // unchanged: per session one said by a person, one seen, and one of each model
+	// unchanged: per session one said by a person, one seen, and one of each model
+	sightings []record.Sighting
 }
 
 // about reports whether a statement may change a memory: it is on the same topic, shares words with

@@ -136,7 +136,8 @@ func TestClientsGoOnAfterCompaction(t *testing.T) {
 		if summary.Kind != summed || after.Kind != stepped {
 			t.Fatalf("not summed up: the last requests were for a %s and a %s", summary.Kind, after.Kind)
 		}
-		if got := given(summary); l.c.Name != "codex" && !strings.Contains(got, rule) { // codex takes nothing there
+		// codex takes nothing there
+		if got := given(summary); l.c.Name != "codex" && !strings.Contains(got, rule) {
 			t.Errorf("the summary was not asked to keep the rule, but %q", got)
 		}
 		if got := given(after); !strings.Contains(got, rule) {
@@ -378,7 +379,8 @@ func TestOpenCodeCommandsAreNoWordsOfTheUsers(t *testing.T) {
 	inClients(t, []string{"opencode"}, func(l *lab) {
 		write(l.t, filepath.Join(l.repo, ".opencode/command/review.md"), "---\ndescription: Look at it\n---\n\n"+rule+" Now look at $ARGUMENTS.\n")
 		for name, text := range map[string]string{"node_modules/.keep": "", "package-lock.json": read(l.t, filepath.Join(l.home, ".config/opencode/package-lock.json"))} {
-			write(l.t, filepath.Join(l.repo, ".opencode", name), text) // otherwise it tries to install a package there
+			// otherwise it tries to install a package there
+			write(l.t, filepath.Join(l.repo, ".opencode", name), text)
 		}
 		l.install()
 		l.model.play(turn{"Now look at", []step{{Say: "I have."}}}, turn{"Thanks.", []step{{Say: "I did."}}})

@@ -207,7 +207,8 @@ func TestBombs(t *testing.T) {
 				clean := commitOf(t, dir, git(t, dir, "rev-parse", before+"^{tree}"), head)
 				for _, args := range [][]string{{"check", "--diff", before + "..." + clean}, {"merge", clean}} {
 					a := within(t, dir, args...)
-					if a.code == 0 && (!b.files || b.big && args[0] == "check") { // for files, the newest state counts
+					// for files, the newest state counts
+					if a.code == 0 && (!b.files || b.big && args[0] == "check") {
 						t.Errorf("below %q, taken back: %v takes it: %s", place, args, a)
 					}
 				}

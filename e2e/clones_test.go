@@ -166,7 +166,8 @@ type worker struct {
 	rnd    *rand.Rand
 	steps  int
 
-	run func(dir string, args ...string) answer // nil for reverie; its commands may be killed, which gives -1
+	// nil for reverie; its commands may be killed, which gives -1
+	run func(dir string, args ...string) answer
 }
 
 func (w *worker) step() {

@@ -170,7 +170,8 @@ func TestProgramsOfTheRepositoryAreNotRun(t *testing.T) {
 			"IMPORT": lines, "NEW.md": filepath.Join(t.TempDir(), "NEW.md")}
 		commands := everyCommand
 		if format != formats[0] {
-			commands = []string{"remember another_statement_altogether", "log", "check --deep"} // where a signature counts
+			// where a signature counts
+			commands = []string{"remember another_statement_altogether", "log", "check --deep"}
 		}
 		for _, line := range commands {
 			args := strings.Fields(line)

@@ -38,7 +38,8 @@ func TestDamageIsNamedOrHarmless(t *testing.T) {
 		t.Parallel()
 		rnd := rand.New(rand.NewPCG(*seed, uint64(n)))
 		dir := copyDir(t, dirs[n%2])
-		if err := os.RemoveAll(filepath.Join(dir, ".git", "reverie", "recent")); err != nil { // otherwise the lost objects are written again
+		// otherwise the lost objects are written again
+		if err := os.RemoveAll(filepath.Join(dir, ".git", "reverie", "recent")); err != nil {
 			t.Fatal(err)
 		}
 		cached := n%4 < 2

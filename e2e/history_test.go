@@ -198,7 +198,8 @@ func TestHistoryCheckerComplains(t *testing.T) {
 	}}
 	g := newGraph()
 	g.by = map[string]string{"x1": "A", "x2": "B", "x3": "C", "y1": "D"}
-	g.parents = map[string][]string{"A": nil, "B": {"A"}, "C": {"A"}, "D": {"B", "C"}} // x2 and x3 did not know each other
+	// x2 and x3 did not know each other
+	g.parents = map[string][]string{"A": nil, "B": {"A"}, "C": {"A"}, "D": {"B", "C"}}
 	state := func(texts []string, second, third string) map[string]known {
 		m := known{Status: "contested", Text: texts[0], Variants: texts[1:]}
 		all := map[string]known{"1": m, "2": {Status: second, Text: "y1 is so"}}

@@ -32,8 +32,10 @@ func TestMissingObjectRunsNoProgramOfTheRepository(t *testing.T) {
 		{"remote.origin.url=" + server, "credential.helper=%"},
 		{"remote.origin.url=" + server, "credential." + server + ".helper=!%"},
 		{"remote.origin.url=" + server, "core.askPass=%"},
-		{"remote.origin.url=..", "remote.origin.uploadpack=%", "extensions.partialClone="}, // remote.origin.promisor alone
-		{"remote.origin.url=..", "remote.origin.uploadpack=%", "included"},                 // and that in another file
+		// remote.origin.promisor alone
+		{"remote.origin.url=..", "remote.origin.uploadpack=%", "extensions.partialClone="},
+		// and that in another file
+		{"remote.origin.url=..", "remote.origin.uploadpack=%", "included"},
 	} {
 		if !full && i%3 != 0 {
 			continue
@@ -54,7 +56,8 @@ func TestMissingObjectRunsNoProgramOfTheRepository(t *testing.T) {
 			git(t, dir, "config", strings.ReplaceAll(key, "%", program), strings.ReplaceAll(value, "%", program))
 		}
 		remove(t, filepath.Join(dir, ".git", "objects", id[:2], id[2:]))
-		if err := os.RemoveAll(filepath.Join(dir, ".git", "reverie", "recent")); err != nil { // from which it would be restored
+		// from which it would be restored
+		if err := os.RemoveAll(filepath.Join(dir, ".git", "reverie", "recent")); err != nil {
 			t.Fatal(err)
 		}
 		for _, args := range [][]string{{"list"}, {"check", "--deep"}, {"log", "-p"}, {"remember", "more of it"}} {

@@ -64,7 +64,8 @@ func (p inLoop) begin(args ...string) *running {
 	r.cmd.Env = append(slices.DeleteFunc(p.env(), func(kv string) bool { return strings.HasPrefix(kv, "PATH=") }),
 		"PATH="+p.bin+":"+os.Getenv("PATH"))
 	r.cmd.Env = slices.Concat(r.cmd.Env, p.c.env(p.lab), p.more)
-	r.cmd.Env = append(r.cmd.Env, `OPENCODE_PERMISSION={"edit":"ask","bash":"ask"}`) // a user's possible setting; no user is there to ask
+	// a user's possible setting; no user is there to ask
+	r.cmd.Env = append(r.cmd.Env, `OPENCODE_PERMISSION={"edit":"ask","bash":"ask"}`)
 	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.err
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	r.cmd.Cancel = r.kill

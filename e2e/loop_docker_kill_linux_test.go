@@ -112,7 +112,8 @@ func givenTo() map[string]int {
 	for _, name := range names {
 		var owner struct{ PID int }
 		text, err := os.ReadFile(name)
-		if err == nil && json.Unmarshal(text, &owner) == nil { // otherwise another loop's, which is about to come or go
+		// otherwise another loop's, which is about to come or go
+		if err == nil && json.Unmarshal(text, &owner) == nil {
 			all[filepath.Dir(name)] = owner.PID
 		}
 	}
@@ -138,7 +139,8 @@ func (k *killing) finish(want, story string) {
 		t.Errorf("the checkout: %s\n%s", got, story)
 	}
 	git(t, k.dir, "fsck", "--strict", "--no-dangling")
-	must(t, k.dir, "sandbox", "--engine", loopEngine(), "prune") // a pending order may have been executed since
+	// a pending order may have been executed since
+	must(t, k.dir, "sandbox", "--engine", loopEngine(), "prune")
 	for _, c := range containers(t) {
 		if strings.Contains(c, k.dir+"/") {
 			t.Errorf("a container is left: %s\n%s", c, story)

@@ -329,7 +329,8 @@ func TestLoopDockerHoldsLimits(t *testing.T) {
 		{"a full disk", `i=0; while :; do i=$((i+1)); head -c 10000000 /dev/zero >f$i; done`, "exit code 125: [ended: ", ""},
 		{"a gigabyte of output", `sleep ` + mark + ` & head -c 1000000000 /dev/zero | tr '\0' x`, "exit code 125: [ended: it printed more than 1 MiB]", ""},
 		{"memory", `sleep ` + mark + ` & head -c 400000000 /dev/zero | tail -c 390000000 | wc -c; exit 3`, "ended: it used more than 256 MiB of memory", "60s"},
-		{"time", `trap '' TERM; sleep ` + mark, "took longer than 2s", "2s"}, // and 5 more, because it ignores the request to end
+		// and 5 more, because it ignores the request to end
+		{"time", `trap '' TERM; sleep ` + mark, "took longer than 2s", "2s"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := newRepo(t)

@@ -17,7 +17,8 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/reverie-memory/reverie/cmd" // the tested code: without it go test would reuse old results
+	// the tested code: without it go test would reuse old results
+	_ "github.com/reverie-memory/reverie/cmd"
 	"github.com/reverie-memory/reverie/hooks"
 )
 
@@ -52,7 +53,8 @@ func runTests(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	binary = filepath.Join(dir, "reverie")
-	build := exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-o", binary, "../cmd/reverie") // as README has it
+	// as README has it
+	build := exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-o", binary, "../cmd/reverie")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
@@ -141,7 +143,8 @@ func (a answer) ended(t testing.TB, err error) answer {
 	case err != nil:
 		t.Fatalf("%q: %v", a.args, err)
 	}
-	const runtimes = "netpollBreak write failed" // Go's own failure, if a test makes even an eventfd fail
+	// Go's own failure, if a test makes even an eventfd fail
+	const runtimes = "netpollBreak write failed"
 	if (strings.Contains(a.err, "goroutine ") || strings.Contains(a.err, "panic:")) && !strings.Contains(a.err, runtimes) {
 		t.Errorf("panics: %s", a)
 	}

@@ -202,7 +202,8 @@ func TestOutputCarriesMessagesAlone(t *testing.T) {
 	}
 	dir := newRepo(t)
 	a := newAsking(t, dir)
-	res, err := a.CallTool(t.Context(), &mcp.CallToolParams{Name: "remember", Arguments: fields{"text": "Starts the memory itself"}}) // which talks
+	// which talks
+	res, err := a.CallTool(t.Context(), &mcp.CallToolParams{Name: "remember", Arguments: fields{"text": "Starts the memory itself"}})
 	if err != nil || res.IsError {
 		t.Fatal(res, err)
 	}

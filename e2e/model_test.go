@@ -83,8 +83,9 @@ func (r request) text(roles ...string) string {
 
 // protocol is one protocol of requests to a model.
 type protocol struct {
-	path  *regexp.Regexp
-	read  func([]byte) ([]said, int, bool) // returns the conversation, the number of tools, and whether to stream
+	path *regexp.Regexp
+	// returns the conversation, the number of tools, and whether to stream
+	read  func([]byte) ([]said, int, bool)
 	write func(s step, id string) (stream []sent, whole any)
 }
 

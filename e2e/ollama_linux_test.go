@@ -79,7 +79,8 @@ func TestRealModelInTheWholeWay(t *testing.T) {
 			t.Errorf("%s", a)
 		}
 	}
-	for _, model := range []string{"tiny", "tiny-random"} { // rubbish of the right form, or none that fits
+	// rubbish of the right form, or none that fits
+	for _, model := range []string{"tiny", "tiny-random"} {
 		if a := reverie(t, dir, "dream", "--model", model); a.code != 0 && !strings.Contains(a.err, "what code alone found waits") {
 			t.Errorf("%s", a)
 		}

@@ -126,7 +126,8 @@ func TestPagerSurvivesInterrupts(t *testing.T) {
 		x.call("send-keys", "C-c")
 		time.Sleep(3 * time.Second) // longer than a command that is interrupted takes to end
 		for end := time.Now().Add(patience); !strings.Contains(x.call("capture-pane", "-p"), "(END)"); time.Sleep(20 * time.Millisecond) {
-			if x.call("send-keys", "G"); time.Now().After(end) { // less passes over what is typed while it is interrupted
+			// less passes over what is typed while it is interrupted
+			if x.call("send-keys", "G"); time.Now().After(end) {
 				t.Fatalf("%s: %s", command, x.call("capture-pane", "-p"))
 			}
 		}

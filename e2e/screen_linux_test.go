@@ -39,7 +39,8 @@ func worldly(t *testing.T) (dir string) {
 	} {
 		must(t, dir, "remember", "-k", kind, "-p", "web/**", text)
 	}
-	lines := filepath.Join(".git", "lines.jsonl") // a name that is shown, the same wherever the test runs
+	// a name that is shown, the same wherever the test runs
+	lines := filepath.Join(".git", "lines.jsonl")
 	write(t, filepath.Join(dir, lines), `{"text":"提交信息使用英文，并且每次提交只包含一个主题；不要把格式化和功能修改混在一起。","kind":"convention"}`+"\n")
 	must(t, dir, "import", lines)
 	return dir

@@ -213,5 +213,6 @@ echo made >made
 	press("", "> watch  done", "[exit code 0]")
 	press("c", "there is nothing to cancel")
 	press("q", endMark+"0")
-	must(t, dir, "uninstall", "--yes") // waits for the loop's process and for what it learned, which write into the folder
+	// waits for the loop's process and for what it learned, which write into the folder
+	must(t, dir, "uninstall", "--yes")
 }

@@ -88,10 +88,11 @@ type Contradiction struct {
 
 // ContradictionAnswer is the answer to Contradiction.
 type ContradictionAnswer struct {
-	Why     string `json:"why"`
-	Verdict string `json:"verdict"` // keep (one holds, the others go), both (each in its own scope), join (one text for all), unclear
-	Keep    string `json:"keep"`    // ref of the one to keep; for keep
-	Text    string `json:"text"`    // for join
+	Why string `json:"why"`
+	// keep (one holds, the others go), both (each in its own scope), join (one text for all), unclear
+	Verdict string `json:"verdict"`
+	Keep    string `json:"keep"` // ref of the one to keep; for keep
+	Text    string `json:"text"` // for join
 	Body    string `json:"body"`
 }
 

@@ -24,9 +24,10 @@ const adversaryFile = "testdata/adversary.jsonl"
 
 // An attack is one line of adversaryFile.
 type attack struct {
-	Name    string             `json:"name"`   // the aim of the planted text
-	Carrier string             `json:"in"`     // where it stands
-	Forged  bool               `json:"forged"` // nothing of the answer may pass; otherwise it may, as a model's reading
+	Name    string `json:"name"` // the aim of the planted text
+	Carrier string `json:"in"`   // where it stands
+	// nothing of the answer may pass; otherwise it may, as a model's reading
+	Forged  bool               `json:"forged"`
 	Session transcript.Session `json:"session"`
 	Events  []transcript.Event `json:"events"`
 	Answer  json.RawMessage    `json:"answer"`

@@ -39,7 +39,8 @@ func overtaken(v *view, c record.Candidate) bool {
 				continue
 			}
 			gone := mentions(e.Old, name) && !mentions(e.New, name) && !mentionedLater(v, i, name)
-			if gone || describes && !strings.Contains(name, ".") && lineChanged(e, name) { // pool.Close is defined elsewhere
+			// pool.Close is defined elsewhere
+			if gone || describes && !strings.Contains(name, ".") && lineChanged(e, name) {
 				return true
 			}
 		}

@@ -8,7 +8,8 @@ import (
 
 // A step is one simple command of an agent, normalised so that the same work has the same text.
 type step struct {
-	key    string   // `npm test`: without wrappers, verbosity, output filters and the working directory
+	// `npm test`: without wrappers, verbosity, output filters and the working directory
+	key    string
 	words  []string // of the key
 	env    []string // NAME=value, as set for this command or exported before it
 	dir    string   // relative to the session's directory; "" there, and absolute only outside it

@@ -87,7 +87,8 @@ func Hash(events []transcript.Event) string {
 			e.Time = e.Time.UTC()
 		}
 		if err := enc.Encode(&e); err != nil {
-			panic("hash session event: " + err.Error()) // strings, numbers and times always encode, years past 9999 aside
+			// strings, numbers and times always encode, years past 9999 aside
+			panic("hash session event: " + err.Error())
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil))

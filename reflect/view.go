@@ -15,11 +15,12 @@ type view struct {
 	events    []transcript.Event
 	acts      []act
 	sentences []sentence
-	hearsay   map[int]bool      // whether a message looked at so far may hold words of others, by event index
-	signs     map[int]signature // of results looked at so far, by event index
-	harmless  map[uint64]bool   // lines that passing runs printed: see passed
-	injected  string            // all injected text, folded, one space either side of every word
-	given     map[string]int    // lines of injected text, and the event each stood in first
+	// whether a message looked at so far may hold words of others, by event index
+	hearsay  map[int]bool
+	signs    map[int]signature // of results looked at so far, by event index
+	harmless map[uint64]bool   // lines that passing runs printed: see passed
+	injected string            // all injected text, folded, one space either side of every word
+	given    map[string]int    // lines of injected text, and the event each stood in first
 }
 
 // An act is one step of a command line, or one edit, that has a result.

@@ -17,7 +17,8 @@ func TestEntriesAsGitHasThem(t *testing.T) {
 	for _, name := range []string{"a.b", "a/b", "a0", "deep/er/file", "with blank", "tab\there", "é"} {
 		r.Write(name, name+"\n")
 	}
-	if err := os.Mkdir(filepath.Join(r.Dir, "a-sub"), 0o700); err != nil { // otherwise Commit would remove it
+	// otherwise Commit would remove it
+	if err := os.Mkdir(filepath.Join(r.Dir, "a-sub"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	r.Run("update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("1", 40)+",a-sub")

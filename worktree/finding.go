@@ -31,7 +31,8 @@ const (
 // Finding is a defect that an audit, or Reverie itself, found in a loop's work: findings/<id>.json
 // of the record.
 type Finding struct {
-	ID       string   `json:"id"` // 16 hex digits of a hash of file, rule or else text, and the line's text
+	// 16 hex digits of a hash of file, rule or else text, and the line's text
+	ID       string   `json:"id"`
 	File     string   `json:"file"`
 	Line     int      `json:"line"` // in the commit At, from 1; 0: without a line
 	At       string   `json:"at"`   // the commit that Line counts in
@@ -208,8 +209,9 @@ func findingID(by, file, rule, text, context string) string {
 // newest gives a merge of findings access to the newest commit of the loop.
 type newest struct {
 	commit string
-	line   func(file string, line int) string                    // the text of a line, or ""
-	moves  func(f Finding) (file string, line int, changed bool) // a known finding's line in the new commit, and whether its code changed since
+	line   func(file string, line int) string // the text of a line, or ""
+	// a known finding's line in the new commit, and whether its code changed since
+	moves func(f Finding) (file string, line int, changed bool)
 }
 
 // mergeFindings merges an audit with the known findings, and returns every new or changed one. A

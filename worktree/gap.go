@@ -6,8 +6,9 @@ import (
 )
 
 const (
-	gapRoom  = 80       // bytes for the marker of a gap
-	maxWraps = 64 << 10 // the longest multi-line text without blanks that a scanner takes for one secret, in bytes
+	gapRoom = 80 // bytes for the marker of a gap
+	// the longest multi-line text without blanks that a scanner takes for one secret, in bytes
+	maxWraps = 64 << 10
 )
 
 // gapOf returns the marker for n dropped bytes.

@@ -62,7 +62,8 @@ func TestGapShowsNoPartOfASecret(t *testing.T) {
 			for where, all := range map[string]string{
 				"beginning": filler(most/3-shift) + text + filler(2*most),
 				"end":       filler(2*most) + text + filler(most-most/3-gapRoom-len(text)+shift),
-				"last":      filler(2*most) + text + filler(most-len(text)+shift), // at the point where Write drops it
+				// at the point where Write drops it
+				"last": filler(2*most) + text + filler(most-len(text)+shift),
 			} {
 				for _, size := range []int{1 << 20, 100} {
 					k := kept{most: most}

@@ -53,7 +53,8 @@ func (i *ownIndex) copy() error {
 	if err := os.WriteFile(i.path, data, 0o644); err != nil {
 		return err
 	}
-	return os.Chtimes(i.path, info.ModTime(), info.ModTime()) // git distrusts files changed in the second in which an index was written
+	// git distrusts files changed in the second in which an index was written
+	return os.Chtimes(i.path, info.ModTime(), info.ModTime())
 }
 
 // clear removes the copy, and the lock left by a killed git that wrote it.

@@ -28,10 +28,12 @@ const (
 
 // Holder identifies the process that carries a loop on, as recorded in its lease.
 type Holder struct {
-	Host  string    `json:"host"`
-	PID   int       `json:"pid"`
-	Start string    `json:"start"`          // distinguishes processes of one number; in the system's form
-	Boot  string    `json:"boot,omitempty"` // distinguishes boots, across which numbers mean nothing; "" if unknown
+	Host string `json:"host"`
+	PID  int    `json:"pid"`
+	// distinguishes processes of one number; in the system's form
+	Start string `json:"start"`
+	// distinguishes boots, across which numbers mean nothing; "" if unknown
+	Boot  string    `json:"boot,omitempty"`
 	Since time.Time `json:"since"`
 	Beat  time.Time `json:"beat"` // when it was heard of last
 

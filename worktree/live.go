@@ -24,8 +24,9 @@ type Live struct {
 	Began     time.Time `json:"began"` // the phase, or its last try
 	Heard     time.Time `json:"heard"` // last sign of life of the phase
 	Lines     int       `json:"lines"` // finished lines in total
-	Text      string    `json:"text"`  // the last of them, redacted, each with its line feed; at most MaxLive bytes
-	Rest      string    `json:"rest"`  // of the unfinished line, whole words
+	// the last of them, redacted, each with its line feed; at most MaxLive bytes
+	Text string `json:"text"`
+	Rest string `json:"rest"` // of the unfinished line, whole words
 }
 
 const (

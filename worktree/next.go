@@ -20,8 +20,9 @@ const (
 	Silent    Kind = "silent"    // no sign of life for a while: Count, in a row
 	Saved     Kind = "saved"     // the work of an interrupted phase is committed: Tip
 	Halted    Kind = "halted"    // the loop is ended from outside: Reason, Why
-	Resumed   Kind = "resumed"   // a stopped loop continues: Blocking, and Tip if the branch has more commits
-	Extended  Kind = "extended"  // the limits changed: Settings
+	// a stopped loop continues: Blocking, and Tip if the branch has more commits
+	Resumed  Kind = "resumed"
+	Extended Kind = "extended" // the limits changed: Settings
 )
 
 // Kinds lists all kinds.
@@ -35,7 +36,8 @@ type Event struct {
 	Promised bool
 	Passed   bool
 	Failing  *Failing // if it failed; nil: no command of the plan is the cause
-	Blocking int      // open blocking findings, from an audit, from files left out of the commit, or at a resume
+	// open blocking findings, from an audit, from files left out of the commit, or at a resume
+	Blocking int
 	Count    int
 	Reason   Reason
 	Why      string

@@ -319,7 +319,8 @@ func (p *Place) Remove(ctx context.Context, tip string) error {
 	if err := p.cleanSubmodules(ctx, true); err != nil {
 		return err
 	}
-	if _, err := os.Lstat(filepath.Join(p.Dir, ".git")); p.sealed || errors.Is(err, os.ErrNotExist) { // git would look into it, or not know it
+	// git would look into it, or not know it
+	if _, err := os.Lstat(filepath.Join(p.Dir, ".git")); p.sealed || errors.Is(err, os.ErrNotExist) {
 		return p.clear(ctx)
 	}
 	args := []string{"worktree", "remove"}

@@ -42,7 +42,8 @@ func TestMarkedProcesses(t *testing.T) {
 	first := exec.Command("sleep", "1000")
 	first.Env = []string{mark}
 	pids = append(pids, started(t, first))
-	for began := time.Now(); len(marked(mark)) < 2 && time.Since(began) < time.Minute; { // each must first become the program
+	// each must first become the program
+	for began := time.Now(); len(marked(mark)) < 2 && time.Since(began) < time.Minute; {
 		time.Sleep(time.Millisecond)
 	}
 	got := marked(mark)

@@ -250,10 +250,13 @@ func outputPath(iteration int, phase string) string {
 
 // Step is an event with the data stored beside the new state.
 type Step struct {
-	Event    Event
-	Output   string                                        // of the current phase, or of a failed try; "": the stored text stays
-	Findings func(known []Finding, before State) []Finding // new and changed ones; may be nil. It may be called more than once
-	Then     func(e *Event, known []Finding)               // completes the event with the findings known then; may be nil
+	Event Event
+	// of the current phase, or of a failed try; "": the stored text stays
+	Output string
+	// new and changed ones; may be nil. It may be called more than once
+	Findings func(known []Finding, before State) []Finding
+	// completes the event with the findings known then; may be nil
+	Then func(e *Event, known []Finding)
 }
 
 // Take takes a step: it applies Next and stores all data in one commit. Only the holder of the

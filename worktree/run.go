@@ -22,7 +22,8 @@ type Turn struct {
 	Heard func()        // to be called at each sign of life
 	Live  io.Writer     // receives the output for people to watch
 	Began func(pid int) // to be called with the leader of a working process group, see Command
-	Env   []string      // marks a process as the loop's; everything started must have it in its environment
+	// marks a process as the loop's; everything started must have it in its environment
+	Env []string
 }
 
 // Outcome is the result of a phase.
@@ -45,9 +46,12 @@ type Doers struct {
 	Audit        Doer // nil if the settings want no audit
 	Told         func(before, after State, e Event)
 	Waits        func(State) // called when the loop waits for a person's commit; may be nil
-	Stays        func(error) // receives the error that kept the work tree of a done loop from being removed; nil: Run returns it
-	Ended        func(State) // called by Carry at the end, before another process can resume the loop; may be nil
-	Now          func() time.Time
+	// receives the error that kept the work tree of a done loop from being removed; nil: Run returns
+	// it
+	Stays func(error)
+	// called by Carry at the end, before another process can resume the loop; may be nil
+	Ended func(State)
+	Now   func() time.Time
 }
 
 // loop is a Run at work.

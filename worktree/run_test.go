@@ -408,7 +408,8 @@ func TestFailedStartLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.State.Name, l.State.Branch, l.State.Base = "bad", Branches+"bad", b.Run("rev-parse", "HEAD^{tree}") // git makes no such work tree
+	// git makes no such work tree
+	l.State.Name, l.State.Branch, l.State.Base = "bad", Branches+"bad", b.Run("rev-parse", "HEAD^{tree}")
 	b.record = Open(b.repo, "bad", nil)
 	if err := b.record.Create(t.Context(), l.State, l.Plan); err != nil {
 		t.Fatal(err)

@@ -45,7 +45,8 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 		}
 	}
 	for name, why := range refused {
-		if !slices.Contains(changed, name) { // git does not list a pipe, or the content of a nested repository
+		// git does not list a pipe, or the content of a nested repository
+		if !slices.Contains(changed, name) {
 			left = append(left, LeftOut{Path: name, Why: why})
 		}
 	}
@@ -168,7 +169,8 @@ func (p *Place) ignored(ctx context.Context, index string, before entries, names
 	if err != nil {
 		return nil, err
 	}
-	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return beyond(root, filepath.FromSlash(name)) }) // git refuses to look there
+	// git refuses to look there
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return beyond(root, filepath.FromSlash(name)) })
 	root.Close()
 	if len(names) == 0 {
 		return nil, nil
@@ -298,7 +300,8 @@ func (p *Place) secretPath(ctx context.Context, base, name string) (string, erro
 	}
 	for _, v := range p.scanner.Values(name) {
 		known := name
-		if at := strings.Index(name, v); at >= 0 { // up to the end of the folder, or file, with the secret
+		// up to the end of the folder, or file, with the secret
+		if at := strings.Index(name, v); at >= 0 {
 			end := at + len(v)
 			if next := strings.IndexByte(name[end:], '/'); next >= 0 {
 				known = name[:end+next]

@@ -57,23 +57,28 @@ type State struct {
 	Base    string `json:"base"`               // the commit that the loop began from
 	Tip     string `json:"tip"`                // the newest known commit of the loop
 	InPlace string `json:"in_place,omitempty"` // the user's own work tree, if the loop has none
-	Given   string `json:"given,omitempty"`    // of Coding: the commit that ended it; no one has to work any more
+	// of Coding: the commit that ended it; no one has to work any more
+	Given string `json:"given,omitempty"`
 
-	Iteration int       `json:"iteration"`         // the current one, from 1; 0 while starting
-	Audits    int       `json:"audits"`            // that came to an end
-	Errors    int       `json:"errors"`            // of the current phase, in a row
-	Stalls    int       `json:"stalls"`            // times without output, in a row
-	Repeats   int       `json:"repeats"`           // consecutive iterations that ended in an earlier tree
-	Trees     []string  `json:"trees,omitempty"`   // of the last iterations, newest last
-	Verified  bool      `json:"verified"`          // the plan's commands passed on Tip
-	Promised  bool      `json:"promised"`          // the coder of the current iteration declared the work done
-	Failing   *Failing  `json:"failing,omitempty"` // the first of the plan's commands that failed on Tip
-	Blocking  int       `json:"blocking"`          // open blocking findings after the last audit
-	Spent     float64   `json:"spent"`             // seconds of work, without pauses
-	Nonce     string    `json:"nonce,omitempty"`   // of the completion promise
-	Run       string    `json:"run"`               // marks the processes of this loop in their environment
-	Started   time.Time `json:"started"`
-	Changed   time.Time `json:"changed"` // of the last step
+	Iteration int `json:"iteration"` // the current one, from 1; 0 while starting
+	Audits    int `json:"audits"`    // that came to an end
+	Errors    int `json:"errors"`    // of the current phase, in a row
+	Stalls    int `json:"stalls"`    // times without output, in a row
+	// consecutive iterations that ended in an earlier tree
+	Repeats  int      `json:"repeats"`
+	Trees    []string `json:"trees,omitempty"` // of the last iterations, newest last
+	Verified bool     `json:"verified"`        // the plan's commands passed on Tip
+	// the coder of the current iteration declared the work done
+	Promised bool `json:"promised"`
+	// the first of the plan's commands that failed on Tip
+	Failing  *Failing `json:"failing,omitempty"`
+	Blocking int      `json:"blocking"`        // open blocking findings after the last audit
+	Spent    float64  `json:"spent"`           // seconds of work, without pauses
+	Nonce    string   `json:"nonce,omitempty"` // of the completion promise
+	// marks the processes of this loop in their environment
+	Run     string    `json:"run"`
+	Started time.Time `json:"started"`
+	Changed time.Time `json:"changed"` // of the last step
 
 	Settings Settings `json:"settings"`
 }
@@ -90,19 +95,20 @@ type Settings struct {
 	Image      string   `json:"image,omitempty"`
 	Promise    bool     `json:"promise"` // a completion promise is necessary
 
-	MaxIterations int      `json:"max_iterations"`
-	MinAudits     int      `json:"min_audits"`
-	MaxErrors     int      `json:"max_errors"`
-	StallTime     float64  `json:"stall_time"` // without output, for one stall
-	MaxStalls     int      `json:"max_stalls"`
-	MaxRepeats    int      `json:"max_repeats"`
-	TurnTime      float64  `json:"turn_time"`   // of one agent or auditor
-	VerifyTime    float64  `json:"verify_time"` // of one command of the plan
-	TotalTime     float64  `json:"total_time"`  // of the whole loop
-	Backoff       float64  `json:"backoff"`     // the wait after a phase's first error; each error doubles it, up to four times
-	BlockOn       []string `json:"block_on"`    // severities of findings that prevent the end
-	MaxFile       int64    `json:"max_file"`    // bytes of a committed file
-	RemoveTree    bool     `json:"remove_tree"` // remove the work tree when the loop is done
+	MaxIterations int     `json:"max_iterations"`
+	MinAudits     int     `json:"min_audits"`
+	MaxErrors     int     `json:"max_errors"`
+	StallTime     float64 `json:"stall_time"` // without output, for one stall
+	MaxStalls     int     `json:"max_stalls"`
+	MaxRepeats    int     `json:"max_repeats"`
+	TurnTime      float64 `json:"turn_time"`   // of one agent or auditor
+	VerifyTime    float64 `json:"verify_time"` // of one command of the plan
+	TotalTime     float64 `json:"total_time"`  // of the whole loop
+	// the wait after a phase's first error; each error doubles it, up to four times
+	Backoff    float64  `json:"backoff"`
+	BlockOn    []string `json:"block_on"`    // severities of findings that prevent the end
+	MaxFile    int64    `json:"max_file"`    // bytes of a committed file
+	RemoveTree bool     `json:"remove_tree"` // remove the work tree when the loop is done
 }
 
 // DefaultSettings returns the default settings of a loop.

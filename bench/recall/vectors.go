@@ -13,13 +13,14 @@ import (
 // vectorsLine is the effect of one simulated model on the answers of a set: mean nDCG@10 of each
 // list and of both fused.
 type vectorsLine struct {
-	Set     string    `json:"set"`
-	Model   string    `json:"model"`
-	Lexical float64   `json:"lexical"`
-	Vectors float64   `json:"vectors"`
-	Fused   float64   `json:"fused"`
-	Better  float64   `json:"fused_less_better"` // than the better of the two lists
-	Weights []float64 `json:"weights"`           // measured in each store; -1: the nearest are not shown
+	Set     string  `json:"set"`
+	Model   string  `json:"model"`
+	Lexical float64 `json:"lexical"`
+	Vectors float64 `json:"vectors"`
+	Fused   float64 `json:"fused"`
+	Better  float64 `json:"fused_less_better"` // than the better of the two lists
+	// measured in each store; -1: the nearest are not shown
+	Weights []float64 `json:"weights"`
 }
 
 // runVectors measures every simulated model on every set.

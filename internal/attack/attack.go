@@ -21,13 +21,14 @@ import (
 
 // form describes one form of an attack.
 type form struct {
-	level    finding.Level
-	what     string // completes "this looks like …"
-	hints    string // lower-case words of which every match has one; empty if unknown
-	looks    *regexp.Regexp
-	warned   bool                   // a warning against it ("never run …") is worth a note only
-	passed   *regexp.Regexp         // its first group matches words to ignore; may be nil
-	innocent func(line string) bool // reports whether a match is innocent, from its line's remainder; may be nil
+	level  finding.Level
+	what   string // completes "this looks like …"
+	hints  string // lower-case words of which every match has one; empty if unknown
+	looks  *regexp.Regexp
+	warned bool           // a warning against it ("never run …") is worth a note only
+	passed *regexp.Regexp // its first group matches words to ignore; may be nil
+	// reports whether a match is innocent, from its line's remainder; may be nil
+	innocent func(line string) bool
 }
 
 // look compiles a form. It ignores case, and a space matches any white space.

@@ -28,7 +28,8 @@ const (
 	Duplicated State = "duplicated" // two whole blocks
 	Nested     State = "nested"     // a begin inside a block
 	Reversed   State = "reversed"   // an end before the begin
-	Fenced     State = "fenced"     // no markers, and the text ends inside a code fence: no place for a block
+	// no markers, and the text ends inside a code fence: no place for a block
+	Fenced State = "fenced"
 )
 
 // Block holds the places of the markers in a text.

@@ -36,11 +36,12 @@ const (
 
 // Options select a clone and identify the asker.
 type Options struct {
-	Dir        string           // a folder of the repository
-	Now        func() time.Time // the clock
-	Caller     string           // agent behind a tool's call, as Shell names it; "" for a possible person
-	Background bool             // no user waits for an answer
-	Note       func(error)      // receives errors from reading the repository's code; may be nil
+	Dir string           // a folder of the repository
+	Now func() time.Time // the clock
+	// agent behind a tool's call, as Shell names it; "" for a possible person
+	Caller     string
+	Background bool        // no user waits for an answer
+	Note       func(error) // receives errors from reading the repository's code; may be nil
 }
 
 // Clone is an opened repository. Its fields never change after Open. Several goroutines may use it,

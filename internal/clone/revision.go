@@ -71,7 +71,8 @@ func (c *Clone) CheckedCode(ctx context.Context) *anchor.Commit {
 	if len(main.Tips) == 0 {
 		return here
 	}
-	c.Code.Stand(main.Tips[len(main.Tips)-1], main.Name) // origin's if present, because the local one may lag behind
+	// origin's if present, because the local one may lag behind
+	c.Code.Stand(main.Tips[len(main.Tips)-1], main.Name)
 	return c.Code.Here(ctx)
 }
 

@@ -38,8 +38,9 @@ type Config struct {
 	Stale        string // treatment of stale memories for agents: label or withhold
 	Budget       int    // tokens given when a session starts; 0 gives nothing
 	Prompt       int    // tokens given with a prompt, likewise
-	Notice       bool   // the agent's client shows a person one line about the memories given to a session
-	Main         string // the code's default branch; empty: origin's, or that of git's configuration
+	// the agent's client shows a person one line about the memories given to a session
+	Notice bool
+	Main   string // the code's default branch; empty: origin's, or that of git's configuration
 
 	WithPush bool // a push of the code takes the memory along
 	Model    Model
@@ -52,25 +53,29 @@ type Config struct {
 // Trust names the people whose memories agents get without a person's approval. This clone's own
 // identity always belongs to them.
 type Trust struct {
-	Authors  []string // addresses of commits' authors; * stands for any letters
-	Signers  []string // keys of signatures: SHA256:…, an OpenPGP fingerprint, or a principal of the user's allowed signers
-	Signed   bool     // an author's address alone does not count
-	Everyone bool     // nothing is withheld for its author
+	Authors []string // addresses of commits' authors; * stands for any letters
+	// keys of signatures: SHA256:…, an OpenPGP fingerprint, or a principal of the user's allowed
+	// signers
+	Signers  []string
+	Signed   bool // an author's address alone does not count
+	Everyone bool // nothing is withheld for its author
 }
 
 // Model selects a local model and bounds its use. Off means no model.
 type Model struct {
-	Name      string // off, auto, or a model's name on the server
-	Embed     string // likewise, for vectors
-	Host      string // of the server; empty: OLLAMA_HOST, or this machine's usual one
-	Remote    bool   // the server may be on another machine
-	Context   int    // tokens of a question and its answer
-	Patience  int    // seconds that one question may take
-	Calls     int    // questions a day
-	Tokens    int    // of questions and answers a day
-	Seconds   int    // of a model's work a day
-	Forbidden bool   // by the team: no model reads the sessions of this repository, at anyone's request
-	Prompts   string // folder of prompts that replace the built-in ones; empty: beside the user's settings
+	Name     string // off, auto, or a model's name on the server
+	Embed    string // likewise, for vectors
+	Host     string // of the server; empty: OLLAMA_HOST, or this machine's usual one
+	Remote   bool   // the server may be on another machine
+	Context  int    // tokens of a question and its answer
+	Patience int    // seconds that one question may take
+	Calls    int    // questions a day
+	Tokens   int    // of questions and answers a day
+	Seconds  int    // of a model's work a day
+	// by the team: no model reads the sessions of this repository, at anyone's request
+	Forbidden bool
+	// folder of prompts that replace the built-in ones; empty: beside the user's settings
+	Prompts string
 }
 
 // Sandbox configures the sandbox of a loop's commands. Off means no sandbox.

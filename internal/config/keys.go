@@ -15,7 +15,8 @@ type key struct {
 	get  func(*Config) any
 	set  func(*Config, any) error     // from TOML
 	team func(c *Config, v any) error // from reverie.toml: restrict; nil if a team may not set it
-	own  bool                         // only from the user's own file: a clone may be handed over with its state folder
+	// only from the user's own file: a clone may be handed over with its state folder
+	own bool
 }
 
 var keys = []key{

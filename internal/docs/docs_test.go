@@ -11,7 +11,8 @@ import (
 )
 
 func TestMarkdownUnits(t *testing.T) {
-	text := "---\ndescription: \"Rules\"\nglobs:\n  - a/**\n  - b/**\nmetadata:\n  type: user\n---\n" + // 8 lines
+	// 8 lines
+	text := "---\ndescription: \"Rules\"\nglobs:\n  - a/**\n  - b/**\nmetadata:\n  type: user\n---\n" +
 		"# Top\n\n[![badge](x)](y)\n<p align=center>\n\nSome words\ngo on.\n\n" + // 16
 		"Under\n-----\n- one:\n  - two\n    goes on\n- [x] three\n\n      and on\n1. four\n" + // 25
 		"```sh\nmake a\n\nmake b\n```\n<!-- a comment\n- not\n-->\n" + // 33

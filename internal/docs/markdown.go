@@ -29,9 +29,10 @@ type Unit struct {
 	Text     string   // on one line, with Markdown inside
 	Headings []string // above it, the outermost first
 	Level    int      // of the last heading
-	Under    string   // its enclosing bullet, or the paragraph before its list if that ends with a colon
-	In       int      // the line of its enclosing bullet; 0 for none
-	Block    int      // numbers code blocks from 1, to group their lines
+	// its enclosing bullet, or the paragraph before its list if that ends with a colon
+	Under string
+	In    int // the line of its enclosing bullet; 0 for none
+	Block int // numbers code blocks from 1, to group their lines
 }
 
 // MaxText bounds a unit, in bytes; further lines are dropped.

@@ -31,7 +31,8 @@ func LockPath(ctx context.Context, path string) (unlock func(), err error) {
 	var f *os.File
 	for held := false; !held; {
 		if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-			return nil, fmt.Errorf("lock %s: not a file of ours; move it away", path) // its text is written over
+			// its text is written over
+			return nil, fmt.Errorf("lock %s: not a file of ours; move it away", path)
 		}
 		if f, err = Open(path, os.O_RDWR|os.O_CREATE|NoFollow, 0o600); err != nil {
 			return nil, fmt.Errorf("open lock: %w", err)

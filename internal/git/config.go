@@ -11,8 +11,9 @@ import (
 // Identity holds the committer as git resolves it for this worktree, with includeIf.
 type Identity struct {
 	Name, Email string
-	Fallback    bool // git has no identity configured; Name and Email come from the system's user and host
-	Sign        bool // commit.gpgsign is on
+	// git has no identity configured; Name and Email come from the system's user and host
+	Fallback bool
+	Sign     bool // commit.gpgsign is on
 }
 
 // settings holds configuration values, by lower-case key, that name no program and hold no secret.
@@ -32,7 +33,8 @@ type listing struct {
 type origin struct {
 	scope, file string // as git writes them
 	include     string // the path of an include; empty for other values
-	plain       bool   // only the configuration and the repository's path decide whether that is followed
+	// only the configuration and the repository's path decide whether that is followed
+	plain bool
 }
 
 func (l listing) settings() settings {

@@ -188,9 +188,11 @@ func plainEnviron() bool {
 
 // answer holds git's cached answer for a place.
 type answer struct {
-	Key   string            `json:"key"`
-	Files map[string]string `json:"files"` // of the configuration, with their stamps; some may be missing
-	Ask   bool              `json:"ask"`   // always ask git: the configuration depends on more than that
+	Key string `json:"key"`
+	// of the configuration, with their stamps; some may be missing
+	Files map[string]string `json:"files"`
+	// always ask git: the configuration depends on more than that
+	Ask bool `json:"ask"`
 
 	ObjectFormat string   `json:"objects"`
 	RefFormat    string   `json:"refs"`
@@ -323,7 +325,8 @@ func (p place) keep(ctx context.Context, r *Repo, began time.Time) {
 		return
 	}
 	dir := filepath.Join(p.common, "reverie", foundDir)
-	if entries, err := os.ReadDir(dir); err == nil && len(entries) >= maxFound { // of worktrees that are gone
+	// of worktrees that are gone
+	if entries, err := os.ReadDir(dir); err == nil && len(entries) >= maxFound {
 		os.RemoveAll(dir)
 	}
 	_ = r.WriteState(p.name(), append(append(data, '\n'), sumOf(data)+"\n"...), false)
@@ -395,7 +398,8 @@ func systemFiles(ctx context.Context) (files []string, known bool) {
 	if out, err := ask("var", "GIT_CONFIG_SYSTEM"); err == nil && out != "" {
 		return strings.Split(strings.TrimSuffix(out, "\n"), "\n"), true
 	}
-	out, err := ask("config", "--system", "--list") // a git that does not know the variable names the missing file
+	// a git that does not know the variable names the missing file
+	out, err := ask("config", "--system", "--list")
 	if err == nil {
 		return nil, false
 	}

@@ -262,7 +262,8 @@ func TestKeptAnswerIsNotBelieved(t *testing.T) {
 		},
 		"another git": func(t *testing.T, r *testrepo.Repo) string {
 			dir := t.TempDir()
-			write(t, filepath.Join(dir, "git"), "#!/bin/sh\necho --path-format=absolute\n") // like one that is too old
+			// like one that is too old
+			write(t, filepath.Join(dir, "git"), "#!/bin/sh\necho --path-format=absolute\n")
 			if err := os.Chmod(filepath.Join(dir, "git"), 0o755); err != nil {
 				t.Fatal(err)
 			}
@@ -464,7 +465,8 @@ func TestFindStartedWhereverGitFindsIt(t *testing.T) {
 	if started(outside) {
 		t.Error("outside of any repository")
 	}
-	t.Setenv("GIT_CEILING_DIRECTORIES", "/nowhere") // git may stop searching early; there is nothing to find either way
+	// git may stop searching early; there is nothing to find either way
+	t.Setenv("GIT_CEILING_DIRECTORIES", "/nowhere")
 	if started(outside) || !started(r.Dir) {
 		t.Error("with a variable that git heeds")
 	}

@@ -30,7 +30,8 @@ func (m *Remote) command(ctx context.Context, options []string, args ...string) 
 		"-c", "protocol.ext.allow=never", "-c", "protocol.fd.allow=never",
 		"-c", "push.negotiate=false",
 		"-c", "fetch.writeCommitGraph=false",
-		"-c", "fetch.unpackLimit=1", "-c", "transfer.unpackLimit=1", // a pack is protected from a git prune until refs reach it; loose objects are not
+		// a pack is protected from a git prune until refs reach it; loose objects are not
+		"-c", "fetch.unpackLimit=1", "-c", "transfer.unpackLimit=1",
 	)
 	cmd := m.repo.Command(ctx, append(append(fixed, options...), args...)...)
 	cmd.Dir = m.repo.folder()
@@ -98,7 +99,8 @@ func (m *Remote) explain(ctx context.Context, err error) error {
 		return fmt.Errorf("%w: %s", ErrObjects, told.Line)
 	}
 	said := string(told.all)
-	for _, address := range []string{m.URL, m.PushURL} { // git may repeat a password, even one with a blank in it
+	// git may repeat a password, even one with a blank in it
+	for _, address := range []string{m.URL, m.PushURL} {
 		said = strings.ReplaceAll(said, address, Address(address))
 	}
 	if line := shown(reason([]byte(said))); line != "" {

@@ -41,7 +41,8 @@ func (r *Repo) Git(ctx context.Context, stdin io.Reader, args ...string) ([]byte
 func (r *Repo) Command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := r.command(ctx, args...)
 	if r.offline || r.Partial && !r.mayFetch() {
-		cmd.Env = append(cmd.Env, "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none") // the first is known from 2.45 on
+		// the first is known from 2.45 on
+		cmd.Env = append(cmd.Env, "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none")
 	}
 	return cmd
 }
@@ -61,7 +62,8 @@ func (r *Repo) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd.Dir = r.CommonDir
 	cmd.Env = transports(cleanEnviron())
 	if r.offline {
-		cmd.Env = append(cmd.Env, "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none") // the first is known from 2.45 on
+		// the first is known from 2.45 on
+		cmd.Env = append(cmd.Env, "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none")
 	}
 	cmd.WaitDelay = 2 * time.Second
 	return cmd

@@ -15,7 +15,8 @@ func (r *Repo) WorkTrees(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	var all []string
-	seen := map[string]bool{"": true, r.CommonDir: true} // the second for a submodule, which git does not report
+	// the second for a submodule, which git does not report
+	seen := map[string]bool{"": true, r.CommonDir: true}
 	add := func(dir string) {
 		if !seen[dir] {
 			seen[dir] = true

@@ -59,7 +59,7 @@ func (c *call) remember() (string, error) {
 	return c.suggested(d, r.Suggested, "known already, or waiting"), nil
 }
 
-// suggested answers with the pending operation, or with the reason why there is none.
+// suggested answers with the pending operation, or with the reason why nothing is pending.
 func (c *call) suggested(d *Desk, o *record.Operation, without string) string {
 	d.Tidy(c.ctx)
 	if o == nil {

@@ -117,7 +117,8 @@ func TestLinesThatAreNoMessages(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":null,"method":"tools/call","params":{"name":"wait","arguments":{}}}`, -32600, nil},
 		{`{"jsonrpc":"2.0","id":6,"method":"nope"}`, -32601, float64(6)},
 		{`{"jsonrpc":"2.0","id":"a","method":"resources/list","params":{` + newEra + `}}`, -32601, "a"},
-		{`{"jsonrpc":"2.0","id":7,"method":"server/discover"}`, -32601, float64(7)}, // of a server of before
+		// of a server of before
+		{`{"jsonrpc":"2.0","id":7,"method":"server/discover"}`, -32601, float64(7)},
 		{`{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"nope",` + newEra + `}}`, -32602, float64(8)},
 		{long + "xx", -32600, nil},
 		{`{"jsonrpc":"2.0","id":9,"method":"ping","params":"` + long + `"}`, -32600, nil},

@@ -13,9 +13,10 @@ import (
 )
 
 const (
-	firstLimit = 10 * time.Minute // to the first token: others may be asking, and the model may have to load from a slow disk
-	stallLimit = time.Minute      // between two tokens
-	maxAnswer  = 1 << 20          // bytes
+	// to the first token: others may be asking, and the model may have to load from a slow disk
+	firstLimit = 10 * time.Minute
+	stallLimit = time.Minute // between two tokens
+	maxAnswer  = 1 << 20     // bytes
 	seed       = 1
 )
 
@@ -27,9 +28,10 @@ type Request struct {
 	Prompt string          // the data for System
 	Schema json.RawMessage // of the answer; see CheckSchema
 
-	Context   int           // tokens of question and answer together, capped by the model's; 0: 4096
-	Predict   int           // maximum tokens of the answer; 0: half of Context
-	KeepAlive time.Duration // how long the server keeps the model in memory afterwards; 0: its default; negative: not at all
+	Context int // tokens of question and answer together, capped by the model's; 0: 4096
+	Predict int // maximum tokens of the answer; 0: half of Context
+	// how long the server keeps the model in memory afterwards; 0: its default; negative: not at all
+	KeepAlive time.Duration
 
 	First    time.Duration    // maximum silence before the answer begins; 0: 10 minutes
 	Stall    time.Duration    // maximum silence within it; 0: a minute
@@ -167,7 +169,8 @@ func (a *answering) question() *api.GenerateRequest {
 		},
 	}
 	if a.KeepAlive != 0 {
-		q.KeepAlive = &api.Duration{Duration: max(a.KeepAlive, 0)} // a negative value means forever in the API
+		// a negative value means forever in the API
+		q.KeepAlive = &api.Duration{Duration: max(a.KeepAlive, 0)}
 	}
 	return q
 }

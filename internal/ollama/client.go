@@ -37,11 +37,12 @@ import (
 )
 
 const (
-	dialLimit    = 300 * time.Millisecond // to connect
-	modelsLimit  = 2 * time.Second        // all of Models
-	showLimit    = 10 * time.Second       // to inspect a model, on a server that may be busy with another
-	maxReply     = 64 << 20               // bytes of one reply of any kind
-	maxComplaint = 64 << 10               // bytes of an error reply
+	dialLimit   = 300 * time.Millisecond // to connect
+	modelsLimit = 2 * time.Second        // all of Models
+	// to inspect a model, on a server that may be busy with another
+	showLimit    = 10 * time.Second
+	maxReply     = 64 << 20 // bytes of one reply of any kind
+	maxComplaint = 64 << 10 // bytes of an error reply
 )
 
 // Options select the server.

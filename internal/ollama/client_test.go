@@ -67,7 +67,8 @@ func TestOpenRemote(t *testing.T) {
 	if c, err := Open(Options{Host: "box.example", Remote: true}); err != nil || c.Host() != "http://box.example:11434" {
 		t.Errorf("Open = %v", err)
 	}
-	for _, host := range []string{"ollama.com", "https://OLLAMA.com", "api.ollama.com"} { // the API would sign requests
+	// the API would sign requests
+	for _, host := range []string{"ollama.com", "https://OLLAMA.com", "api.ollama.com"} {
 		if _, err := Open(Options{Host: host, Remote: true}); !errors.Is(err, ErrRemote) {
 			t.Errorf("Open %s: %v", host, err)
 		}

@@ -50,7 +50,8 @@ func TestEmbed(t *testing.T) {
 		texts = append(texts, strings.Repeat("x", i+1))
 		want = append(want, vector(i+1))
 	}
-	texts[69] = strings.Repeat("é", 500) // 1000 bytes; the model's context is 512 tokens, so 768 bytes are sent
+	// 1000 bytes; the model's context is 512 tokens, so 768 bytes are sent
+	texts[69] = strings.Repeat("é", 500)
 	want[69] = vector(768)
 	got, err := c.Embed(t.Context(), "e", texts)
 	if err != nil {

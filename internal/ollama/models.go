@@ -328,7 +328,7 @@ func (c *Client) Choose(ctx context.Context, w Want) (Model, error) {
 // nomic-embed-text, others, then the smallest.
 //
 // The error wraps ErrOld if the server is too old, and ErrMissing if no model has the name. It
-// wraps ErrNoModel if the model lacks a capability or there is none, and ErrCloud.
+// wraps ErrNoModel without a model or without the needed capability, and ErrCloud.
 func (s Server) Choose(w Want, memory int64) (Model, error) {
 	if !s.MinimumOK {
 		return Model{}, fail("choose a model", ErrOld, "Ollama "+s.Version+" cannot keep an answer to a form; it takes 0.5.0 or newer")

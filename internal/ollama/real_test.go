@@ -236,7 +236,8 @@ func TestRealEnds(t *testing.T) {
 		t.Errorf("past a deadline: %+v, %v", a, err)
 	}
 
-	if _, err := c.Ask(t.Context(), realQuestion("tiny-random")); err != nil { // the server dropped the others
+	// the server dropped the others
+	if _, err := c.Ask(t.Context(), realQuestion("tiny-random")); err != nil {
 		t.Errorf("after those: %v", err)
 	}
 

@@ -86,7 +86,8 @@ func statOf(pid int) []string {
 	if err != nil {
 		return nil
 	}
-	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // the name before it may have blanks and parentheses
+	// the name before it may have blanks and parentheses
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 	if len(fields) <= statStart {
 		return nil
 	}

@@ -64,9 +64,10 @@ func (h Hit) Ranks(lists []string) map[string]int {
 
 // lookup is one question to an index.
 type lookup struct {
-	r        *Reader
-	x        *recall.Index        // of the visible memories
-	withheld func() *recall.Index // of the withheld ones, which the caller closes; nil: no such memories
+	r *Reader
+	x *recall.Index // of the visible memories
+	// of the withheld ones, which the caller closes; nil: no such memories
+	withheld func() *recall.Index
 	q        recall.Query
 	Question
 	near    func() nearness

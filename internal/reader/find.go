@@ -22,7 +22,7 @@ type Found struct {
 }
 
 // Find finds the target of an id in a view, as the asker may see it. The error wraps
-// record.ErrNoMemory if there is none.
+// record.ErrNoMemory if nothing matches.
 func Find(ctx context.Context, r *Reader, v *record.View, id string) (f Found, err error) {
 	asked, err := r.ForAsker(ctx, v)
 	if err != nil {

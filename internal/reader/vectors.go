@@ -48,7 +48,8 @@ func FillVectors(ctx context.Context, r *Reader, stop func() bool) (done, left i
 	if err != nil {
 		return 0, 0, err
 	}
-	vectors, err := vector.Make(ctx, dir, space) // before reading the memories: a purge may come between
+	// before reading the memories: a purge may come between
+	vectors, err := vector.Make(ctx, dir, space)
 	if err != nil {
 		return 0, 0, err
 	}

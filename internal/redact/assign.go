@@ -133,14 +133,16 @@ func (s *scan) valueAt(n name, at int, sep sepKind) value {
 			v.in = exported
 		}
 	}
-	if start, _ := afterScheme(text, v.start, v.end); start != v.start { // a credential, whatever it looks like
+	// a credential, whatever it looks like
+	if start, _ := afterScheme(text, v.start, v.end); start != v.start {
 		v.start, v.strength, v.in, v.scheme = start, hard, max(v.in, attached), true
 	}
 	if v.closed {
 		return v
 	}
 	v.end = s.bareEnd(v.start, envLine(n, sep))
-	if text[n.start] >= 0xe0 { // a Chinese, Japanese or Korean noun: the sentence continues without a blank
+	// a Chinese, Japanese or Korean noun: the sentence continues without a blank
+	if text[n.start] >= 0xe0 {
 		for i := v.start; i < v.end; i++ {
 			if text[i] >= 0x80 {
 				v.end = i

@@ -4,8 +4,9 @@ import "strings"
 
 // command is a program that takes a secret as an argument under an innocent name.
 type command struct {
-	name   string   // as typed, at least three bytes; it may be two words
-	next   []string // options and keywords whose next argument, or text after an equals sign, is a secret
+	name string // as typed, at least three bytes; it may be two words
+	// options and keywords whose next argument, or text after an equals sign, is a secret
+	next   []string
 	glued  []string // options directly followed by the secret: -phunter2
 	pairs  []string // options whose argument is user:secret
 	cookie []string // options whose argument is cookies
@@ -278,7 +279,8 @@ func lookStdin(s *scan, at int) {
 	}
 	for _, here := range [...]string{"<<<", `\u003c\u003c\u003c`} {
 		if i := strings.Index(text[at:end], here); i >= 0 {
-			s.lastArgument(at+i+len(here)-1, min(len(text), end+1), 1) // its last character serves as the command
+			// its last character serves as the command
+			s.lastArgument(at+i+len(here)-1, min(len(text), end+1), 1)
 		}
 	}
 }

@@ -13,8 +13,9 @@ import (
 
 // planted is a secret of the corpus.
 type planted struct {
-	kind       string
-	structured bool     // with a provider's format, or a key or a URL; otherwise only its name reveals it
+	kind string
+	// with a provider's format, or a key or a URL; otherwise only its name reveals it
+	structured bool
 	name       string   // its name in assignments: DB_PASSWORD
 	words      string   // its name in a sentence
 	text       string   // as it is written
@@ -113,7 +114,8 @@ func plantedSecrets(r *rand.Rand) []planted {
 	}
 	for range 3 {
 		for _, k := range kinds {
-			tail := draw(r, k.chars, k.n-2) + draw(r, alphanumericOf(k.chars), 2) // not ending in a dash or a dot
+			// not ending in a dash or a dot
+			tail := draw(r, k.chars, k.n-2) + draw(r, alphanumericOf(k.chars), 2)
 			if k.kind == "sendgrid-like" {
 				tail = tail[:22] + "." + tail[22:65]
 			}

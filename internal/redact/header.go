@@ -13,7 +13,8 @@ func lookBearer(text string, at int, found []span) []span {
 	}
 	start := blanks(text, i+1)
 	end := anySet.run(text, start, maxValue)
-	name, _, parameter := strings.Cut(strings.TrimRight(text[start:end], "="), "=") // of WWW-Authenticate
+	// of WWW-Authenticate
+	name, _, parameter := strings.Cut(strings.TrimRight(text[start:end], "="), "=")
 	parameter = parameter || strings.Contains(name, "_") && end < len(text) && isOneOf(text[end], `"\`)
 	if v := text[start:end]; len(v) >= 16 && !(parameter && identifier(name) && !shapeOf(name).random()) && secretValue(v, hard, attached) {
 		return append(found, span{start, end, ruleHeader})

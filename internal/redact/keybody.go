@@ -40,7 +40,8 @@ func secretDER(b []byte) bool {
 	if !ok {
 		return false
 	}
-	if inner, ok := derBody(seq, 0x30); ok { // EncryptedPrivateKeyInfo: an algorithm of PKCS #5 or of PKCS #12
+	// EncryptedPrivateKeyInfo: an algorithm of PKCS #5 or of PKCS #12
+	if inner, ok := derBody(seq, 0x30); ok {
 		oid, ok := derBody(inner, 0x06)
 		return ok && (hasBytes(oid, "\x2a\x86\x48\x86\xf7\x0d\x01\x05") || hasBytes(oid, "\x2a\x86\x48\x86\xf7\x0d\x01\x0c\x01"))
 	}

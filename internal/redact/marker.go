@@ -7,16 +7,17 @@ import (
 
 // Names of the rules that are not formats of one provider.
 const (
-	ruleAssignment = "assignment"        // the value of a name that announces a secret
-	ruleHeader     = "credentials"       // Authorization headers, curl -u
-	ruleURL        = "url-password"      // scheme://user:password@host
-	ruleSignature  = "url-signature"     // a signed URL's sig= parameter
-	rulePrivateKey = "private-key"       // private keys: see privatekey.go
-	ruleOpenKey    = "private-key-begin" // the beginning of a key without its end: more of it may follow
-	ruleBase64     = "base64"            // base64 of a text that holds a secret
-	ruleEntropy    = "entropy"           // a random string near a word that announces a secret
-	ruleLiteral    = "literal"           // a value given to New
-	ruleUnstable   = "unstable"          // a whole text that did not settle
+	ruleAssignment = "assignment"    // the value of a name that announces a secret
+	ruleHeader     = "credentials"   // Authorization headers, curl -u
+	ruleURL        = "url-password"  // scheme://user:password@host
+	ruleSignature  = "url-signature" // a signed URL's sig= parameter
+	rulePrivateKey = "private-key"   // private keys: see privatekey.go
+	// the beginning of a key without its end: more of it may follow
+	ruleOpenKey  = "private-key-begin"
+	ruleBase64   = "base64"   // base64 of a text that holds a secret
+	ruleEntropy  = "entropy"  // a random string near a word that announces a secret
+	ruleLiteral  = "literal"  // a value given to New
+	ruleUnstable = "unstable" // a whole text that did not settle
 )
 
 // A marker is its head, a rule's name of at most 39 bytes, and a bracket.

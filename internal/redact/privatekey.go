@@ -12,13 +12,15 @@ import (
 
 const (
 	maxPrivateKey = 64 << 10 // bytes searched for a key with only one label
-	maxGap        = 512      // bytes between two runs of a key: the end of a line and the prefix of the next
-	maxSwallowed  = 256      // bytes between two runs that one marker replaces
-	maxHeaders    = 512      // bytes between a label and the key itself
-	minKeyRun     = 16       // characters of base64 that count as a part of a key between labels
-	minCluster    = 40       // and the number that must be together without a label
-	minColumn     = 60       // characters of a column's lines: PEM and PGP have 64, OpenSSH 70, MIME 76
-	maxColumn     = 96       // with characters glued to them: //, ++
+	// bytes between two runs of a key: the end of a line and the prefix of the next
+	maxGap       = 512
+	maxSwallowed = 256 // bytes between two runs that one marker replaces
+	maxHeaders   = 512 // bytes between a label and the key itself
+	minKeyRun    = 16  // characters of base64 that count as a part of a key between labels
+	minCluster   = 40  // and the number that must be together without a label
+	// characters of a column's lines: PEM and PGP have 64, OpenSSH 70, MIME 76
+	minColumn     = 60
+	maxColumn     = 96 // with characters glued to them: //, ++
 	minColumnRuns = 3
 )
 
@@ -152,7 +154,8 @@ func (z *zone) look(text string, found []keySpan) []keySpan {
 		found = append(found, keySpan{span{z.first.start, z.first.end, rulePrivateKey}, false})
 	}
 	var cluster []keyRun
-	solid, sum, hits := 0, 0, 0 // runs of the cluster up to the last that looks like a key, and their totals
+	// runs of the cluster up to the last that looks like a key, and their totals
+	solid, sum, hits := 0, 0, 0
 	flush := func() {
 		runs := cluster[:solid]
 		for solid > 0 && solid < len(cluster) && same(cluster[solid-1], cluster[solid]) {
@@ -377,9 +380,11 @@ func (c *column) add(r keyRun) {
 		return
 	}
 	headed := secretHead(r.characters(c.text, headLen))
-	glued := c.n == 1 && c.headed && r.width < c.first.width // more than the key begins on the first line
+	// more than the key begins on the first line
+	glued := c.n == 1 && c.headed && r.width < c.first.width
 	if c.n > 0 && !headed && (same(c.last, r) || glued) && r.start-c.last.end <= maxGap && !labelled(c.text[c.last.end:r.start]) {
-		if c.text[r.start:r.end] != c.text[c.last.start:c.last.end] { // an exact repetition is not another line
+		// an exact repetition is not another line
+		if c.text[r.start:r.end] != c.text[c.last.start:c.last.end] {
 			c.n++
 			c.tally.merge(r.tally)
 		}

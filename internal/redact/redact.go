@@ -49,8 +49,9 @@ func (r Redacted) MarshalJSON() ([]byte, error) { return json.Marshal(r.s) }
 
 // Report counts what was taken out. Its zero value says: nothing.
 type Report struct {
-	Found  int            `json:"found"`             // markers put in
-	ByRule map[string]int `json:"by_rule,omitempty"` // the same by the rule's name in the marker; nil if nothing was found
+	Found int `json:"found"` // markers put in
+	// the same by the rule's name in the marker; nil if nothing was found
+	ByRule map[string]int `json:"by_rule,omitempty"`
 }
 
 // Kinds names the rules that found something, in order, never what they found.

@@ -330,7 +330,8 @@ func jwt(text string, start, end int) (int, int, bool) {
 	if !ok || len(header) < 12 || len(payload) < 12 {
 		return 0, 0, false
 	}
-	if !strings.HasPrefix(payload, "eyJ") && strings.Count(signature, ".") < 2 { // not encrypted either
+	// not encrypted either
+	if !strings.HasPrefix(payload, "eyJ") && strings.Count(signature, ".") < 2 {
 		return 0, 0, false
 	}
 	return start, end, len(signature) >= 8 || len(payload) >= 40
@@ -364,8 +365,9 @@ func jwtLines(text string, start, end int) int {
 
 // runFormat is a format without a fixed prefix: a run of letters and digits of one length.
 type runFormat struct {
-	rule  string
-	match func(text string, start, end int) (int, int, bool) // text[start:end] is a whole run of alnum + / = _ -
+	rule string
+	// text[start:end] is a whole run of alnum + / = _ -
+	match func(text string, start, end int) (int, int, bool)
 }
 
 var runFormats = [...]runFormat{

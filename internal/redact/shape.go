@@ -5,10 +5,11 @@ type shape struct {
 	n                           int // bytes
 	lower, upper, digit, symbol int // ASCII; symbol is every other printable byte
 	space, control, high        int // high: bytes of 0x80 and above
-	parts                       int // maximal runs of digits, of lower case (a capital before it included), of capitals
-	steps                       int // bytes that follow their predecessor in ASCII order, or repeat it
-	pairs, odd                  int // pairs of letters of one part, and those that words seldom have
-	distinct                    int // different ASCII bytes
+	// maximal runs of digits, of lower case (a capital before it included), of capitals
+	parts      int
+	steps      int // bytes that follow their predecessor in ASCII order, or repeat it
+	pairs, odd int // pairs of letters of one part, and those that words seldom have
+	distinct   int // different ASCII bytes
 }
 
 func shapeOf(s string) shape {

@@ -58,8 +58,9 @@ var filed struct {
 	once     sync.Once
 	triggers []trigger
 	begun    [1 << 10]uint32 // for the first two bytes a bit for each third
-	first    [1 << 8]uint16  // by place, the number of the first in a list: formats from 1, then triggers
-	next     []uint16
+	// by place, the number of the first in a list: formats from 1, then triggers
+	first [1 << 8]uint16
+	next  []uint16
 }
 
 func file() {

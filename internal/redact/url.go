@@ -80,7 +80,8 @@ func credential(v string) bool {
 // lookSignature looks for the signature of a shared access signature (Azure) or of a presigned URL
 // (AWS).
 func lookSignature(text string, at int, found []span) []span {
-	start := at + strings.IndexAny(text[at:min(len(text), at+len("x-amz-signature="))], "=dD") + 1 // = or %3D
+	// = or %3D
+	start := at + strings.IndexAny(text[at:min(len(text), at+len("x-amz-signature="))], "=dD") + 1
 	if at == 0 || !isOneOf(text[at-1], "?&;") && !escapeEnd(text, at) {
 		return found
 	}

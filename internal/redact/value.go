@@ -20,11 +20,12 @@ const (
 type setting int
 
 const (
-	loose        setting = iota // without quotes, after a colon or spaces: YAML, a log, or code
-	attached                    // without quotes, in a shell, a query or a header
-	variableLine                // without quotes, after an environment variable's name and an equals sign
-	quoted                      // in quotes, or a JSON string
-	exported                    // in quotes, after an environment variable's name and an equals sign
+	loose    setting = iota // without quotes, after a colon or spaces: YAML, a log, or code
+	attached                // without quotes, in a shell, a query or a header
+	// without quotes, after an environment variable's name and an equals sign
+	variableLine
+	quoted   // in quotes, or a JSON string
+	exported // in quotes, after an environment variable's name and an equals sign
 )
 
 // maxJudged bounds the examined part of a value, in bytes.
@@ -136,7 +137,8 @@ func innocent(v string, sh shape, t trait, in setting) bool {
 		return false
 	case sh.space > 0, sh.control > 0, sh.distinct < 4 && sh.high == 0,
 		reference(v), digest(v), isUUID(v), isULID(v),
-		strings.HasPrefix(v, "0x") && sh.n <= 18, strings.Count(v, `\x`) > 1, // numbers and bytes of a program
+		// numbers and bytes of a program
+		strings.HasPrefix(v, "0x") && sh.n <= 18, strings.Count(v, `\x`) > 1,
 		v[0] == '#' && sh.n <= 9 && isHex(v[1:]): // a colour
 		return true
 	case t&allHex != 0:

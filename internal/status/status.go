@@ -17,26 +17,28 @@ import (
 
 // Status holds the numbers, as --json prints them.
 type Status struct {
-	Branch      string         `json:"branch"`
-	Commit      string         `json:"commit"`
-	Adopted     bool           `json:"adopted"`  // false: read from origin, not started here
-	Memories    map[string]int `json:"memories"` // in force, by kind
-	Private     int            `json:"private"`
-	Contested   int            `json:"contested"`
-	Retired     int            `json:"retired"`
-	Stale       int            `json:"stale"`    // their anchored code is gone here
-	Withheld    int            `json:"withheld"` // not given to agents here
-	Older       int            `json:"older"`    // changed by untrusted people: agents get the version before
-	Unreadable  int            `json:"unreadable"`
-	Waiting     int            `json:"waiting"`
-	Reflections int            `json:"reflections"`
-	Sessions    int            `json:"sessions"`
-	Pending     int            `json:"pending"` // sessions without a reflection
-	Values      int            `json:"values"`  // of kv
-	Spooled     int            `json:"spooled"` // sessions with events that the worker has not read
-	Worker      *job.Status    `json:"worker"`  // the running background job; null without one
-	Unread      int            `json:"unread"`  // sessions that no model has read, if the settings name one
-	Reader      *job.Status    `json:"reader"`  // the running questions to a model; null without any
+	Branch    string         `json:"branch"`
+	Commit    string         `json:"commit"`
+	Adopted   bool           `json:"adopted"`  // false: read from origin, not started here
+	Memories  map[string]int `json:"memories"` // in force, by kind
+	Private   int            `json:"private"`
+	Contested int            `json:"contested"`
+	Retired   int            `json:"retired"`
+	Stale     int            `json:"stale"`    // their anchored code is gone here
+	Withheld  int            `json:"withheld"` // not given to agents here
+	// changed by untrusted people: agents get the version before
+	Older       int         `json:"older"`
+	Unreadable  int         `json:"unreadable"`
+	Waiting     int         `json:"waiting"`
+	Reflections int         `json:"reflections"`
+	Sessions    int         `json:"sessions"`
+	Pending     int         `json:"pending"` // sessions without a reflection
+	Values      int         `json:"values"`  // of kv
+	Spooled     int         `json:"spooled"` // sessions with events that the worker has not read
+	Worker      *job.Status `json:"worker"`  // the running background job; null without one
+	// sessions that no model has read, if the settings name one
+	Unread int         `json:"unread"`
+	Reader *job.Status `json:"reader"` // the running questions to a model; null without any
 }
 
 // Known counts the memories in force.

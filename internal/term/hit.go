@@ -15,8 +15,9 @@ type Hit struct {
 	Statement    string
 	Variants     []string // other statements that a merge kept
 	Remarks      string   // special remarks, or empty
-	Snippet      string   // a passage of its text that answers a query better than the statement; or empty
-	Words        []string // words of a query, highlighted in colour
+	// a passage of its text that answers a query better than the statement; or empty
+	Snippet string
+	Words   []string // words of a query, highlighted in colour
 }
 
 // Sizes of a hit, in cells.

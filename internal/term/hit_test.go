@@ -61,7 +61,8 @@ func TestHitlineOfALongStatement(t *testing.T) {
 	hit := Hit{Mark: " ", ID: "3f9a1c2b7d104e55", Kind: "note", Statement: strings.Repeat("中文 ", 200)}
 	(&Terminal{Out: &out, Screen: true, Width: 80}).Hit(hit)
 	shown := strings.Join(strings.Fields(out.String()), " ")
-	if n := strings.Count(shown, "中文"); n != 80 || !strings.HasSuffix(shown, "…") { // of 5 cells each
+	// of 5 cells each
+	if n := strings.Count(shown, "中文"); n != 80 || !strings.HasSuffix(shown, "…") {
 		t.Errorf("%d of the words are shown: %s", n, shown)
 	}
 	out.Reset()

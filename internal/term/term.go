@@ -36,8 +36,10 @@ type Terminal struct {
 	Verbose     bool
 	Colour      bool
 
-	Stamp   func() time.Time                                // dates warnings, for a log; nil leaves them undated
-	Scanner *redact.Scanner                                 // removes secrets from warnings; nil knows patterns alone
+	// dates warnings, for a log; nil leaves them undated
+	Stamp func() time.Time
+	// removes secrets from warnings; nil knows patterns alone
+	Scanner *redact.Scanner
 	Program func(context.Context) (pager string, err error) // names git's pager; nil means no pager
 
 	lines *bufio.Reader // of In, for answers to questions

@@ -16,7 +16,8 @@ import (
 // threads would only wait for one another.
 func Create(ctx context.Context, base, name string, file []byte, more map[string]any) error {
 	digest := fmt.Sprintf("sha256:%x", sha256.Sum256(file))
-	if call(ctx, http.MethodHead, base+"/api/blobs/"+digest, nil) != nil { // a server with the blob hangs up on an upload
+	// a server with the blob hangs up on an upload
+	if call(ctx, http.MethodHead, base+"/api/blobs/"+digest, nil) != nil {
 		if err := call(ctx, http.MethodPost, base+"/api/blobs/"+digest, file); err != nil {
 			return fmt.Errorf("create model %s: %w", name, err)
 		}

@@ -45,7 +45,8 @@ func TestFormat(t *testing.T) {
 		[]byte("\x01\x00\x00\x00\x00\x00\x00\x00k\x04\x00\x00\x00\x07\x00\x00\x00"),
 		[]byte("\x01\x00\x00\x00\x00\x00\x00\x00w\x01\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"),
 		[]byte("\x01\x00\x00\x00\x00\x00\x00\x00v\x01\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x20\x00\x00\x00\x00\x00\x00\x00"))
-	want = append(want, make([]byte, 128-len(want))...) // 24 + 17 + 2×33 = 107 bytes, rounded up to a multiple of 32
+	// 24 + 17 + 2×33 = 107 bytes, rounded up to a multiple of 32
+	want = append(want, make([]byte, 128-len(want))...)
 	want = append(want, "\x00\x00\x80\x3f\x00\x00\x00\x40\x00\x00\x40\x40"...)
 	want = append(want, make([]byte, 20)...)
 	want = append(want, "\x00\x00\x80\x40"...)
@@ -81,7 +82,8 @@ func TestCreate(t *testing.T) {
 	if err := Create(t.Context(), s.URL, "m", []byte("file"), map[string]any{"parser": "p"}); err != nil {
 		t.Fatal(err)
 	}
-	const digest = "sha256:3b9c358f36f0a31b6ad3e14f309c7cf198ac9246e8316f9ce543d5b19ac02b80" // printf file | sha256sum
+	// printf file | sha256sum
+	const digest = "sha256:3b9c358f36f0a31b6ad3e14f309c7cf198ac9246e8316f9ce543d5b19ac02b80"
 	if want := []string{"HEAD /api/blobs/" + digest, "POST /api/blobs/" + digest, "POST /api/create"}; !slices.Equal(calls, want) {
 		t.Errorf("%q", calls)
 	}

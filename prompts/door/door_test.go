@@ -290,7 +290,7 @@ func TestLongQuestionIsEndedByTheBudget(t *testing.T) {
 	})
 }
 
-// Whatever a server counts, it never gives any budget back.
+// No answer of a server ever gives back any budget.
 func TestCountsOnlyRise(t *testing.T) {
 	for name, c := range map[string]struct {
 		tokens []int

@@ -10,8 +10,10 @@ import (
 
 // Bounds of one message.
 const (
-	maxTyped     = 4000 // bytes; of a longer message only the first and last paragraph count, because the rest is mostly pasted
-	maxSentence  = 400  // bytes; longer ones state nothing
+	// bytes; of a longer message only the first and last paragraph count, because the rest is mostly
+	// pasted
+	maxTyped     = 4000
+	maxSentence  = 400 // bytes; longer ones state nothing
 	maxSentences = 64
 )
 

@@ -60,19 +60,20 @@ func ByModel(m *prompts.Model, set prompts.Set) Study {
 
 // Row holds the result of a subject. Found counts its candidates: right, wrong, and allowed ones.
 type Row struct {
-	Name      string    `json:"name"`
-	Sessions  int       `json:"sessions"`
-	Failed    int       `json:"failed"` // sessions that it did not read
-	Found     int       `json:"found"`
-	Right     int       `json:"right"`
-	Wrong     int       `json:"wrong"`
-	Missed    int       `json:"missed"`
-	Precision float64   `json:"precision"`
-	Recall    float64   `json:"recall"`
-	Classes   []Share   `json:"classes"`   // recall, by class of label
-	Detectors []Share   `json:"detectors"` // precision, by detector
-	Policy    []Share   `json:"policy"`    // precision of candidates that a policy may accept after one session, and of the rest
-	Mistakes  []Mistake `json:"mistakes"`
+	Name      string  `json:"name"`
+	Sessions  int     `json:"sessions"`
+	Failed    int     `json:"failed"` // sessions that it did not read
+	Found     int     `json:"found"`
+	Right     int     `json:"right"`
+	Wrong     int     `json:"wrong"`
+	Missed    int     `json:"missed"`
+	Precision float64 `json:"precision"`
+	Recall    float64 `json:"recall"`
+	Classes   []Share `json:"classes"`   // recall, by class of label
+	Detectors []Share `json:"detectors"` // precision, by detector
+	// precision of candidates that a policy may accept after one session, and of the rest
+	Policy   []Share   `json:"policy"`
+	Mistakes []Mistake `json:"mistakes"`
 
 	Cause error `json:"-"` // why the first failed session failed
 }

@@ -41,8 +41,9 @@ type Label struct {
 
 // Expectation is a statement that may be found.
 type Expectation struct {
-	Class  string   `json:"class"`  // kind of detector that should find it
-	About  []string `json:"about"`  // patterns (RE2, case-insensitive), all of which its text must match
+	Class string `json:"class"` // kind of detector that should find it
+	// patterns (RE2, case-insensitive), all of which its text must match
+	About  []string `json:"about"`
 	Accept string   `json:"accept"` // the statement as a colleague would write it
 
 	about []*regexp.Regexp

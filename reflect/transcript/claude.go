@@ -15,12 +15,13 @@ import (
 // sidechain records; older versions put those records into the parent's file.
 type claude struct {
 	*run
-	entered  bool                // a session is open
-	key      string              // its id in the transcript; may be empty
-	sub      string              // agent id, if the file is a sub-agent's own
-	seed     maphash.Seed        // of seen
-	seen     map[uint64]struct{} // hashes of the uuids read: compaction and resume write records again
-	roots    map[string]string   // of sidechain records without agent id: uuid → uuid of the first in its chain
+	entered bool                // a session is open
+	key     string              // its id in the transcript; may be empty
+	sub     string              // agent id, if the file is a sub-agent's own
+	seed    maphash.Seed        // of seen
+	seen    map[uint64]struct{} // hashes of the uuids read: compaction and resume write records again
+	// of sidechain records without agent id: uuid → uuid of the first in its chain
+	roots    map[string]string
 	boundary *Event              // a compaction still without its summary
 	held     *Event              // text of an assistant's message, until another block follows
 	heldID   string              // that message's id

@@ -20,7 +20,8 @@ type queued struct {
 	session string // id as the transcript has it
 	text    string // trimmed, at most MaxText
 	time    string
-	told    bool // its event was emitted when it left the queue; a record may repeat it until the next answer
+	// its event was emitted when it left the queue; a record may repeat it until the next answer
+	told bool
 }
 
 // queueOperation reads a record about the queue. It opens no session, because a fork's queue may

@@ -11,9 +11,12 @@ import "time"
 // Session identifies the agent's run to which the events belong. All but Client and ID may be
 // empty, because transcripts differ in content.
 type Session struct {
-	Client  string    `json:"client"`            // opencode, claude, codex, gemini, copilot, aider, specstory, or the agent named by a generic transcript
-	ID      string    `json:"id"`                // the agent's own id, made safe by SafeID
-	Parent  string    `json:"parent,omitempty"`  // id of the session that started this one as a sub-agent
+	// opencode, claude, codex, gemini, copilot, aider, specstory, or the agent named by a generic
+	// transcript
+	Client string `json:"client"`
+	ID     string `json:"id"` // the agent's own id, made safe by SafeID
+	// id of the session that started this one as a sub-agent
+	Parent  string    `json:"parent,omitempty"`
 	Version string    `json:"version,omitempty"` // of the agent
 	Model   string    `json:"model,omitempty"`   // the last model seen
 	Dir     string    `json:"dir,omitempty"`     // working directory, absolute, as the agent saw it
@@ -79,21 +82,29 @@ const MaxText = 32 << 10
 
 // Event is one event of a session.
 type Event struct {
-	N       int       `json:"n"` // position in the session, from 0
-	Kind    Kind      `json:"kind"`
-	Time    time.Time `json:"time,omitzero"`
-	Text    string    `json:"text,omitempty"`    // what was said; for a Result the output, for a Call what no other field says (pattern, URL, prompt, other input as JSON); at most MaxText
-	Origin  Origin    `json:"origin,omitempty"`  // for User; Command also on the Call and Result of a shell command the user ran
-	Mixed   bool      `json:"mixed,omitempty"`   // for User: its message also holds text that the client put there, so a quoted file may have shifted the border; or it is an option that a person chose, in the agent's words
-	Agent   string    `json:"agent,omitempty"`   // a sub-agent's id, if its events are in the parent's transcript
-	Tool    string    `json:"tool,omitempty"`    // for Call and Result: the agent's name of the tool
-	CallID  string    `json:"call,omitempty"`    // joins a Call and its Result
-	Action  Action    `json:"action,omitempty"`  // for Call and Result
-	Command string    `json:"command,omitempty"` // for Run, on the Call and its Result: the shell command line
-	Dir     string    `json:"dir,omitempty"`     // for Run: the folder, if it is not the session's directory
-	Paths   []string  `json:"paths,omitempty"`   // files a Call names, as the agent wrote them
-	Old     string    `json:"old,omitempty"`     // for Edit: replaced text, at most MaxText
-	New     string    `json:"new,omitempty"`     // for Edit: its replacement, at most MaxText
-	Outcome Outcome   `json:"outcome,omitempty"` // for Result, Error and End
-	Exit    *int      `json:"exit,omitempty"`    // for a Run's Result: exit code; nil if unknown
+	N    int       `json:"n"` // position in the session, from 0
+	Kind Kind      `json:"kind"`
+	Time time.Time `json:"time,omitzero"`
+	// what was said; for a Result the output, for a Call what no other field says (pattern, URL,
+	// prompt, other input as JSON); at most MaxText
+	Text string `json:"text,omitempty"`
+	// for User; Command also on the Call and Result of a shell command the user ran
+	Origin Origin `json:"origin,omitempty"`
+	// for User: its message also holds text that the client put there, so a quoted file may have
+	// shifted the border; or it is an option that a person chose, in the agent's words
+	Mixed bool `json:"mixed,omitempty"`
+	// a sub-agent's id, if its events are in the parent's transcript
+	Agent  string `json:"agent,omitempty"`
+	Tool   string `json:"tool,omitempty"`   // for Call and Result: the agent's name of the tool
+	CallID string `json:"call,omitempty"`   // joins a Call and its Result
+	Action Action `json:"action,omitempty"` // for Call and Result
+	// for Run, on the Call and its Result: the shell command line
+	Command string `json:"command,omitempty"`
+	// for Run: the folder, if it is not the session's directory
+	Dir     string   `json:"dir,omitempty"`
+	Paths   []string `json:"paths,omitempty"`   // files a Call names, as the agent wrote them
+	Old     string   `json:"old,omitempty"`     // for Edit: replaced text, at most MaxText
+	New     string   `json:"new,omitempty"`     // for Edit: its replacement, at most MaxText
+	Outcome Outcome  `json:"outcome,omitempty"` // for Result, Error and End
+	Exit    *int     `json:"exit,omitempty"`    // for a Run's Result: exit code; nil if unknown
 }

@@ -9,8 +9,9 @@ import (
 type Format string
 
 const (
-	Auto      Format = "auto"      // recognise the format by the first records
-	OpenCode  Format = "opencode"  // `opencode export`, a plugin's or the bus's events, `opencode run --format json`
+	Auto Format = "auto" // recognise the format by the first records
+	// `opencode export`, a plugin's or the bus's events, `opencode run --format json`
+	OpenCode  Format = "opencode"
 	Claude    Format = "claude"    // Claude Code's JSONL, also its `--output-format stream-json`
 	Codex     Format = "codex"     // Codex CLI's rollout JSONL
 	Gemini    Format = "gemini"    // Gemini CLI's chats, JSONL or one JSON document

@@ -52,7 +52,8 @@ func TestOpenCodeToolStates(t *testing.T) {
 
 func TestOpenCodeEventsUpdateInPlace(t *testing.T) {
 	got := decodeText(t, Auto,
-		ocPartLine("p1", "u", `"type":"text","text":"\"use pnpm, say \\\"why\\\"\""`), // its role comes later
+		// its role comes later
+		ocPartLine("p1", "u", `"type":"text","text":"\"use pnpm, say \\\"why\\\"\""`),
 		busEvent("session.created.1", `{"sessionID":"s","info":{"id":"s","directory":"/w","title":"New session"}}`),
 		ocMessageLine("u", "user", `,"summary":{"diffs":[]}`),
 		ocPartLine("p9", "x", `"type":"text","text":"nobody's"`), // its role never comes

@@ -11,7 +11,8 @@ type Sink struct {
 	Event   func(Event) error         // its next event; N counts from 0 in each session
 	Done    func(Session) error       // the header again, complete
 	Bad     func(line int, err error) // a line was skipped, or read with ErrReplaced; may be nil
-	Redact  func(text string) string  // takes secrets out of a text that has to be cut; nil where none is kept
+	// takes secrets out of a text that has to be cut; nil where none is kept
+	Redact func(text string) string
 }
 
 // Stats counts what Decode met.

@@ -22,8 +22,9 @@ type agent struct {
 	model string   // option for a model
 	env   []string
 
-	inside    func(argv []string) []string // its call in a container, which is already a sandbox and lacks the git directory; nil: the same
-	insideEnv []string                     // with env there
+	// its call in a container, which is already a sandbox and lacks the git directory; nil: the same
+	inside    func(argv []string) []string
+	insideEnv []string // with env there
 }
 
 // known returns the supported agents. They are asked for a stream of events, because their output
@@ -31,8 +32,9 @@ type agent struct {
 func known() []agent {
 	return []agent{
 		{
-			name:  "opencode",
-			code:  []string{"opencode", "run", "--format", "json", "--auto"}, // without --auto, actions that the user wants to confirm are refused
+			name: "opencode",
+			// without --auto, actions that the user wants to confirm are refused
+			code:  []string{"opencode", "run", "--format", "json", "--auto"},
 			audit: []string{"opencode", "run", "--format", "json", "--auto", "--agent", "plan"},
 			model: "--model",
 			env:   []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_SHARE=1"},
@@ -46,8 +48,9 @@ func known() []agent {
 			code: []string{"claude", "-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "bypassPermissions"},
 			audit: []string{"claude", "-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "dontAsk",
 				"--allowedTools=Read,Grep,Glob,Bash(git diff:*),Bash(git show:*),Bash(git log:*)"},
-			model:     "--model",
-			insideEnv: []string{"IS_SANDBOX=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"}, // the owner of the work tree may be root, without its capabilities
+			model: "--model",
+			// the owner of the work tree may be root, without its capabilities
+			insideEnv: []string{"IS_SANDBOX=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"},
 		},
 		{
 			name:  "codex",

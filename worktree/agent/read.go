@@ -197,7 +197,8 @@ func (r *reader) tool(name string, input map[string]any) string {
 		return r.command(command)
 	}
 	about := text("file_path", "filePath", "absolute_path", "path", "dir_path", "pattern", "query", "url", "description", "name")
-	if dir, inside, ok := strings.Cut(about, "/tree/"); ok && strings.Contains(dir, "/reverie/loops/") { // of the loop's work tree
+	// of the loop's work tree
+	if dir, inside, ok := strings.Cut(about, "/tree/"); ok && strings.Contains(dir, "/reverie/loops/") {
 		about = inside
 	}
 	return r.close() + strings.TrimRight("* "+name+" "+r.short(about, 200), " ") + "\n"

@@ -64,7 +64,8 @@ func TestWhatAnAgentSaid(t *testing.T) {
 			}
 		}
 	}
-	odd := `{"type":"text","part":{"type":"text","text":"Done."},"parameters":[1],"message":7}` + "\n" // malformed fields hide no others
+	// malformed fields hide no others
+	odd := `{"type":"text","part":{"type":"text","text":"Done."},"parameters":[1],"message":7}` + "\n"
 	if got := Said("opencode", odd) + "\n"; got != "Done.\n" || got != Readable(odd, short) {
 		t.Errorf("%q is said, and read %q", got, Readable(odd, short))
 	}

@@ -80,7 +80,8 @@ func (t Tree) refused(ctx context.Context, maxFile int64, changed []string) (map
 	for _, r := range no {
 		all[r.Path] = "it was refused: " + r.Why
 	}
-	same := map[string]bool{} // whether a folder equals the base: git also lists files that were only rewritten
+	// whether a folder equals the base: git also lists files that were only rewritten
+	same := map[string]bool{}
 	for _, f := range files {
 		if f.Runs != sandbox.BareRepository && f.Runs != sandbox.OtherRepository {
 			continue

@@ -55,7 +55,8 @@ func Parse(diff string) []File {
 			f = &all[len(all)-1]
 			oldLeft, newLeft = 0, 0
 			both := strings.TrimPrefix(line, "diff --git ")
-			if half := len(both) / 2; strings.HasPrefix(both[half:], " ") { // it may have no lines; both names are equal except for their prefix
+			// it may have no lines; both names are equal except for their prefix
+			if half := len(both) / 2; strings.HasPrefix(both[half:], " ") {
 				f.Name = fileNamed(both[half+1:], "b/")
 			}
 		case f == nil:

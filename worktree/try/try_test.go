@@ -29,7 +29,8 @@ func TestStartRemovesWhatKilledStartsLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer done()
-	left := []string{filepath.Join(loops, prefix+"1"), filepath.Join(loops, prefix+"2/tree")} // one of them before it had its lock
+	// one of them before it had its lock
+	left := []string{filepath.Join(loops, prefix+"1"), filepath.Join(loops, prefix+"2/tree")}
 	loop := filepath.Join(loops, "try-harder/tree")
 	for _, dir := range append(left, loop) {
 		if err := os.MkdirAll(dir, 0o700); err != nil {

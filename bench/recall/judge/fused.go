@@ -19,7 +19,8 @@ import (
 type Hybrid struct {
 	Model                  string
 	Lexical, Vectors, Both Result
-	Weights                []float64 // of the stores, in opening order; -1 if the nearest are not shown
+	// of the stores, in opening order; -1 if the nearest are not shown
+	Weights []float64
 }
 
 // RunHybrid measures a model on a set.

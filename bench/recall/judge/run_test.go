@@ -47,7 +47,8 @@ func TestRunTakesOutWhatTheQueryDoesNotSee(t *testing.T) {
 		{ID: "plain", Text: "x", Rel: map[string]float64{"m1": 1}},
 		{ID: "foreign", Text: "x"},
 		{ID: "excluded", Text: "x", Rel: map[string]float64{"m1": 1}, Exclude: []string{"m0"}},
-		{ID: "before", Text: "x", Rel: map[string]float64{"m41": 1}, Before: 61}, // times 60 and lower: m40 and on, a third
+		// times 60 and lower: m40 and on, a third
+		{ID: "before", Text: "x", Rel: map[string]float64{"m41": 1}, Before: 61},
 		{ID: "group", Group: "other", Text: "x", Rel: map[string]float64{"m2": 1}},
 	}}
 	r, err := Run(orderEngine(&asked), s)
@@ -83,7 +84,8 @@ func TestRunGate(t *testing.T) {
 		{ID: "1", Text: "all", Rel: map[string]float64{"m1": 1}},
 		{ID: "2", Text: "nothing", Rel: map[string]float64{"m1": 1}},
 		{ID: "3", Text: "one", Rel: map[string]float64{"m3": 1}},
-		{ID: "4", Text: "one", Rel: map[string]float64{"m1": 1}, Exclude: []string{"m0"}}, // then m1 is the first
+		// then m1 is the first
+		{ID: "4", Text: "one", Rel: map[string]float64{"m1": 1}, Exclude: []string{"m0"}},
 		{ID: "5", Text: "one"},
 		{ID: "6", Text: "nothing"},
 	}}

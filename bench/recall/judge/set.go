@@ -44,14 +44,17 @@ type Memory struct {
 
 // Query is a line of queries.jsonl.
 type Query struct {
-	ID      string             `json:"id"`
-	Group   string             `json:"group"`
-	Text    string             `json:"text"`
-	Rel     map[string]float64 `json:"rel"`     // id of a memory → its grade, above 0; empty: no memory is right
-	Exclude []string           `json:"exclude"` // ids removed from the answer, including the query's own memory
-	Before  int64              `json:"before"`  // Unix seconds: memories from that time on are removed; 0: none
-	Class   string             `json:"class"`
-	Split   string             `json:"split"`
+	ID    string `json:"id"`
+	Group string `json:"group"`
+	Text  string `json:"text"`
+	// id of a memory → its grade, above 0; empty: no memory is right
+	Rel map[string]float64 `json:"rel"`
+	// ids removed from the answer, including the query's own memory
+	Exclude []string `json:"exclude"`
+	// Unix seconds: memories from that time on are removed; 0: none
+	Before int64  `json:"before"`
+	Class  string `json:"class"`
+	Split  string `json:"split"`
 }
 
 // sees reports whether a memory may answer the query.

@@ -245,9 +245,10 @@ type Quote struct {
 	Event   int    `json:"event"`
 	Quote   string `json:"quote"`
 	How     string `json:"how"`
-	By      string `json:"by"`              // the speaker: person, agent or tool; empty: no longer known
-	Model   string `json:"model,omitempty"` // that found them
-	Says    string `json:"says,omitempty"`  // the session's own statement, if the operation's differs
+	// the speaker: person, agent or tool; empty: no longer known
+	By    string `json:"by"`
+	Model string `json:"model,omitempty"` // that found them
+	Says  string `json:"says,omitempty"`  // the session's own statement, if the operation's differs
 
 	at time.Time
 }

@@ -102,7 +102,8 @@ func (in *Ingester) Files(ctx context.Context, files []Source, format transcript
 	if _, err := in.Repo.StateDir(); err != nil {
 		return nil, err
 	}
-	defer os.Remove(in.State) // if nothing was kept: hooks take the folder for a sign that Reverie is used here
+	// if nothing was kept: hooks take the folder for a sign that Reverie is used here
+	defer os.Remove(in.State)
 	var all []reflect.Kept
 	var failed []error
 	for _, f := range files {

@@ -30,7 +30,8 @@ type entry struct {
 	Size    int64  `json:"size,omitempty"`
 	Changed int64  `json:"changed,omitempty"` // milliseconds
 	At      int64  `json:"at,omitempty"`      // when it was taken
-	Offered bool   `json:"offered,omitempty"` // imported for an agent: a person's learn imports it again
+	// imported for an agent: a person's learn imports it again
+	Offered bool   `json:"offered,omitempty"`
 	Tree    string `json:"tree,omitempty"`
 }
 

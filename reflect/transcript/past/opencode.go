@@ -39,7 +39,8 @@ func (e *SchemaError) Error() string {
 func openCodeColumns(table string) []string {
 	switch table {
 	case "session":
-		return []string{"id", "directory", "title", "time_created", "time_updated"} // and if they are there: parent_id version model
+		// and if they are there: parent_id version model
+		return []string{"id", "directory", "title", "time_created", "time_updated"}
 	case "message":
 		return []string{"id", "session_id", "time_created", "data"}
 	case "part":

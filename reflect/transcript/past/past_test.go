@@ -189,8 +189,10 @@ func TestFindsTheSessionsOfOneRepository(t *testing.T) {
 	write(t, filepath.Join(projects, "-repo", "linked.jsonl"), claudeText("linked", filepath.Join(dir, "link", "web")))
 	write(t, filepath.Join(projects, "-repo", "gonedir.jsonl"), claudeText("gonedir", filepath.Join(repo, "was", "here")))
 	write(t, filepath.Join(projects, "-gone", "tree.jsonl"), claudeText("tree", gone))
-	write(t, filepath.Join(projects, "-repo", "longer.jsonl"), claudeText("longer", other))                              // its name begins alike
-	write(t, filepath.Join(projects, "-repo", "vendored.jsonl"), claudeText("vendored", filepath.Join(vendored, "src"))) // another repository below
+	// its name begins alike
+	write(t, filepath.Join(projects, "-repo", "longer.jsonl"), claudeText("longer", other))
+	// another repository below
+	write(t, filepath.Join(projects, "-repo", "vendored.jsonl"), claudeText("vendored", filepath.Join(vendored, "src")))
 	write(t, filepath.Join(projects, "-repo", "relative.jsonl"), claudeText("relative", "web"))
 	write(t, filepath.Join(projects, "-repo", "top", "subagents", "agent-a1.jsonl"),
 		`{"type":"user","uuid":"x","sessionId":"top","agentId":"a1","isSidechain":true,"cwd":`+quote(repo)+`,"message":{"role":"user","content":"Look."}}`+"\n")
