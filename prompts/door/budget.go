@@ -113,9 +113,9 @@ func (b Budget) count(ctx context.Context, change func(*Use) error) error {
 
 // Spend runs work of a model, unless the budget is spent: then the error wraps ErrSpent. A call
 // counts before it starts, so that one which never returns counts too. Its time and its tokens,
-// which work also returns on failure, count at its end. Of all processes that share the file, one
-// makes a call at a time; the others wait until ctx ends. Work that exceeds the time budget is
-// cancelled by its context, and the error wraps ErrSpent.
+// which work also returns on failure, count at its end. The processes that share the file make one
+// call at a time; the others wait until ctx ends. Work that exceeds the time budget is cancelled by
+// its context, and the error wraps ErrSpent.
 func (b Budget) Spend(ctx context.Context, work func(context.Context) (tokens int, err error)) error {
 	if err := b.Spent(); err != nil {
 		return err
