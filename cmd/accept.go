@@ -19,7 +19,7 @@ func acceptCommand(env *Env) *cli.Command {
 		Flags:     []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "accept all pending operations", Destination: &all}},
 		Action: func(c *cli.Context) error {
 			if all == (c.NArg() > 0) {
-				return exit.Usage("'reverie review' shows what waits", "accept wants the ids of operations, or --all")
+				return exit.Usage("'reverie review' lists the pending operations", "accept takes operation ids, or --all")
 			}
 			return runAccept(c.Context, env, c.Args().Slice(), all)
 		},
@@ -44,7 +44,7 @@ func runAccept(ctx context.Context, env *Env, ids []string, all bool) error {
 		return err
 	}
 	if len(ops) == 0 {
-		env.Say("nothing waits")
+		env.Say("no pending operations")
 	}
 	accepted, err := l.Accept(ctx, ops, "accept", nil)
 	return errors.Join(w.tellAccepted(accepted), err)
@@ -67,7 +67,7 @@ func (w *workspace) tellAccepted(ops []record.Operation) error {
 		default:
 			w.line("+", term.Green, o.Memory, "")
 			for _, id := range o.Memory.Supersedes {
-				w.env.Say("%s is retired: %s takes its place", id[:8], o.Memory.ID[:8])
+				w.env.Say("%s is retired: %s replaces it", id[:8], o.Memory.ID[:8])
 			}
 		}
 	}

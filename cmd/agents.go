@@ -24,7 +24,7 @@ type agentJSON struct {
 // tellAgents says how each agent's file calls Reverie by now, or would after a dry run.
 func (w *workspace) tellAgents(p setup.AgentPlan, written []agents.Change, dry bool) {
 	if p.None {
-		w.env.Say("no agent that Reverie knows was found on this machine; to name one all the same: reverie init --agent NAME")
+		w.env.Say("no supported agent was found on this machine; to name one anyway: reverie init --agent NAME")
 	}
 	for _, c := range written {
 		if dry && w.env.JSON {

@@ -26,7 +26,8 @@ func Run(ctx context.Context, given *Env, args []string) int {
 	env.In, env.Out = in, out
 	app := newApp(&env, args...)
 	args = hoist(app, args)
-	app.Flags = append(app.Flags, cli.HelpFlag) // the parser adds it only with a help command of its own
+	// the parser adds it only with a help command of its own
+	app.Flags = append(app.Flags, cli.HelpFlag)
 	err := app.RunContext(ctx, args)
 	if w := env.opened; w != nil && ctx.Err() == nil {
 		w.sweepLater()
@@ -36,17 +37,18 @@ func Run(ctx context.Context, given *Env, args []string) int {
 		return exit.Signal
 	}
 	if out.Err != nil && (err == nil || err == exit.Silent || errors.Is(err, out.Err)) {
-		if errors.Is(out.Err, syscall.EPIPE) || errors.Is(out.Err, io.ErrClosedPipe) { // the reader of our answer has seen enough
+		// the reader of the output has seen enough
+		if errors.Is(out.Err, syscall.EPIPE) || errors.Is(out.Err, io.ErrClosedPipe) {
 			return exit.Done
 		}
-		err = exit.New(exit.Failed, fmt.Errorf("write the answer: %w", file.Bare(out.Err)), "the answer is not complete; what the command changed is done")
+		err = exit.New(exit.Failed, fmt.Errorf("write the answer: %w", file.Bare(out.Err)), "the answer is incomplete, but the changes of the command are done")
 	}
 	if err == nil {
 		return exit.Done
 	}
 	code, hint := explain(err)
 	if asked := new(exit.Error); code == exit.NoStore && !errors.As(err, &asked) && env.hasRemote(ctx) {
-		hint += "\nor, if somebody else has begun it, bring it here with: reverie sync"
+		hint += "\nor, if a remote has it, fetch it: reverie sync"
 	}
 	if err.Error() != "" && env.JSON {
 		env.TellError(code, err.Error(), hint)
@@ -63,7 +65,7 @@ func Run(ctx context.Context, given *Env, args []string) int {
 	return code
 }
 
-// newApp is the command line, with the commands that args may need: all where there are none.
+// newApp returns the command line with the commands that args may need, or all without args.
 func newApp(env *Env, args ...string) *cli.App {
 	app := &cli.App{
 		Name:  "reverie",

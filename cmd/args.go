@@ -13,10 +13,10 @@ func isVersion(arg string) bool { return arg == "-V" || arg == "--version" }
 
 func isHelp(arg string) bool { return arg == "-h" || arg == "--help" }
 
-// hoist brings a command line into the order that the flag parser understands: flags of the
-// program, the command and the one below it, its flags, and after "--" everything else. So flags
-// may stand anywhere, as with git; after "--" nothing is a flag. A command that takes another one
-// gets that "--", too. Of a command line that asks for help only the command is left.
+// hoist orders a command line for the flag parser: flags of the program, the command and its
+// subcommand, their flags, and after "--" everything else. So flags may stand anywhere, as with
+// git, and after "--" nothing is a flag. A command that runs another one gets that "--", too. A
+// command line that asks for help keeps only the command.
 func hoist(app *cli.App, args []string) []string {
 	var global, names, local, rest []string
 	var command *cli.Command

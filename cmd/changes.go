@@ -35,10 +35,10 @@ func newChangeJSON(c inbox.Change) changeJSON {
 	return j
 }
 
-// maxShownQuotes is how many quotes of an operation are shown; JSON has them all.
+// maxShownQuotes bounds the quotes shown of an operation; JSON has them all.
 const maxShownQuotes = 8
 
-// maxShownQuote is how much of a quote is shown, in cells.
+// maxShownQuote bounds a shown quote, in cells.
 const maxShownQuote = 240
 
 // showOperation writes an operation with what it rests on and what it would change.
@@ -138,7 +138,7 @@ func (w *workspace) showChanges(changes []inbox.Change) {
 			what = "takes out of force"
 		}
 		if !c.Held {
-			env.Labelled(2, term.Dim, what, c.ID[:8]+", which is not here")
+			env.Labelled(2, term.Dim, what, c.ID[:8]+", which is missing here")
 			continue
 		}
 		env.Labelled(2, term.Dim, what, c.ID[:8]+" "+string(c.Was.Kind))

@@ -39,7 +39,7 @@ func checkCommand(env *Env) *cli.Command {
 			case c.NArg() > 0:
 				return exit.Usage("", "check takes no arguments")
 			case c.IsSet("diff") && deep:
-				return exit.Usage("", "--deep looks at everything, --diff at a change: take one")
+				return exit.Usage("", "--deep checks everything, --diff one change: choose one")
 			case c.IsSet("diff"):
 				return runCheckDiff(c.Context, env, o)
 			case o.sarif || o.github || o.strict:
@@ -185,8 +185,8 @@ func (w *workspace) checkState(tell func(where, what string)) {
 	}
 }
 
-// checkFiles names files of the memory branch that are nothing of ours, and memories in which a
-// merge was left unfinished. What cannot be read was named before.
+// checkFiles names files of the memory branch that do not belong there, and memories with an
+// unfinished merge. Unreadable files were named before.
 func (w *workspace) checkFiles(ctx context.Context, tell func(where, what string)) error {
 	err := w.Memory.View(ctx, func(t *gitstore.Tree) error {
 		return t.Walk("", func(path string, _ gitstore.ID) error {
@@ -198,7 +198,7 @@ func (w *workspace) checkFiles(ctx context.Context, tell func(where, what string
 			}
 			data, err := t.Read(path)
 			if line := check.Conflict(data); err == nil && line > 0 {
-				tell(w.Branch(), fmt.Sprintf("%s:%d: holds the markers of a merge conflict; keep what is right and take them out", path, line))
+				tell(w.Branch(), fmt.Sprintf("%s:%d: contains conflict markers; keep the correct text and remove them", path, line))
 			}
 			return ctx.Err()
 		})

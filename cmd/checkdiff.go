@@ -29,7 +29,7 @@ type checkDiffOptions struct {
 
 func runCheckDiff(ctx context.Context, env *Env, o checkDiffOptions) error {
 	if env.JSON && o.sarif || env.JSON && o.github || o.sarif && o.github {
-		return exit.Usage("", "--json, --sarif and --github are different answers: take one")
+		return exit.Usage("", "--json, --sarif and --github exclude each other")
 	}
 	w, err := env.open(ctx)
 	if err != nil {
@@ -81,7 +81,7 @@ func (w *workspace) span(ctx context.Context, text string) (span, error) {
 		a, b, _ = strings.Cut(text, "..")
 	}
 	if a == "" && b == "" {
-		return span{}, exit.Usage(w.spanHint(ctx), "--diff wants two states of the memory")
+		return span{}, exit.Usage(w.spanHint(ctx), "--diff takes two states of the memory")
 	}
 	s := span{a: a, b: b, three: three}
 	for _, side := range []*string{&s.a, &s.b} {
@@ -149,13 +149,13 @@ func (w *workspace) cutOff(ctx context.Context, err error) error {
 		return exit.New(exit.Failed, fmt.Errorf("%w, and the history is cut off here (a shallow clone)", err),
 			"fetch all of it: 'fetch-depth: 0' for actions/checkout, GIT_DEPTH: \"0\" for GitLab, or git fetch --unshallow")
 	}
-	return exit.New(exit.Failed, err, "fetch the branch that it is on; what can be looked at here: "+w.spanHint(ctx))
+	return exit.New(exit.Failed, err, "fetch the branch that contains it; to check what is here: "+w.spanHint(ctx))
 }
 
 // checkDiff returns everything that the rules find in a span, in order.
 func (w *workspace) checkDiff(ctx context.Context, s span) ([]finding.Finding, error) {
 	if s.to == "" {
-		return nil, exit.Usage("", "the state to check is none")
+		return nil, exit.Usage("", "the state to check is not one of the memory")
 	}
 	found, err := check.Run(ctx, check.Change{
 		Store: w.Memory, From: s.from, To: s.to, Beside: s.beside,
@@ -171,8 +171,8 @@ func (w *workspace) checkDiff(ctx context.Context, s span) ([]finding.Finding, e
 		if none.Base {
 			name = s.a
 		}
-		err = fmt.Errorf("%s is no state of the memory: there is no reverie.toml in it", term.OneLine(name, 60))
-		return nil, exit.New(exit.Failed, err, "name two states of the memory branch, as in: "+w.spanHint(ctx))
+		err = fmt.Errorf("%s is not a state of the memory: it has no reverie.toml", term.OneLine(name, 60))
+		return nil, exit.New(exit.Failed, err, "name two states of the memory branch: "+w.spanHint(ctx))
 	case errors.As(err, &history):
 		return nil, w.cutOff(ctx, history.Err)
 	case err != nil:

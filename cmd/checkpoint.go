@@ -30,10 +30,11 @@ func checkpointCommand(env *Env) *cli.Command {
 				return runCheckpointList(c.Context, env, session)
 			case (verb == "show" || verb == "share") && n == 2:
 				return runCheckpointOne(c.Context, env, verb, c.Args().Get(1), session)
-			case n == 1 && verb != "-" && !strings.ContainsAny(verb, " \n"): // a verb mistyped, more likely than a note of one word
-				return exit.Usage("a note has more than one word; reverie checkpoint list, show N, share N", "checkpoint knows no %q", verb)
+			// a verb mistyped, more likely than a note of one word
+			case n == 1 && verb != "-" && !strings.ContainsAny(verb, " \n"):
+				return exit.Usage("a note has two words or more; the commands are list, show N and share N", "%q is not a command of checkpoint", verb)
 			case n > 1 || verb == "show" || verb == "share":
-				return exit.Usage(`reverie checkpoint "text", checkpoint list, checkpoint show N`, "checkpoint wants one text, list, show N, share N, or nothing")
+				return exit.Usage(`reverie checkpoint "text", checkpoint list, checkpoint show N`, "checkpoint takes one text, list, show N, share N, or nothing")
 			}
 			return runCheckpoint(c.Context, env, verb, session)
 		},
@@ -114,7 +115,7 @@ func runCheckpointOne(ctx context.Context, env *Env, verb, name, session string)
 		return env.Object(newCheckpointJSON(k))
 	}
 	if verb == "share" {
-		env.Say("%s is on %s, which others see at the next sync", k.Name(), w.Branch())
+		env.Say("%s is on %s; others see it after the next sync", k.Name(), w.Branch())
 		return nil
 	}
 	env.Print("%s\n", env.Paint(term.Bold, term.Visible(k.Name())))

@@ -48,5 +48,5 @@ func (w *workspace) tellApart(ctx context.Context, s span) {
 	if in, err := w.Repo.IsAncestor(ctx, string(s.from), string(s.to)); err != nil || in {
 		return // trees have no history
 	}
-	w.env.Warn("%s does not contain all of %s: what only that has looks deleted here; what %s itself changed: reverie check --diff %s...%s", s.b, s.a, s.b, s.a, s.b)
+	w.env.Warn("%s does not contain all of %s, so the missing part looks deleted; to check what %s changed: reverie check --diff %s...%s", s.b, s.a, s.b, s.a, s.b)
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// choice is which memories a command is about that changes many: those that pass every filter which
-// is given.
+// choice selects the memories for a command that changes many: those that pass every given filter.
 type choice struct {
 	query string // filters of recall
 	older string
@@ -48,7 +47,7 @@ func (o *choice) filters(at recall.Where) (all []recall.Query, err error) {
 	if o.older != "" {
 		q, err := at.Parse("-since:" + o.older)
 		if err != nil || q.Without.Since != o.older {
-			return nil, exit.Usage("as 90d, 2w, 6m, 1y or 2026-01-31", "--older-than does not understand %q", o.older)
+			return nil, exit.Usage("use 90d, 2w, 6m, 1y or 2026-01-31", "--older-than: %q is not a time", o.older)
 		}
 		all = append(all, q)
 	}
@@ -58,9 +57,9 @@ func (o *choice) filters(at recall.Where) (all []recall.Query, err error) {
 		case err != nil:
 			return nil, exit.Usage("'reverie help recall' lists the filters", "--query: %v", err)
 		case q.At != "":
-			return nil, exit.Usage("leave it out", "--query: at: is about the past, and what is to go is known now")
+			return nil, exit.Usage("leave it out", "--query takes no at:, because only current memories can be retired")
 		case strings.TrimSpace(q.Text) != "" || len(q.Not) > 0:
-			return nil, exit.Usage("'reverie recall' finds ids by words: reverie forget ID… --reason WHY", "--query takes filters alone, not %q", strings.TrimSpace(q.Text+" "+strings.Join(q.Not, " ")))
+			return nil, exit.Usage("'reverie recall' finds ids by words: reverie forget ID… --reason WHY", "--query takes only filters, not %q", strings.TrimSpace(q.Text+" "+strings.Join(q.Not, " ")))
 		}
 		all = append(all, q)
 	}

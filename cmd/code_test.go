@@ -27,8 +27,7 @@ func verdictsOf(t *testing.T, r *testrepo.Repo) []string {
 	return files
 }
 
-// What was found out at a commit is not looked for again there: the answer is the same when the
-// code cannot be read any more.
+// A verdict for a commit is not computed again: it is the same when the code can no longer be read.
 func TestVerdictsAreFoundOnce(t *testing.T) {
 	r, _ := codeRepo(t)
 	r.Write("lib/load.go", "package lib\n")
@@ -88,8 +87,7 @@ func TestShallowCloneKnowsLess(t *testing.T) {
 	}
 }
 
-// What could not be found out in a shallow clone is found out when the history is there, at the
-// same commit.
+// A verdict unknown in a shallow clone is computed at the same commit once the history is there.
 func TestUnknownIsNotKept(t *testing.T) {
 	r, _ := codeRepo(t)
 	r.Run("switch", "-qc", "topic")
@@ -173,7 +171,7 @@ func TestLearnedStatementsFindTheirCode(t *testing.T) {
 	}
 }
 
-// Whoever reads does not wait for a server: what a partial clone does not have is unknown.
+// A reader does not wait for a server: objects missing in a partial clone are unknown.
 func TestPartialCloneFetchesNothing(t *testing.T) {
 	r, _ := codeRepo(t)
 	r.Write("lib/load.go", "package lib\n")
@@ -190,7 +188,7 @@ func TestPartialCloneFetchesNothing(t *testing.T) {
 	if got := reverie(t, partial, "stale"); before == 0 || got != "" || missing() != before {
 		t.Errorf("%q; %d objects of the code were missing, now %d", got, before, missing())
 	}
-	p.Run("cat-file", "-p", "HEAD:lib/load.go") // somebody needed it
+	p.Run("cat-file", "-p", "HEAD:lib/load.go") // another command needed it
 	p.Run("commit", "-q", "--allow-empty", "--only", "-m", "more")
 	if got := reverie(t, partial, "stale"); !strings.Contains(got, "no longer has") {
 		t.Errorf("%q", got)

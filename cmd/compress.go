@@ -60,7 +60,7 @@ func compressCommand(env *Env) *cli.Command {
 			case o.session != "":
 				return runCompressSession(c.Context, env, o)
 			case c.NArg() == 0 && env.Interactive:
-				return exit.Usage("as in: make 2>&1 | reverie compress", "compress reads a file, or what another command puts out")
+				return exit.Usage("make 2>&1 | reverie compress", "compress needs a file, or output from a pipe")
 			case c.NArg() > 1:
 				return exit.Usage("", "compress takes one file, or standard input")
 			}
@@ -77,7 +77,7 @@ func joinKinds() string {
 	return strings.Join(names, ", ")
 }
 
-// compressedJSON is the answer of compress. Of markers nothing is counted.
+// compressedJSON is the answer of compress. Its counts leave out markers.
 type compressedJSON struct {
 	Text      string `json:"text"`
 	Cut       bool   `json:"cut"`
@@ -92,7 +92,7 @@ type compressedJSON struct {
 func runCompress(ctx context.Context, env *Env, name string, o compressOptions) error {
 	at := slices.IndexFunc(outputKinds, func(k outputKind) bool { return k.name == o.as })
 	if at < 0 {
-		return exit.Usage("it is one of "+joinKinds(), "%q is no kind of output", o.as)
+		return exit.Usage("it is one of "+joinKinds(), "%q is not a kind of output", o.as)
 	}
 	kind := outputKinds[at]
 	if kind.name == "auto" && o.command != "" {
@@ -117,7 +117,7 @@ func runCompress(ctx context.Context, env *Env, name string, o compressOptions) 
 		}
 	}
 	if found.Found > 0 {
-		env.Say("%s taken out", term.Count(found.Found, "secret was", "secrets were"))
+		env.Say("%s redacted", term.Count(found.Found, "secret was", "secrets were"))
 	}
 	if env.JSON {
 		return env.Object(j)
@@ -149,18 +149,18 @@ func (env *Env) readOutput(ctx context.Context, name string) (string, error) {
 	}
 	if len(data) > compress.MaxOriginal {
 		err := fmt.Errorf("the output has more than %d MiB", compress.MaxOriginal>>20)
-		return "", exit.New(exit.Failed, err, "give its end alone: … | tail -c 1M | reverie compress")
+		return "", exit.New(exit.Failed, err, "pass only its end: … | tail -c 1M | reverie compress")
 	}
 	return string(data), nil
 }
 
-// originals is where originals are kept. The error says why they are not kept here; the scanner is
-// good in any case.
+// originals returns the store of originals. The error says why originals are not kept here; the
+// scanner is valid in any case.
 func (env *Env) originals(ctx context.Context) (compress.Store, *redact.Scanner, error) {
 	w, err := env.open(ctx)
 	switch {
 	case errors.Is(err, git.ErrNotRepository):
-		return compress.Store{}, redact.New(), errors.New("this is no repository")
+		return compress.Store{}, redact.New(), errors.New("this is not a repository")
 	case err != nil:
 		return compress.Store{}, redact.New(), err
 	case !w.Started():
@@ -213,7 +213,7 @@ func runCompressSession(ctx context.Context, env *Env, o compressOptions) error 
 	}
 	_, events, err := w.Sessions.Load(o.session)
 	if errors.Is(err, reflect.ErrNoSession) {
-		return exit.New(exit.Failed, err, "'reverie sessions' lists what is kept")
+		return exit.New(exit.Failed, err, "'reverie sessions' lists the kept sessions")
 	}
 	if err != nil {
 		return err

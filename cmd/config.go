@@ -31,7 +31,7 @@ func configCommand(env *Env) *cli.Command {
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "user", Usage: "use your own settings, for every repository", Destination: &user}},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 2 {
-				return exit.Usage(`quote the value: reverie config accept '["said"]'`, "config wants a key and a value at most")
+				return exit.Usage(`quote the value: reverie config accept '["said"]'`, "config takes at most a key and a value")
 			}
 			return runConfig(c.Context, env, c.Args().Get(0), c.Args().Get(1), c.NArg() == 2, user)
 		},
@@ -105,7 +105,8 @@ func setConfig(ctx context.Context, env *Env, key, value string, user bool) erro
 	if !slices.ContainsFunc(config.Default().Settings(), func(s config.Setting) bool { return s.Key == key }) {
 		return noSetting(key)
 	}
-	if env.agentShell() != "" { // settings say what is decided without a person, what agents are given, and what is kept
+	// settings govern decisions without a person, the context of agents, and the kept data
+	if env.agentShell() != "" {
 		if c, err := config.Load(config.UserFile()); err != nil || !c.AgentsDecide {
 			return clone.WantPerson(env.caller, "config "+key)
 		}
@@ -127,7 +128,7 @@ func setConfig(ctx context.Context, env *Env, key, value string, user bool) erro
 		file = clone.SettingsFile(state)
 	}
 	if err := config.Set(file, key, value); err != nil {
-		return err // a value that is none is wrong usage
+		return err // an invalid value is a usage error
 	}
 	env.Say("set %s in %s", key, file)
 	env.tellLastWord(ctx, key, file)
@@ -142,7 +143,7 @@ func (env *Env) tellLastWord(ctx context.Context, key, file string) {
 	}
 	for _, s := range w.Settings.Config.Settings() {
 		if s.Key == key && s.Origin != file && s.Origin != "default" {
-			env.Say("here it is %s all the same, by %s", s.Value, s.Origin)
+			env.Say("here it stays %s, set by %s", s.Value, s.Origin)
 		}
 	}
 }

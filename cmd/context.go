@@ -40,13 +40,13 @@ func contextCommand(env *Env) *cli.Command {
 			case (r.For == brief.Prompt) != c.IsSet("query"):
 				return exit.Usage(`reverie context --for prompt --query "…"`, "a prompt needs --query, and nothing else takes it")
 			case r.Budget < 0:
-				return exit.Usage("0 is nothing", "--budget is %d", r.Budget)
+				return exit.Usage("0 is nothing", "--budget is %d, but must be more than 0", r.Budget)
 			case r.Record && r.Session == "":
 				return exit.Usage("reverie context --record --session AGENT/ID", "--record needs a session")
 			case r.Agent != "" && !isAgent(r.Agent):
 				return exit.Usage("it is one of "+hooks.Names(), "%q is not an agent", r.Agent)
 			case r.Session != "" && !transcript.IsName(r.Session):
-				return exit.Usage("as 'reverie sessions' writes it: claude/4b91b8f5…", "%q is not the name of a session", r.Session)
+				return exit.Usage("as 'reverie sessions' prints it: claude/4b91b8f5…", "%q is not the name of a session", r.Session)
 			}
 			query, err := env.text(r.Query)
 			if err != nil {
@@ -99,10 +99,10 @@ type contextJSON struct {
 	Items  []brief.Given  `json:"items"`
 	Cut    map[string]int `json:"cut"`
 	Next   []string       `json:"next"`
-	Least  int            `json:"least,omitempty"` // where nothing fits: tokens from which on something does
+	Least  int            `json:"least,omitempty"` // if nothing fits: the tokens needed
 
 	Withheld int `json:"withheld"` // memories of people who are not trusted, that agents are not given
-	Older    int `json:"older"`    // memories that they changed, of which agents are given the version before
+	Older    int `json:"older"`    // memories changed by them; agents get the version before
 }
 
 // noNull is never null in JSON.

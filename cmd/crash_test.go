@@ -107,8 +107,8 @@ type fuse struct {
 	random  *rand.Rand
 }
 
-// kill starts a process, kills it, and reports whether it was not done. One that was shows how fast
-// the machine is by now.
+// kill starts a process, kills it, and reports whether it was unfinished. A finished process shows
+// how fast the machine is.
 func (f *fuse) kill(t *testing.T, cmd *exec.Cmd) bool {
 	t.Helper()
 	began := time.Now()
@@ -125,7 +125,7 @@ func (f *fuse) kill(t *testing.T, cmd *exec.Cmd) bool {
 	return false
 }
 
-// Processes are killed at random moments. Whatever was acknowledged is there, git finds nothing
+// Processes are killed at random moments. Every acknowledged write is there, git finds nothing
 // wrong, and the next command needs no repair.
 func TestKilledWritersLoseNothingAcknowledged(t *testing.T) {
 	if testing.Short() {

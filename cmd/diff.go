@@ -20,7 +20,7 @@ func diffCommand(env *Env) *cli.Command {
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "words", Usage: "compare word by word", Destination: &words}},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 2 {
-				return exit.Usage("", "diff wants at most two states")
+				return exit.Usage("", "diff takes at most two states")
 			}
 			return env.Paged(c.Context, func() error { return runDiff(c.Context, env, c.Args().Get(0), c.Args().Get(1), words) })
 		},

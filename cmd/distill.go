@@ -24,7 +24,7 @@ func distillCommand(env *Env) *cli.Command {
 		func(c *cli.Context, env *Env, o dreamOptions) error { return runDistill(c.Context, env, o) })
 }
 
-// distillAfter is how long after the last time skills are due again.
+// distillAfter is the time from one distill until skills are due again.
 const distillAfter = 30 * 24 * time.Hour
 
 func runDistill(ctx context.Context, env *Env, o dreamOptions) error {
@@ -42,7 +42,7 @@ func runDistill(ctx context.Context, env *Env, o dreamOptions) error {
 		return err
 	}
 	if wait := distillAfter - env.Now().Sub(last); o.ifDue && wait > 0 {
-		env.Say("not due: the last time was at %s", last.Format(time.RFC3339))
+		env.Say("not due: the last run was at %s", last.Format(time.RFC3339))
 		return nil
 	}
 	ripe := dream.Ripe(in)
@@ -50,13 +50,13 @@ func runDistill(ctx context.Context, env *Env, o dreamOptions) error {
 		return w.tellRipe(ripe)
 	}
 	if len(ripe) == 0 {
-		env.Say("no workflow is ripe: it takes three sessions that did the same, and have no skill yet, nor one that waits")
+		env.Say("no workflow is ripe: it takes three sessions that did the same, without a skill or a pending one")
 		return nil
 	}
 	purges := purge.Mark(w.State)
 	found, err := l.Distill(ctx, m, set, in, ripe)
 	if err != nil {
-		return noAnswer(err, "nothing was changed; what is ripe stays so")
+		return noAnswer(err, "nothing was changed; ripe workflows stay ripe")
 	}
 	ops := found.Operations
 	if !o.dryRun && len(found.Asked) > 0 {

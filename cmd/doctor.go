@@ -56,10 +56,10 @@ func runDoctor(ctx context.Context, env *Env, o doctorOptions) error {
 				env.Say("%s", note)
 			}
 			if err != nil {
-				env.Warn("mend %s: %v", f.What, err)
+				env.Warn("repair %s: %v", f.What, err)
 				continue
 			}
-			env.Say("mended: %s: %s", f.What, f.Detail)
+			env.Say("repaired: %s: %s", f.What, f.Detail)
 			mended = true
 		}
 		if mended {

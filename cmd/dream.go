@@ -109,7 +109,7 @@ func runDream(ctx context.Context, env *Env, o dreamOptions) error {
 		asked, err = l.Consider(ctx, m, set, o.which)
 	}
 	if err != nil {
-		return noAnswer(err, "what code alone found waits; the next dream asks again")
+		return noAnswer(err, "the operations found without the model are pending; the next dream asks again")
 	}
 	return w.tellProposed(asked.Operations)
 }

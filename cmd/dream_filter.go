@@ -24,13 +24,13 @@ func (f *filterFlags) flags() []cli.Flag {
 // filter reads the flags. With ifDue the dream waits until it is due.
 func (f *filterFlags) filter(c *cli.Context, ifDue bool, now time.Time) (which dreams.SessionFilter, err error) {
 	if c.IsSet("last") && f.last < 1 {
-		return which, exit.Usage("", "--last wants 1 or more")
+		return which, exit.Usage("", "--last must be 1 or more")
 	}
 	if which.Since, err = parseSince(f.since, now); err != nil {
 		return which, err
 	}
 	if which.Last = f.last; ifDue && which != (dreams.SessionFilter{}) {
-		return which, exit.Usage("what is due are all new reflections", "--if-due goes with neither --since nor --last")
+		return which, exit.Usage("--if-due uses all new reflections", "--if-due excludes --since and --last")
 	}
 	return which, nil
 }

@@ -32,11 +32,11 @@ func (e *dreamByHand) flags() []cli.Flag {
 func (e *dreamByHand) check(o dreamOptions) error {
 	switch {
 	case e.print && (e.from != "" || o.dryRun || o.ifDue || o.model != modelChoice{}):
-		return exit.Usage("it asks nobody, and keeps nothing", "--print-prompt goes with none of --import, --dry-run, --if-due, --model and --no-model")
+		return exit.Usage("--print-prompt asks no model and keeps nothing", "--print-prompt excludes --import, --dry-run, --if-due, --model and --no-model")
 	case e.from != "" && (o.ifDue || o.model.none):
-		return exit.Usage("the model has answered already", "--import goes with neither --if-due nor --no-model")
+		return exit.Usage("the model has already answered", "--import excludes --if-due and --no-model")
 	case e.name != "" && e.from == "":
-		return exit.Usage("", "--questions goes with --import")
+		return exit.Usage("", "--questions needs --import")
 	}
 	return nil
 }
@@ -81,9 +81,9 @@ func (e *dreamByHand) run(ctx context.Context, env *Env, o dreamOptions) error {
 	case e.print:
 		return w.printDream(questions, name)
 	case e.name != "" && e.name != name:
-		return exit.New(exit.Failed, fmt.Errorf("dream: the questions %s are not those of now: the memory, or what was learned, has changed", term.Visible(e.name)), "print them anew: reverie dream --print-prompt")
+		return exit.New(exit.Failed, fmt.Errorf("dream: the questions %s are out of date: the memory or the reflections have changed", term.Visible(e.name)), "print them again: reverie dream --print-prompt")
 	case e.name == "" && len(questions) > 1:
-		return exit.Usage("reverie dream --print-prompt prints them, and their name", "%s; --questions NAME says that these are the answered ones", term.Count(len(questions), "question is open", "questions are open"))
+		return exit.Usage("reverie dream --print-prompt prints them, and their name", "%s; name the answered ones with --questions NAME", term.Count(len(questions), "question is open", "questions are open"))
 	}
 	m := &prompts.Model{Name: cmp.Or(o.model.name, unnamed)}
 	found, err := ask.Import(m.Name, answers)

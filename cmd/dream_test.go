@@ -10,7 +10,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// stranger commits a file on top of a ref as somebody whom nobody trusts.
+// stranger commits a file on top of a ref as an untrusted person.
 func stranger(t *testing.T, r *testrepo.Repo, ref, path, text string) {
 	t.Helper()
 	clone := filepath.Join(t.TempDir(), "stranger")
@@ -37,8 +37,8 @@ func forged(t *testing.T, corrects, text string) (path, content string) {
 	return r.Path(), string(data)
 }
 
-// What a stranger pushes as evidence becomes no memory and retires none, whether it comes with the
-// branch or with a journal that was synced.
+// Evidence that a stranger pushes adds and retires no memory, whether it comes with the branch or
+// with a synced journal.
 func TestFetchedEvidenceIsNotCounted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

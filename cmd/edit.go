@@ -44,7 +44,7 @@ func editCommand(env *Env) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() < 1 || c.NArg() > 2 {
-				return exit.Usage("quote the text: reverie edit ID \"new text\"", "edit wants an id and at most one text")
+				return exit.Usage("quote the text: reverie edit ID \"new text\"", "edit takes an id and at most one text")
 			}
 			if c.NArg() == 2 {
 				text := c.Args().Get(1)
@@ -99,7 +99,7 @@ func runEdit(ctx context.Context, env *Env, id string, o editOptions) (err error
 			return err
 		}
 		if after.Text, after.Body = record.SplitText(text); after.Text == "" {
-			return exit.Usage("to take it out of force: reverie forget "+id+" --reason WHY", "there is no statement")
+			return exit.Usage("to retire it: reverie forget "+id+" --reason WHY", "there is no statement")
 		}
 		if !strings.Contains(strings.TrimSpace(text), "\n") {
 			after.Body = before.Body // only the statement was given
@@ -131,9 +131,9 @@ func runEdit(ctx context.Context, env *Env, id string, o editOptions) (err error
 			after = after.Revive()
 		}
 	case record.Retired:
-		return exit.Usage("reverie forget "+id+" --reason WHY", "what is retired needs a reason")
+		return exit.Usage("reverie forget "+id+" --reason WHY", "retiring a memory needs a reason")
 	default:
-		return exit.Usage("--status active brings back what was retired", "%q is not a status that a person sets", o.status)
+		return exit.Usage("--status active restores a retired memory", "%q is not a status that edit can set", o.status)
 	}
 	after, redacted := w.Book.Clean(after)
 	moved := after.Text != before.Text || after.Body != before.Body || !slices.Equal(after.Paths, before.Paths)
@@ -157,9 +157,9 @@ func runEdit(ctx context.Context, env *Env, id string, o editOptions) (err error
 		switch {
 		case !o.anchor:
 		case !whole:
-			env.Say("not all of the code could be searched; a statement that names the file needs no search")
+			env.Say("part of the code could not be searched; a statement that names the file needs no search")
 		case len(after.Anchors) == 0:
-			env.Say("%s names no file or symbol that is in the code here", after.ID[:8])
+			env.Say("%s names no file or symbol of the code here", after.ID[:8])
 		}
 	}()
 	if string(after.Format()) == string(before.Format()) {
@@ -172,8 +172,8 @@ func runEdit(ctx context.Context, env *Env, id string, o editOptions) (err error
 	return w.editMemory(ctx, before, after)
 }
 
-// anchorAnew rests a memory on the code as it is here. Where that could not be searched to its end
-// and nothing was found, it keeps what it rests on.
+// anchorAnew anchors a memory to the current code. If the search was cut short and found nothing,
+// the memory keeps its anchors.
 func (w *workspace) anchorAnew(ctx context.Context, m record.Memory) (after record.Memory, whole bool, err error) {
 	grep, stop := context.WithTimeout(ctx, dreams.GrepTime)
 	defer stop()
@@ -197,7 +197,7 @@ func (w *workspace) editMemory(ctx context.Context, before, after record.Memory)
 		}
 		if before.Status == record.Retired && after.Status != record.Retired {
 			if twin, ok := t.Same(after.Text); ok && twin.Status != record.Retired {
-				return exit.New(exit.NeedsPerson, fmt.Errorf("bring back %s: %s is in force and says the same: %s", before.ID, twin.ID, twin.Text),
+				return exit.New(exit.NeedsPerson, fmt.Errorf("restore %s: active memory %s says the same: %s", before.ID, twin.ID, twin.Text),
 					"change that one: reverie edit "+twin.ID)
 			}
 		}
@@ -215,8 +215,8 @@ func (w *workspace) editMemory(ctx context.Context, before, after record.Memory)
 	return nil
 }
 
-// editOperation changes what is proposed, on what is known now. What a person wrote is written,
-// not said or seen, and waits for a person.
+// editOperation changes a pending operation against the current memory. A text by a person counts
+// as written, not as said or seen, and waits for a person.
 func (w *workspace) editOperation(ctx context.Context, shown record.Operation, after record.Memory) error {
 	var o record.Operation
 	err := w.update(ctx, func(tx *record.Tx, _ config.Config) error {
@@ -254,7 +254,7 @@ func (w *workspace) editor(ctx context.Context, m record.Memory) (record.Memory,
 		return m, err
 	}
 	if passed != "" {
-		w.env.Say("%s of this repository's own configuration is not run; set yours with: git config --global %s NAME", passed, passed)
+		w.env.Say("%s from this repository's configuration is not run; set your own: git config --global %s NAME", passed, passed)
 	}
 	words := strings.Fields(command) // a program and its options
 	if len(words) == 0 {

@@ -199,13 +199,13 @@ func TestPurgeDropsVectors(t *testing.T) {
 	wantHits(t, r.Dir, "kestrel", false)
 }
 
-// What vectors are worth is measured when they are there, once, and again when there are many more;
-// vectors that find nothing are not asked.
+// The worth of vectors is measured once when they exist, and again when there are many more.
+// Vectors that find nothing are not asked.
 func TestVectorsAreWeighed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
 	}
-	add := func(r *testrepo.Repo, from, to int) { // of words that nobody else has
+	add := func(r *testrepo.Repo, from, to int) { // from words that occur nowhere else
 		var lines strings.Builder
 		for i := from; i < to; i++ {
 			random := rand.New(rand.NewPCG(uint64(i), 1))
@@ -220,7 +220,8 @@ func TestVectorsAreWeighed(t *testing.T) {
 		}
 		answer(t, r.Dir, lines.String(), "import", "--accept", "-")
 	}
-	chance := func(_ context.Context, texts []string) (out [][]float32, err error) { // it knows no text, and gives each a direction
+	// it knows no text, and gives each a direction
+	chance := func(_ context.Context, texts []string) (out [][]float32, err error) {
 		for _, text := range texts {
 			h := fnv.New64a()
 			h.Write([]byte(text))
@@ -304,8 +305,7 @@ func TestNoModelLeavesNothing(t *testing.T) {
 	}
 }
 
-// What is embedded counts in the day's budget, and ends with it, or when something else is to be
-// done.
+// Embedding counts in the day's budget, and stops at its end or when another task is pending.
 func TestVectorsCost(t *testing.T) {
 	r := newRepo(t)
 	var lines strings.Builder

@@ -19,15 +19,16 @@ type Env struct {
 	Dir string           // where to look for the repository
 	Now func() time.Time // the clock
 
-	background bool   // nobody waits for it
-	caller     string // the agent behind a tool, as agentShell names it; "" where a person may have typed the command
+	background bool   // no person waits for it
+	caller     string // the agent behind a tool, as agentShell names it; "" for a person
 
 	opened *workspace // the one that the command has opened last, if any
 
-	embedder func(context.Context) (vector.Embed, vector.Space, error) // in the place of the configured model, if not nil
+	// embedder replaces the configured model if not nil.
+	embedder func(context.Context) (vector.Embed, vector.Space, error)
 }
 
-// path is where a file lies that the command line names: relative to the folder of -C.
+// path resolves a file of the command line against the folder of -C.
 func (env *Env) path(file string) string {
 	if filepath.IsAbs(file) {
 		return file
@@ -44,7 +45,7 @@ func system() *Env {
 	return env
 }
 
-// toBackground says that nobody waits: warnings go to a log, and are dated.
+// toBackground marks a background command: warnings go to a log, with dates.
 func (env *Env) toBackground() { env.background, env.Stamp = true, env.Now }
 
 // openNamed is openFile for a file that a person named; its error is without the path, which the

@@ -30,7 +30,7 @@ func evalCommand(env *Env) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
-				return exit.Usage("reverie eval DIR", "eval wants exactly one folder of labelled transcripts")
+				return exit.Usage("reverie eval DIR", "eval takes exactly one folder of labelled transcripts")
 			}
 			readers := []eval.Subject{{Name: eval.Detectors, Read: eval.ByDetectors}}
 			for _, name := range models.Value() {
@@ -66,7 +66,7 @@ func modelReader(ctx context.Context, env *Env, name string) (eval.Study, error)
 func runEval(ctx context.Context, env *Env, dir string, readers []eval.Subject) error {
 	labels, err := labelled.Read(env.path(dir))
 	if err != nil {
-		return exit.New(exit.Failed, err, "'reverie help eval' says what the folder has to have")
+		return exit.New(exit.Failed, err, "'reverie help eval' describes the folder")
 	}
 	width := len("name")
 	for _, r := range readers {

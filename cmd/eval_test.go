@@ -17,8 +17,7 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// What a model would be is written here: it finds one thing that is wanted, one that is not, and
-// once gives no answer.
+// A scripted model finds one wanted statement and one unwanted, and once gives no answer.
 func TestEvalMeasuresReadersBesideEachOther(t *testing.T) {
 	dir := t.TempDir()
 	key := "sk-ant-api03-" + strings.Repeat("aB3dE6gH", 11) + "-xYz12AA"

@@ -32,33 +32,33 @@ func explain(err error) (code int, hint string) {
 	case errors.Is(err, context.Canceled):
 		return exit.Signal, ""
 	case errors.Is(err, gitstore.ErrDeleted):
-		return exit.NeedsPerson, "Reverie never makes a memory anew over one that was there"
+		return exit.NeedsPerson, "Reverie never replaces a deleted memory branch with a new one"
 	case errors.Is(err, gitstore.ErrLimit):
-		return exit.NeedsPerson, "nothing was merged or changed; remove the file or folder on the branch that brings it"
+		return exit.NeedsPerson, "nothing was merged or changed; remove that file or folder on the other branch"
 	case errors.Is(err, gitstore.ErrCorrupt):
-		return exit.Failed, "'reverie doctor --fix' restores what was written last, or goes back to the newest state that is whole; 'reverie check --deep' says what is missing"
+		return exit.Failed, "'reverie doctor --fix' restores the last writes, or returns to the newest intact state; 'reverie check --deep' lists what is missing"
 	case errors.Is(err, gitstore.ErrNoStore):
 		return exit.NoStore, exit.Start
 	case errors.Is(err, record.ErrNoMemory):
-		return exit.Failed, "'reverie list --all' shows the ids of memories, 'reverie review' those that wait"
+		return exit.Failed, "'reverie list --all' shows the ids of memories, 'reverie review' those of pending operations"
 	case errors.Is(err, record.ErrAmbiguous):
-		return exit.Failed, "give more of the id"
+		return exit.Failed, "give more digits of the id"
 	case errors.Is(err, record.ErrChanged):
-		return exit.NeedsPerson, "look at it again: reverie review"
+		return exit.NeedsPerson, "review it again: reverie review"
 	case errors.Is(err, record.ErrRetired):
-		return exit.NeedsPerson, "look at it: reverie show ID, and bring it back with: reverie edit --status active ID"
+		return exit.NeedsPerson, "to see it: reverie show ID; to restore it: reverie edit --status active ID"
 	case errors.Is(err, record.ErrDecided):
-		return exit.NeedsPerson, "'reverie review' shows what still waits"
+		return exit.NeedsPerson, "'reverie review' lists the pending operations"
 	case errors.Is(err, record.ErrPurged):
-		return exit.NeedsPerson, "what was purged does not come back; what still holds is remembered in other words"
+		return exit.NeedsPerson, "a purged text cannot come back; remember what still holds in other words"
 	case errors.Is(err, record.ErrTaken):
 		return exit.NeedsPerson, "change it instead: reverie edit ID TEXT"
 	case errors.Is(err, gitstore.ErrShallow):
-		return exit.Failed, "nothing was changed; 'reverie sync' fetches what is missing of the memory branch alone"
+		return exit.Failed, "nothing was changed; 'reverie sync' fetches the missing part of the memory branch only"
 	case errors.Is(err, githook.ErrRefused):
 		return exit.NeedsPerson, ""
 	case errors.As(err, &approvals):
-		return exit.NeedsPerson, "without the file " + approvals.Path + " what was approved is withheld again; remove it if it cannot be mended"
+		return exit.NeedsPerson, "without the file " + approvals.Path + " approved memories are withheld again; remove it if it cannot be repaired"
 	case errors.As(err, &setting):
 		return exit.BadUsage, "'reverie config' lists the settings"
 	case errors.Is(err, config.ErrNewer):
@@ -68,9 +68,9 @@ func explain(err error) (code int, hint string) {
 	case errors.Is(err, git.ErrUnsafe):
 		return exit.Failed, "if you trust it: git config --global --add safe.directory DIR"
 	case errors.As(err, &lock):
-		return exit.Failed, "a process that holds it too long can be ended; nothing is lost"
+		return exit.Failed, "if a process holds it too long, end that process; nothing is lost"
 	case errors.Is(err, syscall.ENOSPC):
-		return exit.Failed, "the disk is full; nothing was half-written: make room and run it again"
+		return exit.Failed, "the disk is full; nothing is half-written: free space and run the command again"
 	case errors.Is(err, syscall.EROFS), errors.Is(err, os.ErrPermission):
 		return exit.Failed, "the repository cannot be written here; nothing was changed"
 	}

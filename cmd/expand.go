@@ -17,7 +17,7 @@ func expandCommand(env *Env) *cli.Command {
 		ArgsUsage: "HASH",
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
-				return exit.Usage("as in the last line of what compress prints", "expand wants one hash")
+				return exit.Usage("the last line of compress output shows it", "expand takes one hash")
 			}
 			return runExpand(c.Context, env, c.Args().First())
 		},
@@ -32,9 +32,9 @@ func runExpand(ctx context.Context, env *Env, name string) error {
 	hash, text, err := upkeep.Originals(w.Clone).Get(name)
 	switch {
 	case errors.Is(err, compress.ErrNoOriginal):
-		return exit.New(exit.Failed, err, "originals go after the days of sessions.keep-days, and the oldest beyond 200 MiB; run the command again")
+		return exit.New(exit.Failed, err, "originals expire after sessions.keep-days days, and the oldest beyond 200 MiB; run the command again")
 	case errors.Is(err, compress.ErrAmbiguous):
-		return exit.New(exit.Failed, err, "give more of the hash")
+		return exit.New(exit.Failed, err, "give more digits of the hash")
 	case err != nil:
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// filter is which memories a reading command is about.
+// filter selects the memories for a command that reads.
 type filter struct {
 	all  bool   // include retired and expired memories
 	kind string // only of this kind; empty is every kind

@@ -39,9 +39,9 @@ func forgetCommand(env *Env) *cli.Command {
 			ids := c.Args().Slice()
 			switch some := o.chosen.given(); {
 			case some && len(ids) > 0:
-				return exit.Usage("filters choose among all that is known", "forget wants ids or filters, not both")
+				return exit.Usage("filters select among all memories", "forget takes ids or filters, not both")
 			case !some && len(ids) == 0 || o.reason == "" && !o.dryRun:
-				return exit.Usage(`reverie forget ID --reason "the v1 client is gone"`, "forget wants ids or filters, and a reason for those who wonder later")
+				return exit.Usage(`reverie forget ID --reason "the v1 client is gone"`, "forget takes ids or filters, and a --reason")
 			}
 			return runForget(c.Context, env, ids, o)
 		},
@@ -63,7 +63,7 @@ func runForget(ctx context.Context, env *Env, ids []string, o forgetOptions) err
 		}
 		ids = slices.Sorted(maps.Keys(shown))
 		if !o.yes && !w.env.Ask("Forget "+these(len(ids))+"?", "n") {
-			return exit.New(exit.NeedsPerson, errors.New("forget: nothing was forgotten"), "to go ahead: the same with --yes")
+			return exit.New(exit.NeedsPerson, errors.New("forget: nothing was forgotten"), "to go ahead, repeat the command with --yes")
 		}
 	}
 	f, err := w.keeper().Forget(ctx, ids, shown, o.reason)
@@ -71,7 +71,7 @@ func runForget(ctx context.Context, env *Env, ids []string, o forgetOptions) err
 		return err
 	}
 	for _, m := range f.Already {
-		env.Say("it was retired already: %s", term.Visible(strings.Join(m.Reasons(), " ")))
+		env.Say("already retired: %s", term.Visible(strings.Join(m.Reasons(), " ")))
 	}
 	for _, m := range append(f.Already, f.Gone...) {
 		switch {
@@ -83,14 +83,14 @@ func runForget(ctx context.Context, env *Env, ids []string, o forgetOptions) err
 		case slices.ContainsFunc(f.Already, func(a record.Memory) bool { return a.ID == m.ID }):
 			w.line("-", term.Red, m, strings.Join(m.Reasons(), " "))
 		default:
-			w.line("-", term.Red, m, "retired; its text stays in git's history")
+			w.line("-", term.Red, m, "retired; its text stays in history")
 		}
 	}
 	if len(shown) > 0 {
-		env.Say("%s retired; what they say stays in git's history", term.Count(len(f.Gone), "memory", "memories"))
+		env.Say("%s retired; their texts stay in history", term.Count(len(f.Gone), "memory", "memories"))
 	}
 	if len(f.Changed) > 0 {
-		return exit.New(exit.NeedsPerson, fmt.Errorf("forget: changed since it was shown, and left: %s", strings.Join(f.Changed, " ")), "look at it again: reverie show ID")
+		return exit.New(exit.NeedsPerson, fmt.Errorf("forget: not retired, because it changed meanwhile: %s", strings.Join(f.Changed, " ")), "see the new text: reverie show ID")
 	}
 	return nil
 }
@@ -145,14 +145,14 @@ func (w *workspace) showForget(ctx context.Context, ids []string, o forgetOption
 	case err != nil:
 		return nil, err
 	case len(shown) == 0:
-		w.env.Say("nothing of what is known passes these filters")
+		w.env.Say("no memory matches these filters")
 	case o.dryRun:
 		w.env.Say("%s would be retired", term.Count(len(shown), "memory", "memories"))
 	}
 	return shown, nil
 }
 
-// these is how a question names so many memories.
+// these names n memories in a question.
 func these(n int) string {
 	if n == 1 {
 		return "this one"

@@ -12,9 +12,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/term"
 )
 
-// show runs a git command for a person to read. What git prints comes from commits and files of
-// others: only git's own colours may reach a terminal as they are. Lines are left as long as they
-// are, or where hang is greater than 0 fitted to a screen, with further ones indented.
+// show runs a git command for a person to read. Commits and files of others determine its output,
+// so only git's own colours reach a terminal unchanged. Lines stay as long as they are; if hang is
+// greater than 0, they are fitted to the screen, and further ones indented.
 func (w *workspace) show(ctx context.Context, hang int, args ...string) error {
 	return w.stream(ctx, func(r *bufio.Reader) error { return w.env.copyVisible(r, hang) }, args...)
 }

@@ -82,7 +82,7 @@ func helpCommand(env *Env) *cli.Command {
 				case below == nil && of == "":
 					return noCommand(c.App, word)
 				case below == nil:
-					return exit.Usage("reverie help"+of, "%q is no command of%s", word, of)
+					return exit.Usage("reverie help"+of, "%q is not a command of%s", word, of)
 				}
 				found, of = below, of+" "+below.Name
 			}

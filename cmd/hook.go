@@ -54,7 +54,8 @@ func hookProcess(args []string) int {
 	ctx, cancel := context.WithTimeout(context.Background(), capture.Patience-capture.Patience/10)
 	defer cancel()
 	if len(args) > 0 && args[0] != "git" {
-		git.LeaveRepository() // the payload names the agent's folder; its environment may be about another repository
+		// the payload names the agent's folder; the environment may name another repository
+		git.LeaveRepository()
 	}
 	env := system()
 	env.Quiet, env.Colour, env.Interactive, env.Screen = true, false, false, false

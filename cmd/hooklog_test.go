@@ -34,7 +34,7 @@ func TestFaultIsLoggedWhenTheTimeIsOver(t *testing.T) {
 	}
 }
 
-// Of many who find the log too long one begins it anew, and what it had is kept.
+// If many find the log too long, one of them replaces it and keeps the old one.
 func TestLogIsBegunAnewOnce(t *testing.T) {
 	for range 100 {
 		dir := t.TempDir()

@@ -55,7 +55,7 @@ func importCommand(env *Env) *cli.Command {
 			case !isStore && (o.store.probe || o.store.filter != "" || o.store.remote || c.IsSet("max-length")):
 				return exit.Usage("reverie import --from true-mem --probe", "--probe, --filter, --max-length and --allow-remote are for a tool's store")
 			case !isStore && c.NArg() != 1:
-				return exit.Usage("to read standard input: reverie import -", "import wants exactly one file")
+				return exit.Usage("to read standard input: reverie import -", "import takes exactly one file")
 			case isStore && (c.NArg() > 1 || c.NArg() == 1 && o.from == "all"):
 				return exit.Usage("reverie import --from TOOL [PLACE]", "import --from %s takes %s", o.from, map[bool]string{true: "no place", false: "one place"}[o.from == "all"])
 			case o.store.most < 1 || o.store.most > intake.MaxChars:
@@ -130,17 +130,17 @@ func (w *workspace) tellIntake(n intake.Note) {
 	warn := w.env.Warn
 	switch n := n.(type) {
 	case intake.Redacted:
-		warn("%s redacted from what is imported", term.Count(int(n), "secret was", "secrets were"))
+		warn("%s redacted from the import", term.Count(int(n), "secret was", "secrets were"))
 	case intake.Unreadable:
 		warn("%s: %s cannot be read and passed over", n.Tool, term.Count(n.N, "entry", "entries"))
 	case intake.Doubled:
-		warn("%s: a second entry has the key %q: passed over", n.Tool, n.Key)
+		warn("%s: second entry with key %q: passed over", n.Tool, n.Key)
 	case intake.Refused:
 		warn("%s: %s: %v: passed over", n.Tool, term.Visible(n.Key), n.Err)
 	case intake.Shortened:
 		warn("%s: %s cut after %d characters; --max-length allows up to %d", n.Tool, term.Count(n.N, "text was", "texts were"), n.Max, intake.MaxChars)
 	case intake.Nothing:
-		warn("%s: nothing at %s is wanted here; nothing was written", n.Tool, term.Visible(n.Place))
+		warn("%s: found no statements to import at %s; nothing was written", n.Tool, term.Visible(n.Place))
 	}
 }
 
@@ -159,9 +159,9 @@ func (w *workspace) tellWaiting(res transfer.Result, o importOptions) {
 	switch {
 	case o.dryRun:
 	case o.accept && res.Waiting > 0:
-		w.env.Say("what is to be retired waits in the inbox; next: reverie review")
+		w.env.Say("retirements are pending; next: reverie review")
 	case !o.accept && res.Added+res.Changed+res.Retired > 0:
-		w.env.Say("they wait in the inbox; next: reverie review, or reverie accept --all")
+		w.env.Say("they are pending; next: reverie review, or reverie accept --all")
 	}
 }
 

@@ -91,9 +91,9 @@ func runImportStores(ctx context.Context, env *Env, place string, o importOption
 	}
 	switch {
 	case bad > 0:
-		return exit.New(exit.Failed, fmt.Errorf("import --from all: %s could not be read", term.Count(bad, "store", "stores")), "what the others have came in, and what was before stays")
+		return exit.New(exit.Failed, fmt.Errorf("import --from all: %s could not be read", term.Count(bad, "store", "stores")), "the other stores were imported, and earlier memories stay")
 	case done == 0:
-		return exit.New(exit.Failed, errors.New("import --from all: no store could be read"), "reverie import --from TOOL PLACE names where it is")
+		return exit.New(exit.Failed, errors.New("import --from all: no store could be read"), "name its place: reverie import --from TOOL PLACE")
 	}
 	return nil
 }
@@ -101,11 +101,11 @@ func runImportStores(ctx context.Context, env *Env, place string, o importOption
 func storeHint(tool string, err error) string {
 	switch {
 	case errors.Is(err, foreign.ErrNone):
-		return "say where it is: reverie import --from " + tool + " PLACE"
+		return "name its place: reverie import --from " + tool + " PLACE"
 	case tool == "opencode-mem":
-		return "nothing was imported; its server's token may be given in OPENCODE_MEM_TOKEN, and --allow-remote lets it be of another machine"
+		return "nothing was imported; OPENCODE_MEM_TOKEN holds the server's token, and --allow-remote allows a server on another machine"
 	}
-	return "nothing was imported, and what was before stays"
+	return "nothing was imported, and earlier memories stay"
 }
 
 // tellWrittenDown says how to have them reviewed.
@@ -141,8 +141,8 @@ func (w *workspace) importStore(ctx context.Context, tool string, found foreign.
 	if err := w.tellTaken(res, o); err != nil || res.Unkept == nil {
 		return err
 	}
-	return exit.New(exit.Failed, fmt.Errorf("import --from %s: it came in, but which memories it had is not kept: %w", tool, res.Unkept),
-		"mend this and import again, or what goes from that store is not proposed to be retired")
+	return exit.New(exit.Failed, fmt.Errorf("import --from %s: imported, but without a record of its memories: %w", tool, res.Unkept),
+		"fix this and import again; otherwise, memories removed from that store are not proposed for retirement")
 }
 
 // tellTaken is the answer for one store.

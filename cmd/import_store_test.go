@@ -35,7 +35,8 @@ func TestImportAsksAServer(t *testing.T) {
 		{item("a", "One.", here) + "," + item("b", "Two.", here) + "," + item("c", "Mine.", ""), `"added":0,"changed":0,"known":3,"refused":0,"others":0,`},
 		{item("a", "One, changed.", here) + "," + item("c", "Mine.", ""), `"added":0,"changed":1,"known":1,"refused":0,"waiting":1,`},
 	}
-	named := []string{server.URL, server.URL + "/", strings.Replace(server.URL, "127.0.0.1", "LOCALHOST", 1)} // one store
+	// one store
+	named := []string{server.URL, server.URL + "/", strings.Replace(server.URL, "127.0.0.1", "LOCALHOST", 1)}
 	for n, s := range steps {
 		items = s.items
 		if got := answer(t, r.Dir, "", "import", "--from", "opencode-mem", named[n], "--accept"); !strings.Contains(got, s.want) {

@@ -128,15 +128,15 @@ var arrows = map[string][]string{
 // testsOnly are packages that only tests may import.
 var testsOnly = []string{"internal/testrepo", "internal/tinymodel"}
 
-// outside are modules that only one package of ours may import.
+// outside lists modules that only one package of the project may import.
 var outside = map[string][]string{
 	"github.com/go-git/go-git/v5":            {"internal/git"},
 	"github.com/ollama/ollama":               {"internal/ollama"},
 	"github.com/urfave/cli/v2":               {"cmd", "cmd/help"},
 	"charm.land/bubbletea/v2":                {"cmd/tui"},
 	"github.com/modelcontextprotocol/go-sdk": {"internal/mcp", "internal/mcpconn"},
-	"github.com/google/jsonschema-go":        nil, // tests ask it what fits a schema; the SDK below has it in the program anyway
-	"modernc.org/sqlite":                     nil, // tests ask it what is in a database; in the program it would cost every start
+	"github.com/google/jsonschema-go":        nil, // tests only; the SDK below links it anyway
+	"modernc.org/sqlite":                     nil, // tests only; it would slow every start
 }
 
 func TestImportsFollowTheArrows(t *testing.T) {

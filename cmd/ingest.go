@@ -27,7 +27,7 @@ func ingestCommand(env *Env) *cli.Command {
 		Flags:     []cli.Flag{formatFlag(&format)},
 		Action: func(c *cli.Context) error {
 			if c.NArg() == 0 {
-				return exit.Usage("to read standard input: reverie ingest -", "ingest wants at least one file")
+				return exit.Usage("to read standard input: reverie ingest -", "ingest takes at least one file")
 			}
 			as, err := parseFormat(format)
 			if err != nil {
@@ -59,7 +59,7 @@ func runIngest(ctx context.Context, env *Env, files []string, format transcript.
 		env.Print("%s\t%s\t%s\n", k.Name(), k.Change, term.Count(k.Events, "event", "events"))
 	}
 	if len(kept) > 0 && w.Asker() != "" {
-		env.Say("read in a shell of %s: what is learned from it waits for a person; next: reverie learn", w.Asker())
+		env.Say("read in a shell of %s: its results wait for a person; next: reverie learn", w.Asker())
 	}
 	return ingestErr
 }
@@ -116,7 +116,7 @@ func (env *Env) transcript(ctx context.Context, name string) (io.ReadCloser, err
 	}
 	if info.IsDir() {
 		f.Close()
-		return nil, errors.New("is a folder; name the transcript in it")
+		return nil, errors.New("is a folder; name a transcript in it")
 	}
 	var in io.Reader = f
 	if !info.Mode().IsRegular() { // a FIFO may keep us waiting
@@ -157,7 +157,7 @@ func (w *workspace) tellIngested(n ingest.Note) {
 	case ingest.MoreBadLines:
 		env.Warn("%s: %d more bad lines skipped", n.Name, n.N)
 	case ingest.Elsewhere:
-		env.Warn("session %s: it is a session of another repository; nothing of it was kept", n.Session)
+		env.Warn("session %s: it belongs to another repository and was not kept", n.Session)
 	case ingest.NotCopied:
 		env.Warn("session %s: %v", n.Session, n.Err)
 	case ingest.Passed:

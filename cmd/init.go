@@ -49,20 +49,20 @@ func initCommand(env *Env) *cli.Command {
 			case c.NArg() > 0:
 				return exit.Usage("to name a repository: reverie -C DIR init", "init takes no arguments")
 			case o.noMCP && !named:
-				return exit.Usage("reverie init --agent claude --no-mcp", "--no-mcp says what --agent leaves out, and there is no --agent")
+				return exit.Usage("reverie init --agent claude --no-mcp", "--no-mcp needs --agent")
 			case o.project && !named:
-				return exit.Usage("reverie init --agent claude --project", "--project says where --agent writes, and there is no --agent")
+				return exit.Usage("reverie init --agent claude --project", "--project needs --agent")
 			}
 			return runInit(c.Context, env, o)
 		},
 	}
 }
 
-// initJSON is what init --json answers.
+// initJSON is the answer of init --json.
 type initJSON struct {
 	Branch  string `json:"branch"`
 	Created bool   `json:"created"`
-	Started bool   `json:"started,omitempty"` // there was a memory, and nothing else of Reverie in this clone
+	Started bool   `json:"started,omitempty"` // a memory existed, but nothing else here
 	CI      string `json:"ci,omitempty"`      // the file that was asked for
 	Changed bool   `json:"changed,omitempty"` // it was not there like that
 
@@ -145,14 +145,14 @@ func (w *workspace) tellInit(d setup.Done, o initOptions) {
 	case d.Created && o.dry:
 		w.env.Say("would start a memory on the branch %s, or adopt that of origin", branch)
 	case d.Started && o.dry:
-		w.env.Say("there is a memory on the branch %s; would start Reverie again in this clone", branch)
+		w.env.Say("the branch %s has a memory; would start Reverie again in this clone", branch)
 	case d.Started:
-		w.env.Say("there is a memory on the branch %s; Reverie was started again in this clone", branch)
+		w.env.Say("the branch %s has a memory; Reverie was started again in this clone", branch)
 	case !d.Created && (o.dry || len(d.Written) == 0):
-		w.env.Say("there is a memory on the branch %s already", branch)
+		w.env.Say("the branch %s already has a memory", branch)
 	}
 	if o.agentsMD && o.dry {
-		w.env.Say("would bring the managed block in %s up to date", w.Config.Agents)
+		w.env.Say("would update the managed block in %s", w.Config.Agents)
 	}
 	switch {
 	case o.ci == "":
@@ -178,9 +178,9 @@ func (env *Env) tellGitHooks(d *githook.Installed, dry bool) {
 		env.Say("%s", d.Place.ByHand(d.Left))
 		return
 	case len(d.Left) == 0:
-		env.Say("the git hooks are there already, in %s", d.Dir)
+		env.Say("the git hooks are already in %s", d.Dir)
 	}
 	for _, l := range d.Left {
-		env.Say("%s: %s; what it needs is a line: %s", filepath.Join(d.Dir, l.Hook), l.Why, l.Line)
+		env.Say("%s: %s; add this line to it: %s", filepath.Join(d.Dir, l.Hook), l.Why, l.Line)
 	}
 }

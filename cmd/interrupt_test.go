@@ -49,7 +49,7 @@ func TestWaitingForInputCanBeInterrupted(t *testing.T) {
 	}
 }
 
-// waited calls reached once somebody reads, and then keeps the reader waiting.
+// waited calls reached at the first read, and then keeps the reader waiting.
 type waited struct {
 	io.Reader
 	reached func()

@@ -38,16 +38,16 @@ type memoryJSON struct {
 	Anchors    []string   `json:"anchors,omitempty"`  // places in the code it rests on
 	Stale      bool       `json:"stale,omitempty"`    // code it rests on is gone here
 	Withheld   bool       `json:"withheld,omitempty"` // not given to agents here
-	Older      string     `json:"older,omitempty"`    // it is an older version, which agents are given: in whose place
+	Older      string     `json:"older,omitempty"`    // an older version: the one it replaces
 	Why        []string   `json:"why,omitempty"`      // what stands against it here
-	Models     []string   `json:"models,omitempty"`   // from show: those whose proposals are part of it
+	Models     []string   `json:"models,omitempty"`   // from show: models that proposed parts of it
 	Score      *float64   `json:"score,omitempty"`    // from recall, and there always
-	Covered    *float64   `json:"covered,omitempty"`  // from recall, and there always: share of the query's information that it has, 0 to 1
+	Covered    *float64   `json:"covered,omitempty"`  // from recall, always: covered share, 0 to 1
 	Snippet    string     `json:"snippet,omitempty"`  // from recall: what of it answers the query
-	Alike      []string   `json:"alike,omitempty"`    // from recall: ids of those that say the same, and were left out
+	Alike      []string   `json:"alike,omitempty"`    // from recall: ids left out that say the same
 
 	Lists []string       `json:"lists,omitempty"` // from recall: those that answered
-	Ranks map[string]int `json:"ranks,omitempty"` // from recall, where more than one answered: from 1, in each list that has it
+	Ranks map[string]int `json:"ranks,omitempty"` // from recall: rank in each list, from 1
 }
 
 func newMemoryJSON(m record.Memory) memoryJSON {
@@ -66,7 +66,7 @@ func newMemoryJSON(m record.Memory) memoryJSON {
 	return j
 }
 
-// caveatsJSON is a memory with how it stands for whoever asks.
+// caveatsJSON returns a memory with its caveats.
 func caveatsJSON(m record.Memory, s reader.Caveats) memoryJSON {
 	j := newMemoryJSON(m)
 	j.Stale, j.Withheld, j.Older, j.Why = s.Stale, s.Withheld, strings.Trim(s.Older, " ()"), s.Why
@@ -97,8 +97,8 @@ type operationJSON struct {
 	File        string            `json:"file,omitempty"`  // of a skill: its SKILL.md
 	Model       string            `json:"model,omitempty"` // that proposed it
 
-	Changes []changeJSON  `json:"changes,omitempty"` // from review and show: what becomes of the memories it is about
-	Quotes  []inbox.Quote `json:"quotes,omitempty"`  // from review and show: each event once, with whose words they are
+	Changes []changeJSON  `json:"changes,omitempty"` // from review and show: changes of its memories
+	Quotes  []inbox.Quote `json:"quotes,omitempty"`  // from review and show: each event once
 }
 
 func newOperationJSON(o record.Operation, waits string) operationJSON {
@@ -133,7 +133,7 @@ type sessionJSON struct {
 	Change   string     `json:"change,omitempty"`   // from ingest and learn
 	Redacted int        `json:"redacted,omitempty"` // from ingest and learn
 
-	Commits []githook.LinkedCommit `json:"commits,omitempty"` // from sessions: those that it made, as git's hooks tell
+	Commits []githook.LinkedCommit `json:"commits,omitempty"` // from sessions: recorded by git's hooks
 }
 
 func newSessionJSON(k reflect.Kept) sessionJSON {

@@ -61,7 +61,7 @@ func (env *Env) value(arg string) (string, error) {
 		return "", fmt.Errorf("read standard input: %w", err)
 	}
 	if len(data) > most {
-		return "", exit.Usage(fmt.Sprintf("%d may be kept", kv.MaxValue), "the value on standard input has more than %d bytes", most)
+		return "", exit.Usage(fmt.Sprintf("the limit is %d", kv.MaxValue), "the value on standard input has more than %d bytes", most)
 	}
 	return string(data), nil
 }
@@ -69,7 +69,7 @@ func (env *Env) value(arg string) (string, error) {
 func runKVSet(ctx context.Context, env *Env, key, value, ttl string) error {
 	keep, ok := period.Parse(ttl)
 	if !ok {
-		return exit.Usage("as 90m, 12h, 7d or 2w", "--ttl does not understand %q", ttl)
+		return exit.Usage("use 90m, 12h, 7d or 2w", "--ttl: %q is not a time", ttl)
 	}
 	w, err := env.open(ctx)
 	if err != nil {

@@ -70,7 +70,7 @@ func TestBranchNamedByHand(t *testing.T) {
 	if got := reverie(t, r.Dir, "dream"); got != "" {
 		t.Error(got)
 	}
-	if got := reverie(t, r.Dir, "review"); got != "" { // nobody knows what it was about
+	if got := reverie(t, r.Dir, "review"); got != "" { // its branch is unknown
 		t.Error(got)
 	}
 }
@@ -95,25 +95,25 @@ func TestSessionsBranchCounts(t *testing.T) {
 	r.Commit("t")
 	r.Run("switch", "-q", "main")
 	got := reverie(t, r.Dir, "learn", said(t, "5f0c1e2a-0000-4000-8000-000000000001", "topic", "From now on always run the slow checks too, never only the fast ones."))
-	if !strings.Contains(got, "on topic until that lands") {
+	if !strings.Contains(got, "on topic until it lands") {
 		t.Errorf("on the side branch: %s", got)
 	}
 	got = reverie(t, r.Dir, "learn", said(t, "5f0c1e2a-0000-4000-8000-000000000002", "main", "From now on always write release notes in English."))
-	if got == "" || strings.Contains(got, "until that lands") {
+	if got == "" || strings.Contains(got, "until it lands") {
 		t.Errorf("on main: %s", got)
 	}
 	r.Run("switch", "-q", "topic")
 	got = reverie(t, r.Dir, "learn", said(t, "5f0c1e2a-0000-4000-8000-000000000003", "main", "From now on always pin the versions of tools, never float them."))
-	if !strings.Contains(got, "on topic until that lands") {
+	if !strings.Contains(got, "on topic until it lands") {
 		t.Errorf("begun on main, ended on the side branch: %s", got)
 	}
 	got = reverie(t, r.Dir, "learn", said(t, "5f0c1e2a-0000-4000-8000-000000000004", "nosuch", "From now on never squash merge commits by hand."))
-	if !strings.Contains(got, "on topic until that lands") {
+	if !strings.Contains(got, "on topic until it lands") {
 		t.Errorf("of a branch that is not here: %s", got)
 	}
 }
 
-// What is said again on the default branch is proposed to hold there too.
+// A statement said again on the default branch is proposed to hold there too.
 func TestSaidAgainOnTheDefaultBranch(t *testing.T) {
 	r := testrepo.New(t)
 	r.Run("switch", "-qc", "topic")
@@ -141,8 +141,8 @@ func strange(id, branch, text string) (path, content string) {
 	return "memories/00/" + id + ".md", fmt.Sprintf("+++\nkind = \"fact\"\nid = %q\nstatus = \"active\"\nsource = \"2026-01-01T00:00:00Z human - written\"\npaths = []\nref = \"\"\ntags = []\nbranch = %q\n+++\n%s\n", id, branch, text)
 }
 
-// What a stranger wrote is withheld, and stays so wherever the commits are that he named: upkeep
-// makes no commit of ours of it, asks nobody about it, and widens nothing.
+// A stranger's memory stays withheld wherever the named commits are: upkeep neither commits it, nor
+// proposes it, nor widens its scope.
 func TestUpkeepDoesNotLaunder(t *testing.T) {
 	const words = "From now on always run the slow checks too, never only the fast ones."
 	r := newRepo(t)
@@ -167,14 +167,14 @@ func TestUpkeepDoesNotLaunder(t *testing.T) {
 	if got := reverie(t, r.Dir, "render", "memory-md"); strings.Contains(got, "nonsense") {
 		t.Error(got)
 	}
-	// What a person approved does land.
+	// An approved memory lands.
 	reverie(t, r.Dir, "trust", "approve", "--all")
 	if got := later(t, r.Dir, 100, "dream"); !strings.Contains(got, "landed   1 statement") || !strings.Contains(got, "1 statement of a side branch") {
 		t.Errorf("after approval: %s", got)
 	}
 }
 
-// maxSides is how many side branches of which nothing is known one command looks into.
+// maxSides bounds the unknown side branches that one command looks into.
 const maxSides = 64
 
 // Branch values of strangers cost a bounded time and are held back.

@@ -51,25 +51,25 @@ func learnCommand(env *Env) *cli.Command {
 			o.agents = agents.Value()
 			if c.NArg() == 0 {
 				if model.name != "" {
-					return exit.Usage("'reverie reflect --pending --model NAME' has it read what was learned from", "--model is for files")
+					return exit.Usage("to have it read the kept sessions: reverie reflect --pending --model NAME", "--model needs a file")
 				}
 				return runBackfill(c.Context, env, o, model)
 			}
 			if o.given() {
-				return exit.Usage("leave out the files to learn from the agents' own stores", "--since, --limit, --agent and --dry-run are not for files")
+				return exit.Usage("without files, learn reads the agents' own stores", "--since, --limit, --agent and --dry-run exclude files")
 			}
 			return runLearn(c.Context, env, c.Args().Slice(), as, model)
 		},
 	}
 }
 
-// learned is what a learn came to.
+// learned is the answer of learn.
 type learned struct {
 	Found       []ingest.Found  `json:"found,omitempty"` // in the agents' stores
 	Sessions    []sessionJSON   `json:"sessions"`
 	Reflections int             `json:"reflections"` // new ones
 	Accepted    []memoryJSON    `json:"accepted"`
-	Waiting     []operationJSON `json:"waiting"` // of what was proposed or borne out now
+	Waiting     []operationJSON `json:"waiting"` // pending operations, proposed or confirmed now
 }
 
 func runLearn(ctx context.Context, env *Env, files []string, format transcript.Format, model modelChoice) error {
@@ -81,7 +81,7 @@ func runLearn(ctx context.Context, env *Env, files []string, format transcript.F
 	if err != nil {
 		return err
 	}
-	// Ingest. What could be read is learned from even when another file could not.
+	// Ingest. One unreadable file does not stop the others.
 	kept, ingestErr := w.ingest(ctx, files, format)
 	if err := ctx.Err(); err != nil {
 		return err
@@ -158,7 +158,7 @@ func runBackfill(ctx context.Context, env *Env, o backfillOptions, model modelCh
 		if env.JSON {
 			return w.answer(res, nil, b.Found)
 		}
-		env.Say("a transcript that lies elsewhere can be named: reverie learn FILE")
+		env.Say("to learn from a transcript elsewhere: reverie learn FILE")
 		return nil
 	}
 	names, err := l.Pending(ctx)
@@ -183,7 +183,7 @@ func runBackfill(ctx context.Context, env *Env, o backfillOptions, model modelCh
 			return err
 		}
 		if len(unread) > 0 {
-			env.Say("%s not read by the model yet: it does so in the background, or now: reverie reflect --pending", term.Count(len(unread), "session is", "sessions are"))
+			env.Say("%s not read by the model yet: the background job does it; to do it now: reverie reflect --pending", term.Count(len(unread), "session is", "sessions are"))
 		}
 	}
 	return w.answer(res, b.Sessions, b.Found)
@@ -224,7 +224,7 @@ func (w *workspace) tellLearned(res *learn.Result) {
 		}
 		note := string(o.How)
 		if o.Memory.Branch != "" {
-			note += "; on " + record.ParseSide(o.Memory.Branch).Name + " until that lands"
+			note += "; on " + record.ParseSide(o.Memory.Branch).Name + " until it lands"
 		}
 		w.line("+", term.Green, o.Memory, note)
 	}
@@ -237,7 +237,7 @@ func (w *workspace) tellLearned(res *learn.Result) {
 	}
 	nothing := ""
 	if len(accepted) == 0 && len(rest) == 0 {
-		nothing = "nothing worth keeping was found, which is the usual answer"
+		nothing = "nothing worth keeping was found, as usual"
 		if res.Reflections == 0 {
 			nothing = "nothing new"
 		}
@@ -245,7 +245,7 @@ func (w *workspace) tellLearned(res *learn.Result) {
 	switch {
 	case all > 0 && w.Asker() != "":
 		if nothing == "" {
-			nothing = "nothing is accepted"
+			nothing = "nothing was accepted"
 		}
 		w.env.Say("%s in a shell of %s: %s for a person; next, in a terminal of their own: reverie review", nothing, w.Asker(), waits(all))
 	case all > 0 && nothing != "":

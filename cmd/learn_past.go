@@ -35,7 +35,7 @@ func (w *workspace) lookBack(ctx context.Context, o backfillOptions) (*ingest.Pa
 	q := past.Query{}
 	for _, name := range o.agents {
 		if !slices.Contains(past.Agents(), name) {
-			return nil, exit.Usage("it is one of "+strings.Join(past.Agents(), ", "), "%q is no agent whose sessions can be found", name)
+			return nil, exit.Usage("it is one of "+strings.Join(past.Agents(), ", "), "%q is not an agent whose sessions learn can find", name)
 		}
 		q.Agents = append(q.Agents, name)
 	}
@@ -44,7 +44,7 @@ func (w *workspace) lookBack(ctx context.Context, o backfillOptions) (*ingest.Pa
 		return nil, err
 	}
 	if o.limit < 0 {
-		return nil, exit.Usage("give a number of sessions", "--limit wants 1 or more")
+		return nil, exit.Usage("give a number of sessions", "--limit must be 1 or more")
 	}
 	return w.ingester().LookBack(ctx, q, o.limit)
 }
@@ -76,7 +76,7 @@ func (w *workspace) tellFound(found []ingest.Found) {
 			looked = append(looked, place)
 		}
 	}
-	w.env.Say("no session that an agent kept of this repository was found; looked in %s", strings.Join(looked, ", "))
+	w.env.Say("no agent session of this repository was found; searched %s", strings.Join(looked, ", "))
 }
 
 func megabytes(n int64) string {
@@ -86,7 +86,7 @@ func megabytes(n int64) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 }
 
-// maxFresh is how many sessions a dry run names.
+// maxFresh bounds the sessions that a dry run names.
 const maxFresh = 15
 
 // tellFresh lists what would be learned from.

@@ -38,8 +38,8 @@ func pastSessions(t *testing.T, dir string, n int) {
 	}
 }
 
-// A learn that is killed when some of many sessions are learned from loses nothing: the next one
-// goes on, and what is known in the end is what one that nobody killed knows.
+// A learn killed between sessions loses nothing: the next one continues, and the final memory is
+// the same as without a kill.
 func TestKilledLearnGoesOn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -88,7 +88,7 @@ func TestKilledLearnGoesOn(t *testing.T) {
 	}
 }
 
-// journal is where the journal is; empty before it is there.
+// journal returns the tip of the journal, or "" before it exists.
 func journal(r *testrepo.Repo) string {
 	cmd := exec.Command("git", "rev-parse", "-q", "--verify", clone.JournalRef)
 	cmd.Dir = r.Dir
@@ -115,8 +115,8 @@ func TestLearnIsToldOnOneScreen(t *testing.T) {
 	}
 }
 
-// Sessions of OpenCode come out of its database while it has it open; a sub-agent's keeps its
-// parent, and what it was told is nobody's word.
+// Sessions come out of OpenCode's database while OpenCode has it open. A sub-agent's session keeps
+// its parent, and its prompt counts as no person's words.
 func TestLearnReadsOpenCodesDatabase(t *testing.T) {
 	r := testrepo.New(t)
 	r.Run("commit", "--allow-empty", "-qm", "one")

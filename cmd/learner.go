@@ -91,9 +91,9 @@ func (w *workspace) tellLearning(n inbox.Note) {
 	case inbox.Landed:
 		env.Say("landed   %s of a side branch: now everywhere", term.Count(int(n), "statement", "statements"))
 	case inbox.Abandoned:
-		env.Say("branch   %s of a side branch that is gone or was given up: reverie review", term.Count(int(n), "statement", "statements"))
+		env.Say("branch   %s of a deleted or abandoned side branch: reverie review", term.Count(int(n), "statement", "statements"))
 	case dreams.Dreamed:
-		env.Say("dream    %s: %s new, %d borne out, %d set aside", term.Count(n.Reflections, "reflection", "reflections"), term.Count(n.Proposed, "operation", "operations"), n.BorneOut, len(n.Notes))
+		env.Say("dream    %s: %s new, %d confirmed, %d set aside", term.Count(n.Reflections, "reflection", "reflections"), term.Count(n.Proposed, "operation", "operations"), n.BorneOut, len(n.Notes))
 		w.tellStated(n.Written)
 	case dreams.Asked:
 		w.tellConsidered(n.Model, n.Considered)
@@ -128,13 +128,13 @@ func (w *workspace) tellReadingNote(n inbox.Note) {
 			env.Say("reflect  %s: %v", n.Session, n.Err)
 		}
 	case learn.GaveUp:
-		env.Warn("%s gives nothing usable: %v", n.Model, n.Err)
+		env.Warn("%s gives no usable answer: %v", n.Model, n.Err)
 	case learn.NotAsked:
-		env.Warn("the model is not asked any more: %v", n.Err)
+		env.Warn("the model is no longer asked: %v", n.Err)
 	case learn.NoRoom:
 		env.Say("reflect  %s: %s had no room in %s", n.Session, term.Count(n.Events, "event", "events"), term.Count(n.Parts, "question", "questions"))
 	case learn.Spent:
-		env.Warn("%v; what is left waits for tomorrow", n.Err)
+		env.Warn("%v; the rest waits for tomorrow", n.Err)
 	}
 }
 

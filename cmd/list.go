@@ -44,11 +44,11 @@ func runList(ctx context.Context, env *Env, o listOptions) error {
 		switch {
 		case len(found) > 0:
 		case o.kind != "":
-			env.Say("nothing of this kind is known yet")
+			env.Say("no memories of this kind yet")
 		case o.all:
-			env.Say("nothing is known yet")
+			env.Say("no memories yet")
 		default:
-			env.Say("nothing is known yet; --all lists what was retired, too")
+			env.Say("no memories yet; --all lists retired ones")
 		}
 		for _, m := range found {
 			if err := w.tell(m, standings(m)); err != nil {
@@ -95,7 +95,7 @@ func (w *workspace) line(mark, colour string, m record.Memory, note string) {
 	w.env.Hit(hitOf(mark, colour, m, note))
 }
 
-// hitOf is what line draws.
+// hitOf returns the hit that line draws.
 func hitOf(mark, colour string, m record.Memory, note string) term.Hit {
 	h := term.Hit{Mark: mark, Colour: colour, ID: m.ID, Kind: string(m.Kind), Statement: m.Text, Remarks: note}
 	for _, v := range m.Variants {

@@ -30,7 +30,7 @@ func logCommand(env *Env) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 {
-				return exit.Usage("", "log wants at most one id")
+				return exit.Usage("", "log takes at most one id")
 			}
 			return env.Paged(c.Context, func() error { return runLog(c.Context, env, c.Args().First(), o) })
 		},
@@ -62,7 +62,7 @@ func runLog(ctx context.Context, env *Env, id string, o logOptions) error {
 	return w.show(ctx, hang, append(append(args, ref, "--"), path...)...)
 }
 
-// subjectAt is where a subject stands in a line, with ids as long as git shortens them to at first.
+// subjectAt is the column of a subject, with ids in git's shortest form.
 const subjectAt = len("0123456 2006-01-02 ")
 
 // logFormat gives logFields texts a commit, each ended by NUL, which none of them can hold; -z ends

@@ -32,7 +32,7 @@ func TestLogJSONTellsEveryCommit(t *testing.T) {
 	}
 }
 
-// What git has to say about a failure is told.
+// A failure is reported in git's words.
 func TestLogJSONFailsInTheWordsOfGit(t *testing.T) {
 	r := testrepo.New(t)
 	answer(t, r.Dir, "", "init")

@@ -69,7 +69,7 @@ func (w *workspace) tellLoopNote(n plan.Note) {
 	case loop.Lacks:
 		env.Warn("the %s is given no memories: %v", n.Reader, n.Err)
 	case loop.Stays:
-		env.Warn("its work tree stays: %v; then: reverie loop cancel %s --remove-worktree", n.Err, n.Loop)
+		env.Warn("its work tree stays: %v; to remove it then: reverie loop cancel %s --remove-worktree", n.Err, n.Loop)
 	case plan.Removed:
 		const most = 20
 		for _, gone := range n[:min(len(n), most)] {
@@ -79,7 +79,7 @@ func (w *workspace) tellLoopNote(n plan.Note) {
 			env.Warn("removed %d more like these", len(n)-most)
 		}
 	case loop.Interrupted:
-		env.Say("what the iteration has made by now is kept; to go on: reverie loop resume %s", n.Loop)
+		env.Say("the iteration's work is kept; to continue: reverie loop resume %s", n.Loop)
 	case loop.NotIngested:
 		env.Warn("sessions of the loop's agents wait: %v", n.Err)
 	case loop.NotLearned:
@@ -127,7 +127,7 @@ func (w *workspace) tellLoopEnd(ctx context.Context, s worktree.State) error {
 		if !w.env.JSON {
 			w.env.Print("%s\n", branch)
 		}
-		w.env.Say("loop %s is done after %s; look at it: git diff %.12s...%s", s.Name, term.Count(s.Iteration, "iteration", "iterations"), s.Base, branch)
+		w.env.Say("loop %s is done after %s; to see the change: git diff %.12s...%s", s.Name, term.Count(s.Iteration, "iteration", "iterations"), s.Base, branch)
 		if s.InPlace == "" {
 			w.env.Say("to take it: git merge %s; then: reverie loop remove %s, git branch -d %s", branch, s.Name, branch)
 		}

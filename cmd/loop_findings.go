@@ -52,7 +52,7 @@ func runLoopFindings(ctx context.Context, w *workspace, name string, o loopFindi
 		return err
 	}
 	if o.reason != "" {
-		return exit.Usage("reverie loop findings NAME --waive ID --reason WHY", "--reason: of which finding?")
+		return exit.Usage("reverie loop findings NAME --waive ID --reason WHY", "--reason needs --waive")
 	}
 	env, open := w.env, false
 	for _, f := range l.Findings {
@@ -72,7 +72,7 @@ func runLoopFindings(ctx context.Context, w *workspace, name string, o loopFindi
 		}
 	}
 	if open {
-		env.Say("to settle one that is to stay: reverie loop findings %s --waive ID --reason WHY", l.State.Name)
+		env.Say("to waive one: reverie loop findings %s --waive ID --reason WHY", l.State.Name)
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func loopOutputCommand(env *Env) *cli.Command {
 			if words[1] != "" {
 				var err error
 				if n, err = strconv.Atoi(words[1]); err != nil || n < 1 {
-					return exit.Usage("reverie loop output NAME 2", "%s: no number of an iteration", words[1])
+					return exit.Usage("reverie loop output NAME 2", "%s is not the number of an iteration", words[1])
 				}
 			}
 			return runLoopOutput(c.Context, w, words[0], n)

@@ -40,7 +40,7 @@ func loopRemoveCommand(env *Env) *cli.Command {
 // runLoopRemove removes the records of a loop that has ended. Its branch stays.
 func runLoopRemove(ctx context.Context, w *workspace, name string, yes bool) error {
 	if name == "" {
-		return exit.Usage("'reverie loop status' lists them", "loop remove wants the name of a loop")
+		return exit.Usage("'reverie loop status' lists them", "loop remove takes the name of a loop")
 	}
 	r, err := w.loops().Removal(ctx, name)
 	if err != nil {
@@ -54,7 +54,7 @@ func runLoopRemove(ctx context.Context, w *workspace, name string, yes bool) err
 	}
 	question := "Remove these? The branch " + r.Branch + " stays."
 	if r.Foreign {
-		question = "It was not begun here. Remove its record?"
+		question = "It was not started here. Remove its record?"
 	}
 	if !yes && !w.env.Ask(question, "n") {
 		return exit.New(exit.NeedsPerson, errors.New("loop remove: nothing was removed"), "to go ahead: reverie loop remove "+r.Name+" --yes")
@@ -64,7 +64,7 @@ func runLoopRemove(ctx context.Context, w *workspace, name string, yes bool) err
 		return err
 	}
 	if left != "" {
-		w.env.Say("%s stays, with what a loop of that name left; to remove it, too: reverie loop remove %s", left, r.Name)
+		w.env.Say("%s stays, with the files of a loop of that name; to remove it too: reverie loop remove %s", left, r.Name)
 	}
 	if w.env.JSON {
 		return w.env.Object(loopRemovedJSON{r.Name, r.Branch, r.Refs})

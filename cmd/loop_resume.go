@@ -34,7 +34,7 @@ func runLoopResume(ctx context.Context, w *workspace, name string, o plan.Choice
 	case detach:
 		return w.detachLoop(ctx, c)
 	default:
-		w.env.Say("%s: iteration %d goes on", c.State.Phase, c.State.Iteration)
+		w.env.Say("%s: iteration %d continues", c.State.Phase, c.State.Iteration)
 	}
 	return w.carryLoop(ctx, c)
 }

@@ -77,7 +77,7 @@ func (w *workspace) detachLoop(ctx context.Context, c *loop.Claim) error {
 	if ended != nil {
 		w.env.Say("loop %s is %s", name, loopPhase(*ended))
 	} else {
-		w.env.Say("loop %s goes on in the background; look at it: reverie loop status %s --watch", name, name)
+		w.env.Say("loop %s continues in the background; to watch it: reverie loop status %s --watch", name, name)
 	}
 	if w.env.JSON {
 		return w.env.Object(map[string]string{"name": name, "branch": strings.TrimPrefix(c.State.Branch, "refs/heads/")})

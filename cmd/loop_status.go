@@ -103,7 +103,7 @@ func (w *workspace) tellSpoilt(bad []status.Spoilt) error {
 	}
 	name := term.Visible(bad[0].Name)
 	return exit.New(exit.Failed, fmt.Errorf("%s cannot be read", term.Count(len(bad), "loop", "loops")),
-		"to take a record away: git update-ref -d "+worktree.Refs+name+"; then what else is kept of it: reverie loop remove "+name)
+		"to remove a record: git update-ref -d "+worktree.Refs+name+"; then the rest of it: reverie loop remove "+name)
 }
 
 // loopLine describes a loop in one line.
@@ -121,14 +121,14 @@ func loopCells(j status.Status) []string {
 	}
 	switch {
 	case j.Foreign:
-		cells = append(cells, "not begun here")
+		cells = append(cells, "not started here")
 	case j.Phase.Over() || j.Holder != nil:
 	case j.Unseen != "":
-		cells = append(cells, "a commit waits to be looked at")
+		cells = append(cells, "a commit waits to be checked")
 	case j.Waits():
 		cells = append(cells, "waits for a commit")
 	default:
-		cells = append(cells, "nobody carries it on")
+		cells = append(cells, "no process runs it")
 	}
 	return cells
 }
@@ -165,7 +165,7 @@ func (w *workspace) tellLoop(ctx context.Context, j status.Status, between func(
 	}
 	row("errors", fmt.Sprintf("%d of %d, %s of %d", j.Errors, j.Settings.MaxErrors, term.Count(j.Stalls, "stall", "stalls"), j.Settings.MaxStalls))
 	if j.Foreign {
-		row("process", "none: "+worktree.ErrForeign.Error()+"; to take its record away: reverie loop remove "+j.Name)
+		row("process", "none: "+worktree.ErrForeign.Error()+"; to remove its record: reverie loop remove "+j.Name)
 	} else if j.Holder == nil && !j.Phase.Over() {
 		row("process", w.loopNext(ctx, j, ""))
 	}
@@ -193,13 +193,13 @@ func (w *workspace) loopNext(ctx context.Context, j status.Status, in string) st
 	wakes := loop.Wakes(ctx, w.Reader)
 	if !j.ByHand() || j.Phase != worktree.Coding {
 		if j.Phase == worktree.Coding && j.Settings.Sandbox == config.Off && wakes {
-			return "nobody carries it on: " + resume + ", or a commit in its work tree, which ends the iteration"
+			return "no process runs it: " + resume + ", or a commit in its work tree, which ends the iteration"
 		}
-		return "nobody carries it on: " + resume
+		return "no process runs it: " + resume
 	}
 	branch := strings.TrimPrefix(j.Branch, "refs/heads/")
 	if j.Unseen != "" {
-		return fmt.Sprintf("commit %.12s on %s waits to be looked at: %s", j.Unseen, branch, resume)
+		return fmt.Sprintf("commit %.12s on %s waits to be checked: %s", j.Unseen, branch, resume)
 	}
 	wait := "it waits for a commit on " + branch
 	if in != "" {
@@ -212,9 +212,9 @@ func (w *workspace) loopNext(ctx context.Context, j status.Status, in string) st
 	case w.Settings.Config.Background == config.Off:
 		return wait + "; then: " + resume + " (learn.background is off)"
 	case err != nil || hooks.Avoid != "" || hooks.Tool != "":
-		return wait + "; then: " + resume + " (it goes on by itself once git's post-commit hook calls Reverie: 'reverie init --git-hooks' says what to add to it)"
+		return wait + "; then: " + resume + " (it continues by itself once git's post-commit hook calls Reverie: 'reverie init --git-hooks' prints the line to add)"
 	}
-	return wait + "; then: " + resume + " (after 'reverie init --git-hooks' it goes on by itself)"
+	return wait + "; then: " + resume + " (after 'reverie init --git-hooks' it continues by itself)"
 }
 
 // since says for how long a phase has run, and for how long it has been silent.

@@ -12,7 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 )
 
-// patience is how long after the first interrupt a command may take to come to a safe place.
+// patience is the time from the first interrupt until a command has to stop.
 const patience = 2 * time.Second
 
 // Main runs the command line and returns the exit code. The first interrupt asks the command
@@ -22,7 +22,8 @@ func Main(args []string) int {
 	if len(args) > 1 && args[1] == "hook" && !slices.ContainsFunc(args[2:], isHelp) {
 		return hookProcess(args[2:])
 	}
-	if len(args) > 2 && args[1] == "sandbox" && args[2] == "forward" { // inside a container, where signals are for the command
+	// inside a container, where signals are for the command
+	if len(args) > 2 && args[1] == "sandbox" && args[2] == "forward" {
 		return sandboxForward(args[3:])
 	}
 	collectLate()

@@ -16,8 +16,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// What is pasted is long: its beginning is looked for, to the end of a word, and the answer says
-// so.
+// A long query is cut at the end of a word, and the answer says so.
 func TestLongQueriesAreCut(t *testing.T) {
 	r := testrepo.New(t)
 	answer(t, r.Dir, "", "remember", "Use pnpm, never npm")
@@ -35,7 +34,7 @@ func TestLongQueriesAreCut(t *testing.T) {
 	}
 }
 
-// What is about the files that an agent works on comes first, however it names them.
+// Memories about the files that an agent works on come first, however it names them.
 func TestFilesOfAnAgentCount(t *testing.T) {
 	r := testrepo.New(t)
 	r.Write("web/app.ts", "x")
@@ -110,8 +109,8 @@ func TestAnswersNameArguments(t *testing.T) {
 	}
 }
 
-// Where the statement does not answer a query, what does is shown; what is said about the search
-// stands behind what was found.
+// If the statement does not answer a query, the passage that does is shown. Notes about the search
+// follow the hits.
 func TestFoundShowsWhatAnswers(t *testing.T) {
 	r := testrepo.New(t)
 	answer(t, r.Dir, "", "remember", "Pods are listed on the wiki")

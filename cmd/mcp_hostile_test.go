@@ -14,7 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// What somebody else wrote is given by no tool, and no answer says how to get at it.
+// No tool returns a stranger's memories, and no answer says how to get at them.
 func TestToolsKeepBackWhatIsForeign(t *testing.T) {
 	r := testrepo.New(t)
 	answer(t, r.Dir, "", "remember", "We deploy on Tuesdays")
@@ -107,8 +107,8 @@ func TestManyCallsAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-// A repository that is made anew while it is served is another one: nothing of the old one is
-// answered.
+// A repository recreated while it is served is another one: no answer contains anything of the old
+// one.
 func TestServerSeesARepositoryMadeAnew(t *testing.T) {
 	r := testrepo.New(t)
 	answer(t, r.Dir, "", "remember", "Use pnpm, never npm")
@@ -158,8 +158,8 @@ func TestReadOnlyServerRefusesWrites(t *testing.T) {
 	}
 }
 
-// Whatever a memory says, and whatever it is filed under, an answer is one element, and no terminal
-// or reader is deceived by it.
+// An answer is one element, whatever a memory says and wherever it is filed. It deceives no
+// terminal and no reader.
 func TestNothingStoredBreaksTheFrame(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -197,7 +197,7 @@ func TestNothingStoredBreaksTheFrame(t *testing.T) {
 	}
 	check("recall", fields{"query": "pnpm body", "limit": 20})
 	check("context", fields{})
-	// What an agent itself says comes back harmless too.
+	// An agent's own words come back harmless, too.
 	for _, e := range evil {
 		text, _ := callTool(t, s, "recall", fields{"query": `"` + e + ` nowhere"`})
 		if strings.Count(text, "</reverie-memory>") > 1 || strings.Contains(text, "<system-reminder") || strings.ContainsAny(text, "\x1b\x07\u202e") {

@@ -7,8 +7,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// What one session notes another one reads, as data that cannot end its element, and a dash is a
-// value like any other.
+// One session reads the notes of another as data that cannot end its element. A dash is a value
+// like any other.
 func TestToolsHandNotesOn(t *testing.T) {
 	r := testrepo.New(t)
 	answer(t, r.Dir, "", "init")

@@ -162,7 +162,7 @@ func TestToolsAreFewAndDescribed(t *testing.T) {
 	}
 }
 
-// What the schemas refuse the tools refuse, and what they let through is decoded.
+// The tools refuse exactly the arguments that their schemas refuse, and decode the others.
 func TestToolsHoldTheirSchemas(t *testing.T) {
 	r := testrepo.New(t)
 	answer(t, r.Dir, "", "remember", "Use pnpm")
@@ -237,7 +237,7 @@ func TestToolsHoldTheirSchemas(t *testing.T) {
 			t.Errorf("%s %.80s: %s", c.tool, data, text)
 		}
 	}
-	// What no schema says.
+	// These rules are in no schema.
 	for _, c := range []struct {
 		tool string
 		args fields
@@ -267,8 +267,8 @@ func TestToolsHoldTheirSchemas(t *testing.T) {
 	}
 }
 
-// What an agent asks for waits, says whose it is, and changes nothing, also where the settings let
-// agents decide.
+// An agent's request waits, names the agent, and changes nothing, even if the settings let agents
+// decide.
 func TestToolsOnlyAsk(t *testing.T) {
 	r := testrepo.New(t)
 	answer(t, r.Dir, "", "remember", "-k", "convention", "Use pnpm, never npm")
@@ -343,8 +343,8 @@ func TestForgetByToolIsAccepted(t *testing.T) {
 	}
 }
 
-// What is stored reaches an agent in one element that nothing inside it ends, within its bounds;
-// what is cut is said.
+// A stored text reaches an agent in one element that it cannot end, within bounds. Cuts are
+// reported.
 func TestAnswersAreFramedAndBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -372,7 +372,7 @@ func TestAnswersAreFramedAndBounded(t *testing.T) {
 	}
 }
 
-// What is withheld from agents is given by no tool; what waits is none's.
+// No tool returns withheld memories or pending operations.
 func TestToolsGiveNothingWithheld(t *testing.T) {
 	r := testrepo.New(t)
 	answer(t, r.Dir, "", "remember", "Use pnpm in web")
@@ -398,7 +398,7 @@ func TestToolsGiveNothingWithheld(t *testing.T) {
 	}
 }
 
-// What a session was given is noted, so that it is not given by a prompt again.
+// Memories given to a session are recorded, so that a prompt does not give them again.
 func TestToolsNoteWhatTheyGive(t *testing.T) {
 	r := testrepo.New(t)
 	id := parsed[memoryJSON](t, answer(t, r.Dir, "", "remember", "Use pnpm, never npm"))[0].ID
@@ -423,7 +423,7 @@ func TestToolsNoteWhatTheyGive(t *testing.T) {
 	}
 }
 
-// Where there is nothing to serve the tools say so, and the server stays.
+// With nothing to serve, the tools say so and the server stays.
 func TestServerOutlivesItsRepository(t *testing.T) {
 	dir := t.TempDir()
 	testrepo.Isolate(t)
@@ -479,7 +479,8 @@ func TestCancelledCallEnds(t *testing.T) {
 			}
 		})
 	}
-	time.Sleep(100 * time.Millisecond) // most have begun; a cancelled call that has not is none the less cancelled
+	// most have begun; a call that has not is cancelled as well
+	time.Sleep(100 * time.Millisecond)
 	cancel()
 	all.Wait()
 	// The client tells the server in the background; until the server has said that it gave a call up,

@@ -50,7 +50,7 @@ func newWire(t testing.TB, dir string) *wire {
 	return w
 }
 
-// message is what the tests look at in a server's line.
+// message holds the parts of a server's line that the tests look at.
 type message struct {
 	ID     any
 	Error  *struct{ Code int }
@@ -112,8 +112,8 @@ func recallOf(id int) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"recall","arguments":{"query":"pnpm"},%s}}`+"\n", id, newEra)
 }
 
-// A shell pipes calls in and closes the input at once: each is answered, also one that waits for
-// somebody's lock.
+// A shell pipes calls in and closes the input at once. Each call is answered, also one that waits
+// for a lock.
 func TestEveryCallIsAnsweredWhenTheInputEnds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -177,8 +177,7 @@ func TestCancellationBeforeTheCallBegins(t *testing.T) {
 	}
 }
 
-// Whatever lines come, the server stands: it answers the ping behind them, with nothing but
-// messages on its output.
+// The server survives any lines: it answers the ping behind them, and prints only messages.
 func FuzzServerStands(f *testing.F) {
 	for _, line := range []string{
 		"garbage", `[`, `{"jsonrpc":"2.0"}`, `{"jsonrpc":"2.0","id":null,"method":"tools/call"}`, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":null}`,

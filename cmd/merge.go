@@ -21,7 +21,7 @@ func mergeCommand(env *Env) *cli.Command {
 		ArgsUsage: "REF",
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
-				return exit.Usage("reverie merge origin/reverie/memory", "merge wants one branch, ref or commit")
+				return exit.Usage("reverie merge origin/reverie/memory", "merge takes one branch, ref or commit")
 			}
 			return runMerge(c.Context, env, c.Args().First())
 		},
@@ -42,7 +42,7 @@ func runMerge(ctx context.Context, env *Env, rev string) error {
 	if clone.NoMemory(err) {
 		if _, rerr := w.Repo.ReadRef(ctx, "refs/remotes/origin/"+w.Branch()); rerr == nil {
 			return exit.New(exit.NoStore, fmt.Errorf("%w: this clone only reads origin/%s", err, w.Branch()),
-				"take origin's over first, then merge: reverie init")
+				"adopt origin's branch first, then merge: reverie init")
 		}
 	}
 	if err != nil {
@@ -61,7 +61,7 @@ func runMerge(ctx context.Context, env *Env, rev string) error {
 func (w *workspace) tellMerged(m share.Merged) {
 	switch gitstore.Way(m.Way) {
 	case gitstore.Nothing:
-		w.env.Print("everything of %s is here already\n", term.Visible(m.From))
+		w.env.Print("everything in %s is already here\n", term.Visible(m.From))
 		return
 	case gitstore.Adopted:
 		w.env.Print("%s has the same memories: took its history, kept ours in %s\n", term.Visible(m.From), m.Backup)
@@ -70,10 +70,10 @@ func (w *workspace) tellMerged(m share.Merged) {
 	}
 	w.env.tellOverruled(m.Overruled)
 	for _, path := range m.Dropped {
-		w.env.Warn("both sides changed %s; one text was kept, the other is in history: reverie log", path)
+		w.env.Warn("both sides changed %s; one text was kept, and the other is in history: reverie log", path)
 	}
 	if len(m.Contested) > 0 {
-		w.env.Print("%s: both sides changed the text, and both texts stand; next: reverie conflicts\n", term.Count(len(m.Contested), "memory is contested", "memories are contested"))
+		w.env.Print("%s: both sides changed the text, and both texts were kept; next: reverie conflicts\n", term.Count(len(m.Contested), "memory is contested", "memories are contested"))
 	}
 }
 
@@ -103,11 +103,11 @@ func (env *Env) tellOverruled(all []record.Overruled) {
 		why, next := "retired: "+term.OneLine(o.Why, 100), "reverie edit "+o.ID[:8]+" --status active"
 		switch {
 		case o.Gone:
-			why, next = "its file was taken away", "reverie remember TEXT"
+			why, next = "its file was removed", "reverie remember TEXT"
 		case o.Why == "":
 			why = "retired"
 		}
-		env.tellRow("changed here", "%s  %s  (%s); to bring it back: %s", o.ID[:8], term.OneLine(o.Text, 100), why, next)
+		env.tellRow("changed here", "%s  %s  (%s); to restore it: %s", o.ID[:8], term.OneLine(o.Text, 100), why, next)
 	}
 	if more := len(all) - maxOverruled; more > 0 {
 		env.tellRow("", "and %d more that were changed here: reverie list --all", more)

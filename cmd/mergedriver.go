@@ -21,7 +21,7 @@ func mergeDriverCommand(env *Env) *cli.Command {
 			"The result replaces OURS. It needs no repository.",
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 4 {
-				return exit.Usage("git config merge.reverie.driver 'reverie merge-driver %O %A %B %P'", "merge-driver wants the three files and the path that git gives it")
+				return exit.Usage("git config merge.reverie.driver 'reverie merge-driver %O %A %B %P'", "merge-driver takes the three files and the path from git")
 			}
 			a := c.Args()
 			return runMergeDriver(env, a.Get(0), a.Get(1), a.Get(2), a.Get(3))
@@ -46,7 +46,7 @@ func runMergeDriver(env *Env, base, ours, theirs, path string) error {
 		return err
 	}
 	if dropped && !bytes.Equal(texts[1], texts[2]) {
-		return exit.New(exit.Negative, fmt.Errorf("%s: the two texts cannot stand beside each other in one file", path), "choose one of them, as after any conflict of git")
+		return exit.New(exit.Negative, fmt.Errorf("%s: one file cannot hold both texts", path), "choose one, as with any git conflict")
 	}
 	return os.WriteFile(env.path(ours), merged, 0o644)
 }

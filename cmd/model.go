@@ -15,8 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// modelChoice is what a command's flags say about the model. The zero value leaves it to the
-// settings.
+// modelChoice holds the flags about the model. The zero value leaves it to the settings.
 type modelChoice struct {
 	name string
 	none bool
@@ -46,12 +45,12 @@ func (m modelChoice) asked() string {
 
 // modelForbidden is the error where a team lets no model read what is here.
 func (w *workspace) modelForbidden() error {
-	return exit.New(exit.NeedsPerson, fmt.Errorf("%s:reverie.toml lets no model read this repository's sessions", w.Branch()), "")
+	return exit.New(exit.NeedsPerson, fmt.Errorf("%s:reverie.toml forbids models to read this repository's sessions", w.Branch()), "")
 }
 
-// model is the model to ask, with the prompts for it; nil where none is wanted, or where the one of
-// the settings does not answer, which is said. name is what a person asked for, "" for what the
-// settings say. One that was asked for and cannot be had is an error.
+// model returns the model to ask, with its prompts. It is nil if none is wanted, or if the
+// configured one does not answer, which is reported. name comes from a person, or is "" for the
+// settings. A named model that cannot be had is an error.
 func (w *workspace) model(ctx context.Context, name string) (*prompts.Model, prompts.Set, error) {
 	if err := w.Narrow(ctx); err != nil {
 		return nil, prompts.Set{}, err

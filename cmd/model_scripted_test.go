@@ -12,8 +12,8 @@ import (
 	"github.com/reverie-memory/reverie/prompts"
 )
 
-// answered is reverie with a model that gives the answers of a file, one a line: reverie-answered
-// FILE ARG…. A line "-" is no answer. What it was asked is appended to FILE.asked.
+// answered is reverie with a model that reads its answers from a file, one a line: reverie-answered
+// FILE ARG…. A line "-" is no answer. The questions are appended to FILE.asked.
 func answered(args []string) int {
 	text, err := os.ReadFile(args[1])
 	if err != nil {

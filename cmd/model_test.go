@@ -29,12 +29,12 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// ollamaServer speaks as much of Ollama's protocol as Reverie uses, and answers what a function
-// says. What a real server and a real model do is shown by internal/ollama's tests and by those of
-// e2e.
+// ollamaServer speaks the part of Ollama's protocol that Reverie uses, and answers with a function.
+// The tests of internal/ollama and of e2e cover a real server and a real model.
 type ollamaServer struct {
 	*httptest.Server
-	answer func(asked ollamaQuestion) string // the text of the answer; it is sent as it is, whatever it is
+	// answer returns the text of the answer, which is sent unchanged.
+	answer func(asked ollamaQuestion) string
 
 	mu    sync.Mutex
 	what  func(is string) string // "" but for what is odd about this server; see ollamaCmd
@@ -141,7 +141,7 @@ func newOllama(answer func(ollamaQuestion) string) *ollamaServer {
 	return s
 }
 
-// odd is what is odd about the server now.
+// odd switches the server to the named fault.
 func (s *ollamaServer) odd(is string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -248,7 +248,7 @@ func TestSchemasAreSafe(t *testing.T) {
 	}
 }
 
-// What is about one question says nothing about the next; what is about the server ends the pass.
+// An error about one question says nothing about the next; an error of the server ends the pass.
 func TestBadAnswer(t *testing.T) {
 	s := newOllama(func(ollamaQuestion) string { return "{}" })
 	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
@@ -290,7 +290,7 @@ func TestBadAnswer(t *testing.T) {
 	}
 }
 
-// heard is what several goroutines said.
+// heard collects the words of several goroutines.
 type heard struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -343,7 +343,7 @@ func TestWatched(t *testing.T) {
 					}
 					return
 				}
-				line := "tiny:latest reads the question, 12s"
+				line := "tiny:latest is reading the question, 12s"
 				if !strings.Contains(said, "\r"+line) || !strings.Contains(said, "\rtiny:latest: 7 tokens in 13s") || !strings.HasSuffix(said, "\r"+strings.Repeat(" ", len(line))+"\r") {
 					t.Errorf("%q", said)
 				}

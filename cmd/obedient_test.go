@@ -21,8 +21,8 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// plantedSession is a line of reflect/testdata/adversary.jsonl: a session in which somebody planted
-// a text for whatever model reads it, and the answer of a model that does as the text says.
+// plantedSession is a line of reflect/testdata/adversary.jsonl: a session with a text planted for
+// the model that reads it, and the answer of a model that obeys the text.
 type plantedSession struct {
 	Name    string
 	Session transcript.Session
@@ -62,7 +62,7 @@ var greedy = []string{
 	`{"verdict":"keep","why":"","keep":"m1","text":"","body":""}`,
 }
 
-// inCommit is where a context says of which commit it is.
+// inCommit matches the commit that a context names.
 var inCommit = regexp.MustCompile(` commit="[0-9a-f]*"`)
 
 // TestObedientModelChangesNothingAlone has a model do whatever a session tells it to, over all

@@ -43,11 +43,11 @@ func (env *Env) open(ctx context.Context) (*workspace, error) {
 func (w *workspace) tellNote(n reader.Note) {
 	switch n.About {
 	case reader.Doubted:
-		w.env.Warn("%v; all that nobody approved is withheld", n.Err)
+		w.env.Warn("%v; all unapproved memories are withheld", n.Err)
 	case reader.Unindexed:
 		if w.env.Verbose && !w.told[n.Err.Error()] {
 			w.told[n.Err.Error()] = true
-			w.env.Warn("%v; whoever searches next indexes the same again", n.Err)
+			w.env.Warn("%v; the next search indexes it again", n.Err)
 		}
 	case reader.Unreadable:
 		w.tellPassedOver(n.Files)

@@ -5,9 +5,9 @@ import (
 	"runtime/debug"
 )
 
-// collectLate lets garbage lie until there are some 32 MB, which most commands never have: they
-// live for milliseconds. Who lives longer collects it at twice what is held from then on. Saying so
-// stops and starts all of the program, which a hook that only keeps an event has no need of.
+// collectLate delays garbage collection until some 32 MB, which most commands never reach: they
+// live for milliseconds. From then on, a longer process collects at twice its live data. The
+// setting stops and starts the whole program, so a hook that only keeps an event leaves it out.
 func collectLate() {
 	debug.SetGCPercent(800) // of the 4 MB that are held at least
 	runtime.AddCleanup(new([16]byte), func(percent int) { debug.SetGCPercent(percent) }, 200)
@@ -22,7 +22,8 @@ func withRoom[T any](fn func() T) T {
 	return fn()
 }
 
-// makeRoom has a large frame, for which the stack grows at once, and does not write to it when text is empty.
+// makeRoom has a large frame, so that the stack grows at once. It does not write to the frame if
+// text is empty.
 //
 //go:noinline
 func makeRoom(text string) string {

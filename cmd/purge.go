@@ -43,10 +43,10 @@ func purgeCommand(env *Env) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 || c.NArg() == 0 && o.push == "" {
-				return exit.Usage(`quote it: reverie purge "two words"`, "purge wants one text or one id")
+				return exit.Usage(`quote it: reverie purge "two words"`, "purge takes one text or one id")
 			}
 			if o.What = c.Args().First(); c.NArg() == 1 && o.What == "" {
-				return exit.Usage("", "an empty text is everywhere")
+				return exit.Usage("", "an empty text matches everything")
 			}
 			return runPurge(c.Context, env, o)
 		},
@@ -92,7 +92,7 @@ func runPurge(ctx context.Context, env *Env, o purgeOptions) error {
 			return err
 		}
 		if o.What == "" {
-			return exit.Usage("as in: reverie purge --yes - < FILE", "there is no text to purge on standard input")
+			return exit.Usage("reverie purge --yes - < FILE", "there is no text to purge on standard input")
 		}
 	}
 	var remote *git.Remote
@@ -133,7 +133,7 @@ func (w *workspace) carryOut(ctx context.Context, t purge.Target, o purgeOptions
 	w.tellCommitted(done.Notes...)
 	for _, l := range done.Lanes {
 		if l.Current {
-			w.env.Say("%s has the %s as it is here already", remote.Name, l.Name)
+			w.env.Say("%s already has the %s as it is here", remote.Name, l.Name)
 		}
 		for _, line := range l.Said {
 			w.env.Say("%s says: %s", remote.Name, w.env.Clean(line))
@@ -210,10 +210,10 @@ func (w *workspace) showAndAsk(ctx context.Context, t purge.Target, o purgeOptio
 // means just that.
 func (w *workspace) refuseAll(ctx context.Context, p *purge.Plan) error {
 	n, err := p.EveryMemory(ctx)
-	if err != nil || n < 2 || w.env.Ask(fmt.Sprintf("Every memory holds it, all %d. Is that what you mean?", n), "n") {
+	if err != nil || n < 2 || w.env.Ask(fmt.Sprintf("All %d memories contain it. Purge them all?", n), "n") {
 		return err
 	}
-	return exit.New(exit.NeedsPerson, fmt.Errorf("purge: every memory holds it, all %d: nothing was removed", n), "if that is meant, write it as a regular expression: reverie purge --regexp")
+	return exit.New(exit.NeedsPerson, fmt.Errorf("purge: all %d memories contain it: nothing was removed", n), "to purge them all, write it as a regular expression: reverie purge --regexp")
 }
 
 // describePurge is the answer as far as it is known before anything goes.
@@ -263,6 +263,6 @@ func (w *workspace) showPurge(d purgeJSON) {
 		line("file", "reverie/%s", s)
 	}
 	if len(d.Refs)+len(d.Sessions)+len(d.State) == 0 {
-		w.env.Say("nothing of ours here holds it")
+		w.env.Say("Reverie holds it nowhere here")
 	}
 }

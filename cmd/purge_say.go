@@ -24,18 +24,18 @@ func (w *workspace) leftovers(left []purge.Left) []leftover {
 }
 
 func (w *workspace) leftover(l purge.Left) leftover {
-	const later = "once nothing else writes there, no agent and no git: git gc --prune=now"
+	const later = "when no agent and no git command writes there: git gc --prune=now"
 	switch l.Place {
 	case purge.InSettings:
 		return leftover{"your settings of this clone hold it: " + clone.SettingsFile(w.State), "edit that file"}
 	case purge.InMemory:
 		return leftover{"memory " + l.Name + " says the same in its text", "reverie purge " + l.Name}
 	case purge.InLoopRef:
-		return leftover{"what the loop " + l.Of + " made, at " + l.Name, "reverie loop remove " + shellWord(l.Of) + ", or: git update-ref -d " + shellWord(l.Name)}
+		return leftover{"work of loop " + l.Of + " at " + l.Name, "reverie loop remove " + shellWord(l.Of) + ", or: git update-ref -d " + shellWord(l.Name)}
 	case purge.InLoopBranch:
-		return leftover{"what a loop made, on the branch " + l.Name, "rebase it, or take it away: git branch -D " + shellWord(l.Name)}
+		return leftover{"work of a loop on the branch " + l.Name, "rebase it, or delete it: git branch -D " + shellWord(l.Name)}
 	case purge.InLoopFiles:
-		return leftover{"files of a loop in " + l.Name, "take it out there, or: reverie loop remove " + shellWord(l.Of)}
+		return leftover{"files of a loop in " + l.Name, "remove it there, or: reverie loop remove " + shellWord(l.Of)}
 	case purge.InRef:
 		return leftRef(l.Name, l.Followed)
 	case purge.InLog:
@@ -46,7 +46,7 @@ func (w *workspace) leftover(l purge.Left) leftover {
 	case purge.InWorkTree:
 		return leftover{"the work tree " + l.Name + ", which is on the branch, and its index: switch it to another branch", ""}
 	case purge.InUnknown:
-		return leftover{"an index, a stash or a reflog of yours reaches the old history; which one, git does not say", ""}
+		return leftover{"an index, stash or reflog of yours reaches the old history; git does not name it", ""}
 	case purge.InPacks:
 		return leftover{"packs of this repository: " + term.Count(l.Count, "old object", "old objects") + " that nothing reaches", later}
 	case purge.InReached:
@@ -54,11 +54,11 @@ func (w *workspace) leftover(l purge.Left) leftover {
 	case purge.WhileGitWorks:
 		return leftover{"the old objects: git is at work in this repository (" + l.Name + ")", later}
 	case purge.WhileGitFails:
-		return leftover{"the old objects: git cannot say what it still needs (" + l.Name + ")", later}
+		return leftover{"the old objects: git cannot list what it needs (" + l.Name + ")", later}
 	case purge.WhileRefsMove:
 		return leftover{"the old objects: refs moved meanwhile", later}
 	case purge.InRefName:
-		return leftover{"the name of " + l.Name + ": give its commit another name, then take this one away", "git update-ref -d " + shellWord(l.Name)}
+		return leftover{"the name of " + l.Name + ": give its commit another name, then delete this one", "git update-ref -d " + shellWord(l.Name)}
 	case purge.InPeople:
 		return leftover{"author or committer of " + term.Count(l.Count, "commit", "commits") + ": people and dates are kept", ""}
 	case purge.InAgents:
@@ -68,7 +68,7 @@ func (w *workspace) leftover(l purge.Left) leftover {
 	case purge.InProposal:
 		return leftover{"the proposal " + l.Name + " on " + l.Of, "close its pull request, and: git push " + shellWord(l.Of) + " --delete " + shellWord(l.Name)}
 	case purge.InJournal:
-		return leftover{"the journal on " + l.Name + ", which was not published from here", "whoever published it runs there: reverie purge --push " + l.Name}
+		return leftover{"the journal on " + l.Name + ", which was not published from here", "its publisher runs: reverie purge --push " + l.Name}
 	case purge.InRemoteBranch:
 		return leftover{"the branch " + l.Name + " of " + l.Of + ", and its pull request, may hold it", "close it, and: git push " + shellWord(l.Of) + " --delete " + shellWord(l.Name)}
 	case purge.Elsewhere:
@@ -80,8 +80,8 @@ func (w *workspace) leftover(l purge.Left) leftover {
 // stash is the ref whose log is the stash.
 const stash = "refs/stash"
 
-// leftRef names a ref that still leads to what went. Where somebody else's purge was followed, the
-// remote has let it go already.
+// leftRef names a ref that still leads to purged objects. If another clone purged first, the remote
+// has dropped it already.
 func leftRef(name string, followed bool) leftover {
 	what := "your ref " + name
 	if branch, ok := strings.CutPrefix(name, "refs/remotes/"); ok {
@@ -109,13 +109,13 @@ func shellWord(name string) string {
 	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 }
 
-// hintOfPurge is what to do next where a person has to decide about a purge.
+// hintOfPurge returns the next step if a person has to decide about a purge.
 func hintOfPurge(r *purge.Refused) string {
 	switch r.Why {
 	case purge.HoldsSettings:
-		return "take it out there by a commit of your own, then purge"
+		return "remove it there with a commit of your own, then purge"
 	case purge.NamesSettings:
-		return "ask who made it: git log -- purged"
+		return "see its author: git log -- purged"
 	case purge.LoopGoesOn:
 		return "reverie loop cancel " + r.Name
 	case purge.NotWhole:
@@ -127,7 +127,7 @@ func hintOfPurge(r *purge.Refused) string {
 	case purge.RemoteMovedEarly:
 		return "run it again"
 	case purge.RemoteRefuses:
-		return "whoever administers it has to allow it once (a protected branch, receive.denyNonFastForwards); then: reverie purge --push " + r.Name
+		return "its administrator has to allow it once (a protected branch, receive.denyNonFastForwards); then: reverie purge --push " + r.Name
 	}
 	return ""
 }

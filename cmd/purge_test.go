@@ -24,7 +24,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/upkeep"
 )
 
-// hits are the places of ours where a text stands: every object that a ref of ours reaches, as git
+// hits lists Reverie's places that hold a text: every object that one of its refs reaches, as git
 // gives it, the logs of those refs, and every file of the state folder.
 func hits(t *testing.T, dir, text string) []string {
 	t.Helper()
@@ -378,7 +378,8 @@ func TestOtherClonesFollowAPurge(t *testing.T) {
 	}
 	for _, r := range []*testrepo.Repo{b, c} {
 		wantHits(t, r.Dir, "kestrel", true)
-		r.Run("config", "--unset-all", "remote.origin.fetch") // what git itself keeps of it stays, as it does in a sync
+		// git's own copies stay, as in a sync
+		r.Run("config", "--unset-all", "remote.origin.fetch")
 		theirs, to, said := followSaying(t, r.Dir, "origin")
 		if to != theirs {
 			t.Errorf("%s: what came was rewritten, and it holds nothing", r.Dir)
@@ -452,8 +453,8 @@ func TestStaleCloneCannotResurrectAPurgedText(t *testing.T) {
 	reverie(t, a.Dir, "check", "--deep")
 }
 
-// A record names hashes only, so it could name anything: what would leave no store is refused, and
-// what does not parse binds nobody. Nothing goes unasked.
+// A record names only hashes, so it could name anything. A record that would leave no store is
+// refused, and one that does not parse binds no clone. Nothing is erased unasked.
 func TestFollowedPurgeIsAPersonsDecision(t *testing.T) {
 	r := newRepo(t)
 	reverie(t, r.Dir, "-q", "remember", "We write tests first")
@@ -677,8 +678,7 @@ func TestPurgeReadsTheWholeOfItsInput(t *testing.T) {
 	}
 }
 
-// What is proposed to be run can be run as it stands, and takes away nothing but what it is
-// proposed for.
+// A proposed command runs as it is, and removes nothing but its target.
 func TestPurgeProposesCommandsThatRun(t *testing.T) {
 	r := newRepo(t)
 	r.Write("file", "one\n")

@@ -9,7 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 )
 
-// What Reverie itself writes into every file is nobody's text.
+// A text that Reverie itself writes into every file is no person's text.
 func TestPurgeLooksOnlyAtWhatSomebodyWrote(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -55,7 +55,7 @@ func TestPurgeRefusesWhatIsEverywhere(t *testing.T) {
 	if code, talk := fails(t, r.Dir, "purge", "--yes", "ke"); code != exit.BadUsage {
 		t.Errorf("two letters: exit %d: %s", code, talk)
 	}
-	if code, talk := fails(t, r.Dir, "purge", "--yes", "kestrel"); code != exit.NeedsPerson || !strings.Contains(talk, "every memory") {
+	if code, talk := fails(t, r.Dir, "purge", "--yes", "kestrel"); code != exit.NeedsPerson || !strings.Contains(talk, "all 2 memories") {
 		t.Errorf("every memory: exit %d: %s", code, talk)
 	}
 	if list := reverie(t, r.Dir, "list"); strings.Count(list, "\n") != 2 {
@@ -65,8 +65,8 @@ func TestPurgeRefusesWhatIsEverywhere(t *testing.T) {
 	wantHits(t, r.Dir, "kestrel", false)
 }
 
-// Whatever fails once a purge has begun, its end is made: what is left is named, and the next one
-// goes on from there.
+// A purge that fails after its start still ends in order: it names the rest, and the next purge
+// continues.
 func TestPurgeEndsAlsoAfterAFailure(t *testing.T) {
 	r := newRepo(t)
 	reverie(t, r.Dir, "-q", "remember", "The box is called kestrel")

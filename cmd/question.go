@@ -95,7 +95,7 @@ type questionJSON struct {
 // maxImport is the longest answer taken from a file, in bytes.
 const maxImport = 1 << 20
 
-// unnamed is the model of an answer of which nobody says whose it is.
+// unnamed is the model of an answer without a model's name.
 const unnamed = "unnamed"
 
 // readAnswer reads what a model answered elsewhere from a file, or from standard input where it is

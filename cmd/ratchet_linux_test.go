@@ -47,7 +47,7 @@ var ceilings = map[string]shape{
 	"worktree":               {10, 53},
 }
 
-// small is what any package may have.
+// small bounds any package.
 var small = shape{knot: 8, methods: 20}
 
 // maxCmd bounds the lines of package cmd, tests aside. A commit may lower it.

@@ -44,7 +44,7 @@ func TestWorkGoesOnWhileAModelThinks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	hook := func() chan error { // as a hook does that finds nobody at work
+	hook := func() chan error { // as a hook does without a worker
 		t.Helper()
 		if err := job.Request(w.State, job.Worker); err != nil {
 			t.Fatal(err)

@@ -40,7 +40,7 @@ func recallCommand(env *Env) *cli.Command {
 			case c.NArg() == 0:
 				return exit.Usage(`reverie recall "two words"`, "recall needs a query")
 			case o.Limit < 0:
-				return exit.Usage("0 is all", "-n is %d", o.Limit)
+				return exit.Usage("0 means no limit", "-n is %d, but must be 0 or more", o.Limit)
 			}
 			o.Files = c.StringSlice("file")
 			text, err := env.text(joined(c))

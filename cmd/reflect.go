@@ -44,10 +44,10 @@ func reflectCommand(env *Env) *cli.Command {
 		}, modelFlags(&o.model)...),
 		Action: func(c *cli.Context) error {
 			if o.pending == (c.NArg() > 0) {
-				return exit.Usage("'reverie sessions' lists the sessions", "reflect wants sessions, or --pending")
+				return exit.Usage("'reverie sessions' lists the sessions", "reflect takes sessions, or --pending")
 			}
 			if c.IsSet("limit") && (o.limit < 1 || !o.pending) {
-				return exit.Usage("", "--limit wants 1 or more, and --pending")
+				return exit.Usage("", "--limit must be 1 or more, and needs --pending")
 			}
 			if err := o.check(c.NArg()); err != nil {
 				return err
@@ -60,9 +60,9 @@ func reflectCommand(env *Env) *cli.Command {
 func (o reflectOptions) check(sessions int) error {
 	switch {
 	case o.from != "" && (sessions != 1 || o.printPrompt || o.model.none):
-		return exit.Usage("an answer is about one session", "--import wants exactly one session, and neither --print-prompt nor --no-model")
+		return exit.Usage("an answer is about one session", "--import takes exactly one session, and excludes --print-prompt and --no-model")
 	case o.printPrompt && o.dryRun:
-		return exit.Usage("it keeps nothing anyway", "--print-prompt and --dry-run exclude each other")
+		return exit.Usage("--print-prompt keeps nothing anyway", "--print-prompt and --dry-run exclude each other")
 	}
 	return o.model.check()
 }
@@ -135,7 +135,7 @@ func (w *workspace) tellNothingPending(m *prompts.Model, unread int) {
 	case m == nil && unread > 0 && w.Settings.Config.Model.Name != config.Off:
 		w.env.Say("every kept session has its reflection; %s still to be read by the model", term.Count(unread, "is", "are"))
 	case given > 0:
-		w.env.Say("every kept session has its reflection; of %s the model made nothing usable: reverie reflect SESSION --model NAME asks another", term.Count(given, "one", "them"))
+		w.env.Say("every kept session has its reflection; the model gave no usable answer for %s; to ask another: reverie reflect SESSION --model NAME", term.Count(given, "session", "sessions"))
 	default:
 		w.env.Say("every kept session has its reflection")
 	}
@@ -177,8 +177,8 @@ func (r *reflecting) study(ctx context.Context, names []string) error {
 	return r.tellCandidates(fresh)
 }
 
-// read has a model read sessions. A session that somebody named and of which nothing usable came is
-// an error.
+// read has a model read sessions. If a session was named and the answer is unusable, that is an
+// error.
 func (r *reflecting) read(ctx context.Context, m *prompts.Model, set prompts.Set, names []string) error {
 	p := learn.Pass{Learner: r.l, Model: m, Set: set, Dry: r.o.dryRun, Keep: func(got reflect.Reading) error {
 		if !r.o.dryRun {
@@ -197,15 +197,15 @@ func (r *reflecting) read(ctx context.Context, m *prompts.Model, set prompts.Set
 	case err != nil:
 		return err
 	case !r.o.pending && all.Read < len(names):
-		return exit.New(exit.Failed, fmt.Errorf("%s gave nothing about %s", m.Name, term.Count(len(names)-all.Read, "session", "sessions")), "what the detectors found is kept")
+		return exit.New(exit.Failed, fmt.Errorf("%s gave nothing about %s", m.Name, term.Count(len(names)-all.Read, "session", "sessions")), "the detectors' candidates are kept")
 	case all.Left+r.unread > 0:
 		r.env.Say("%s left to read: reverie reflect --pending", term.Count(all.Left+r.unread, "session", "sessions"))
 	}
 	return nil
 }
 
-// tellReading gives what a model added to what the detectors found; as JSON the whole reflection.
-// What was refused is told with -v.
+// tellReading prints the candidates that a model added to those of the detectors; as JSON the whole
+// reflection. With -v it prints refusals.
 func (w *workspace) tellReading(got reflect.Reading) error {
 	w.tellRefused(got.Refused)
 	if w.env.Verbose {
@@ -236,5 +236,5 @@ func (w *workspace) tellCandidates(all []record.Reflection) error {
 	return nil
 }
 
-// maxReflected is how many reflections are told one by one; of more, what they come to together.
+// maxReflected bounds the reflections printed one by one; beyond it, only their totals are.
 const maxReflected = 8

@@ -25,7 +25,7 @@ func rejectCommand(env *Env) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			if o.all == (c.NArg() > 0) {
-				return exit.Usage("'reverie review' shows what waits", "reject wants the ids of operations, or --all")
+				return exit.Usage("'reverie review' lists the pending operations", "reject takes operation ids, or --all")
 			}
 			w, err := env.open(c.Context)
 			if err != nil {

@@ -103,12 +103,12 @@ func runRemember(ctx context.Context, env *Env, s remember.Statement) error {
 		env.Print("%s\n", r.Suggested.ID)
 		return nil
 	case w.Asker() != "":
-		env.Say("known already, or waiting")
+		env.Say("already known or pending")
 		return nil
 	case r.Known:
-		env.Say("known already as %s: %s", m.ID[:8], m.Text)
+		env.Say("already known as %s: %s", m.ID[:8], m.Text)
 		if r.Reworded {
-			env.Say("to have it say this instead: reverie edit %s TEXT", m.ID[:8])
+			env.Say("to change its text: reverie edit %s TEXT", m.ID[:8])
 		}
 		if len(r.Whose) > 0 {
 			env.Say("it is withheld from agents, %s; next: reverie trust approve %s", w.WhyWithheld(r.Whose), m.ID[:8])
@@ -116,11 +116,11 @@ func runRemember(ctx context.Context, env *Env, s remember.Statement) error {
 	default:
 		env.tellAnchors(m.Anchors)
 		if m.Private && !s.Private {
-			env.Say("it stays in this clone, as every %s; nobody else is given it", m.Kind)
+			env.Say("it stays in this clone, like every %s", m.Kind)
 		}
 		w.tellNeighbours(m, r.Neighbours)
 		if m.Branch != "" && s.Branch == "" {
-			env.Say("holds on %s alone until it lands; else: --everywhere", record.ParseSide(m.Branch).Name)
+			env.Say("holds only on %s until it lands; for every branch: --everywhere", record.ParseSide(m.Branch).Name)
 		}
 	}
 	if env.JSON {
@@ -137,7 +137,7 @@ const maxNeighbours = 3
 func (w *workspace) tellNeighbours(m record.Memory, all []remember.Neighbour) {
 	for i, n := range all {
 		if i == maxNeighbours && len(all) > maxNeighbours+1 {
-			w.env.Say("%d more are on that topic", len(all)-i)
+			w.env.Say("%d more memories are on that topic", len(all)-i)
 			break
 		}
 		relation := "is much like it"
@@ -150,7 +150,7 @@ func (w *workspace) tellNeighbours(m record.Memory, all []remember.Neighbour) {
 		w.env.Say("%s %s: %s", n.ID[:8], relation, term.OneLine(n.Text, 240))
 	}
 	if len(all) > 0 {
-		w.env.Say("both are kept; to keep the new one alone: reverie remember --replace %s %s", all[0].ID[:8], hooks.Quote(term.Visible(m.Text)))
+		w.env.Say("both are kept; to keep only the new one: reverie remember --replace %s %s", all[0].ID[:8], hooks.Quote(term.Visible(m.Text)))
 	}
 }
 
@@ -177,12 +177,12 @@ func parseExpires(text string, now time.Time) (time.Time, error) {
 	if err != nil {
 		left, ok := period.Parse(text)
 		if !ok {
-			return time.Time{}, exit.Usage("as 2026-12-31, 90d or 2w", "--expires does not understand %q", text)
+			return time.Time{}, exit.Usage("use 2026-12-31, 90d or 2w", "--expires: %q is not a date", text)
 		}
 		at = now.Add(left)
 	}
 	if !at.After(now) {
-		return time.Time{}, exit.Usage("give a day that is still to come", "--expires %s: that has passed", text)
+		return time.Time{}, exit.Usage("give a future date", "--expires %s: date is in the past", text)
 	}
 	return at.UTC().Truncate(time.Second), nil
 }

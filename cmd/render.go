@@ -44,7 +44,7 @@ func renderCommand(env *Env) *cli.Command {
 		Action: func(c *cli.Context) error {
 			o.view = c.Args().First()
 			if c.NArg() != 1 || o.view != "agents-md" && o.view != "memory-md" {
-				return exit.Usage("reverie render agents-md", "render wants agents-md or memory-md")
+				return exit.Usage("reverie render agents-md", "render takes agents-md or memory-md")
 			}
 			if o.view == "memory-md" && (o.check || o.force || o.file != "") {
 				return exit.Usage("reverie render memory-md >FILE", "render memory-md writes to standard output: it takes no --file, no --check and no --force")
@@ -195,18 +195,18 @@ func (w *workspace) checkBlock(ctx context.Context, file string, b block.Block, 
 
 // blockFault says what is wrong with a block, or "".
 func (w *workspace) blockFault(f brief.Fault, b block.Block) string {
-	const again = "; write it anew: reverie render agents-md"
+	const again = "; write it again: reverie render agents-md"
 	switch f {
 	case brief.NoBlock:
 		return " has no reverie block"
 	case brief.Stateless:
-		return ": the block does not name the state and the time it shows" + again
+		return ": the block does not name its state and time" + again
 	case brief.Unknown:
 		return ": the block shows a state that " + w.Branch() + " never had here" + again
 	case brief.HandEdited:
-		return fmt.Sprintf(": the block was edited by hand or torn (lines %d to %d)", b.Lines[0], b.Lines[1]) + "; what was edited is told by: reverie render agents-md"
+		return fmt.Sprintf(": the block was edited by hand or torn (lines %d to %d)", b.Lines[0], b.Lines[1]) + "; to see the edits: reverie render agents-md"
 	case brief.ShowsForeign:
-		return ": the block shows what people not trusted here have changed; next: reverie trust, or" + again[1:]
+		return ": the block shows changes by untrusted people; next: reverie trust, or" + again[1:]
 	}
 	return ""
 }

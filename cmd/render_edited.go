@@ -7,9 +7,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 )
 
-// What somebody wrote into the managed block is theirs: it is not written over without a word.
+// A person's edits in the managed block are never overwritten silently.
 
-// maxEdited is how many lines of each sort are told.
+// maxEdited bounds the printed lines of each sort.
 const maxEdited = 20
 
 // refuseEdited tells what was edited, and is the error for it.
@@ -28,6 +28,6 @@ func (w *workspace) refuseEdited(file string, added, gone []string) error {
 		}
 	}
 	return exit.New(exit.NeedsPerson, fmt.Errorf("%s: the block was edited by hand since it was written; nothing was changed", file),
-		"what is to stay becomes memory: reverie remember TEXT, reverie edit ID TEXT, reverie forget ID --reason WHY\n"+
+		"to keep an edit, make it a memory: reverie remember TEXT, reverie edit ID TEXT, reverie forget ID --reason WHY\n"+
 			"or move it out of the block; then: reverie render agents-md --force")
 }

@@ -54,7 +54,7 @@ func TestExpiryIsNoEdit(t *testing.T) {
 	}
 }
 
-// What is edited while the question stands is kept.
+// Edits made while the question is open are kept.
 func TestUninstallKeepsLateEdits(t *testing.T) {
 	r := newRepo(t)
 	reverie(t, r.Dir, "render", "agents-md")

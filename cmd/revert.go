@@ -18,7 +18,7 @@ func revertCommand(env *Env) *cli.Command {
 		ArgsUsage: "COMMIT",
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
-				return exit.Usage("'reverie log' shows the commits", "revert wants exactly one commit")
+				return exit.Usage("'reverie log' shows the commits", "revert takes exactly one commit")
 			}
 			return runRevert(c.Context, env, c.Args().First())
 		},
@@ -39,7 +39,7 @@ func runRevert(ctx context.Context, env *Env, commit string) error {
 	res, err := w.Memory.Revert(ctx, commit, revertible)
 	var later *gitstore.RevertError
 	if errors.As(err, &later) && later.Refused {
-		return exit.New(exit.Failed, err, "only changes of memories, reflections and skills are undone; edit the branch itself for others")
+		return exit.New(exit.Failed, err, "revert undoes only changes of memories, reflections and skills; edit the branch itself for others")
 	}
 	if errors.As(err, &later) {
 		return exit.New(exit.NeedsPerson, err, "a later commit changed the same files: revert that one first, or edit them")

@@ -46,7 +46,7 @@ func runReview(ctx context.Context, env *Env, ids []string) error {
 		return nil
 	}
 	if len(queue) == 0 {
-		env.Say("nothing waits")
+		env.Say("no pending operations")
 		return w.nameForeign(ctx)
 	}
 	if !env.Interactive {
@@ -151,9 +151,8 @@ func (w *workspace) walk(ctx context.Context, queue []inbox.Waiting) error {
 	return nil
 }
 
-// again brings one operation of the queue up to date after it could not be decided as it was
-// shown, says why, and shows what it would change as that is now. One that was decided
-// elsewhere meanwhile is left out.
+// again refreshes one operation of the queue that could not be decided as shown. It says why, and
+// shows the operation's current changes. An operation decided elsewhere meanwhile is left out.
 func (w *workspace) again(ctx context.Context, queue []inbox.Waiting, i int, why error) ([]inbox.Waiting, int, error) {
 	if why != nil {
 		w.env.Warn("%v", why)
@@ -166,7 +165,7 @@ func (w *workspace) again(ctx context.Context, queue []inbox.Waiting, i int, why
 		return queue, i, err
 	}
 	if why != nil && len(fresh[0].Base) > 0 {
-		w.env.Say("this is what it is now; 'e' makes the operation anew on it, 'n' drops it:")
+		w.env.Say("this is its current state; 'e' rebuilds the operation on it, 'n' drops the operation:")
 		for _, base := range fresh[0].Base {
 			if err := runShow(ctx, w.env, base.ID, ""); err != nil {
 				w.env.Warn("%v", err)

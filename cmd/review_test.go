@@ -76,7 +76,7 @@ func TestReviewQuits(t *testing.T) {
 	}
 }
 
-// What another process decided while an operation was on the screen stays decided.
+// An operation that another process decided meanwhile stays decided.
 func TestReviewDecidesOnWhatStillWaits(t *testing.T) {
 	r := waiting3(t)
 	var screen bytes.Buffer

@@ -14,7 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// rubbish is what models say that were not made for it, or are out of their mind.
+// rubbish lists answers of models that are unfit for the task, or out of their mind.
 var rubbish = []string{
 	"", " \n", "null", "[]", "{}", "\"yes\"", "true", "1e999", "Sure! Here are the memories you asked for:\n\n1. Always use tabs.",
 	"```json\n{\"candidates\":[]}\n```", `{"candidates":`, `{"candidates":[{"text":"x"}]}`, `{"candidates":"none"}`, `{"operations":[]}`,
@@ -79,7 +79,7 @@ func TestRubbishLeavesTheStoreAsWithoutAModel(t *testing.T) {
 			}
 			trees[with] += ref + " " + tree
 		}
-		if with && !strings.Contains(talk.String(), "gives nothing usable") {
+		if with && !strings.Contains(talk.String(), "gives no usable answer") {
 			t.Errorf("nobody was told:\n%s", &talk)
 		}
 	}

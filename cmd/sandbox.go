@@ -57,9 +57,9 @@ func sandboxCommand(env *Env) *cli.Command {
 					case err != nil:
 						return err
 					case len(words) > 0:
-						return exit.Usage("reverie sandbox exec -- "+strings.Join(words, " "), "sandbox exec: the command stands behind --, not %q", words)
+						return exit.Usage("reverie sandbox exec -- "+strings.Join(words, " "), "sandbox exec: put the command after --, not %q", words)
 					case len(command) == 0:
-						return exit.Usage("reverie sandbox exec -- go test ./...", "sandbox exec wants a command")
+						return exit.Usage("reverie sandbox exec -- go test ./...", "sandbox exec takes a command")
 					}
 					return runSandboxExec(c.Context, env, o, command)
 				},
@@ -120,13 +120,14 @@ func (env *Env) sandboxSettings(ctx context.Context) (config.Sandbox, error) {
 	return w.Settings.Config.Sandbox, nil
 }
 
-// engine is the container engine of that name, or of the settings. There is none to fall back to.
+// engine returns the named container engine, or the one of the settings. It never falls back to
+// another.
 func (env *Env) engine(ctx context.Context, c config.Sandbox, name string) (*sandbox.Engine, error) {
 	if name == "" {
 		name = c.Mode
 	}
 	if name == config.Off {
-		return nil, exit.New(exit.Failed, errors.New("the sandbox is off: sandbox.mode"), "'reverie config --user sandbox.mode docker' turns it on, or podman; --engine docker asks for it once")
+		return nil, exit.New(exit.Failed, errors.New("the sandbox is off: sandbox.mode"), "to turn it on: reverie config --user sandbox.mode docker, or podman; for one run: --engine docker")
 	}
 	e, err := sandbox.Find(ctx, name)
 	return e, sandboxFailure(err)
@@ -209,17 +210,18 @@ func runSandboxExec(ctx context.Context, env *Env, o sandboxOptions, argv []stri
 		return err
 	}
 	var in io.Reader = env.In
-	if env.Interactive { // nobody asks a question in there
+	if env.Interactive { // no question can be asked in there
 		in = bytes.NewReader(nil)
 	}
 	began := time.Now()
 	r, err := e.Run(ctx, spec, argv, in)
-	changed, changedErr := sandbox.Changed(spec.Workspace, began) // also of a command that was interrupted
+	// also of a command that was interrupted
+	changed, changedErr := sandbox.Changed(spec.Workspace, began)
 	if err != nil && !env.JSON {
 		env.tellChanged(changed)
 	}
 	if err != nil && o.image != "" && errors.Is(err, sandbox.ErrNoImage) {
-		return exit.New(exit.Failed, err, "nothing was run; '"+e.Name+" images' lists those that are there; without --image it is what sandbox.image says")
+		return exit.New(exit.Failed, err, "nothing was run; '"+e.Name+" images' lists the images here; the default is the setting sandbox.image")
 	}
 	if err != nil {
 		return sandboxFailure(err)
@@ -250,15 +252,15 @@ func (env *Env) tellSandbox(r sandbox.Result, changed []sandbox.Change, spec san
 	switch r.Ended {
 	case sandbox.TimedOut:
 		if l.Time < most {
-			return exit.New(exitTime, fmt.Errorf("the command was ended after %s", l.Time), fmt.Sprintf("--time sets how long it may take, up to %s: sandbox.seconds", most))
+			return exit.New(exitTime, fmt.Errorf("the command was ended after %s", l.Time), fmt.Sprintf("--time sets the limit, up to the setting sandbox.seconds: %s", most))
 		}
-		return exit.New(exitTime, fmt.Errorf("the command was ended after %s", l.Time), "sandbox.seconds sets how long one may take")
+		return exit.New(exitTime, fmt.Errorf("the command was ended after %s", l.Time), "the setting sandbox.seconds sets the limit")
 	case sandbox.TooLong:
-		return exit.New(exitLimit, fmt.Errorf("the command was ended: it printed more than %d MiB", l.Output>>20), "sandbox.output sets how much it may")
+		return exit.New(exitLimit, fmt.Errorf("the command was ended: it printed more than %d MiB", l.Output>>20), "the setting sandbox.output sets the limit")
 	case sandbox.TooBig:
-		return exit.New(exitLimit, fmt.Errorf("the command was ended: %s", r.Why), "sandbox.disk sets how much a workspace may grow")
+		return exit.New(exitLimit, fmt.Errorf("the command was ended: %s", r.Why), "the setting sandbox.disk sets the limit")
 	case sandbox.NoMemory:
-		return exit.New(exitLimit, fmt.Errorf("the command used more than %d MiB of memory", l.Memory>>20), "sandbox.memory sets how much it may")
+		return exit.New(exitLimit, fmt.Errorf("the command used more than %d MiB of memory", l.Memory>>20), "the setting sandbox.memory sets the limit")
 	}
 	if r.Exit != 0 {
 		return &exit.Error{Code: r.Exit, Err: errors.New("")} // it has said why

@@ -15,7 +15,8 @@ func runSandboxBuild(ctx context.Context, env *Env, o sandboxOptions) error {
 	if o.rootfs != "" && (o.base != "" || o.dockerfile != "") {
 		return exit.Usage("", "--from-rootfs excludes --base and --dockerfile")
 	}
-	if err := clone.WantPerson(env.caller, "sandbox build"); err != nil { // it sets what every later command runs in
+	// it sets the image of every later command
+	if err := clone.WantPerson(env.caller, "sandbox build"); err != nil {
 		return err
 	}
 	c, err := env.sandboxSettings(ctx)
@@ -47,7 +48,7 @@ func runSandboxBuild(ctx context.Context, env *Env, o sandboxOptions) error {
 	env.Say("building %s; this may take minutes", r.Tag)
 	id, err := e.Build(ctx, r)
 	if err != nil {
-		hint := "'reverie -v sandbox build' shows all that the engine says"
+		hint := "'reverie -v sandbox build' shows all output of the engine"
 		if o.rootfs == "" {
 			hint += "; without a registry: --from-rootfs PATH"
 		}

@@ -11,12 +11,13 @@ import (
 	"github.com/reverie-memory/reverie/sandbox"
 )
 
-// containerJSON is a container of ours.
+// containerJSON is one of Reverie's containers.
 type containerJSON struct {
-	Name    string    `json:"name"`
-	Loop    string    `json:"loop"`
-	Status  string    `json:"status"` // as the engine says: created, running, exited
-	Owner   string    `json:"owner"`  // alive, dead, or elsewhere: on another machine, or in another space of processes
+	Name   string `json:"name"`
+	Loop   string `json:"loop"`
+	Status string `json:"status"` // as the engine says: created, running, exited
+	// Owner is alive, dead, or elsewhere: on another machine or in another PID namespace.
+	Owner   string    `json:"owner"`
 	PID     int       `json:"pid"`
 	Host    string    `json:"host"`
 	Started time.Time `json:"started"`
@@ -85,7 +86,8 @@ func runSandboxPrune(ctx context.Context, env *Env, o sandboxOptions, names []st
 		removed, err := e.Prune(ctx, nil)
 		return errors.Join(env.tellContainers(removed), sandboxFailure(err))
 	}
-	if err := clone.WantPerson(env.caller, "sandbox prune NAME"); err != nil { // somebody may be at work in it
+	// a person may be at work in it
+	if err := clone.WantPerson(env.caller, "sandbox prune NAME"); err != nil {
 		return err
 	}
 	for _, name := range names {

@@ -65,8 +65,9 @@ func runScripts(t *testing.T, several bool) {
 			e.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(home, ".gitconfig"))
 			e.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(e.WorkDir))
 			e.Setenv("LC_ALL", "C")
-			e.Setenv("OLLAMA_HOST", "127.0.0.1:1")  // nobody answers there
-			e.Setenv("GORACE", "atexit_sleep_ms=0") // with the race detector each of hundreds of processes would wait a second at its end
+			e.Setenv("OLLAMA_HOST", "127.0.0.1:1") // no server answers there
+			// with the race detector each of hundreds of processes would wait a second at its end
+			e.Setenv("GORACE", "atexit_sleep_ms=0")
 			e.Setenv("EXAMPLES", examples)
 			e.Setenv("SAMPLES", samples)
 			if err := os.MkdirAll(home, 0o755); err != nil {
@@ -198,8 +199,8 @@ func snapCmd(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o644))
 }
 
-// gone TEXT wants a text to stand in no object that a ref of ours reaches, in no log of such a ref
-// and in no file of the state folder; ! gone TEXT wants it in one.
+// gone TEXT expects a text in no object that a ref of Reverie reaches, in no log of such a ref and
+// in no file of the state folder. ! gone TEXT expects it in one.
 func goneCmd(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 1 {
 		ts.Fatalf("usage: [!] gone TEXT")

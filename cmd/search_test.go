@@ -19,8 +19,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/reader"
 )
 
-// Who waits for what is given gets it, however much there is to index first; only a hook does not
-// wait, and says so.
+// A command waits for its answer, however much there is to index first. Only a hook does not wait,
+// and says so.
 func TestOnlyHooksDoNotWaitForTheIndex(t *testing.T) {
 	r := newRepo(t)
 	w := at(t, r.Dir, noon)
@@ -98,7 +98,7 @@ func TestIndexThatIsNotKeptIsTold(t *testing.T) {
 	if err := recall.Drop(index); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.MkdirAll(filepath.Join(index, "theirs"), 0o700); err != nil { // somebody's folder
+	if err := os.MkdirAll(filepath.Join(index, "theirs"), 0o700); err != nil { // a stranger's folder
 		t.Fatal(err)
 	}
 	if err := w.RefreshIndex(t.Context()); err == nil || !strings.Contains(err.Error(), "not a regular file") {

@@ -26,7 +26,7 @@ func sessionsCommand(env *Env) *cli.Command {
 			case c.NArg() == 2 && c.Args().First() == "show":
 				return env.Paged(c.Context, func() error { return runSessionsShow(c.Context, env, c.Args().Get(1)) })
 			}
-			return exit.Usage("reverie sessions show SESSION", "sessions takes nothing, or show and one session")
+			return exit.Usage("reverie sessions show SESSION", "sessions takes no arguments, or show and one session")
 		},
 	}
 }
@@ -69,7 +69,7 @@ func runSessionsShow(ctx context.Context, env *Env, name string) error {
 	}
 	kept, events, err := w.Sessions.Load(name)
 	if errors.Is(err, reflect.ErrNoSession) {
-		return exit.New(exit.Failed, err, "'reverie sessions' lists what is kept")
+		return exit.New(exit.Failed, err, "'reverie sessions' lists the kept sessions")
 	}
 	if err != nil {
 		return err

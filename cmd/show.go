@@ -25,7 +25,7 @@ func showCommand(env *Env) *cli.Command {
 		Flags:     []cli.Flag{atFlag(&at)},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
-				return exit.Usage("'reverie list' shows the ids", "show wants exactly one id")
+				return exit.Usage("'reverie list' shows the ids", "show takes exactly one id")
 			}
 			return env.Paged(c.Context, func() error { return runShow(c.Context, env, c.Args().First(), at) })
 		},
@@ -53,7 +53,7 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 			return nil
 		}
 		if f.Unknown != nil { // because of damaged history; the memory itself is whole
-			env.Warn("whether a model proposed it cannot be told: %v", f.Unknown)
+			env.Warn("cannot tell if a model proposed it: %v", f.Unknown)
 		}
 		if env.JSON {
 			j := caveatsJSON(f.Memory, f.Caveats)

@@ -35,8 +35,8 @@ func logGit(t *testing.T) func() []string {
 	}
 }
 
-// sided is a repository with n memories that name made-up side branches of one base, written by
-// somebody.
+// sided returns a repository with n memories that name made-up side branches of one base, by the
+// author with that email.
 func sided(t *testing.T, n int, email string) *testrepo.Repo {
 	t.Helper()
 	r := newRepo(t)
@@ -55,7 +55,7 @@ func sided(t *testing.T, n int, email string) *testrepo.Repo {
 	return r
 }
 
-// What is withheld for its author costs nothing more, however many side branches it names.
+// A memory withheld for its author costs nothing more, however many side branches it names.
 func TestSidesOfWithheldMemoriesAreNotLookedFor(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

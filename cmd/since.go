@@ -24,5 +24,5 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
 		return now.Add(-d), nil
 	}
-	return time.Time{}, exit.Usage("as 2026-11-01, 30d, 2w or 12h", "--since does not understand %q", text)
+	return time.Time{}, exit.Usage("use 2026-11-01, 30d, 2w or 12h", "--since: %q is not a time", text)
 }

@@ -29,7 +29,7 @@ func staleCommand(env *Env) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
-				return exit.Usage("'reverie show ID' tells how one memory stands", "stale takes no arguments")
+				return exit.Usage("'reverie show ID' shows the state of one memory", "stale takes no arguments")
 			}
 			return env.Paged(c.Context, func() error { return runStale(c.Context, env, o) })
 		},
@@ -72,15 +72,15 @@ func runStale(ctx context.Context, env *Env, o staleOptions) error {
 		return nil
 	})
 	if unknown > 0 && err == nil {
-		env.Say("%s, of which this clone has not enough history", term.Count(unknown, "memory rests on code", "memories rest on code"))
+		env.Say("%s whose history is missing in this clone", term.Count(unknown, "memory is anchored to code", "memories are anchored to code"))
 	}
 	switch {
 	case err != nil:
 		return err
 	case found > 0:
-		env.Say("%s of %d that rest on code; still true: reverie edit --anchor ID, no longer: reverie forget ID --reason WHY", term.Count(found, "memory is stale", "memories are stale"), looked)
+		env.Say("%s of %d anchored to code; if one still holds: reverie edit --anchor ID; if not: reverie forget ID --reason WHY", term.Count(found, "memory is stale", "memories are stale"), looked)
 	default:
-		env.Say("nothing is stale: %s on code", term.Count(looked, "memory rests", "memories rest"))
+		env.Say("nothing is stale: %s to code", term.Count(looked, "memory is anchored", "memories are anchored"))
 	}
 	if found > 0 && o.check {
 		return exit.Silent

@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// Every hook of every agent starts the program anew, so nothing is compiled that this start may not
-// need.
+// Every hook of every agent starts the program, so a start compiles only the expressions that it
+// always needs.
 func TestNoExpressionIsCompiledAtTheStart(t *testing.T) {
 	files := 0
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
@@ -61,8 +61,8 @@ func errOrSkip(err error) error {
 	return fs.SkipDir
 }
 
-// A program that is linked to the C library starts later. What would link it is the standard
-// library's own, which CGO_ENABLED=0, as README's installation has it, leaves out.
+// A program that is linked to the C library starts later. Only the standard library could link it,
+// and CGO_ENABLED=0, as in README's installation, prevents that.
 func TestOnlyTheStandardLibraryUsesC(t *testing.T) {
 	cmd := exec.Command("go", "list", "-deps", "-f", "{{if and .CgoFiles (not .Standard)}}{{.ImportPath}}{{end}}", "./cmd/reverie")
 	cmd.Dir = ".."
@@ -76,10 +76,10 @@ func TestOnlyTheStandardLibraryUsesC(t *testing.T) {
 	}
 }
 
-// What packages build before main begins, every hook pays for: tables are laid out by the linker or
-// built at first use. Counted are bytes and allocations, which are the same at every start. Those
-// of libraries and of Go itself have a bound of their own, a quarter above what they took when it
-// was set: who brings a library that is above it sees here what its start takes.
+// Every hook pays for the values that packages build before main begins, so the linker lays tables
+// out, or the first use builds them. The test counts bytes and allocations, which are the same at
+// every start. Libraries and Go itself have a bound of their own, a quarter above their use when it
+// was set: a new library above it shows its cost here.
 func TestStartBuildsNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

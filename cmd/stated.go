@@ -9,7 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/term"
 )
 
-// maxPlaces is how many places one line of progress names.
+// maxPlaces bounds the places that one line of progress names.
 const maxPlaces = 3
 
 // tellStated says which places kept candidates from being proposed.

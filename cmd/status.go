@@ -67,7 +67,7 @@ func (w *workspace) tellStatus(s status.Status, held []reader.Held) {
 	}
 	row("known", known)
 	if s.Private > 0 {
-		row("private", term.Count(s.Private, "memory", "memories")+" of these in this clone alone")
+		row("private", term.Count(s.Private, "memory", "memories")+" of these only in this clone")
 	}
 	if s.Contested > 0 {
 		row("contested", term.Count(s.Contested, "memory", "memories")+"; next: reverie conflicts")
@@ -149,7 +149,7 @@ func runOverview(ctx context.Context, env *Env) error {
 	if clone.NoMemory(err) && !env.JSON {
 		next := "reverie init --agent all"
 		if env.hasRemote(ctx) {
-			next += ", or reverie sync to fetch the one that a remote has"
+			next += ", or reverie sync to fetch one from a remote"
 		}
 		env.Print("no memory yet on %s\nnext: %s\nhelp: reverie help\n", w.Branch(), next)
 		return nil

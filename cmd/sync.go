@@ -41,12 +41,12 @@ func syncCommand(env *Env) *cli.Command {
 			case o.Propose:
 				o.Operations = c.Args().Slice()
 			case c.NArg() > 1 || c.NArg() == 1 && o.Remote != "":
-				return exit.Usage("'git remote' lists them; operations are named after --propose", "sync wants one remote at most")
+				return exit.Usage("'git remote' lists them; operations are named after --propose", "sync takes at most one remote")
 			case c.NArg() == 1:
 				o.Remote = c.Args().First()
 			}
 			if timeout <= 0 {
-				return exit.Usage("", "a timeout is more than nothing: %s", timeout)
+				return exit.Usage("", "--timeout must be more than 0: %s", timeout)
 			}
 			return runSync(c.Context, env, o, timeout)
 		},
@@ -72,7 +72,7 @@ func runSync(ctx context.Context, env *Env, o share.Options, timeout time.Durati
 	done, err := share.Sync(bounded, w.Clone, o)
 	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
 		err = exit.New(exit.Failed, fmt.Errorf("sync: %w", context.Cause(bounded)),
-			"nothing is lost or half-done, and the next run goes on from here; give it a longer --timeout if the remote is slow")
+			"nothing is lost or half-done, and the next run continues from here; if the remote is slow, give a longer --timeout")
 	}
 	if done != nil {
 		err = errors.Join(t.result(done, err), err)
@@ -96,7 +96,7 @@ func (t syncTeller) ask(q share.Question) bool {
 	case share.Publish:
 		return t.w.env.Ask(fmt.Sprintf("Publish %s to %s, %s?", q.What, q.Remote, q.URL), "n")
 	case share.FollowPurge:
-		return t.w.env.Ask("Take the same out here?", "n")
+		return t.w.env.Ask("Erase the same here?", "n")
 	}
 	return false
 }
@@ -114,7 +114,7 @@ func (t syncTeller) note(n share.Note) {
 	case share.Publishing:
 		say("publish  %s to %s, %s", n.What, n.Remote, n.URL)
 	case share.ObjectsLost:
-		say("objects of %s were lost here, as to a git prune: fetching all of it again", n.Remote)
+		say("objects of %s were lost here, perhaps by git prune: fetching all of it again", n.Remote)
 	case share.NoJournal:
 		say("neither %s nor this clone has a journal", n.Remote)
 	case share.Restoring:
@@ -126,22 +126,22 @@ func (t syncTeller) note(n share.Note) {
 			say("nothing is proposed while %s undecided here; next: reverie conflicts", term.Count(n.N, "memory is", "memories are"))
 		}
 	case share.ProposalGone:
-		say("%s is gone from %s: a new proposal takes its place", n.Branch, n.Remote)
+		say("%s is gone from %s: a new proposal replaces it", n.Branch, n.Remote)
 	case share.ProposalMerged:
-		say("somebody added to %s on %s: merged", n.Branch, n.Remote)
+		say("merged new commits of %s from %s", n.Branch, n.Remote)
 	case share.ProposedBefore:
 		if n.Closed {
 			say("%s was proposed in %s and did not land; name it to propose it again", n.Operation, n.Branch)
 		} else {
-			say("%s is proposed already, in %s", n.Operation, n.Branch)
+			say("%s is already proposed in %s", n.Operation, n.Branch)
 		}
 	case share.NothingPending:
-		say("nothing waits to be proposed")
+		say("no pending operations to propose")
 	case share.Refreshed:
 		if n.Err != nil {
-			t.w.env.Warn("%s is not brought up to date: %v", n.Branch, n.Err)
+			t.w.env.Warn("%s is not updated: %v", n.Branch, n.Err)
 		} else {
-			say("%s is brought up to date with %s of %s", n.Branch, n.Base, n.Remote)
+			say("updated %s with %s of %s", n.Branch, n.Base, n.Remote)
 		}
 	case share.Purged:
 		t.purged(n)
@@ -164,7 +164,7 @@ func (t syncTeller) purged(n share.Purged) {
 	for _, n := range n.Found.Files {
 		files += n
 	}
-	say("%s was purged of something (%s); to follow takes out for good, here:", n.Remote, term.Count(n.Records, "record", "records"))
+	say("%s was purged (%s); following it erases here for good:", n.Remote, term.Count(n.Records, "record", "records"))
 	say("%s, %s in %s, %s", term.Count(len(n.Found.Memories), "memory", "memories"), term.Count(files, "file", "files"),
 		term.Count(len(n.Found.Refs), "ref", "refs"), term.Count(len(n.Found.Sessions), "session", "sessions"))
 	for _, m := range n.Gone[:min(maxGone, len(n.Gone))] {
@@ -252,9 +252,9 @@ func (env *Env) tellRow(name, format string, args ...any) {
 func wayWords(way string) string {
 	switch way {
 	case string(gitstore.Adopted):
-		return ", and took over their history, which says the same"
+		return ", and adopted their history, which has the same content"
 	case string(gitstore.Joined):
-		return ", with changes of both sides"
+		return ", with changes from both sides"
 	}
 	return ""
 }
@@ -278,7 +278,7 @@ func (t syncTeller) proposal(r *share.Result, p share.ProposalResult) {
 		} else {
 			env.Say("open a pull request of %s into %s there", p.Branch, t.w.Branch())
 		}
-		env.Say("what it changes, for a reviewer: %s", t.checkLine(r, p))
+		env.Say("to see its changes: %s", t.checkLine(r, p))
 	case "open":
 		env.tellRow(p.State, "%s on %s as %s: to be reviewed and merged there", what, r.Remote, p.Branch)
 		if p.URL != "" {
@@ -291,7 +291,7 @@ func (t syncTeller) proposal(r *share.Result, p share.ProposalResult) {
 	case "closed":
 		next := "to propose it again: reverie sync --propose " + strings.Join(p.Operations, " ")
 		if len(p.Operations) == 0 {
-			next = "what is learned next is proposed anew, with it"
+			next = "the next learn proposes it again"
 		}
 		env.tellRow(p.State, "%s: the branch is gone from %s, and its content did not land; %s", p.Branch, r.Remote, next)
 	}

@@ -20,9 +20,9 @@ func (w *workspace) tellShielded(n int) {
 func (w *workspace) tellHidden(n int) {
 	switch {
 	case n == 1:
-		w.env.Say("1 memory of people not trusted here is left out; next: reverie trust")
+		w.env.Say("1 memory by untrusted people is left out; next: reverie trust")
 	case n > 1:
-		w.env.Say("%d memories of people not trusted here are left out; next: reverie trust", n)
+		w.env.Say("%d memories by untrusted people are left out; next: reverie trust", n)
 	}
 }
 
@@ -33,9 +33,9 @@ func (env *Env) tellAnchors(anchors []string) {
 		switch {
 		case err != nil:
 		case a.Snippet == "":
-			env.Say("rests on %s", a.Path)
+			env.Say("anchored to %s", a.Path)
 		default:
-			env.Say("rests on %s: %s", a.Path, a.Snippet)
+			env.Say("anchored to %s: %s", a.Path, a.Snippet)
 		}
 	}
 }

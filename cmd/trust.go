@@ -55,12 +55,12 @@ func trustCommand(env *Env) *cli.Command {
 			case (verb == "add" || verb == "remove") && len(rest) > 0 && !o.all:
 				return runTrustWhom(c.Context, env, verb == "add", rest, o)
 			}
-			return exit.Usage("'reverie help trust' shows what it takes", "trust wants add WHO, remove WHO, approve ID or --all, keep ID, or nothing")
+			return exit.Usage("'reverie help trust' describes it", "trust takes add WHO, remove WHO, approve ID or --all, keep ID, or nothing")
 		},
 	}
 }
 
-// personJSON is somebody who made memories what they are.
+// personJSON is an author of memories.
 type personJSON struct {
 	Author   string   `json:"author"`
 	Key      string   `json:"key,omitempty"`  // of a good signature
@@ -137,10 +137,10 @@ func (w *workspace) whySettings() string {
 	if w.Settings.Trust.Text == nil {
 		return ""
 	}
-	return trust.SettingsPath + " was " + strings.TrimPrefix(w.WhyWithheld(w.Settings.Trust.By), "last ") + ": the version before counts"
+	return trust.SettingsPath + " was " + strings.TrimPrefix(w.WhyWithheld(w.Settings.Trust.By), "last ") + ": the version before it is used"
 }
 
-// maxTrustLines is how many changes that are withheld a terminal shows one by one unasked.
+// maxTrustLines bounds the withheld changes that a terminal shows one by one unasked.
 const maxTrustLines = 8
 
 // askWhom asks a person at a terminal about each author of what is withheld, and returns the
@@ -174,7 +174,7 @@ func (w *workspace) tellPerson(p trust.Person, c config.Trust) {
 	case p.Own:
 		how = "you"
 	}
-	who := term.Visible(cmp.Or(p.Author, "somebody whose commits are not in this clone"))
+	who := term.Visible(cmp.Or(p.Author, "a person without commits in this clone"))
 	if p.Key != "" {
 		who += " signed by " + term.Visible(strings.TrimSpace(p.Name+" "+p.Key))
 	}
@@ -210,9 +210,9 @@ func heldLine(held []reader.Held) string {
 	line := fmt.Sprintf("%s by %s %s withheld from agents", term.Count(len(held), "memory", "memories"), heldWhose(held), verb)
 	switch older := reader.Older(held); {
 	case older > 0 && older == len(held):
-		line += ", who are given the version before"
+		line += ", which are given the version before"
 	case older > 0:
-		line += fmt.Sprintf(", who are given the version before of %d", older)
+		line += fmt.Sprintf(", which are given the version before of %d", older)
 	}
 	return line
 }
@@ -305,7 +305,7 @@ func runApprove(ctx context.Context, env *Env, ids []string, all bool) error {
 func (w *workspace) chosen(v *record.View, foreign *trust.Withheld, ids []string, all bool) ([]trust.Pending, error) {
 	chosen, idle, err := foreign.Choose(v, w.env.Now(), ids, all)
 	for _, id := range idle {
-		w.env.Say("%s is not in force: nobody is given it", id)
+		w.env.Say("%s is not in force: no agent is given it", id)
 	}
 	return chosen, err
 }
@@ -345,7 +345,7 @@ func runKeep(ctx context.Context, env *Env, ids []string) error {
 		w.line("+", term.Green, *d.Given, "kept as "+reader.VersionOf(trust.Changed{When: d.When}))
 	}
 	if len(done) == 0 {
-		env.Say("nothing of this is given to agents in an older version")
+		env.Say("agents are given no older version of these")
 	}
 	return nil
 }
@@ -367,7 +367,7 @@ func (w *workspace) tellApproved(done []reader.Held, settings bool) error {
 		}
 		return nil
 	}
-	w.env.Say("approved %s as they are now; another change by the same people is withheld again", term.Count(len(done), "memory", "memories"))
+	w.env.Say("approved %s as they are now; the next change by the same people is withheld again", term.Count(len(done), "memory", "memories"))
 	return nil
 }
 

@@ -20,7 +20,7 @@ func uiCommand(env *Env) *cli.Command {
 			"accept' and 'reverie reject'. The second list shows the loops of this repository.",
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
-				return exit.Usage("", "ui wants no arguments")
+				return exit.Usage("", "ui takes no arguments")
 			}
 			return runUI(c.Context, env)
 		},
@@ -29,7 +29,7 @@ func uiCommand(env *Env) *cli.Command {
 
 func runUI(ctx context.Context, env *Env) error {
 	if !env.Interactive || os.Getenv("TERM") == "dumb" {
-		return exit.Usage("'reverie review' shows what waits as a list", "ui wants a terminal")
+		return exit.Usage("'reverie review' lists the pending operations", "ui needs a terminal")
 	}
 	w, err := env.open(ctx)
 	if err != nil {
@@ -38,15 +38,16 @@ func runUI(ctx context.Context, env *Env) error {
 	if err := w.WantPerson("ui"); err != nil {
 		return err
 	}
-	err = tui.Run(ctx, os.Stdin, os.Stdout, os.Environ(), inboxTab(env), loopsTab(env)) // the terminal itself: env.Out may be a writer that remembers errors
+	// the terminal itself: env.Out may be a writer that remembers errors
+	err = tui.Run(ctx, os.Stdin, os.Stdout, os.Environ(), inboxTab(env), loopsTab(env))
 	if errors.Is(err, tui.ErrUndone) {
-		err = exit.New(exit.Failed, err, "'reverie review' and 'reverie loop status' show what became of it")
+		err = exit.New(exit.Failed, err, "'reverie review' and 'reverie loop status' show the outcome")
 	}
 	return err
 }
 
-// screenful is what a function writes with an Env of its own, which has lines of that width. It
-// opens the repository anew: what is shown may be looked at for hours.
+// screenful returns the output of write, with an Env of its own whose lines have that width. It
+// opens the repository again, because a screen may stay open for hours.
 func screenful(ctx context.Context, env *Env, width int, write func(context.Context, *workspace) error) (string, error) {
 	var out, talk bytes.Buffer
 	e := *env

@@ -13,7 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/term"
 )
 
-// inboxTab is what waits for a person, and what may become of it.
+// inboxTab shows the pending operations and the actions on them.
 func inboxTab(env *Env) tui.Tab {
 	// one shows a part of an operation as it is now.
 	one := func(show func(*workspace, inbox.Waiting, inbox.Outlook)) func(context.Context, string, int) (string, error) {
@@ -49,7 +49,7 @@ func inboxTab(env *Env) tui.Tab {
 	}
 	return tui.Tab{
 		Name:  "inbox",
-		Empty: "nothing waits\nWhat is learned from sessions waits here until a person accepts it: 'reverie learn' looks for more.",
+		Empty: "no pending operations\nProposals from sessions wait here until a person accepts them: 'reverie learn' looks for more.",
 		Every: 5 * time.Second, // others learn and decide too
 		Load: func(ctx context.Context) (items []tui.Item, err error) {
 			_, err = screenful(ctx, env, 80, func(ctx context.Context, w *workspace) error {
@@ -68,7 +68,7 @@ func inboxTab(env *Env) tui.Tab {
 			{Text: one(func(w *workspace, p inbox.Waiting, l inbox.Outlook) { w.showOperation(p.Operation, p.Why, l) })},
 			{Key: "d", Name: "diff", Text: one(func(w *workspace, p inbox.Waiting, l inbox.Outlook) {
 				if len(l.Changes) == 0 {
-					w.env.Print("  It changes nothing that is known.\n")
+					w.env.Print("  It changes no memory.\n")
 				}
 				w.showChanges(l.Changes)
 			})},

@@ -28,7 +28,7 @@ func loopsTab(env *Env) tui.Tab {
 	}
 	return tui.Tab{
 		Name:  "loops",
-		Empty: "there is no loop here\nA loop has an agent carry out a plan, checked after each iteration. Start one:\n\n    reverie loop start PLAN --agent NAME --audit CMD",
+		Empty: "there is no loop here\nA loop runs an agent on a plan and checks each iteration. Start one:\n\n    reverie loop start PLAN --agent NAME --audit CMD",
 		Every: time.Second,
 		Load: func(ctx context.Context) (items []tui.Item, err error) {
 			_, err = screenful(ctx, env, 80, func(ctx context.Context, w *workspace) error {
@@ -61,7 +61,7 @@ func loopsTab(env *Env) tui.Tab {
 			{Key: "c", Name: "cancel", Confirm: "End this loop? Its work stays.", Do: do(func(ctx context.Context, w *workspace, name string) error {
 				return runLoopCancel(ctx, w, name, false)
 			})},
-			{Key: "r", Name: "resume", Confirm: "Have this loop go on in the background?", Do: do(func(ctx context.Context, w *workspace, name string) error {
+			{Key: "r", Name: "resume", Confirm: "Continue this loop in the background?", Do: do(func(ctx context.Context, w *workspace, name string) error {
 				return runLoopResume(ctx, w, name, plan.Choice{Given: func(string) bool { return false }}, true)
 			})},
 		},

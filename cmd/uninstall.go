@@ -38,9 +38,9 @@ func uninstallCommand(env *Env) *cli.Command {
 			case c.NArg() > 0:
 				return exit.Usage("", "uninstall takes no arguments")
 			case some && o.memory:
-				return exit.Usage("leave one of them out", "--memory takes out everything, and --agent and --git-hooks only themselves")
+				return exit.Usage("leave one of them out", "--memory removes everything, so it excludes --agent and --git-hooks")
 			case o.project && len(o.agents.Value()) == 0:
-				return exit.Usage("reverie uninstall --agent claude --project", "--project says where --agent looks, and there is no --agent")
+				return exit.Usage("reverie uninstall --agent claude --project", "--project needs --agent")
 			}
 			return runUninstall(c.Context, env, o)
 		},
@@ -61,7 +61,7 @@ func runUninstall(ctx context.Context, env *Env, o uninstallOptions) error {
 		return err
 	}
 	if removal.Private > 0 {
-		env.Say("to keep what is private: reverie export --private >FILE; 'reverie import --accept FILE' takes it in again")
+		env.Say("to keep private memories: reverie export --private >FILE; to restore them: reverie import --accept FILE")
 	}
 	if goes, err := w.askRemoval(o, removal.Found); err != nil || !goes {
 		return err
@@ -71,14 +71,14 @@ func runUninstall(ctx context.Context, env *Env, o uninstallOptions) error {
 		return err
 	}
 	for _, m := range left.Mentions {
-		env.Say("%s still has the lines that you added for %s; they do nothing by now", m.File, strings.Join(m.Hooks, ", "))
+		env.Say("%s still has the lines that you added for %s; they do nothing now", m.File, strings.Join(m.Hooks, ", "))
 	}
 	if o.memory || o.gitHooks || len(o.agents.Value()) > 0 {
 		return nil
 	}
 	env.Say("the branch %s stays; to delete it too: git branch -D %s", w.Branch(), w.Branch())
 	for _, file := range left.Workflows {
-		env.Say("%s stays on it, where the forge reads it; a commit that removes it ends the checks", file)
+		env.Say("%s stays on the branch for the forge; a commit that removes it ends the checks", file)
 	}
 	return nil
 }
@@ -91,7 +91,7 @@ func (env *Env) tellRemoval(n setup.Note) {
 	case setup.NotCalling:
 		env.Say("%s does not call Reverie from %s", n.Agent, n.File)
 	case setup.Uncounted:
-		env.Warn("whether there are private memories that exist only here could not be seen: %v", n.Err)
+		env.Warn("could not look for private memories that exist only here: %v", n.Err)
 	case setup.Ending:
 		env.Say("ending the %s, process %d", n.Job, n.PID)
 	}
@@ -100,7 +100,7 @@ func (env *Env) tellRemoval(n setup.Note) {
 // askRemoval says what is about to go, and reports whether a person wants it.
 func (w *workspace) askRemoval(o uninstallOptions, found []setup.Artefact) (goes bool, err error) {
 	if len(found) == 0 {
-		w.env.Say("there is nothing of Reverie here")
+		w.env.Say("Reverie is not installed here")
 		return false, nil
 	}
 	shared := false
@@ -115,7 +115,7 @@ func (w *workspace) askRemoval(o uninstallOptions, found []setup.Artefact) (goes
 		w.env.Print("%s\n", a.Name)
 	}
 	if shared {
-		w.env.Say("what goes from your own settings goes for every repository; 'reverie init --agent NAME' brings it back")
+		w.env.Say("a removal from your own settings affects every repository; 'reverie init --agent NAME' undoes it")
 	}
 	if o.dryRun {
 		return false, nil

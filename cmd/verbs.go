@@ -28,20 +28,19 @@ func noVerb(c *cli.Context) error {
 			names = append(names, sub.Name)
 		}
 	}
-	hint := "'reverie help " + c.Command.Name + "' shows what it takes"
+	hint := "'reverie help " + c.Command.Name + "' describes it"
 	wants := strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 	word := c.Args().First()
 	if word == "" {
-		return exit.Usage(hint, "%s wants %s", c.Command.Name, wants)
+		return exit.Usage(hint, "%s takes %s", c.Command.Name, wants)
 	}
 	if name := help.Nearest(names, word); name != "" {
 		hint = fmt.Sprintf("did you mean 'reverie %s %s'? %s", c.Command.Name, name, hint)
 	}
-	return exit.Usage(hint, "%s wants %s, not %q", c.Command.Name, wants, word)
+	return exit.Usage(hint, "%s takes %s, not %q", c.Command.Name, wants, word)
 }
 
-// commandWords are the arguments of a command before "--", and the command behind it. Where there
-// is nothing behind, it is an error.
+// commandWords splits the arguments of a command at "--". It is an error if no command follows.
 func commandWords(c *cli.Context) (words, command []string, err error) {
 	words = c.Args().Slice()
 	if !help.TakesCommand(c.Command) {
@@ -52,7 +51,7 @@ func commandWords(c *cli.Context) (words, command []string, err error) {
 		return words, nil, nil
 	}
 	if words, command = words[:at], words[at+1:]; len(command) == 0 {
-		err = exit.Usage(fmt.Sprintf("'reverie help %s' shows what it takes", help.Name(c.Command)), "%s: there is no command behind --", help.Name(c.Command))
+		err = exit.Usage(fmt.Sprintf("'reverie help %s' describes it", help.Name(c.Command)), "%s: there is no command after --", help.Name(c.Command))
 	}
 	return words, command, err
 }
@@ -77,13 +76,13 @@ func wrongWords(c *cli.Context, words []string) error {
 	name := help.Name(c.Command)
 	wants := strings.TrimSpace(c.Command.ArgsUsage)
 	if help.TakesCommand(c.Command) && len(words) > 1 {
-		return exit.Usage(fmt.Sprintf("a command stands behind --: reverie %s %s … -- %s", name, words[0], strings.Join(words[1:], " ")), "%s wants %s, not %q", name, wants, words)
+		return exit.Usage(fmt.Sprintf("put the command after --: reverie %s %s … -- %s", name, words[0], strings.Join(words[1:], " ")), "%s takes %s, not %q", name, wants, words)
 	}
 	if wants == "" {
-		return exit.Usage(fmt.Sprintf("'reverie help %s' shows what it takes", name), "%s takes no arguments", name)
+		return exit.Usage(fmt.Sprintf("'reverie help %s' describes it", name), "%s takes no arguments", name)
 	}
 	if len(words) == 0 {
-		return exit.Usage(fmt.Sprintf("'reverie help %s' shows what it takes", name), "%s wants %s", name, wants)
+		return exit.Usage(fmt.Sprintf("'reverie help %s' describes it", name), "%s takes %s", name, wants)
 	}
-	return exit.Usage(fmt.Sprintf("'reverie help %s' shows what it takes", name), "%s wants %s, not %q", name, wants, words)
+	return exit.Usage(fmt.Sprintf("'reverie help %s' describes it", name), "%s takes %s, not %q", name, wants, words)
 }

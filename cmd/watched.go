@@ -43,7 +43,7 @@ func (t *watched) tell() {
 			return
 		}
 		took := time.Since(t.began).Round(time.Second)
-		line := fmt.Sprintf("%s reads the question, %s", term.Visible(t.name), took)
+		line := fmt.Sprintf("%s is reading the question, %s", term.Visible(t.name), took)
 		if n := t.said.Load(); n > 0 {
 			line = fmt.Sprintf("%s: %s in %s", term.Visible(t.name), term.Count(int(n), "token", "tokens"), took)
 		}

@@ -25,7 +25,7 @@ func whyCommand(env *Env) *cli.Command {
 		Flags: []cli.Flag{&cli.StringFlag{Name: "session", Usage: "show only session `AGENT/ID`, or a prefix of it", Destination: &session}},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 {
-				return exit.Usage("reverie why last", "why takes one injection or memory, or nothing")
+				return exit.Usage("reverie why last", "why takes at most one injection or memory")
 			}
 			return env.Paged(c.Context, func() error { return runWhy(c.Context, env, c.Args().First(), session) })
 		},
@@ -62,7 +62,7 @@ func runWhy(ctx context.Context, env *Env, what, session string) error {
 		case len(found) == 0:
 			return exit.New(exit.Failed, fmt.Errorf("injection %s: there is no such id", what), "'reverie why list' lists them")
 		case len(found) > 1:
-			return exit.New(exit.Failed, fmt.Errorf("injection %s: several ids begin like that: %s, %s", what, found[0].ID, found[1].ID), "")
+			return exit.New(exit.Failed, fmt.Errorf("injection %s: several ids begin with it: %s, %s", what, found[0].ID, found[1].ID), "")
 		}
 		return w.tellInjection(ctx, found[0])
 	}
@@ -120,7 +120,7 @@ func (w *workspace) tellInjection(ctx context.Context, in brief.Injection) error
 		case m.Damaged:
 			text = "its file cannot be read: reverie check"
 		case m.Kind == "":
-			text = "not here any more"
+			text = "no longer here"
 		}
 		env.Hit(term.Hit{Mark: " ", ID: m.ID, Kind: m.Kind, Statement: text})
 		env.Under(term.Span(term.Dim, term.Visible(strings.Join(m.Why, " · "))))
@@ -137,7 +137,7 @@ func when(in brief.Injection) string { return in.Time.Local().Format("2006-01-02
 func cutLine(in brief.Injection) string {
 	var parts []string
 	for _, why := range []struct{ key, text string }{
-		{brief.CutBudget, "for the budget"}, {brief.CutShown, "in the file of instructions already"}, {brief.CutGiven, "given before"}, {brief.CutAlike, "said by another one"}, {brief.CutWithheld, "withheld here"},
+		{brief.CutBudget, "for the budget"}, {brief.CutShown, "already in the instruction file"}, {brief.CutGiven, "given before"}, {brief.CutAlike, "another one says the same"}, {brief.CutWithheld, "withheld here"},
 	} {
 		if n := in.Cut[why.key]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, why.text))
@@ -176,11 +176,11 @@ func (w *workspace) tellGiven(ctx context.Context, all []brief.Injection, id str
 	switch {
 	case len(u.Times) > 0:
 	case u.Caveats.Withheld:
-		env.Say("it was given to nobody: %s", strings.Join(u.Caveats.Why, ", "))
+		env.Say("it was not given to any agent: %s", strings.Join(u.Caveats.Why, ", "))
 	case u.Memory.Text != "" && !u.Memory.Live(env.Now()):
-		env.Say("it was given to nobody: it is not in force")
+		env.Say("it was not given to any agent: it is not in force")
 	default:
-		env.Say("it was given to nobody yet")
+		env.Say("it was not given to any agent yet")
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ func workerCommand(env *Env) *cli.Command {
 		Hidden: true,
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
-				return exit.Usage("hooks start it by themselves", "worker takes no arguments")
+				return exit.Usage("hooks start it", "worker takes no arguments")
 			}
 			return runWorker(c.Context, env)
 		},

@@ -1,10 +1,8 @@
-// Package check judges what a change of the memory brings, for whoever decides whether it is
-// merged: the form of files, doubles and contradictions, what is lost, secrets, text that gives
-// orders to agents, files that have no business there. It looks at two states of a memory and at
-// the commits between them, reads objects only, and needs no work tree.
-//
-// Run returns findings as values; Rules says what each rule is about, and orders findings. Known
-// and Conflict are for checks of one state.
+// Package check judges a change of the memory before it is merged: the form of files, duplicates
+// and contradictions, losses, secrets, text that gives orders to agents, files that do not belong
+// there. It compares two states of a memory and reads the commits between them. It only reads
+// objects, and needs no work tree. Run returns findings as values; Rules describes each rule, and
+// orders findings. Known and Conflict are for checks of one state.
 package check
 
 import (
@@ -19,7 +17,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-// Change is what one state of a memory has against another.
+// Change is the difference between two states of a memory.
 type Change struct {
 	Store    *gitstore.Store
 	From, To gitstore.ID // From is empty for nothing at all
@@ -33,7 +31,7 @@ type Change struct {
 	Stale func(m record.Memory) (why []string) // what of the code that a memory rests on is gone
 }
 
-// A NoMemoryError is returned for a state that is none of a memory, as the code is: all memories
+// A NoMemoryError is returned for a state that is not a memory, such as the code: all memories
 // would look deleted.
 type NoMemoryError struct {
 	Base bool // it is From, and else To
@@ -91,10 +89,10 @@ type checker struct {
 	cut     bool                 // some of them were not read: they are too much
 	looked  map[gitstore.ID]bool // contents that the rules for text saw
 	claims  map[string]bool      // paths of memories that say something new
-	known   []knownMemory        // every memory that can be read at head, and those that came beside it
+	known   []knownMemory        // readable memories at head, and those merged beside it
 }
 
-// changedFile is a file that differs, with both contents; nil where there is none.
+// changedFile is a file that differs, with both contents; nil for a missing one.
 type changedFile struct {
 	path     string
 	old, new []byte

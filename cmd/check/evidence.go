@@ -8,8 +8,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/plural"
 )
 
-// checkEvidence looks for candidates that are added and bear out no memory of the same change.
-// Nobody who reviews memories looks at them, and a later dream may count them.
+// checkEvidence looks for added candidates that support no memory of the same change. A reviewer of
+// memories does not see them, and a later dream may count them.
 func (c *checker) checkEvidence() {
 	type statement struct {
 		print   record.Fingerprint

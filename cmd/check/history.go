@@ -82,7 +82,7 @@ func (c *checker) checkHistory() error {
 	return nil
 }
 
-// secretsBefore is how many secrets a file of the base holds.
+// secretsBefore counts the secrets in a file of the base.
 func (c *checker) secretsBefore(path string) int {
 	if c.base == nil {
 		return 0

@@ -106,7 +106,7 @@ func (c *checker) checkMemories() error {
 	return nil
 }
 
-// claim is what a memory says, where and whether it does.
+// claim returns the parts of a memory that make its claim: text, scope and status.
 func claim(m record.Memory) string {
 	texts := []string{m.Text}
 	for _, v := range m.Variants {
@@ -115,8 +115,8 @@ func claim(m record.Memory) string {
 	return strings.Join([]string{string(m.Status), string(m.Kind), m.Topic, strings.Join(m.Paths, "\x01"), strings.Join(texts, "\x01")}, "\x00")
 }
 
-// relate names memories that say the same, nearly the same, or otherwise. Of two that are both new,
-// the later names the earlier.
+// relate names memories that say the same, nearly the same, or the opposite. If both are new, the
+// later one names the earlier.
 func (c *checker) relate(f changedFile, m record.Memory) {
 	line := statementLine(f.new)
 	told := map[string]int{}

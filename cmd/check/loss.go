@@ -7,7 +7,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/finding"
 )
 
-// What is looked at: more can neither be reviewed nor be checked in a time that anybody waits for.
+// The bounds of a check: more cannot be reviewed, and checking it would take too long.
 const (
 	maxChanged = 5000     // files
 	maxNew     = 16 << 20 // bytes of them together
@@ -29,8 +29,8 @@ func (c *checker) bounded() bool {
 	return true
 }
 
-// A loss is told where a change takes more than three tenths of the live memories out of force, or
-// all. Of few memories a person sees each that goes.
+// A loss is reported if a change retires all live memories, or more than three tenths of them. With
+// few memories, a person sees each one that goes.
 const (
 	mostLost  = 0.3
 	fewestOut = 3

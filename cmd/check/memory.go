@@ -86,7 +86,8 @@ func (c *checker) twin(f changedFile) (at string) {
 		if tree == nil {
 			continue
 		}
-		_ = tree.Walk(path.Dir(f.path), func(other string, _ gitstore.ID) error { // what cannot be walked was told
+		// an unreadable tree was reported before
+		_ = tree.Walk(path.Dir(f.path), func(other string, _ gitstore.ID) error {
 			if at == "" && other != f.path && memoryID(other) == f.id && (tree == c.head || !c.gone(other)) {
 				at = other
 			}

@@ -19,8 +19,8 @@ func Known(path string) bool {
 	return slices.Contains([]string{"README.md", "reverie.toml", ".gitlab-ci.yml"}, top)
 }
 
-// Conflict is the first line, from 1, that git writes where a merge could not decide; 0 if there is
-// none. A line of = alone is no sign of it: it also underlines a heading.
+// Conflict returns the first line, from 1, with a conflict marker of git, or 0. A line of = alone
+// is no sign: it also underlines a heading.
 func Conflict(text []byte) int {
 	n := 0
 	for line := range bytes.Lines(text) {

@@ -1,6 +1,7 @@
-// How many processors a container may use is not looked up, in some files of the kernel at each start: nothing here keeps many
-// of them at work for long. Where a container has a small share of many processors, those commands that live long, as mcp and
-// ui, may use it up in a burst when they collect garbage, and wait for the next; with GOMAXPROCS in the environment they do not.
+// The program does not look up the processors of its container, in some files of the kernel at each
+// start: it keeps many of them at work only briefly. In a container with a small share of many
+// processors, long commands such as mcp and ui may use the share up in a burst of garbage
+// collection. GOMAXPROCS in the environment prevents that.
 //
 //go:debug containermaxprocs=0
 //go:debug updatemaxprocs=0

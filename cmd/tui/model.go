@@ -11,7 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// model is what the screen shows. Only Update changes it, on one goroutine; what takes time is a
+// model is the state of the screen. Only Update changes it, on one goroutine; slow work is a
 // tea.Cmd and comes back as a message.
 type model struct {
 	ctx           context.Context
@@ -46,7 +46,7 @@ type tab struct {
 	pending  *request
 }
 
-// shown is what a text belongs to.
+// shown names the item that a text belongs to.
 type shown struct {
 	id          string
 	view, width int
@@ -58,7 +58,7 @@ type request struct {
 	id     string
 }
 
-// What comes back from functions at work, each for the tab of that number.
+// Messages from functions at work, each for the tab of that number.
 type (
 	loaded struct {
 		tab   int
@@ -189,7 +189,7 @@ func (m *model) undone() (names []string) {
 	return names
 }
 
-// leave ends the program, or has it end when all that was decided is done. What fails then keeps a
+// leave ends the program, at once or when all decisions are done. A failure until then keeps the
 // person here.
 func (m *model) leave() tea.Cmd {
 	m.leaves = len(m.undone()) > 0
@@ -246,8 +246,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// show puts a text in the place of the one before. Of the same view, the lines in sight stay where
-// they are, or the last ones do.
+// show replaces the text. If it is of the same view, the visible lines stay in place, or the last
+// ones do.
 func (m *model) show(t *tab, k known) {
 	before, fresh := m.lines(t), t.of.id != k.of.id || t.of.view != k.of.view
 	if t.of, t.text, t.fitted = k.of, k.text, nil; k.err != nil {
@@ -262,8 +262,8 @@ func (m *model) show(t *tab, k known) {
 	}
 }
 
-// moved is where the lines of a text from at on are in the one that came after it: it may have lost
-// lines at its beginning.
+// moved returns the new place of the lines from at on: a later text may have lost lines at its
+// beginning.
 func moved(before, after []string, at int) int {
 	const known = 4 // lines by which a place is known again
 	seen := before[min(at, len(before)):min(at+known, len(before))]
@@ -301,7 +301,7 @@ func (m *model) take(l loaded) {
 	}
 }
 
-// key is what a person pressed.
+// key handles a key press.
 func (m *model) key(key string) tea.Cmd {
 	if m.leaves && key != "ctrl+z" {
 		if key == "ctrl+c" {
@@ -378,7 +378,8 @@ func (m *model) own(key string) tea.Cmd {
 			return nil
 		}
 		r := request{a, t.items[t.at].ID}
-		if t.of.id != r.id { // it has come into the place of another just now, and nobody has seen what it is
+		// it has just replaced another item, and the person has not seen it
+		if t.of.id != r.id {
 			m.said = "look at it first, and press " + key + " again"
 			return nil
 		}
@@ -409,7 +410,7 @@ func (m *model) roll(by int) {
 	t.follow = t.Views[t.view].End && t.scroll == end
 }
 
-// place is how many lines of the text are above the screen.
+// place counts the lines of the text above the screen.
 func (m *model) place(t *tab) int {
 	if end := max(0, len(m.lines(t))-m.room()); t.follow || t.scroll > end {
 		return end

@@ -161,7 +161,7 @@ func TestAnErrorIsSaidAndNothingIsLost(t *testing.T) {
 	d.shows("> two", "dropped id0")
 }
 
-// What came into the place of another has to be seen before a key decides about it.
+// An item that replaced another has to be seen before a key decides about it.
 func TestOnlyWhatIsInSightIsDecided(t *testing.T) {
 	d := newDesk(t, "one", "two")
 	d.Update(loaded{0, d.items[1:], nil}) // the text of "two" is on its way
@@ -171,8 +171,8 @@ func TestOnlyWhatIsInSightIsDecided(t *testing.T) {
 	}
 }
 
-// Who decides and leaves at once has it done first: what is at work, and what waits for that. What
-// fails keeps a person here.
+// Leaving right after a decision waits for it, and for the decisions queued behind it. A failure
+// keeps the person here.
 func TestLeavingWaitsForWhatWasDecided(t *testing.T) {
 	press := func(d *desk, key rune) tea.Cmd {
 		_, cmd := d.Update(tea.KeyPressMsg{Code: key})
@@ -245,8 +245,8 @@ func TestSmallAndWideScreens(t *testing.T) {
 	}
 }
 
-// A log is followed as long as its end is in sight. Whoever has turned back keeps the lines before
-// him, though the first of all are gone.
+// A log is followed as long as its end is visible. After scrolling back, the visible lines stay,
+// even if the first lines of all are gone.
 func TestALogIsFollowed(t *testing.T) {
 	d := newDesk(t, "one")
 	first, last := 1, 100

@@ -29,38 +29,43 @@ type Item struct {
 // goroutines, one at a time for each tab, and may take their time: the screen goes on.
 type Tab struct {
 	Name    string
-	Empty   string                                // shown in the place of an empty list: a line, and what else is to be said of it
+	Empty   string                                // shown for an empty list: a line, then details
 	Load    func(context.Context) ([]Item, error) // in the order of the list
 	Views   []View                                // at least one
 	Actions []Action                              //
-	Every   time.Duration                         // after so long the list is loaded again; 0: only after an action
+	Every   time.Duration                         // time until a reload; 0: only after an action
 }
 
 // View is one thing that can be known of an item. The key shows it; that of the view in force goes
 // back to the first.
 type View struct {
 	Key, Name string
-	Text      func(ctx context.Context, id string, width int) (string, error) // lines, each at most width cells where it can be helped
-	End       bool                                                            // the last lines are what one wants to see, as of a log
+	// Text returns lines of at most width cells, if possible.
+	Text func(ctx context.Context, id string, width int) (string, error)
+	// End shows the last lines first, as of a log.
+	End bool
 }
 
 // Action is something that can be done with an item.
 type Action struct {
 	Key, Name string
-	Confirm   string                                                                       // a question to be answered with y first; "": none
-	Do        func(ctx context.Context, id string) (said string, err error)                // said is one line
-	Takes     func(ctx context.Context, id string, in io.Reader, out, err io.Writer) error // in the place of Do: it has the whole terminal meanwhile
+	// Confirm is a question to answer with y first; "": none.
+	Confirm string
+	// Do returns one line.
+	Do func(ctx context.Context, id string) (said string, err error)
+	// Takes replaces Do, and has the whole terminal meanwhile.
+	Takes func(ctx context.Context, id string, in io.Reader, out, err io.Writer) error
 }
 
-// ErrNoTabs is what Run says to nothing to show.
+// ErrNoTabs is the error of Run without tabs.
 var ErrNoTabs = errors.New("nothing to show")
 
 // ErrUndone is returned for actions that had not come to an end when the program did.
 var ErrUndone = errors.New("not done, or not to its end")
 
-// Run shows tabs on a terminal until a person leaves or ctx ends, which is not an error. Who leaves
-// has what was decided done first; where that was not waited for, the error wraps ErrUndone and
-// names it. environ says what the terminal can do, as that of a process does: TERM, NO_COLOR.
+// Run shows tabs on a terminal until a person leaves or ctx ends, which is not an error. Leaving
+// waits for pending decisions; if it could not wait, the error wraps ErrUndone and names them.
+// environ describes the terminal, as a process environment does: TERM, NO_COLOR.
 func Run(ctx context.Context, in io.Reader, out io.Writer, environ []string, tabs ...Tab) error {
 	if len(tabs) == 0 {
 		return ErrNoTabs

@@ -54,10 +54,10 @@ func (m *model) screen() string {
 	return strings.Join(rows, "\n")
 }
 
-// listed is how many lines the list has: a third of the screen, or less where there is not as much.
+// listed counts the lines of the list: a third of the screen, or fewer for a short list.
 func (m *model) listed(t *tab) int { return min(max(1, len(t.items)), max(3, (m.height-3)/3)) }
 
-// room is how many lines there are for what is known of an item.
+// room counts the lines for the details of an item.
 func (m *model) room() int { return max(1, m.height-3-m.listed(&m.tabs[m.now])) }
 
 func (m *model) head() string {
@@ -177,7 +177,7 @@ func (m *model) allKeys(t *tab) (lines []string) {
 	return lines[:room]
 }
 
-// foot is what was said last, in as many lines as it takes and there are, or the keys.
+// foot returns the last message, in as many lines as it needs and fit, or the keys.
 func (m *model) foot(t *tab) []string {
 	if m.said == "" {
 		return []string{m.keyLine(t)}
@@ -196,7 +196,7 @@ func (m *model) foot(t *tab) []string {
 	return lines
 }
 
-// keyLine is what is waited for, what the tab is doing, or the keys.
+// keyLine returns the pending question, the work of the tab, or the keys.
 func (m *model) keyLine(t *tab) string {
 	switch {
 	case m.leaves:
@@ -224,7 +224,8 @@ func (m *model) keyLine(t *tab) string {
 		last = append(last, "tab "+m.tabs[(m.now+1)%len(m.tabs)].Name)
 	}
 	line := func() string { return strings.Join(slices.Concat(keys, last), " · ") }
-	for ansi.StringWidth(line()) > m.width && len(keys)+len(last) > 1 { // ? has those that there is no room for
+	// ? shows the keys without room here
+	for ansi.StringWidth(line()) > m.width && len(keys)+len(last) > 1 {
 		if len(last) > 1 {
 			last = last[:len(last)-1]
 		} else {
