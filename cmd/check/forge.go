@@ -33,5 +33,5 @@ func (c *checker) checkCIFile(f changedFile) {
 		c.add("ci-file", finding.Warning, f.path, 0, "", "pull requests were checked by the latest version, and would be by %s: look whether that goes back", version)
 		return
 	}
-	c.add("ci-file", finding.Note, f.path, 0, "", "this is what 'reverie init --ci' writes: pull requests against %s are checked by version %s", branch, version)
+	c.add("ci-file", finding.Note, f.path, 0, "", "'reverie init --ci' writes this file: pull requests against %s are checked by version %s", branch, version)
 }

@@ -69,7 +69,7 @@ func (c *checker) checkHistory() error {
 		err := c.head.ReadAll([]gitstore.ID{gitstore.ID(id)}, func(_ int, data []byte) error {
 			read += len(data)
 			if _, report := c.Scanner.Text(string(data)); report.Found > c.secretsBefore(path) {
-				c.add("secret", finding.Error, path, 0, memoryID(path), "an earlier commit of this change holds what looks like a secret (%s); it would stay in the history: make the change anew without it", report.Kinds())
+				c.add("secret", finding.Error, path, 0, memoryID(path), "an earlier commit of this change holds what looks like a secret (%s); it would stay in the history: make the change again without it", report.Kinds())
 			}
 			return nil
 		})

@@ -67,7 +67,7 @@ var Rules = finding.Rules{
 	{
 		ID: "evidence", Level: finding.Note,
 		Short: "Evidence is added for no memory of the same change.",
-		Help:  "Ask where it comes from: what it says counts for a memory that nobody has reviewed. Take the file out if that is not known.",
+		Help:  "Ask for its origin: its evidence counts for a memory without review. Remove the file if the origin is unknown.",
 	},
 	{
 		ID: "reference", Level: finding.Warning,
