@@ -81,7 +81,7 @@ func TestRealModelInTheWholeWay(t *testing.T) {
 	}
 	// rubbish of the right form, or none that fits
 	for _, model := range []string{"tiny", "tiny-random"} {
-		if a := reverie(t, dir, "dream", "--model", model); a.code != 0 && !strings.Contains(a.err, "what code alone found waits") {
+		if a := reverie(t, dir, "dream", "--model", model); a.code != 0 && !strings.Contains(a.err, "found without the model are pending") {
 			t.Errorf("%s", a)
 		}
 	}
