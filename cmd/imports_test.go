@@ -28,7 +28,7 @@ var arrows = map[string][]string{
 		"internal/reader", "reflect", "reflect/transcript"},
 	"internal/remember": {"dream", "gitstore", "gitstore/anchor", "gitstore/record", "gitstore/record/transfer", "internal/clone", "internal/exit", "internal/plural", "internal/reader"},
 	"internal/plural":   nil,
-	"internal/status":   {"gitstore/record", "internal/config", "internal/job", "internal/kv", "internal/learn", "internal/learn/ingest", "internal/reader", "prompts"},
+	"internal/status":   {"gitstore", "internal/clone", "gitstore/record", "internal/config", "internal/job", "internal/kv", "internal/learn", "internal/learn/ingest", "internal/reader", "prompts"},
 	"internal/block":    {"internal/exit", "internal/pattern"},
 	"internal/term":     {"gitstore/recall/terms", "internal/plural", "internal/redact", "internal/unseen"},
 	"internal/job":      {"internal/file", "internal/git"},

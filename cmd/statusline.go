@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/reverie-memory/reverie/internal/clone"
-	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/status"
@@ -20,12 +19,7 @@ func statuslineCommand(env *Env) *cli.Command {
 		Description: "Prints how many memories are in force and how many operations wait. Outside a repository with a\n" +
 			"memory it prints nothing and ends with 0. For Claude Code, set statusLine in its settings to\n" +
 			`{"type": "command", "command": "reverie statusline"}.`,
-		Action: func(c *cli.Context) error {
-			if c.NArg() > 0 {
-				return exit.Usage("", "statusline takes no arguments")
-			}
-			return runStatusline(c.Context, env)
-		},
+		Action: takes(0, 0, func(c *cli.Context, _, _ []string) error { return runStatusline(c.Context, env) }),
 	}
 }
 
@@ -47,11 +41,8 @@ func runStatusline(ctx context.Context, env *Env) error {
 		return env.Object(l)
 	}
 	line := "reverie: " + plural.Count(l.Known, "memory", "memories")
-	switch {
-	case l.Waiting == 1:
-		line += ", 1 waits"
-	case l.Waiting > 1:
-		line += fmt.Sprintf(", %d wait", l.Waiting)
+	if l.Waiting > 0 {
+		line += fmt.Sprintf(", %d pending", l.Waiting)
 	}
 	env.Print("%s\n", line)
 	return nil

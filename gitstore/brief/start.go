@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
@@ -39,7 +41,6 @@ type startState struct {
 	Version  string
 	Memory   string // commit of the branch, or of origin's before there is one here
 	Journal  string
-	Inbox    string
 	Head     string
 	Branch   string
 	Main     git.Default
@@ -63,7 +64,7 @@ func startInputs(ctx context.Context, repo *git.Repo, c config.Config, r Request
 	if branch, ok := strings.CutPrefix(c.Ref, "refs/heads/"); ok && s.Memory == "" {
 		s.Memory = ref("refs/remotes/origin/" + branch)
 	}
-	s.Journal, s.Inbox = ref(clone.JournalRef), ref(clone.InboxRef)
+	s.Journal = ref(clone.JournalRef)
 	s.Head, s.Branch, _ = repo.Head(ctx)
 	main, err := repo.Default(ctx, c.Main)
 	if s.Main = main; err != nil || len(r.Files) > 0 { // files are others at each call
@@ -98,12 +99,13 @@ func (s startState) key() string {
 type prepared struct {
 	Injection Injection `json:"injection"`
 	Text      string    `json:"text"`
+	Inbox     string    `json:"inbox,omitempty"` // its tip, at which Waiting was counted
 	Waiting   int       `json:"waiting,omitempty"`
 	Until     time.Time `json:"until,omitzero"` // when it holds no more
 }
 
 // read returns the block that was prepared for the state.
-func (s startState) read(repo *git.Repo, now time.Time) (Injection, bool) {
+func (s startState) read(ctx context.Context, repo *git.Repo, now time.Time) (Injection, bool) {
 	if s.Memory == "" {
 		return Injection{}, false
 	}
@@ -117,7 +119,9 @@ func (s startState) read(repo *git.Repo, now time.Time) (Injection, bool) {
 	}
 	in := p.Injection
 	in.SetText(p.Text)
-	in.Waiting = p.Waiting
+	if in.Waiting = p.Waiting; p.Inbox != inboxTip(ctx, repo) {
+		in.Waiting = waiting(ctx, repo)
+	}
 	return in, in.Hash == p.Injection.Hash && in.For == Start && Framed(in.Text)
 }
 
@@ -126,11 +130,11 @@ var contextName = pattern.New(`^[0-9a-f]{32}$`)
 
 // write keeps the block that was prepared for the state. A failure costs the next session time, and
 // nothing else.
-func (s startState) write(repo *git.Repo, in Injection, until time.Time) {
+func (s startState) write(ctx context.Context, repo *git.Repo, in Injection, until time.Time) {
 	if s.Memory == "" {
 		return
 	}
-	text, err := derived.Encode(prepared{in, in.Text, in.Waiting, until})
+	text, err := derived.Encode(prepared{in, in.Text, inboxTip(ctx, repo), in.Waiting, until})
 	if err != nil || repo.WriteState(PreparedDir+"/"+s.key(), text, false) != nil {
 		return
 	}
@@ -140,13 +144,24 @@ func (s startState) write(repo *git.Repo, in Injection, until time.Time) {
 	}
 }
 
+// inboxTip returns the commit of the inbox, or "".
+func inboxTip(ctx context.Context, repo *git.Repo) string {
+	id, _ := repo.ReadRef(ctx, clone.InboxRef)
+	return id
+}
+
+// waiting counts the pending operations.
+func waiting(ctx context.Context, repo *git.Repo) int {
+	return record.CountOperations(ctx, gitstore.Open(repo, clone.InboxRef))
+}
+
 // Prepared returns the block for a session's start if one was prepared, reading only small files.
 // If found is false, call Give. It records the injection; the error concerns only that.
 func Prepared(ctx context.Context, l Ledger, c config.Config, r Request, now time.Time) (in Injection, found bool, err error) {
 	if c.Budget == 0 {
 		return in, true, nil
 	}
-	in, found = startInputs(ctx, l.Repo, c, r).read(l.Repo, now)
+	in, found = startInputs(ctx, l.Repo, c, r).read(ctx, l.Repo, now)
 	if !found {
 		return in, false, nil
 	}

@@ -1,9 +1,12 @@
 package record
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/reverie-memory/reverie/gitstore"
 )
 
 // Op names the effect of an operation.
@@ -172,6 +175,18 @@ func ParseRejection(at string, data []byte) (Rejection, error) {
 		return Rejection{}, &FormatError{Path: at, Field: "id", Reason: fmt.Sprintf("%q does not belong to this path", r.ID)}
 	}
 	return r, nil
+}
+
+// CountOperations counts the operations of an inbox by their files, without reading them. Damage
+// ends the count: it is for display alone, and must not fail its caller.
+func CountOperations(ctx context.Context, inbox *gitstore.Store) (n int) {
+	_ = inbox.View(ctx, func(t *gitstore.Tree) error {
+		return t.Walk("ops", func(string, gitstore.ID) error {
+			n++
+			return nil
+		})
+	})
+	return n
 }
 
 // FindOperation returns the operation whose id, or whose memory's id, begins with prefix. The error

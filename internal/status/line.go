@@ -3,7 +3,9 @@ package status
 import (
 	"context"
 
+	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/reader"
 )
 
@@ -16,11 +18,7 @@ type Line struct {
 // ReadLine counts for a status line. It reads no code, no session and no evidence.
 func ReadLine(ctx context.Context, r *reader.Reader) (l Line, err error) {
 	err = r.View(ctx, func(v *record.View) error {
-		ops, err := v.Operations()
-		if err := r.Tolerate(err); err != nil {
-			return err
-		}
-		l = Line{Waiting: len(ops)}
+		l = Line{Waiting: record.CountOperations(ctx, gitstore.Open(r.Repo, clone.InboxRef))}
 		if v, err = r.ForAsker(ctx, v); err != nil {
 			return err
 		}
