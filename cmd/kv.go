@@ -157,5 +157,5 @@ func runKVDelete(ctx context.Context, env *Env, keys []string) error {
 			}
 		}
 	}
-	return errors.Join(failed...)
+	return kv.Join(failed...)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/worktree"
 	"github.com/reverie-memory/reverie/worktree/loop"
+	"github.com/reverie-memory/reverie/worktree/loop/fault"
 	"github.com/reverie-memory/reverie/worktree/loop/plan"
 	"github.com/urfave/cli/v2"
 )
@@ -39,6 +40,9 @@ func loopStartCommand(env *Env) *cli.Command {
 
 // runLoopStart starts a loop, and carries it on until it ends.
 func runLoopStart(ctx context.Context, w *workspace, o plan.Order, detach bool) (err error) {
+	if err := fault.Outside("start"); err != nil { // before it waits for a plan on standard input
+		return err
+	}
 	if o.Plan, err = w.env.planText(ctx, o.File); err != nil {
 		return err
 	}

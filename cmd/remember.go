@@ -51,6 +51,8 @@ func rememberCommand(env *Env) *cli.Command {
 			}
 			if !c.IsSet("kind") {
 				o.Kind = ""
+			} else if _, err = remember.ParseKind(o.Kind); err != nil {
+				return err
 			}
 			if o.Expires, err = parseExpires(o.expires, env.Now()); err != nil {
 				return err

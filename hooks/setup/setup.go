@@ -51,7 +51,8 @@ func Init(ctx context.Context, c *clone.Clone, o Options) (d Done, err error) {
 		return d, err
 	}
 	if o.Dry {
-		return d, d.plan(ctx, c, o)
+		err = d.plan(ctx, c, o)
+		return d, err
 	}
 	if d.Created, err = o.Begin(ctx); err != nil {
 		return d, err
@@ -61,7 +62,8 @@ func Init(ctx context.Context, c *clone.Clone, o Options) (d Done, err error) {
 		return d, err
 	}
 	d.Unclaimed = Claim(ctx, c)
-	return d, d.install(ctx, c, o)
+	err = d.install(ctx, c, o)
+	return d, err
 }
 
 // started reports whether a clone has a state folder.

@@ -42,8 +42,7 @@ type (
 		Tool   string
 		N, Max int
 	} // texts that were cut after Max characters
-	Nothing   struct{ Tool, Place string } // a store without any wanted entry
-	Committed string                       // git's note on a commit, such as one on signing
+	Nothing struct{ Tool, Place string } // a store without any wanted entry
 )
 
 // Options control an import.

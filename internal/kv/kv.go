@@ -8,6 +8,7 @@
 package kv
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -284,6 +285,15 @@ func explained(err error) error {
 		return exit.New(exit.Negative, err, "'reverie kv list' shows what is kept; values expire")
 	}
 	return err
+}
+
+// Join joins errors of several keys. The gravest comes first and decides about exit code and hint.
+func Join(errs ...error) error {
+	gravity := func(err error) int {
+		return slices.IndexFunc([]error{ErrBad, ErrFull, ErrDamaged, ErrNoKey}, func(is error) bool { return errors.Is(err, is) })
+	}
+	slices.SortStableFunc(errs, func(a, b error) int { return cmp.Compare(gravity(a), gravity(b)) })
+	return errors.Join(errs...)
 }
 
 // Sweep removes expired entries if the folder has not changed for a day.
