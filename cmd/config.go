@@ -82,7 +82,7 @@ func runConfig(ctx context.Context, env *Env, key, value string, set, user bool)
 }
 
 func noSetting(key string) error {
-	return exit.Usage("'reverie config' lists the settings", "%s: there is no such setting", key)
+	return exit.Usage("'reverie config' lists the settings", "%s: it is not a setting", key)
 }
 
 // plainValue is the value of a TOML text.

@@ -77,7 +77,7 @@ func (b Belief) approves(path string, blob ID) bool {
 }
 
 // errStale means that a stored answer is too old to continue from.
-var errStale = errors.New("origins have to be worked out anew")
+var errStale = errors.New("origins must be computed again")
 
 // Origins finds the authors of the files below dir at the commit tip, or of the file dir at the
 // top. The author of a file is that of the last commit that changed it. A merge commit passes on

@@ -209,7 +209,7 @@ func (b *Book) refusePurged(ctx context.Context, s *gitstore.Store, theirs gitst
 		whose   string
 		next    string
 	}{
-		{theirs, ours, "the other history", "it was not rewritten yet: reverie sync does that, or whoever keeps it runs reverie sync there"},
+		{theirs, ours, "the other history", "it was not rewritten yet: reverie sync does that, or its owner runs reverie sync there"},
 		{ours, theirs, "this clone's history", "bring it along with: reverie sync"},
 	} {
 		purges, err := b.PurgesAt(ctx, way.of)

@@ -96,7 +96,7 @@ func (l *lane) exchange(ctx context.Context) error {
 			return err
 		}
 		if try == maxRaces {
-			return exit.New(exit.Failed, fmt.Errorf("%s: somebody else was faster %d times", l.remote.Name, try), "what was fetched is merged here; run it again to push")
+			return exit.New(exit.Failed, fmt.Errorf("%s: another push was faster %d times", l.remote.Name, try), "what was fetched is merged here; run it again to push")
 		}
 		if theirs == last { // no other clone won
 			stuck++
@@ -255,7 +255,7 @@ func (l *lane) refused(ctx context.Context, p git.Pushed, report git.Report, tip
 	l.quote(report)
 	err := fmt.Errorf("push to %s: refused: %s", l.remote.Name, p.Reason)
 	if l.name != "memory" || theirs == "" {
-		return exit.New(exit.NeedsPerson, err, "ask whoever keeps the remote to let "+l.ref+" be pushed; what was fetched is merged here")
+		return exit.New(exit.NeedsPerson, err, "ask the remote's maintainer to allow pushes to "+l.ref+"; the fetched changes are merged here")
 	}
 	l.o.Report(ReviewOnly{l.remote.Name, l.c.Branch(), p.Reason})
 	before := l.known.ReviewOnly

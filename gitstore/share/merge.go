@@ -148,5 +148,5 @@ func refusedEntries(err error, from string) error {
 	if more := len(bad) - len(lines); more > 0 {
 		lines = append(lines, fmt.Errorf("and %d more", more))
 	}
-	return exit.New(exit.NeedsPerson, errors.Join(lines...), "such entries are not written by Reverie; nothing of this history was merged. Ask whoever keeps it")
+	return exit.New(exit.NeedsPerson, errors.Join(lines...), "such entries are not written by Reverie; nothing of this history was merged. Ask its maintainer")
 }

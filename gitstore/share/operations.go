@@ -243,7 +243,7 @@ func (p *proposals) refreshOne(ctx context.Context, open *remotes.Proposal, thei
 	next.Commit = merged
 	moved, err = p.push(ctx, &next, gitstore.ID(head))
 	if err == nil && !moved {
-		err = errors.New("somebody else is changing it; the next sync does it")
+		err = errors.New("another process is changing it; the next sync does it")
 	}
 	return moved, err
 }

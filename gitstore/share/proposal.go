@@ -145,7 +145,7 @@ func (p *proposals) push(ctx context.Context, next *remotes.Proposal, old gitsto
 	case git.Refused:
 		p.quote(report)
 		return false, exit.New(exit.NeedsPerson, fmt.Errorf("push to %s: it refuses the proposal %s too: %s", p.remote.Name, next.Branch, pushed.Reason),
-			"ask whoever keeps the remote what may be pushed; everything is kept here")
+			"ask the remote's maintainer what you may push; everything is kept here")
 	}
 	next.URL = compareURL(p.remote.PushURL, p.c.Branch(), next.Branch)
 	return true, nil

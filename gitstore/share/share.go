@@ -292,7 +292,7 @@ func explainFetch(err error) error {
 	case errors.Is(err, context.Canceled):
 		return err
 	case errors.Is(err, git.ErrObjects):
-		return exit.New(exit.NeedsPerson, err, "somebody pushed what git itself does not write; nothing of it was taken over. Ask whoever keeps the remote")
+		return exit.New(exit.NeedsPerson, err, "the remote has objects that git does not write; nothing of them was merged. Ask its maintainer")
 	}
 	return exit.New(exit.Failed, err, "nothing was changed here; try again when the remote can be reached")
 }

@@ -123,9 +123,9 @@ func authorName(a gitstore.Author) string {
 	case a.Email != "":
 		return a.Email
 	case a.Commit != "":
-		return "somebody without an address"
+		return "an author without an address"
 	}
-	return "somebody whose commits are not in this clone"
+	return "an author whose commits are not in this clone"
 }
 
 // sound reports whether every number in the file is one of People.

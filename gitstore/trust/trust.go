@@ -203,7 +203,7 @@ func (w *Withheld) WhoseFile(blob gitstore.ID, private bool) []string {
 		return j.People[i]
 	}
 	if j.known != nil && !j.known[blob] {
-		return []string{"somebody whom a tree without a commit does not name"}
+		return []string{"an author whom a tree without a commit does not name"}
 	}
 	return nil
 }

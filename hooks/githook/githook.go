@@ -363,7 +363,7 @@ func exchange(path string, before, text []byte, mode os.FileMode) error {
 	err := file.Exchange(path, text, mode, func() error {
 		now, _, err := lookAt(path)
 		if err == nil && ((now == nil) != (before == nil) || !bytes.Equal(now, before)) {
-			err = refuse("it was changed by somebody else just now")
+			err = refuse("another process changed it just now")
 		}
 		return err
 	})

@@ -224,7 +224,7 @@ func (c *Config) apply(name string, data []byte, from whose) error {
 	}
 	if !team {
 		for unknown := range flat {
-			return fmt.Errorf("%s:%d: %s: there is no such setting; 'reverie config' lists them", name, line(data, unknown), unknown)
+			return fmt.Errorf("%s:%d: %s: it is not a setting; 'reverie config' lists them", name, line(data, unknown), unknown)
 		}
 	}
 	return nil

@@ -63,7 +63,7 @@ func TestBadSettingIsNamedByLineAndKey(t *testing.T) {
 		"accept = \"said\"\n":                ":1: accept: said is not a list",
 		"private = [\"secret\"]\n":           ":1: private: secret is not one of",
 		"[sessions]\nkeep-days = -1\n":       ":2: sessions.keep-days: -1 is not",
-		"nosuch = 1\n":                       ":1: nosuch: there is no such setting",
+		"nosuch = 1\n":                       ":1: nosuch: it is not a setting",
 		"a = \n":                             ":1:",
 		"[memory]\nref = \"memory\"\n":       ":2: memory.ref: memory is not a whole ref name",
 		"memory.ref = \"refs/heads/../x\"\n": ":1: memory.ref:",

@@ -27,7 +27,7 @@ func (e *SettingError) Error() string { return e.Key + ": " + e.Why }
 func Set(path, name, value string) error {
 	at := slices.IndexFunc(keys, func(k key) bool { return k.name == name })
 	if at < 0 {
-		return &SettingError{name, "there is no such setting; 'reverie config' lists them"}
+		return &SettingError{name, "it is not a setting; 'reverie config' lists them"}
 	}
 	value, err := keys[at].text(value)
 	if err != nil {

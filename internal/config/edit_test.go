@@ -11,7 +11,7 @@ import (
 // The error names the person's key and value, and no line of an unrelated file.
 func TestBadSetNamesKeyAndValue(t *testing.T) {
 	for _, c := range []struct{ key, value, want string }{
-		{"nosuch", "1", "nosuch: there is no such setting"},
+		{"nosuch", "1", "nosuch: it is not a setting"},
 		{"sightings", "many", "sightings: many is not a whole number"},
 		{"sightings", "1", "sightings: 1 is not a whole number"},
 		{"accept", "said", "accept: said is not a list"},

@@ -20,7 +20,7 @@ type key struct {
 }
 
 var keys = []key{
-	{"accept", "what becomes memory without review: said (a person's durable instruction), seen (in several sessions)",
+	{"accept", "statements accepted without review: said (a person's lasting words), seen (outcomes in several sessions)",
 		func(c *Config) any { return c.Accept },
 		func(c *Config, v any) (err error) { c.Accept, err = words(v, "said", "seen"); return },
 		func(c *Config, v any) error {
@@ -28,7 +28,7 @@ var keys = []key{
 			c.Accept = slices.DeleteFunc(slices.Clone(c.Accept), func(s string) bool { return !slices.Contains(allowed, s) })
 			return err
 		}, false},
-	{"sightings", "distinct sessions that a seen statement needs before it is accepted",
+	{"sightings", "distinct sessions that must show a seen statement before it is accepted",
 		func(c *Config) any { return int64(c.Sightings) },
 		func(c *Config, v any) (err error) { c.Sightings, err = number(v, 2, 1000); return },
 		func(c *Config, v any) error {
@@ -48,7 +48,7 @@ var keys = []key{
 			}
 			return err
 		}, false},
-	{"sessions.keep-days", "days that a session is kept after it was read",
+	{"sessions.keep-days", "days to keep a session after it was last read",
 		func(c *Config) any { return int64(c.KeepDays) },
 		func(c *Config, v any) (err error) { c.KeepDays, err = number(v, 1, 36500); return },
 		func(c *Config, v any) error {
@@ -56,10 +56,10 @@ var keys = []key{
 			c.KeepDays = min(c.KeepDays, n)
 			return err
 		}, false},
-	{"agents.decide", "let agents accept, edit, forget and trust by commands in their shells, as a person does",
+	{"agents.decide", "let agents accept, edit, forget and trust in their shells, like a person",
 		func(c *Config) any { return c.AgentsDecide },
 		func(c *Config, v any) (err error) { c.AgentsDecide, err = truth(v); return }, nil, false},
-	{"learn.background", "when hooks have new sessions learned from: idle (when one has ended or was left), or off",
+	{"learn.background", "when the background process learns: idle (after a session ended or paused), or off",
 		func(c *Config) any { return c.Background },
 		func(c *Config, v any) (err error) { c.Background, err = word(v, backgroundWords...); return },
 		func(c *Config, v any) error {
@@ -69,7 +69,7 @@ var keys = []key{
 			}
 			return err
 		}, false},
-	{"learn.every", "how many new sessions have to be there before they are learned from in the background",
+	{"learn.every", "new sessions that must exist before the background process learns",
 		func(c *Config) any { return int64(c.Every) },
 		func(c *Config, v any) (err error) { c.Every, err = number(v, 1, 1000); return },
 		func(c *Config, v any) error {
@@ -90,7 +90,7 @@ var keys = []key{
 			c.Ref = s
 			return nil
 		}, nil, false},
-	{"agents.file", "file that holds the managed block, relative to the top of the work tree",
+	{"agents.file", "file with the managed block, relative to the top of the worktree",
 		func(c *Config) any { return c.Agents },
 		func(c *Config, v any) error {
 			s, ok := v.(string)
@@ -103,13 +103,13 @@ var keys = []key{
 			c.Agents = s
 			return nil
 		}, nil, false},
-	{"trust.authors", "addresses of authors whose memories are given to agents without approval, as ann@example.com or *@example.com",
+	{"trust.authors", "addresses of authors whose memories agents get without approval, such as ann@example.com or *@example.com",
 		func(c *Config) any { return c.Trust.Authors },
 		func(c *Config, v any) (err error) { c.Trust.Authors, err = people(v, "@", "ann@example.com"); return }, nil, false},
-	{"trust.signers", "keys whose signatures are trusted likewise: SHA256:…, an OpenPGP fingerprint, or a principal of your allowed signers",
+	{"trust.signers", "keys whose signatures are trusted in the same way: SHA256:…, an OpenPGP fingerprint, or a principal of your allowed signers",
 		func(c *Config) any { return c.Trust.Signers },
 		func(c *Config, v any) (err error) { c.Trust.Signers, err = people(v, "", "SHA256:…"); return }, nil, false},
-	{"trust.require-signed", "trust signatures and what was made in this clone alone, not addresses, which anybody can write",
+	{"trust.require-signed", "trust signatures and this clone's own work only, because anyone can write any author's address",
 		func(c *Config) any { return c.Trust.Signed },
 		func(c *Config, v any) (err error) { c.Trust.Signed, err = truth(v); return },
 		func(c *Config, v any) error {
@@ -117,10 +117,10 @@ var keys = []key{
 			c.Trust.Signed = c.Trust.Signed || signed
 			return err
 		}, false},
-	{"trust.everyone", "withhold nothing for its author: everybody who may push is trusted",
+	{"trust.everyone", "trust everyone who can push, and withhold nothing because of its author",
 		func(c *Config) any { return c.Trust.Everyone },
 		func(c *Config, v any) (err error) { c.Trust.Everyone, err = truth(v); return }, nil, false},
-	{"context.stale", "what agents are given of a memory when code it rests on is gone: label, or withhold",
+	{"context.stale", "how agents get a memory whose code is gone: label it, or withhold it",
 		func(c *Config) any { return c.Stale },
 		func(c *Config, v any) (err error) { c.Stale, err = word(v, staleWords...); return },
 		func(c *Config, v any) error {
@@ -130,7 +130,7 @@ var keys = []key{
 			}
 			return err
 		}, false},
-	{"context.budget", "tokens of memory that an agent is given when a session starts; 0 is nothing",
+	{"context.budget", "tokens of memory for an agent at the start of a session; 0 gives nothing",
 		func(c *Config) any { return int64(c.Budget) },
 		func(c *Config, v any) (err error) { c.Budget, err = number(v, 0, maxBudget); return },
 		func(c *Config, v any) error {
@@ -138,7 +138,7 @@ var keys = []key{
 			c.Budget = min(c.Budget, n)
 			return err
 		}, false},
-	{"context.prompt-budget", "tokens of memory that an agent is given with a prompt that names what is known; 0 is nothing",
+	{"context.prompt-budget", "tokens of memory for an agent with a prompt; 0 gives nothing",
 		func(c *Config) any { return int64(c.Prompt) },
 		func(c *Config, v any) (err error) { c.Prompt, err = number(v, 0, maxBudget); return },
 		func(c *Config, v any) error {
@@ -146,14 +146,14 @@ var keys = []key{
 			c.Prompt = min(c.Prompt, n)
 			return err
 		}, false},
-	{"context.notice", "show you one line when a session starts: how many memories the agent was given, and how many operations wait",
+	{"context.notice", "show one line at the start of a session: memories given, and pending operations",
 		func(c *Config) any { return c.Notice },
 		func(c *Config, v any) (err error) { c.Notice, err = truth(v); return }, nil, false},
-	{"sync.with-push", "true: git's hook pre-push has the memory synced with the remote that the code is pushed to, in the background",
+	{"sync.with-push", "sync the memory in the background after each push of the code, to the same remote",
 		func(c *Config) any { return c.WithPush },
 		func(c *Config, v any) (err error) { c.WithPush, err = truth(v); return },
 		nil, false},
-	{"model.name", "the local model that studies sessions: auto (the best that the server has), a name, or off",
+	{"model.name", "the local model that reads sessions: auto (the best on the server), a name, or off",
 		func(c *Config) any { return c.Model.Name },
 		func(c *Config, v any) (err error) { c.Model.Name, err = modelName(v); return },
 		func(c *Config, v any) error {
@@ -168,7 +168,7 @@ var keys = []key{
 	{"model.host", "address of the Ollama server; empty: OLLAMA_HOST, or 127.0.0.1:11434",
 		func(c *Config) any { return c.Model.Host },
 		func(c *Config, v any) (err error) { c.Model.Host, err = plainText(v); return }, nil, true},
-	{"model.remote", "true: the server may be on another machine, which then reads the sessions",
+	{"model.remote", "allow a server on another machine, which then reads your sessions",
 		func(c *Config) any { return c.Model.Remote },
 		func(c *Config, v any) (err error) { c.Model.Remote, err = truth(v); return },
 		func(c *Config, v any) error {
@@ -176,10 +176,10 @@ var keys = []key{
 			c.Model.Remote = c.Model.Remote && remote
 			return err
 		}, true},
-	{"model.context", "tokens that a question and its answer may have together; more needs more memory",
+	{"model.context", "tokens of a question and its answer together; more needs more memory",
 		func(c *Config) any { return int64(c.Model.Context) },
 		func(c *Config, v any) (err error) { c.Model.Context, err = number(v, LeastContext, 1<<20); return }, nil, false},
-	{"model.patience", "seconds that one question may take",
+	{"model.patience", "seconds for one question",
 		func(c *Config) any { return int64(c.Model.Patience) },
 		func(c *Config, v any) (err error) { c.Model.Patience, err = number(v, 1, 24*3600); return }, nil, false},
 	{"model.calls", "questions a day; 0 asks nothing",
@@ -190,11 +190,11 @@ var keys = []key{
 		func(c *Config) any { return int64(c.Model.Tokens) },
 		func(c *Config, v any) (err error) { c.Model.Tokens, err = number(v, 0, math.MaxInt32); return },
 		func(c *Config, v any) error { return atMost(&c.Model.Tokens, v) }, false},
-	{"model.seconds", "seconds that the model may work a day; 0 asks nothing",
+	{"model.seconds", "seconds of the model's work a day; 0 asks nothing",
 		func(c *Config) any { return int64(c.Model.Seconds) },
 		func(c *Config, v any) (err error) { c.Model.Seconds, err = number(v, 0, 24*3600); return },
 		func(c *Config, v any) error { return atMost(&c.Model.Seconds, v) }, false},
-	{"model.prompts", "folder of prompts that take the place of the built-in ones; empty: prompts/ beside the user's settings",
+	{"model.prompts", "folder of prompts that replace the built-in ones; empty: prompts/ beside your settings",
 		func(c *Config) any { return c.Model.Prompts },
 		func(c *Config, v any) (err error) {
 			if c.Model.Prompts, err = plainText(v); err == nil && c.Model.Prompts != "" && !filepath.IsAbs(c.Model.Prompts) {
@@ -202,11 +202,11 @@ var keys = []key{
 			}
 			return
 		}, nil, true},
-	{"code.default-branch", "the code's default branch, on which what a side branch taught has to land; empty: origin's, or main",
+	{"code.default-branch", "the code's default branch, on which a side branch must land; empty: origin's, or main",
 		func(c *Config) any { return c.Main },
 		func(c *Config, v any) (err error) { c.Main, err = branchName(v); return },
 		nil, false},
-	{"sandbox.mode", "what commands of a loop run in: docker, podman, or off",
+	{"sandbox.mode", "where a loop runs commands: docker, podman, or off",
 		func(c *Config) any { return c.Sandbox.Mode },
 		func(c *Config, v any) (err error) { c.Sandbox.Mode, err = word(v, sandboxModes...); return },
 		func(c *Config, v any) error {
@@ -219,21 +219,21 @@ var keys = []key{
 	{"sandbox.image", "image of the sandbox, by name or id; 'reverie sandbox build' sets it",
 		func(c *Config) any { return c.Sandbox.Image },
 		func(c *Config, v any) (err error) { c.Sandbox.Image, err = plainText(v); return }, nil, true},
-	{"sandbox.network", "what can be reached from the sandbox: proxy.example.com:443 by CONNECT, 127.0.0.1:11434 of this machine as it is; [] is nothing",
+	{"sandbox.network", "addresses that the sandbox can reach: proxy.example.com:443 by CONNECT, 127.0.0.1:11434 on this machine directly; [] is nothing",
 		func(c *Config) any { return c.Sandbox.Network },
 		func(c *Config, v any) (err error) {
 			c.Sandbox.Network, err = texts(v, isTarget, "proxy.example.com:443")
 			return
 		},
 		func(c *Config, v any) error { return onlyOf(&c.Sandbox.Network, v, isTarget, "proxy.example.com:443") }, true},
-	{"sandbox.env", "names of your variables that are in the sandbox too, such as an agent's key",
+	{"sandbox.env", "names of your variables to pass into the sandbox, such as an agent's key",
 		func(c *Config) any { return c.Sandbox.Env },
 		func(c *Config, v any) (err error) {
 			c.Sandbox.Env, err = texts(v, isVariable, "OPENAI_API_KEY")
 			return
 		},
 		func(c *Config, v any) error { return onlyOf(&c.Sandbox.Env, v, isVariable, "OPENAI_API_KEY") }, true},
-	{"sandbox.caches", "folders and files of yours that can be read in the sandbox, by absolute path",
+	{"sandbox.caches", "absolute paths of your folders and files to mount read-only",
 		func(c *Config) any { return c.Sandbox.Caches },
 		func(c *Config, v any) (err error) {
 			c.Sandbox.Caches, err = texts(v, filepath.IsAbs, "/home/ann/go/pkg/mod")
@@ -245,47 +245,47 @@ var keys = []key{
 	{"sandbox.runtime", "the engine's runtime, such as runsc; empty: its default",
 		func(c *Config) any { return c.Sandbox.Runtime },
 		func(c *Config, v any) (err error) { c.Sandbox.Runtime, err = plainText(v); return }, nil, true},
-	{"sandbox.memory", "MiB of memory that a command in the sandbox may use",
+	{"sandbox.memory", "MiB of memory for a command in the sandbox",
 		func(c *Config) any { return int64(c.Sandbox.Memory) },
 		func(c *Config, v any) (err error) { c.Sandbox.Memory, err = number(v, 16, 1<<24); return },
 		func(c *Config, v any) error { return lower(&c.Sandbox.Memory, v, 16) }, true},
-	{"sandbox.cpus", "processors that a command in the sandbox may use",
+	{"sandbox.cpus", "processors for a command in the sandbox",
 		func(c *Config) any { return int64(c.Sandbox.CPUs) },
 		func(c *Config, v any) (err error) { c.Sandbox.CPUs, err = number(v, 1, 4096); return },
 		func(c *Config, v any) error { return lower(&c.Sandbox.CPUs, v, 1) }, true},
-	{"sandbox.processes", "processes and threads that a command in the sandbox may have",
+	{"sandbox.processes", "processes and threads of a command in the sandbox",
 		func(c *Config) any { return int64(c.Sandbox.Processes) },
 		func(c *Config, v any) (err error) { c.Sandbox.Processes, err = number(v, 8, 1<<20); return },
 		func(c *Config, v any) error { return lower(&c.Sandbox.Processes, v, 8) }, true},
-	{"sandbox.seconds", "seconds that one command in the sandbox may take",
+	{"sandbox.seconds", "seconds for one command in the sandbox",
 		func(c *Config) any { return int64(c.Sandbox.Seconds) },
 		func(c *Config, v any) (err error) { c.Sandbox.Seconds, err = number(v, 1, 7*24*3600); return },
 		func(c *Config, v any) error { return lower(&c.Sandbox.Seconds, v, 1) }, true},
-	{"sandbox.output", "MiB that one command in the sandbox may print",
+	{"sandbox.output", "MiB of output of one command in the sandbox",
 		func(c *Config) any { return int64(c.Sandbox.Output) },
 		func(c *Config, v any) (err error) { c.Sandbox.Output, err = number(v, 1, 1<<20); return },
 		func(c *Config, v any) error { return lower(&c.Sandbox.Output, v, 1) }, true},
-	{"sandbox.disk", "MiB that the workspace may grow by while one command runs",
+	{"sandbox.disk", "MiB by which one command may grow the workspace",
 		func(c *Config) any { return int64(c.Sandbox.Disk) },
 		func(c *Config, v any) (err error) { c.Sandbox.Disk, err = number(v, 1, 1<<24); return },
 		func(c *Config, v any) error { return lower(&c.Sandbox.Disk, v, 1) }, true},
-	{"loop.agent", "who codes in a loop, where the command line does not say",
+	{"loop.agent", "the coder of a loop, if the command line names none",
 		func(c *Config) any { return c.Loop.Agent },
 		func(c *Config, v any) (err error) { c.Loop.Agent, err = plainText(v); return }, nil, true},
-	{"loop.audit", "command of a shell that looks for defects in a loop",
+	{"loop.audit", "shell command that audits a loop",
 		func(c *Config) any { return c.Loop.Audit },
 		func(c *Config, v any) (err error) { c.Loop.Audit, err = plainText(v); return }, nil, true},
-	{"loop.audit-agent", "agent that looks for defects in a loop",
+	{"loop.audit-agent", "agent that audits a loop",
 		func(c *Config) any { return c.Loop.AuditAgent },
 		func(c *Config, v any) (err error) { c.Loop.AuditAgent, err = plainText(v); return }, nil, true},
-	{"loop.audit-model", "local model that looks for defects in a loop, or auto; with loop.audit-agent the model that it asks",
+	{"loop.audit-model", "local model that audits a loop, or auto; with loop.audit-agent, the agent's model",
 		func(c *Config) any { return c.Loop.AuditModel },
 		func(c *Config, v any) (err error) { c.Loop.AuditModel, err = plainText(v); return }, nil, true},
-	{"loop.max-iterations", "iterations of a loop; 0: no limit",
+	{"loop.max-iterations", "iterations of a loop; 0 is no limit",
 		func(c *Config) any { return int64(c.Loop.MaxIterations) },
 		func(c *Config, v any) error { return setLimit(&c.Loop.MaxIterations, v) },
 		func(c *Config, v any) error { return lowerLimit(&c.Loop.MaxIterations, v) }, true},
-	{"loop.min-audits", "audits that have to come to an end before a loop is done",
+	{"loop.min-audits", "audits that must complete before a loop is done",
 		func(c *Config) any { return int64(c.Loop.MinAudits) },
 		func(c *Config, v any) (err error) { c.Loop.MinAudits, err = number(v, 0, math.MaxInt32); return },
 		func(c *Config, v any) error {
@@ -293,27 +293,27 @@ var keys = []key{
 			c.Loop.MinAudits = max(c.Loop.MinAudits, n)
 			return err
 		}, true},
-	{"loop.max-errors", "errors of one phase of a loop in a row; 0: no limit",
+	{"loop.max-errors", "successive errors in one phase of a loop; 0 is no limit",
 		func(c *Config) any { return int64(c.Loop.MaxErrors) },
 		func(c *Config, v any) error { return setLimit(&c.Loop.MaxErrors, v) },
 		func(c *Config, v any) error { return lowerLimit(&c.Loop.MaxErrors, v) }, true},
-	{"loop.stall-timeout", "seconds without output that count as a stall; 0: none does",
+	{"loop.stall-timeout", "seconds without output that count as a stall; 0 never counts one",
 		func(c *Config) any { return int64(c.Loop.Stall) },
 		func(c *Config, v any) error { return setLimit(&c.Loop.Stall, v) },
 		func(c *Config, v any) error { return lowerLimit(&c.Loop.Stall, v) }, true},
-	{"loop.max-stalls", "stalls in a row; 0: no limit",
+	{"loop.max-stalls", "successive stalls; 0 is no limit",
 		func(c *Config) any { return int64(c.Loop.MaxStalls) },
 		func(c *Config, v any) error { return setLimit(&c.Loop.MaxStalls, v) },
 		func(c *Config, v any) error { return lowerLimit(&c.Loop.MaxStalls, v) }, true},
-	{"loop.max-repeats", "iterations of a loop in a row that bring no new tree; 0: no limit",
+	{"loop.max-repeats", "successive iterations without a new tree; 0 is no limit",
 		func(c *Config) any { return int64(c.Loop.MaxRepeats) },
 		func(c *Config, v any) error { return setLimit(&c.Loop.MaxRepeats, v) },
 		func(c *Config, v any) error { return lowerLimit(&c.Loop.MaxRepeats, v) }, true},
-	{"loop.block-on", "severities of findings that keep a loop from being done: bug, warning, suggestion",
+	{"loop.block-on", "severities of findings that keep a loop from ending: bug, warning, suggestion",
 		func(c *Config) any { return c.Loop.BlockOn },
 		func(c *Config, v any) (err error) { c.Loop.BlockOn, err = words(v, severities...); return },
 		func(c *Config, v any) error { return moreOf(&c.Loop.BlockOn, v, severities...) }, true},
-	{"loop.max-file", "bytes of the largest file that a loop commits; 0: no limit",
+	{"loop.max-file", "bytes of the largest file that a loop commits; 0 is no limit",
 		func(c *Config) any { return int64(c.Loop.MaxFile) },
 		func(c *Config, v any) error { return setLimit(&c.Loop.MaxFile, v) },
 		func(c *Config, v any) error { return lowerLimit(&c.Loop.MaxFile, v) }, true},

@@ -145,5 +145,5 @@ func VersionOf(c trust.Changed) string {
 // olderLabel returns the note for agents behind an older version. It omits the name of the change's
 // author, who chose that name.
 func olderLabel(c trust.Changed, now record.Memory) string {
-	return " (" + changeOf(c, now) + " by somebody not trusted here: this is " + VersionOf(c) + ")"
+	return " (" + changeOf(c, now) + " by an author not trusted here: this is " + VersionOf(c) + ")"
 }

@@ -252,7 +252,7 @@ func hash(data []byte) string {
 }
 
 // errChanged means that another program wrote a file just before us.
-var errChanged = errors.New("it was changed by somebody else just now")
+var errChanged = errors.New("another process changed it just now")
 
 // exchange replaces a file durably, unless it no longer has the bytes of expect. A nil expect means
 // that there is no file. The caller holds the lock.

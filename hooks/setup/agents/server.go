@@ -211,7 +211,7 @@ func addServer(text []byte, a hooks.Agent, program string) (out []byte, made []s
 		if err != nil {
 			return nil, nil, err
 		}
-		return nil, nil, s.fault(v.StartOffset, "%s.%s is a server of somebody else's; reverie init --no-mcp leaves ours out", serversKey, serverName)
+		return nil, nil, s.fault(v.StartOffset, "%s.%s is another server; reverie init --no-mcp leaves ours out", serversKey, serverName)
 	case ours:
 		want = want.like(was)
 		if was.Command != want.Command {

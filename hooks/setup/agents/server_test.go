@@ -103,10 +103,10 @@ func TestServerIsReadToTheLetter(t *testing.T) {
 	a := agent(t, "gemini")
 	const args = `"args": ["mcp", "--agent", "gemini"]`
 	for text, c := range map[string]struct{ add, cut string }{
-		`{"Command": "/old/reverie", "Args": ["mcp"]}`:                {add: "line 1: mcpServers.reverie is a server of somebody else's; reverie init --no-mcp leaves ours out"},
-		`{"command": "/old/reverie", "ARGS": ["mcp"]}`:                {add: "line 1: mcpServers.reverie is a server of somebody else's; reverie init --no-mcp leaves ours out"},
-		`{"command": "npx", "Command": "/old/reverie", ` + args + `}`: {add: "line 1: mcpServers.reverie is a server of somebody else's; reverie init --no-mcp leaves ours out"},
-		`["/old/reverie", "mcp"]`:                                     {add: "line 1: mcpServers.reverie is a server of somebody else's; reverie init --no-mcp leaves ours out"},
+		`{"Command": "/old/reverie", "Args": ["mcp"]}`:                {add: "line 1: mcpServers.reverie is another server; reverie init --no-mcp leaves ours out"},
+		`{"command": "/old/reverie", "ARGS": ["mcp"]}`:                {add: "line 1: mcpServers.reverie is another server; reverie init --no-mcp leaves ours out"},
+		`{"command": "npx", "Command": "/old/reverie", ` + args + `}`: {add: "line 1: mcpServers.reverie is another server; reverie init --no-mcp leaves ours out"},
+		`["/old/reverie", "mcp"]`:                                     {add: "line 1: mcpServers.reverie is another server; reverie init --no-mcp leaves ours out"},
 		`{"command": "npx", "command": "/old/reverie", ` + args + `}`: {`line 1: "command" stands here twice`, `line 1: "command" stands here twice`},
 		`{"command": "/old/reverie", ` + args + `, "args": []}`:       {`line 1: "args" stands here twice`, `line 1: "args" stands here twice`},
 	} {

@@ -129,7 +129,7 @@ func addTable(text []byte, want server) (out []byte, made []string, err error) {
 	lines := map[string]string{"command": "command = " + quoteTOML(want.Command), "args": "args = " + listTOML(want.Args)}
 	switch {
 	case found && !was.ours():
-		return nil, nil, &settingsError{max(1, lineOf(text)), tableName + " is a server of somebody else's; reverie init --no-mcp leaves ours out"}
+		return nil, nil, &settingsError{max(1, lineOf(text)), tableName + " is another server; reverie init --no-mcp leaves ours out"}
 	case found && was.Command == want.Command && slices.Equal(was.Args, want.Args):
 		return text, nil, nil
 	case found:

@@ -197,7 +197,7 @@ func (x agentCheck) silence(ctx context.Context, s agents.Status) Finding {
 	}
 	return x.finding(Broken, fmt.Sprintf("%s since %s and none was delivered, though hooks are in %s",
 		plural.Count(began, "session has begun here", "sessions have begun here"), since.Format(time.DateTime), s.File),
-		"start "+x.agent.Name+" anew; look whether it reads that file, and for "+job.DisableVariable+" in its environment")
+		"restart "+x.agent.Name+"; check that it reads that file, and for "+job.DisableVariable+" in its environment")
 }
 
 // slack bounds the time by which a session may seem to begin after its first event.

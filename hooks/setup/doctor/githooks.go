@@ -32,7 +32,7 @@ func (x gitHookCheck) run(ctx context.Context) []Finding {
 	switch {
 	case r.Elsewhere > 0 && r.Sections == 0:
 		f.Detail, f.Mend = fmt.Sprintf("installed in %s, but git looks in %s", r.Own, r.Place.Dir), nil
-		f.Fix = "git config --show-origin core.hooksPath says why; 'reverie init --git-hooks' says what to add there"
+		f.Fix = "git config --show-origin core.hooksPath says why; 'reverie init --git-hooks' prints what to add there"
 	case r.Sections > 0 && (r.Outdated > 0 || r.NoLinks):
 		f.Detail = "not as this version of Reverie writes them, in " + r.Place.Dir
 	case r.Sections > 0:
@@ -72,7 +72,7 @@ func (x gitHookCheck) byHand(place githook.Place) Finding {
 		f.Detail = fmt.Sprintf("%s: %s called by lines that you added, not %s", place.Avoid, strings.Join(calls, ", "), strings.Join(missing, ", "))
 	}
 	if len(missing) > 0 {
-		f.State, f.Fix = Note, "reverie init --git-hooks says what to add"
+		f.State, f.Fix = Note, "reverie init --git-hooks prints what to add"
 	}
 	return f
 }
