@@ -46,7 +46,7 @@ func findCorrections(v *view) []finding {
 		if evidence[0].Doubt == "" && !s.Accepted() {
 			evidence[0].Doubt = record.Passing // it may apply only this once
 		}
-		out = append(out, v.say(s, record.Convention, finish(statement), evidence))
+		out = append(out, say(s, record.Convention, finish(statement), evidence))
 	}
 	return out
 }

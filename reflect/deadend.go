@@ -271,7 +271,7 @@ func (v *view) deadEnd(t trial, remedies []trial, ok int) (record.Candidate, boo
 	if ok >= 0 {
 		c.Evidence = append(c.Evidence, v.quoteCommand(v.acts[ok]))
 	}
-	return v.triggered(c, f, sig), true
+	return triggered(c, f, sig), true
 }
 
 // show names the trial and its predecessor for a statement: a dependency, pack, with its version,

@@ -39,7 +39,7 @@ func findDiagnoses(v *view) []finding {
 			continue
 		}
 		sentence := diagnosed(e.Text)
-		if sentence == "" || strings.Contains(v.injected, fold(sentence)) || !v.passesAfter(failed) || i-v.acts[failed].result > besideEvents {
+		if sentence == "" || strings.Contains(v.injected, fold(sentence)) || !passesAfter(v.acts, failed) || i-v.acts[failed].result > besideEvents {
 			continue
 		}
 		f := v.acts[failed]
@@ -58,9 +58,9 @@ func findDiagnoses(v *view) []finding {
 }
 
 // passesAfter reports whether the work of a failed act, or a test, passes after it.
-func (v *view) passesAfter(failed int) bool {
-	f := v.acts[failed]
-	for _, a := range v.acts[failed+1 : min(len(v.acts), failed+maxActs)] {
+func passesAfter(acts []act, failed int) bool {
+	f := acts[failed]
+	for _, a := range acts[failed+1 : min(len(acts), failed+maxActs)] {
 		if !a.edit && a.outcome == transcript.OK && a.agent == f.agent && (sameWork(f.step, a.step) || strings.HasSuffix(purpose(a.step), "tests")) {
 			return true
 		}

@@ -245,7 +245,7 @@ func (v *view) prepareFix(f, ok act, sig signature, helpers []act) record.Candid
 	if f.step.dir != "" {
 		c.Paths = []string{f.step.dir + "/**"}
 	}
-	return v.triggered(c, f, sig)
+	return triggered(c, f, sig)
 }
 
 // envFix states: this command needs that variable.
@@ -262,7 +262,7 @@ func (v *view) envFix(f, ok act, sig signature, env string) record.Candidate {
 	if f.step.dir != "" {
 		c.Paths = []string{f.step.dir + "/**"}
 	}
-	return v.triggered(c, f, sig)
+	return triggered(c, f, sig)
 }
 
 // findHooks looks for tasks that a git hook also runs: the hook's output for its failed command

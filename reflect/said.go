@@ -84,7 +84,7 @@ func findSaid(v *view) []finding {
 				}
 			}
 		}
-		f := v.say(s, record.Kind(s.Kind.String()), finish(text), evidence)
+		f := say(s, record.Kind(s.Kind.String()), finish(text), evidence)
 		f.Weak = weak
 		out = append(out, f)
 	}
@@ -92,7 +92,7 @@ func findSaid(v *view) []finding {
 }
 
 // say makes the finding of a sentence.
-func (v *view) say(s *sentence, kind record.Kind, text string, evidence []record.Evidence) finding {
+func say(s *sentence, kind record.Kind, text string, evidence []record.Evidence) finding {
 	return finding{
 		Candidate: record.Candidate{Kind: kind, Text: text, Paths: pathsIn(text), Topic: topic(text), How: record.Said, Evidence: evidence},
 		said:      s,

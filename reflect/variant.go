@@ -54,7 +54,7 @@ func findVariants(v *view) []finding {
 				Text:     "`" + what + "` " + v.fails(f, sig) + " here.",
 				Evidence: []record.Evidence{v.quoteError(f, sig), v.quoteCommand(f)},
 			}
-			out = append(out, finding{Candidate: v.triggered(c, f, sig)})
+			out = append(out, finding{Candidate: triggered(c, f, sig)})
 		}
 	}
 	return out
@@ -94,7 +94,7 @@ func (v *view) otherSpelling(i int, sig signature, again bool, passes func(step)
 		if f.step.dir != "" && f.step.dir == a.step.dir {
 			c.Paths = []string{f.step.dir + "/**"}
 		}
-		return v.triggered(c, f, sig), true
+		return triggered(c, f, sig), true
 	}
 	return record.Candidate{}, false
 }
@@ -323,7 +323,7 @@ func (s step) here() bool {
 }
 
 // triggered gives a candidate the command and the error by which its lesson is recognised.
-func (v *view) triggered(c record.Candidate, f act, sig signature) record.Candidate {
+func triggered(c record.Candidate, f act, sig signature) record.Candidate {
 	if !elsewhere(f.step.words[0]) {
 		c.Command = head(f.step)
 	}

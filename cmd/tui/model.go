@@ -249,16 +249,16 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 // show replaces the text. If it is of the same view, the visible lines stay in place, or the last
 // ones do.
 func (m *model) show(t *tab, k known) {
-	before, fresh := m.lines(t), t.of.id != k.of.id || t.of.view != k.of.view
+	before, fresh := t.lines(m.width), t.of.id != k.of.id || t.of.view != k.of.view
 	if t.of, t.text, t.fitted = k.of, k.text, nil; k.err != nil {
 		t.text = k.err.Error()
 	}
-	t.text = m.even(t.text)
+	t.text = display(t.text, m.clusters)
 	switch {
 	case fresh:
 		t.scroll, t.follow = 0, t.Views[k.of.view].End
 	case !t.follow && t.scroll > 0:
-		t.scroll = moved(before, m.lines(t), t.scroll)
+		t.scroll = moved(before, t.lines(m.width), t.scroll)
 	}
 }
 
@@ -290,7 +290,7 @@ func (m *model) take(l loaded) {
 	}
 	t.items = slices.Clone(l.items)
 	for i, x := range t.items {
-		t.items[i].Title, t.items[i].Note = m.even(x.Title), m.even(x.Note)
+		t.items[i].Title, t.items[i].Note = display(x.Title, m.clusters), display(x.Note, m.clusters)
 	}
 	if at := slices.IndexFunc(t.items, func(x Item) bool { return x.ID == id }); at >= 0 {
 		t.at = at
@@ -405,31 +405,32 @@ func (m *model) move(by int) tea.Cmd {
 
 func (m *model) roll(by int) {
 	t := &m.tabs[m.now]
-	end := max(0, len(m.lines(t))-m.room())
+	end := max(0, len(t.lines(m.width))-m.room())
 	t.scroll = max(0, min(m.place(t)+by, end))
 	t.follow = t.Views[t.view].End && t.scroll == end
 }
 
 // place counts the lines of the text above the screen.
 func (m *model) place(t *tab) int {
-	if end := max(0, len(m.lines(t))-m.room()); t.follow || t.scroll > end {
+	if end := max(0, len(t.lines(m.width))-m.room()); t.follow || t.scroll > end {
 		return end
 	}
 	return t.scroll
 }
 
-// even is text as this terminal can be shown it.
-func (m *model) even(text string) string {
-	if m.clusters {
+// display returns a text as a terminal can show it that draws whole clusters of characters, or does
+// not.
+func display(text string, clusters bool) string {
+	if clusters {
 		return text
 	}
 	return even(text)
 }
 
-// lines are those of the text in sight, fitted to the screen.
-func (m *model) lines(t *tab) []string {
-	if t.fitted == nil || t.fittedTo != m.width {
-		t.fitted, t.fittedTo = strings.Split(fit(strings.TrimRight(t.text, "\n"), m.width), "\n"), m.width
+// lines returns the visible text, fitted to a width.
+func (t *tab) lines(width int) []string {
+	if t.fitted == nil || t.fittedTo != width {
+		t.fitted, t.fittedTo = strings.Split(fit(strings.TrimRight(t.text, "\n"), width), "\n"), width
 	}
 	return t.fitted
 }

@@ -121,7 +121,7 @@ func (m *model) rule(t *tab) string {
 		if name := t.Views[t.view].Name; name != "" {
 			where += "· " + name + " "
 		}
-		if all := len(m.lines(t)); all > m.room() {
+		if all := len(t.lines(m.width)); all > m.room() {
 			at := m.place(t)
 			where += fmt.Sprintf("· lines %d–%d of %d ", at+1, min(at+m.room(), all), all)
 		}
@@ -134,7 +134,7 @@ func (m *model) below(t *tab) []string {
 	_, more, _ := strings.Cut(t.Empty, "\n")
 	switch {
 	case len(t.items) > 0 && t.of.id == t.items[t.at].ID && t.of.view == t.view:
-		lines = m.lines(t)[m.place(t):]
+		lines = t.lines(m.width)[m.place(t):]
 	case len(t.items) == 0 && t.loaded && more != "":
 		lines = strings.Split(fit(more, m.width), "\n")
 	}

@@ -30,7 +30,7 @@ func (r *ranking) fold(all []candidate) []Found {
 	f := folding{ranking: r, same: map[uint64]int{}, seed: maphash.MakeSeed(), hashes: make([][]uint64, len(r.segments))}
 	for i := range all {
 		c := &all[i]
-		if len(out) == most || c.Score <= 0 || r.over() {
+		if len(out) == most || c.Score <= 0 || r.request.over() {
 			break
 		}
 		if !r.request.Apart {

@@ -68,13 +68,13 @@ func (r *ranking) look(text string) bool {
 				}
 			}
 		}
-		l.idf = r.idf(l.df) * hiragana(l.text)
+		l.idf = idf(l.df, r.totals.Docs) * hiragana(l.text)
 	}
 	if len(r.query) > maxLookups {
 		r.shorten()
 	}
 	for i := range r.query {
-		if l := &r.query[i]; l.df == 0 && l.gram && !r.hasParts(i) {
+		if l := &r.query[i]; l.df == 0 && l.gram && !hasParts(r.asked, i) {
 			r.spell(&a, l)
 		}
 	}
@@ -112,8 +112,8 @@ func (r *ranking) shorten() {
 }
 
 // hasParts reports whether a term is an identifier whose parts are looked up too.
-func (r *ranking) hasParts(i int) bool {
-	return slices.ContainsFunc(r.asked, func(w asking) bool { return w.from == i && w.to > i+1 })
+func hasParts(asked []asking, i int) bool {
+	return slices.ContainsFunc(asked, func(w asking) bool { return w.from == i && w.to > i+1 })
 }
 
 // covered returns the share of the query's information in the terms that a document has. A word

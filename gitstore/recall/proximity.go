@@ -57,9 +57,9 @@ func (r *ranking) places(all []candidate) {
 	of := make([]*slots, len(r.segments))
 	share := make([]float64, n)
 	var positions []catalog.Position
-	mean := max(float64(r.totals.Length)/float64(r.totals.Docs), 1)
+	mean := mean(r.totals.Length, r.totals.Docs)
 	for c := range all {
-		if r.over() {
+		if r.request.over() {
 			return
 		}
 		f := &all[c]

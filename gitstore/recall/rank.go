@@ -121,9 +121,9 @@ func (x *Index) rank(q Request, also func(Ref) bool) (*ranking, []candidate) {
 }
 
 // over reports whether the search has been cancelled.
-func (r *ranking) over() bool {
+func (q *Request) over() bool {
 	select {
-	case <-r.request.Done:
+	case <-q.Done:
 		return true
 	default:
 		return false
@@ -170,7 +170,7 @@ func (r *ranking) newer(a, b int) int {
 func (r *ranking) age(at int) age {
 	known, ok := r.ages[at]
 	if !ok {
-		ref := r.locate(at)
+		ref := locate(r.base, at)
 		s := r.segments[ref.Segment]
 		known = age{s.Time(ref.Doc), s.Key(ref.Doc)}
 		if r.ages == nil {
@@ -182,12 +182,12 @@ func (r *ranking) age(at int) age {
 }
 
 // locate returns the document with a number.
-func (r *ranking) locate(at int) Ref {
-	k := len(r.base) - 1
-	for r.base[k] > at {
+func locate(base []int, at int) Ref {
+	k := len(base) - 1
+	for base[k] > at {
 		k--
 	}
-	return Ref{k, at - r.base[k]}
+	return Ref{k, at - base[k]}
 }
 
 // candidate is a document that is ranked by the positions of words.
@@ -209,13 +209,13 @@ func (r *ranking) candidates(also func(Ref) bool) []candidate {
 	}
 	best := r.best(most, r.may)
 	if also != nil {
-		best = append(best, r.best(most, func(at int) bool { return r.may(at) && also(r.locate(at)) })...)
+		best = append(best, r.best(most, func(at int) bool { return r.may(at) && also(locate(r.base, at)) })...)
 		slices.SortFunc(best, r.firstOrder)
 		best = slices.Compact(best)
 	}
 	out := make([]candidate, 0, len(best)+2*besideOf)
 	for _, at := range best {
-		out = append(out, candidate{Found: Found{Ref: r.locate(at)}, at: at})
+		out = append(out, candidate{Found: Found{Ref: locate(r.base, at)}, at: at})
 	}
 	out = r.withNeighbours(out)
 	r.sameFile(out)
@@ -235,7 +235,7 @@ func (r *ranking) best(most int, may func(at int) bool) []int {
 	var heap []int // the worst of the best comes first
 	worse := func(a, b int) bool { return r.firstOrder(a, b) > 0 }
 	for at := range r.docs {
-		if at%checkEvery == 0 && r.over() {
+		if at%checkEvery == 0 && r.request.over() {
 			return nil
 		}
 		full := len(heap) == most
@@ -302,7 +302,7 @@ func (r *ranking) may(at int) bool {
 	if r.allowed != nil && r.allowed[at/64]>>(at%64)&1 == 0 {
 		return false
 	}
-	ref := r.locate(at)
+	ref := locate(r.base, at)
 	return r.segments[ref.Segment].Live(ref.Doc) && (r.request.Keep == nil || r.request.Keep(ref))
 }
 

@@ -29,17 +29,17 @@ const (
 
 func saturated(q float64) float64 { return (k3 + 1) * q / (k3 + q) }
 
-func (r *ranking) idf(df int) float64 {
-	return math.Log(1 + (float64(r.totals.Docs-df)+0.5)/(float64(df)+0.5))
+func idf(df, docs int) float64 {
+	return math.Log(1 + (float64(docs-df)+0.5)/(float64(df)+0.5))
 }
 
 // score fills words and grams.
 func (r *ranking) score() {
 	r.words, r.grams = make([]float32, r.docs), make([]float32, r.docs)
-	r.lengths = lengths{known: make([]float32, r.docs), mean: r.mean(r.totals.Length), of: (*Segment).Length}
+	r.lengths = lengths{known: make([]float32, r.docs), mean: mean(r.totals.Length, r.totals.Docs), of: (*Segment).Length}
 	r.room = make([]catalog.Posting, postingsRead)
 	for i := range r.query {
-		if r.over() {
+		if r.request.over() {
 			return
 		}
 		l := &r.query[i]
@@ -81,8 +81,8 @@ func frequency(tf, length float64) float64 {
 }
 
 // mean returns the average of a total over all documents.
-func (r *ranking) mean(total uint64) float64 {
-	return max(float64(total)/float64(r.totals.Docs), 1)
+func mean(total uint64, docs int) float64 {
+	return max(float64(total)/float64(docs), 1)
 }
 
 // lengths caches the lengths of documents relative to the mean.
@@ -153,11 +153,11 @@ func (r *ranking) characters() {
 				r.sum(k, id)
 			}
 		}
-		c.idf = r.idf(len(r.touched)) * hiragana(c.text)
+		c.idf = idf(len(r.touched), r.totals.Docs) * hiragana(c.text)
 		r.drain(func(at int, tf float64) {
 			length := r.lengths.known[at]
 			if length == 0 {
-				ref := r.locate(at)
+				ref := locate(r.base, at)
 				length = r.lengths.look(r.segments[ref.Segment], at, ref.Doc)
 			}
 			r.words[at] += float32(c.share * c.idf * frequency(tf, float64(length)))
@@ -225,7 +225,7 @@ func (r *ranking) addGrams() {
 			n, ids[k] = s.Gram(g.text, ids[k][:0])
 			df += n
 		}
-		weight := float32(saturated(g.times) * r.idf(df))
+		weight := float32(saturated(g.times) * idf(df, r.totals.Docs))
 		for k := range ids {
 			for _, id := range ids[k] {
 				shared[k][id] += weight
@@ -233,7 +233,7 @@ func (r *ranking) addGrams() {
 		}
 	}
 	clear(r.lengths.known)
-	r.lengths.mean, r.lengths.of = r.mean(r.totals.GramLength), (*Segment).GramLength
+	r.lengths.mean, r.lengths.of = mean(r.totals.GramLength, r.totals.Docs), (*Segment).GramLength
 	for k, s := range r.segments {
 		for id, weight := range shared[k] {
 			if weight > 0 {

@@ -61,7 +61,7 @@ func (r *ranking) spell(a *terms.Analyzer, l *lookup) {
 	})
 	for i, x := range all[:min(len(all), maxSpellings)] {
 		if i == 0 {
-			l.idf = r.idf(x.df)
+			l.idf = idf(x.df, r.totals.Docs)
 		}
 		for k, id := range x.places {
 			if id > 0 {
