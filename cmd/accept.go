@@ -47,11 +47,11 @@ func runAccept(ctx context.Context, env *Env, ids []string, all bool) error {
 		env.Say("no pending operations")
 	}
 	accepted, err := l.Accept(ctx, ops, "accept", nil)
-	return errors.Join(w.tellAccepted(accepted), err)
+	return errors.Join(tellAccepted(w, accepted), err)
 }
 
 // tellAccepted writes what became memory.
-func (w *workspace) tellAccepted(ops []record.Operation) error {
+func tellAccepted(w *workspace, ops []record.Operation) error {
 	for _, o := range ops {
 		if w.env.JSON {
 			if err := w.env.Object(newOperationJSON(o, "").Memory); err != nil {
@@ -61,11 +61,11 @@ func (w *workspace) tellAccepted(ops []record.Operation) error {
 		}
 		switch o.Op {
 		case record.Retire:
-			w.line("-", term.Red, o.Memory, "")
+			line(w, "-", term.Red, o.Memory, "")
 		case record.Skill:
-			w.line("+", term.Green, o.Memory, o.Path)
+			line(w, "+", term.Green, o.Memory, o.Path)
 		default:
-			w.line("+", term.Green, o.Memory, "")
+			line(w, "+", term.Green, o.Memory, "")
 			for _, id := range o.Memory.Supersedes {
 				w.env.Say("%s is retired: %s replaces it", id[:8], o.Memory.ID[:8])
 			}

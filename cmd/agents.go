@@ -22,7 +22,7 @@ type agentJSON struct {
 }
 
 // tellAgents says how each agent's file calls Reverie by now, or would after a dry run.
-func (w *workspace) tellAgents(p setup.AgentPlan, written []agents.Change, dry bool) {
+func tellAgents(w *workspace, p setup.AgentPlan, written []agents.Change, dry bool) {
 	if p.None {
 		w.env.Say("no supported agent was found on this machine; to name one anyway: reverie init --agent NAME")
 	}
@@ -33,7 +33,7 @@ func (w *workspace) tellAgents(p setup.AgentPlan, written []agents.Change, dry b
 		w.env.Say(agentLine(c, dry), c.Agent.Title, c.File)
 		if dry {
 			if c.Changed() {
-				w.tellPatch(c)
+				tellPatch(w, c)
 			}
 			continue
 		}
@@ -61,7 +61,7 @@ func agentLine(c agents.Change, dry bool) string {
 }
 
 // tellPatch prints a change of a file as a diff without secrets.
-func (w *workspace) tellPatch(c agents.Change) {
+func tellPatch(w *workspace, c agents.Change) {
 	from := c.File
 	if c.Fresh {
 		from = "/dev/null"
@@ -78,16 +78,16 @@ func (w *workspace) tellPatch(c agents.Change) {
 }
 
 // claimAgents records that this clone relies on the agents' settings. A failure stops nothing.
-func (w *workspace) claimAgents(ctx context.Context) { w.tellUnclaimed(setup.Claim(ctx, w.Clone)) }
+func (w *workspace) claimAgents(ctx context.Context) { tellUnclaimed(w, setup.Claim(ctx, w.Clone)) }
 
-func (w *workspace) tellUnclaimed(err error) {
+func tellUnclaimed(w *workspace, err error) {
 	if err != nil {
 		w.env.Warn("note that this clone relies on the agents' settings: %v", err)
 	}
 }
 
 // tellGeneric prints how an agent without a row of its own calls us.
-func (env *Env) tellGeneric(program string) {
+func tellGeneric(env *Env, program string) {
 	a, _ := hooks.Find("generic")
 	var events []string
 	for _, d := range a.Deliveries {

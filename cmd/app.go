@@ -30,7 +30,7 @@ func Run(ctx context.Context, given *Env, args []string) int {
 	app.Flags = append(app.Flags, cli.HelpFlag)
 	err := app.RunContext(ctx, args)
 	if w := env.opened; w != nil && ctx.Err() == nil {
-		w.sweepLater()
+		sweepLater(w)
 	}
 	if ctx.Err() != nil && (in.Cut.Load() || term.Interrupted(err)) {
 		env.Warn(stopped)

@@ -48,9 +48,9 @@ func runBlame(ctx context.Context, env *Env, id string) error {
 		for _, c := range models {
 			byModel[c.ID] = strings.Join(c.Models, " ")
 		}
-		return w.stream(ctx, func(out *bufio.Reader) error { return w.blameJSON(out, byModel) }, append(args, "--line-porcelain", ref, "--", path[0])...)
+		return stream(ctx, w, func(out *bufio.Reader) error { return w.blameJSON(out, byModel) }, append(args, "--line-porcelain", ref, "--", path[0])...)
 	}
-	if err := w.show(ctx, 0, append(args, ref, "--", path[0])...); err != nil {
+	if err := show(ctx, w, 0, append(args, ref, "--", path[0])...); err != nil {
 		return err
 	}
 	for _, c := range models {

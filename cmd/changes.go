@@ -13,7 +13,7 @@ import (
 )
 
 // looks are those of some operations, by id.
-func (w *workspace) looks(ctx context.Context, ops ...record.Operation) (map[string]inbox.Outlook, error) {
+func looks(ctx context.Context, w *workspace, ops ...record.Operation) (map[string]inbox.Outlook, error) {
 	all := map[string]inbox.Outlook{}
 	err := w.view(ctx, func(v *record.View) error {
 		l := inbox.NewViewer(w.Clone, v)
@@ -42,7 +42,7 @@ const maxShownQuotes = 8
 const maxShownQuote = 240
 
 // showOperation writes an operation with what it rests on and what it would change.
-func (w *workspace) showOperation(o record.Operation, waits string, l inbox.Outlook) {
+func showOperation(w *workspace, o record.Operation, waits string, l inbox.Outlook) {
 	env := w.env
 	m := o.Memory
 	env.Lay(2, term.Span(term.Bold, o.ID[:8]), term.Span("", fmt.Sprintf(" %s %s · %s%s", o.Verb(), m.Kind, o.How, seenIn(o))))
@@ -77,13 +77,13 @@ func (w *workspace) showOperation(o record.Operation, waits string, l inbox.Outl
 	if !m.Expires.IsZero() && o.Op != record.Retire {
 		tell("until", m.Expires.Format("2006-01-02"))
 	}
-	w.showChanges(l.Changes)
-	w.showGrounds(o, waits, l, maxShownQuotes)
+	showChanges(w, l.Changes)
+	showGrounds(w, o, waits, l, maxShownQuotes)
 }
 
 // showGrounds writes what an operation rests on, with at most so many quotes, and what speaks
 // against it.
-func (w *workspace) showGrounds(o record.Operation, waits string, l inbox.Outlook, quotes int) {
+func showGrounds(w *workspace, o record.Operation, waits string, l inbox.Outlook, quotes int) {
 	env := w.env
 	tell := func(name, text string) { env.Labelled(2, term.Dim, name, text) }
 	says := ""
@@ -130,7 +130,7 @@ func seenIn(o record.Operation) string {
 
 // showChanges writes what becomes of the memories that an operation is about: all that they would
 // lose.
-func (w *workspace) showChanges(changes []inbox.Change) {
+func showChanges(w *workspace, changes []inbox.Change) {
 	env := w.env
 	for _, c := range changes {
 		what := "changes"

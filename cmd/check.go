@@ -80,17 +80,17 @@ func runCheck(ctx context.Context, env *Env, deep bool) error {
 			return fmt.Errorf("check %s: %w", name, err)
 		}
 	}
-	if err := w.checkFiles(ctx, tell); err != nil {
+	if err := checkFiles(ctx, w, tell); err != nil {
 		return err
 	}
-	if err := w.checkRecords(ctx, tell); err != nil {
+	if err := checkRecords(ctx, w, tell); err != nil {
 		return err
 	}
-	w.checkState(tell)
+	checkState(w, tell)
 	if writeErr != nil {
 		return writeErr
 	}
-	if err := w.noteStale(ctx); err != nil {
+	if err := noteStale(ctx, w); err != nil {
 		return err
 	}
 	if problems > 0 {
@@ -102,7 +102,7 @@ func runCheck(ctx context.Context, env *Env, deep bool) error {
 }
 
 // checkRecords looks at what the files say. If that cannot be viewed at all, that is a problem too.
-func (w *workspace) checkRecords(ctx context.Context, tell func(where, what string)) error {
+func checkRecords(ctx context.Context, w *workspace, tell func(where, what string)) error {
 	err := w.view(ctx, func(v *record.View) error {
 		for _, bad := range v.Bad() {
 			tell(w.Branch(), bad.Error())
@@ -147,7 +147,7 @@ func (w *workspace) checkRecords(ctx context.Context, tell func(where, what stri
 }
 
 // noteStale lists memories whose code is gone, which is no problem of the store.
-func (w *workspace) noteStale(ctx context.Context) error {
+func noteStale(ctx context.Context, w *workspace) error {
 	err := w.view(ctx, func(v *record.View) error {
 		standings, err := w.Caveats(ctx, v)
 		if err != nil {
@@ -174,7 +174,7 @@ func (w *workspace) noteStale(ctx context.Context) error {
 }
 
 // checkState reads the files of the state folder that cannot be made again.
-func (w *workspace) checkState(tell func(where, what string)) {
+func checkState(w *workspace, tell func(where, what string)) {
 	approved := w.Judge.Check()
 	_, known := remotes.Read(w.State)
 	for _, err := range []error{approved, known} {
@@ -187,7 +187,7 @@ func (w *workspace) checkState(tell func(where, what string)) {
 
 // checkFiles names files of the memory branch that do not belong there, and memories with an
 // unfinished merge. Unreadable files were named before.
-func (w *workspace) checkFiles(ctx context.Context, tell func(where, what string)) error {
+func checkFiles(ctx context.Context, w *workspace, tell func(where, what string)) error {
 	err := w.Memory.View(ctx, func(t *gitstore.Tree) error {
 		return t.Walk("", func(path string, _ gitstore.ID) error {
 			if !check.Known(path) {

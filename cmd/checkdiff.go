@@ -39,12 +39,12 @@ func runCheckDiff(ctx context.Context, env *Env, o checkDiffOptions) error {
 	if err != nil {
 		return err
 	}
-	w.tellApart(ctx, span)
-	found, err := w.checkDiff(ctx, span)
+	tellApart(ctx, w, span)
+	found, err := checkDiff(ctx, w, span)
 	if err != nil {
 		return err
 	}
-	if err := env.tellFindings(found, o); err != nil {
+	if err := tellFindings(env, found, o); err != nil {
 		return err
 	}
 	n := map[finding.Level]int{}
@@ -81,7 +81,7 @@ func (w *workspace) span(ctx context.Context, text string) (span, error) {
 		a, b, _ = strings.Cut(text, "..")
 	}
 	if a == "" && b == "" {
-		return span{}, exit.Usage(w.spanHint(ctx), "--diff takes two states of the memory")
+		return span{}, exit.Usage(spanHint(ctx, w), "--diff takes two states of the memory")
 	}
 	s := span{a: a, b: b, three: three}
 	for _, side := range []*string{&s.a, &s.b} {
@@ -90,15 +90,15 @@ func (w *workspace) span(ctx context.Context, text string) (span, error) {
 		}
 	}
 	var err error
-	if s.to, err = w.stateAt(ctx, b); err != nil {
+	if s.to, err = stateAt(ctx, w, b); err != nil {
 		return s, err
 	}
-	if s.from, err = w.stateAt(ctx, a); err != nil || !three || s.from == "" {
+	if s.from, err = stateAt(ctx, w, a); err != nil || !three || s.from == "" {
 		return s, err
 	}
 	out, err := w.Repo.Git(ctx, nil, "merge-base", string(s.from), string(s.to))
 	if err != nil {
-		return s, w.cutOff(ctx, fmt.Errorf("%s and %s have no commit in common", term.OneLine(a, 60), term.OneLine(b, 60)))
+		return s, cutOff(ctx, w, fmt.Errorf("%s and %s have no commit in common", term.OneLine(a, 60), term.OneLine(b, 60)))
 	}
 	base := gitstore.ID(strings.TrimSpace(string(out)))
 	if base != s.from {
@@ -110,7 +110,7 @@ func (w *workspace) span(ctx context.Context, text string) (span, error) {
 
 // stateAt finds a commit. HEAD is that of this worktree; zeros, which a forge gives for a branch
 // that was not there, are nothing.
-func (w *workspace) stateAt(ctx context.Context, rev string) (gitstore.ID, error) {
+func stateAt(ctx context.Context, w *workspace, rev string) (gitstore.ID, error) {
 	if len(rev) >= 40 && strings.Trim(rev, "0") == "" {
 		return "", nil
 	}
@@ -129,7 +129,7 @@ func (w *workspace) stateAt(ctx context.Context, rev string) (gitstore.ID, error
 		rev = id + rest
 	}
 	id, err := w.Memory.Resolve(ctx, rev)
-	if seen := w.seenAs(rev); errors.Is(err, gitstore.ErrRevision) && seen != "" {
+	if seen := seenAs(w, rev); errors.Is(err, gitstore.ErrRevision) && seen != "" {
 		if at, serr := w.Memory.Resolve(ctx, seen); serr == nil {
 			id, err = at, nil
 		}
@@ -138,22 +138,22 @@ func (w *workspace) stateAt(ctx context.Context, rev string) (gitstore.ID, error
 		err = w.Memory.ViewAt(ctx, string(id), func(*gitstore.Tree) error { return nil })
 	}
 	if errors.Is(err, gitstore.ErrRevision) {
-		return "", w.cutOff(ctx, err)
+		return "", cutOff(ctx, w, err)
 	}
 	return id, err
 }
 
 // cutOff says of an error about history that a shallow clone is to blame, where it is.
-func (w *workspace) cutOff(ctx context.Context, err error) error {
+func cutOff(ctx context.Context, w *workspace, err error) error {
 	if w.Repo.Shallow {
 		return exit.New(exit.Failed, fmt.Errorf("%w, and the history is cut off here (a shallow clone)", err),
 			"fetch all of it: 'fetch-depth: 0' for actions/checkout, GIT_DEPTH: \"0\" for GitLab, or git fetch --unshallow")
 	}
-	return exit.New(exit.Failed, err, "fetch the branch that contains it; to check what is here: "+w.spanHint(ctx))
+	return exit.New(exit.Failed, err, "fetch the branch that contains it; to check what is here: "+spanHint(ctx, w))
 }
 
 // checkDiff returns everything that the rules find in a span, in order.
-func (w *workspace) checkDiff(ctx context.Context, s span) ([]finding.Finding, error) {
+func checkDiff(ctx context.Context, w *workspace, s span) ([]finding.Finding, error) {
 	if s.to == "" {
 		return nil, exit.Usage("", "the state to check is not one of the memory")
 	}
@@ -172,9 +172,9 @@ func (w *workspace) checkDiff(ctx context.Context, s span) ([]finding.Finding, e
 			name = s.a
 		}
 		err = fmt.Errorf("%s is not a state of the memory: it has no reverie.toml", term.OneLine(name, 60))
-		return nil, exit.New(exit.Failed, err, "name two states of the memory branch: "+w.spanHint(ctx))
+		return nil, exit.New(exit.Failed, err, "name two states of the memory branch: "+spanHint(ctx, w))
 	case errors.As(err, &history):
-		return nil, w.cutOff(ctx, history.Err)
+		return nil, cutOff(ctx, w, history.Err)
 	case err != nil:
 		return nil, err
 	}

@@ -211,7 +211,7 @@ func TestDiffRules(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			found, err := w.checkDiff(t.Context(), s)
+			found, err := checkDiff(t.Context(), w, s)
 			if err != nil {
 				t.Fatal(err)
 			}

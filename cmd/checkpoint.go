@@ -42,12 +42,12 @@ func checkpointCommand(env *Env) *cli.Command {
 }
 
 // notebook returns the checkpoints of the clone.
-func (w *workspace) notebook() *checkpoint.Notebook {
+func notebook(w *workspace) *checkpoint.Notebook {
 	return &checkpoint.Notebook{Reader: w.Reader, Create: w.create}
 }
 
 func runCheckpoint(ctx context.Context, env *Env, arg, session string) error {
-	text, err := env.text(arg)
+	text, err := text(env, arg)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func runCheckpoint(ctx context.Context, env *Env, arg, session string) error {
 	if err != nil {
 		return err
 	}
-	c, err := w.notebook().Add(ctx, session, text)
+	c, err := notebook(w).Add(ctx, session, text)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func runCheckpointList(ctx context.Context, env *Env, session string) error {
 	if err != nil {
 		return err
 	}
-	all, err := w.notebook().List(ctx, session)
+	all, err := notebook(w).List(ctx, session)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func runCheckpointOne(ctx context.Context, env *Env, verb, name, session string)
 	if err != nil {
 		return err
 	}
-	n := w.notebook()
+	n := notebook(w)
 	k, err := n.Find(ctx, name, session)
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 
 // seenAs is the ref under which sync keeps what a remote's branch of the memory was, for the name
 // that git gives to a remote-tracking branch, as origin/reverie/memory~2; "" for other names.
-func (w *workspace) seenAs(rev string) string {
+func seenAs(w *workspace, rev string) string {
 	name := strings.TrimPrefix(strings.TrimPrefix(rev, "refs/"), "remotes/")
 	end := strings.IndexAny(name, "~^@:")
 	if end < 0 {
@@ -23,14 +23,14 @@ func (w *workspace) seenAs(rev string) string {
 }
 
 // spanHint is a span that can be looked at here.
-func (w *workspace) spanHint(ctx context.Context) string {
+func spanHint(ctx context.Context, w *workspace) string {
 	base, head := w.Branch()+"~1", w.Branch()
 	if id, _, err := w.Repo.Head(ctx); err == nil {
 		if ours, err := w.OfMemory(ctx, id); ours && err == nil {
 			head = "HEAD"
 		}
 	}
-	for _, rev := range []string{"origin/" + w.Branch(), w.seenAs("origin/" + w.Branch())} {
+	for _, rev := range []string{"origin/" + w.Branch(), seenAs(w, "origin/"+w.Branch())} {
 		if _, err := w.Memory.Resolve(ctx, rev); err == nil {
 			base = "origin/" + w.Branch()
 			break
@@ -41,7 +41,7 @@ func (w *workspace) spanHint(ctx context.Context) string {
 
 // tellApart says that the base has commits which the head does not have, where two states are
 // compared as they are: what those commits brought looks taken away.
-func (w *workspace) tellApart(ctx context.Context, s span) {
+func tellApart(ctx context.Context, w *workspace, s span) {
 	if s.three || s.from == "" || w.Repo.Shallow {
 		return
 	}

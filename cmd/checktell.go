@@ -10,7 +10,7 @@ import (
 )
 
 // tellFindings writes the findings in the form that was asked for.
-func (env *Env) tellFindings(found []finding.Finding, o checkDiffOptions) error {
+func tellFindings(env *Env, found []finding.Finding, o checkDiffOptions) error {
 	if o.sarif {
 		return env.Object(check.Rules.SARIF(found, version()))
 	}

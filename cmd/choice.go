@@ -68,7 +68,7 @@ func (o *choice) filters(at recall.Where) (all []recall.Query, err error) {
 
 // passes reports whether a memory matches every filter. One whose age is not known is older than
 // nothing.
-func (w *workspace) passes(m record.Memory, filters []recall.Query) bool {
+func passes(w *workspace, m record.Memory, filters []recall.Query) bool {
 	v := recall.Values{Kind: m.Kind, Paths: m.Paths, Tags: m.Tags, By: m.Source.By, Time: m.Source.Time}
 	return !slices.ContainsFunc(filters, func(q recall.Query) bool {
 		return q.Without.Since != "" && v.Time.IsZero() || !q.Match(v, w.env.Now())

@@ -98,11 +98,11 @@ func runCompress(ctx context.Context, env *Env, name string, o compressOptions) 
 	if kind.name == "auto" && o.command != "" {
 		kind.action = transcript.Run
 	}
-	text, err := env.readOutput(ctx, name)
+	text, err := readOutput(ctx, env, name)
 	if err != nil {
 		return err
 	}
-	store, scanner, why := env.originals(ctx)
+	store, scanner, why := originals(ctx, env)
 	clean, found := scanner.Text(text)
 	var j compressedJSON
 	j.Text, j.Cut = compress.Output(kind.action, kind.tool, o.command, clean.String())
@@ -133,7 +133,7 @@ func runCompress(ctx context.Context, env *Env, name string, o compressOptions) 
 }
 
 // readOutput reads a file, or standard input.
-func (env *Env) readOutput(ctx context.Context, name string) (string, error) {
+func readOutput(ctx context.Context, env *Env, name string) (string, error) {
 	in := env.In
 	if name != "" && name != "-" {
 		f, err := term.OpenFile(ctx, env.path(name))
@@ -156,7 +156,7 @@ func (env *Env) readOutput(ctx context.Context, name string) (string, error) {
 
 // originals returns the store of originals. The error says why originals are not kept here; the
 // scanner is valid in any case.
-func (env *Env) originals(ctx context.Context) (compress.Store, *redact.Scanner, error) {
+func originals(ctx context.Context, env *Env) (compress.Store, *redact.Scanner, error) {
 	w, err := env.open(ctx)
 	switch {
 	case errors.Is(err, git.ErrNotRepository):

@@ -131,12 +131,12 @@ func setConfig(ctx context.Context, env *Env, key, value string, user bool) erro
 		return err // an invalid value is a usage error
 	}
 	env.Say("set %s in %s", key, file)
-	env.tellLastWord(ctx, key, file)
-	return env.tellGitScripts(ctx)
+	tellLastWord(ctx, env, key, file)
+	return tellGitScripts(ctx, env)
 }
 
 // tellLastWord says where something else than the file has the last word on a key.
-func (env *Env) tellLastWord(ctx context.Context, key, file string) {
+func tellLastWord(ctx context.Context, env *Env, key, file string) {
 	w, err := env.open(ctx)
 	if err != nil || w.Narrow(ctx) != nil {
 		return // whatever needs the settings says why
@@ -150,7 +150,7 @@ func (env *Env) tellLastWord(ctx context.Context, key, file string) {
 
 // tellGitScripts brings the scripts of git's hooks up to date with the settings, where there are
 // any.
-func (env *Env) tellGitScripts(ctx context.Context) error {
+func tellGitScripts(ctx context.Context, env *Env) error {
 	repo, err := git.FindCached(ctx, env.Dir)
 	if err != nil {
 		return nil // the user's settings can be set anywhere

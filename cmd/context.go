@@ -48,7 +48,7 @@ func contextCommand(env *Env) *cli.Command {
 			case r.Session != "" && !transcript.IsName(r.Session):
 				return exit.Usage("as 'reverie sessions' prints it: claude/4b91b8f5…", "%q is not the name of a session", r.Session)
 			}
-			query, err := env.text(r.Query)
+			query, err := text(env, r.Query)
 			if err != nil {
 				return err
 			}
@@ -83,7 +83,7 @@ func runContext(ctx context.Context, env *Env, r brief.Request) error {
 		return env.Object(contextJSON{in.For, in.Text, in.Commit, in.Tokens, in.Bytes, noNull(in.Items), in.Cut, list(in.Next), in.Least, len(held) - older, older})
 	}
 	env.Print("%s", in.Text)
-	w.tellWithheld(held)
+	tellWithheld(w, held)
 	if remark := in.Remark(); remark != "" {
 		env.Say("%s", remark)
 	}

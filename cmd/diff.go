@@ -50,13 +50,13 @@ func runDiff(ctx context.Context, env *Env, a, b string, words bool) error {
 		}
 		to = gitstore.ID(id)
 	}
-	args := []string{"diff", env.colourFlag(), "--no-ext-diff", "--no-textconv", "--no-renames"}
+	args := []string{"diff", colourFlag(env), "--no-ext-diff", "--no-textconv", "--no-renames"}
 	if words {
 		args = append(args, "--word-diff=plain")
 	}
 	args = append(args, from, string(to), "--", record.MemoryDir)
 	if !env.JSON {
-		return w.show(ctx, 0, args...)
+		return show(ctx, w, 0, args...)
 	}
 	patch, err := w.Repo.Git(ctx, nil, args...)
 	if err != nil {

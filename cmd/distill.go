@@ -47,7 +47,7 @@ func runDistill(ctx context.Context, env *Env, o dreamOptions) error {
 	}
 	ripe := dream.Ripe(in)
 	if m == nil {
-		return w.tellRipe(ripe)
+		return tellRipe(w, ripe)
 	}
 	if len(ripe) == 0 {
 		env.Say("no workflow is ripe: it takes three sessions that did the same, without a skill or a pending one")
@@ -73,11 +73,11 @@ func runDistill(ctx context.Context, env *Env, o dreamOptions) error {
 	for _, why := range slices.Sorted(maps.Keys(found.Refused)) {
 		env.Say("refused  %d: %s", found.Refused[why], why)
 	}
-	return w.tellProposed(ops)
+	return tellProposed(w, ops)
 }
 
 // tellRipe lists workflows that would be worth a skill.
-func (w *workspace) tellRipe(ripe []dream.Workflow) error {
+func tellRipe(w *workspace, ripe []dream.Workflow) error {
 	for _, r := range ripe {
 		if w.env.JSON {
 			err := w.env.Object(map[string]any{"workflow": r.Text, "memory": r.Memory, "sessions": record.Sessions(r.Sightings)})

@@ -44,7 +44,7 @@ type findingJSON struct {
 }
 
 func runDoctor(ctx context.Context, env *Env, o doctorOptions) error {
-	found := env.examine(ctx)
+	found := examine(ctx, env)
 	if o.fix {
 		mended := false
 		for _, f := range found {
@@ -63,7 +63,7 @@ func runDoctor(ctx context.Context, env *Env, o doctorOptions) error {
 			mended = true
 		}
 		if mended {
-			found = env.examine(ctx)
+			found = examine(ctx, env)
 		}
 	}
 	broken := 0
@@ -77,7 +77,7 @@ func runDoctor(ctx context.Context, env *Env, o doctorOptions) error {
 			}
 			continue
 		}
-		env.tellFinding(f)
+		tellFinding(env, f)
 	}
 	if broken > 0 {
 		return exit.Silent
@@ -86,7 +86,7 @@ func runDoctor(ctx context.Context, env *Env, o doctorOptions) error {
 }
 
 // examine runs every check on a clone that is opened for them, and words what checks leave to cmd.
-func (env *Env) examine(ctx context.Context) []doctor.Finding {
+func examine(ctx context.Context, env *Env) []doctor.Finding {
 	w, err := env.open(ctx)
 	var r *reader.Reader
 	if err == nil {
@@ -99,7 +99,7 @@ func (env *Env) examine(ctx context.Context) []doctor.Finding {
 		case f.Held != nil:
 			f.Detail = heldLine(f.Held)
 		case f.Settings:
-			f.Detail = w.whySettings()
+			f.Detail = whySettings(w)
 		case f.Err != nil && f.Fix == "":
 			_, f.Fix = explain(f.Err)
 		}
@@ -110,7 +110,7 @@ func (env *Env) examine(ctx context.Context) []doctor.Finding {
 // detailColumn is the column of a finding's detail.
 const detailColumn = 21
 
-func (env *Env) tellFinding(f doctor.Finding) {
+func tellFinding(env *Env, f doctor.Finding) {
 	state := term.Span("", term.Pad(string(f.State), 7))
 	if f.State == doctor.Broken {
 		state.Style = term.Bold

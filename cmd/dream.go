@@ -99,7 +99,7 @@ func runDream(ctx context.Context, env *Env, o dreamOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := w.tellProposed(plan.Operations); err != nil || m == nil {
+	if err := tellProposed(w, plan.Operations); err != nil || m == nil {
 		return err
 	}
 	var asked dream.Considered
@@ -111,7 +111,7 @@ func runDream(ctx context.Context, env *Env, o dreamOptions) error {
 	if err != nil {
 		return noAnswer(err, "the operations found without the model are pending; the next dream asks again")
 	}
-	return w.tellProposed(asked.Operations)
+	return tellProposed(w, asked.Operations)
 }
 
 // modelOf is workspace.model; tests put a scripted one in its place.
@@ -132,7 +132,7 @@ func noAnswer(err error, hint string) error {
 	return exit.New(exit.Failed, err, hint)
 }
 
-func (w *workspace) tellProposed(ops []record.Operation) error {
+func tellProposed(w *workspace, ops []record.Operation) error {
 	for _, o := range ops {
 		if w.env.JSON {
 			if err := w.env.Object(newOperationJSON(o, "")); err != nil {

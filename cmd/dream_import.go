@@ -55,7 +55,7 @@ func (e *dreamByHand) run(ctx context.Context, env *Env, o dreamOptions) error {
 	}
 	var answers []byte
 	if e.from != "" {
-		if answers, err = w.readAnswer(e.from); err != nil {
+		if answers, err = readAnswer(w, e.from); err != nil {
 			return fmt.Errorf("dream: %w", err)
 		}
 	}
@@ -79,7 +79,7 @@ func (e *dreamByHand) run(ctx context.Context, env *Env, o dreamOptions) error {
 		env.Say("nothing new to ask")
 		return nil
 	case e.print:
-		return w.printDream(questions, name)
+		return printDream(w, questions, name)
 	case e.name != "" && e.name != name:
 		return exit.New(exit.Failed, fmt.Errorf("dream: the questions %s are out of date: the memory or the reflections have changed", term.Visible(e.name)), "print them again: reverie dream --print-prompt")
 	case e.name == "" && len(questions) > 1:
@@ -92,26 +92,26 @@ func (e *dreamByHand) run(ctx context.Context, env *Env, o dreamOptions) error {
 	}
 	if o.dryRun {
 		l.PreviewAnswers(ctx, m, found, ask.In)
-		return w.tellProposed(found.Operations)
+		return tellProposed(w, found.Operations)
 	}
 	plan, _, err := l.Dream(ctx, o.which)
 	l.Land(ctx)
 	if err != nil {
 		return err
 	}
-	if err := w.tellProposed(plan.Operations); err != nil {
+	if err := tellProposed(w, plan.Operations); err != nil {
 		return err
 	}
 	if found, err = l.KeepConsidered(ctx, m, found, ask.In.Now, purges); err != nil {
 		return err
 	}
-	return w.tellProposed(found.Operations)
+	return tellProposed(w, found.Operations)
 }
 
 // printDream prints the questions of one dream, and says how they are answered.
-func (w *workspace) printDream(questions []prompts.Rendered, name string) error {
+func printDream(w *workspace, questions []prompts.Rendered, name string) error {
 	for _, q := range questions {
-		if err := w.env.printQuestion(q, questionJSON{Questions: name}); err != nil {
+		if err := printQuestion(w.env, q, questionJSON{Questions: name}); err != nil {
 			return err
 		}
 	}

@@ -94,7 +94,7 @@ func runEdit(ctx context.Context, env *Env, id string, o editOptions) (err error
 	after := before
 	switch {
 	case o.text != nil:
-		text, err := env.text(*o.text)
+		text, err := text(env, *o.text)
 		if err != nil {
 			return err
 		}
@@ -112,7 +112,7 @@ func runEdit(ctx context.Context, env *Env, id string, o editOptions) (err error
 		}
 		after.Text, after.Body, after.Variants = texts[o.take-1].Text, texts[o.take-1].Body, nil
 	case o.kind == "" && o.status == "" && !o.anchor:
-		if after, err = w.editor(ctx, before); err != nil {
+		if after, err = editor(ctx, w, before); err != nil {
 			return err
 		}
 	}
@@ -140,7 +140,7 @@ func runEdit(ctx context.Context, env *Env, id string, o editOptions) (err error
 	anew := o.anchor || moved && slices.Equal(after.Anchors, before.Anchors)
 	whole := true
 	if anew {
-		if after, whole, err = w.anchorAnew(ctx, after); err != nil {
+		if after, whole, err = anchorAnew(ctx, w, after); err != nil {
 			return err
 		}
 	}
@@ -167,14 +167,14 @@ func runEdit(ctx context.Context, env *Env, id string, o editOptions) (err error
 		return nil
 	}
 	if op != nil {
-		return w.editOperation(ctx, *op, after)
+		return editOperation(ctx, w, *op, after)
 	}
-	return w.editMemory(ctx, before, after)
+	return editMemory(ctx, w, before, after)
 }
 
 // anchorAnew anchors a memory to the current code. If the search was cut short and found nothing,
 // the memory keeps its anchors.
-func (w *workspace) anchorAnew(ctx context.Context, m record.Memory) (after record.Memory, whole bool, err error) {
+func anchorAnew(ctx context.Context, w *workspace, m record.Memory) (after record.Memory, whole bool, err error) {
 	grep, stop := context.WithTimeout(ctx, dreams.GrepTime)
 	defer stop()
 	defer w.Code.Done()
@@ -186,7 +186,7 @@ func (w *workspace) anchorAnew(ctx context.Context, m record.Memory) (after reco
 }
 
 // editMemory writes the new form, unless the memory changed while the person was editing.
-func (w *workspace) editMemory(ctx context.Context, before, after record.Memory) error {
+func editMemory(ctx context.Context, w *workspace, before, after record.Memory) error {
 	err := w.update(ctx, func(t *record.Tx, _ config.Config) error {
 		now, err := t.Find(before.ID)
 		if err != nil {
@@ -211,13 +211,13 @@ func (w *workspace) editMemory(ctx context.Context, before, after record.Memory)
 	if w.env.JSON {
 		return w.env.Object(newMemoryJSON(after))
 	}
-	w.line("~", term.Green, after, "")
+	line(w, "~", term.Green, after, "")
 	return nil
 }
 
 // editOperation changes a pending operation against the current memory. A text by a person counts
 // as written, not as said or seen, and waits for a person.
-func (w *workspace) editOperation(ctx context.Context, shown record.Operation, after record.Memory) error {
+func editOperation(ctx context.Context, w *workspace, shown record.Operation, after record.Memory) error {
 	var o record.Operation
 	err := w.update(ctx, func(tx *record.Tx, _ config.Config) error {
 		var err error
@@ -240,12 +240,12 @@ func (w *workspace) editOperation(ctx context.Context, shown record.Operation, a
 	if w.env.JSON {
 		return w.env.Object(newOperationJSON(o, ""))
 	}
-	w.line("~", term.Green, after, "waits")
+	line(w, "~", term.Green, after, "waits")
 	return nil
 }
 
 // editor lets the person's editor change the text form, as git lets it change a message.
-func (w *workspace) editor(ctx context.Context, m record.Memory) (record.Memory, error) {
+func editor(ctx context.Context, w *workspace, m record.Memory) (record.Memory, error) {
 	if !w.env.Interactive {
 		return m, exit.Usage("reverie edit ID \"new text\"", "there is no terminal for an editor: give the new text")
 	}

@@ -19,7 +19,7 @@ func (w *workspace) ensure(ctx context.Context) (created bool, err error) {
 	}
 	w.env.Say("adopted origin/%s as %s", w.Branch(), w.Branch())
 	w.claimAgents(ctx)
-	return true, w.tellForeign(ctx)
+	return true, tellForeign(ctx, w)
 }
 
 // create is ensure for callers below cmd.

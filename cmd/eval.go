@@ -90,7 +90,7 @@ func runEval(ctx context.Context, env *Env, dir string, readers []eval.Subject) 
 			if env.JSON {
 				err = env.Object(row)
 			} else {
-				env.tellEval(row, width)
+				tellEval(env, row, width)
 			}
 			if err != nil {
 				return err
@@ -106,7 +106,7 @@ func runEval(ctx context.Context, env *Env, dir string, readers []eval.Subject) 
 	}
 	if env.Verbose && !env.JSON {
 		for _, row := range mistaken {
-			env.tellParts(row)
+			tellParts(env, row)
 		}
 		for _, row := range mistaken {
 			for _, m := range row.Mistakes {
@@ -117,7 +117,7 @@ func runEval(ctx context.Context, env *Env, dir string, readers []eval.Subject) 
 	return errors.Join(nothing...)
 }
 
-func (env *Env) tellEval(row eval.Row, width int) {
+func tellEval(env *Env, row eval.Row, width int) {
 	precision := "-"
 	if row.Right+row.Wrong > 0 {
 		precision = fmt.Sprintf("%.3f", row.Precision)
@@ -126,7 +126,7 @@ func (env *Env) tellEval(row eval.Row, width int) {
 }
 
 // tellParts prints the shares of a reader, each with its confidence interval.
-func (env *Env) tellParts(row eval.Row) {
+func tellParts(env *Env, row eval.Row) {
 	tell := func(what string, list ...eval.Share) {
 		for _, p := range list {
 			env.Print("%s  %s  %s %d of %d: %.2f (%.2f to %.2f)\n", term.Visible(row.Name), what, term.Pad(term.Visible(p.Name), 12), p.Right, p.Of, p.Share, p.Low, p.High)

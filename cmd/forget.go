@@ -58,7 +58,7 @@ func runForget(ctx context.Context, env *Env, ids []string, o forgetOptions) err
 	}
 	shown := map[string]string{} // id → blob
 	if len(ids) == 0 || o.dryRun {
-		if shown, err = w.showForget(ctx, ids, o); err != nil || len(shown) == 0 || o.dryRun {
+		if shown, err = showForget(ctx, w, ids, o); err != nil || len(shown) == 0 || o.dryRun {
 			return err
 		}
 		ids = slices.Sorted(maps.Keys(shown))
@@ -66,7 +66,7 @@ func runForget(ctx context.Context, env *Env, ids []string, o forgetOptions) err
 			return exit.New(exit.NeedsPerson, errors.New("forget: nothing was forgotten"), "to go ahead, repeat the command with --yes")
 		}
 	}
-	f, err := w.keeper().Forget(ctx, ids, shown, o.reason)
+	f, err := keeper(w).Forget(ctx, ids, shown, o.reason)
 	if err != nil {
 		return err
 	}
@@ -81,9 +81,9 @@ func runForget(ctx context.Context, env *Env, ids []string, o forgetOptions) err
 			}
 		case len(shown) > 0: // they have been listed
 		case slices.ContainsFunc(f.Already, func(a record.Memory) bool { return a.ID == m.ID }):
-			w.line("-", term.Red, m, strings.Join(m.Reasons(), " "))
+			line(w, "-", term.Red, m, strings.Join(m.Reasons(), " "))
 		default:
-			w.line("-", term.Red, m, "retired; its text stays in history")
+			line(w, "-", term.Red, m, "retired; its text stays in history")
 		}
 	}
 	if len(shown) > 0 {
@@ -97,7 +97,7 @@ func runForget(ctx context.Context, env *Env, ids []string, o forgetOptions) err
 
 // showForget lists the memories that would go, by their ids or by what o chooses, and gives the
 // blob of each.
-func (w *workspace) showForget(ctx context.Context, ids []string, o forgetOptions) (map[string]string, error) {
+func showForget(ctx context.Context, w *workspace, ids []string, o forgetOptions) (map[string]string, error) {
 	filters, err := o.chosen.filters(reader.Where(w.Repo.WorkTree, w.env.Dir))
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (w *workspace) showForget(ctx context.Context, ids []string, o forgetOption
 			found = append(found, m)
 		}
 		for _, m := range v.Memories() {
-			if len(ids) == 0 && w.passes(m, filters) {
+			if len(ids) == 0 && passes(w, m, filters) {
 				found = append(found, m)
 			}
 		}
@@ -135,7 +135,7 @@ func (w *workspace) showForget(ctx context.Context, ids []string, o forgetOption
 			if w.env.JSON && !o.dryRun { // the answer is what became of them
 				continue
 			}
-			if err := w.tell(m, standings(m)); err != nil {
+			if err := tell(w, m, standings(m)); err != nil {
 				return err
 			}
 		}

@@ -15,13 +15,13 @@ import (
 // show runs a git command for a person to read. Commits and files of others determine its output,
 // so only git's own colours reach a terminal unchanged. Lines stay as long as they are; if hang is
 // greater than 0, they are fitted to the screen, and further ones indented.
-func (w *workspace) show(ctx context.Context, hang int, args ...string) error {
-	return w.stream(ctx, func(r *bufio.Reader) error { return w.env.copyVisible(r, hang) }, args...)
+func show(ctx context.Context, w *workspace, hang int, args ...string) error {
+	return stream(ctx, w, func(r *bufio.Reader) error { return copyVisible(w.env, r, hang) }, args...)
 }
 
 // copyVisible copies lines and makes visible what could move a cursor, hide text or turn it round,
 // but for colours.
-func (env *Env) copyVisible(from *bufio.Reader, hang int) error {
+func copyVisible(env *Env, from *bufio.Reader, hang int) error {
 	for {
 		line, err := from.ReadString('\n')
 		shown := visibleLine(line)
@@ -83,7 +83,7 @@ func eachColour(line string, fn func(sequence, text string)) {
 var colour = pattern.New("\x1b\\[[0-9;]*m")
 
 // colourFlag tells git whether to use colours.
-func (env *Env) colourFlag() string {
+func colourFlag(env *Env) string {
 	if env.Colour {
 		return "--color=always"
 	}
@@ -92,7 +92,7 @@ func (env *Env) colourFlag() string {
 
 // stream runs a git command and gives its output to read. When read ends early or fails, git is
 // ended too; git's own words explain a failure of git.
-func (w *workspace) stream(ctx context.Context, read func(*bufio.Reader) error, args ...string) error {
+func stream(ctx context.Context, w *workspace, read func(*bufio.Reader) error, args ...string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	cmd := w.Repo.Command(ctx, args...)

@@ -75,7 +75,7 @@ func runHook(ctx context.Context, env *Env, call *capture.Call) {
 			if err != nil {
 				return nil, err
 			}
-			return &capture.Desk{Reader: w.Reader, Ingester: w.ingester(), Create: w.create}, nil
+			return &capture.Desk{Reader: w.Reader, Ingester: ingester(w), Create: w.create}, nil
 		},
 	}
 	err := withRoom(func() error {

@@ -102,9 +102,9 @@ func runImport(ctx context.Context, env *Env, file string, o importOptions) erro
 		return err
 	}
 	if !o.dryRun {
-		w.afterImport(ctx)
+		afterImport(ctx, w)
 	}
-	return w.tellImport(res, o)
+	return tellImport(w, res, o)
 }
 
 // intake returns how statements come into this clone. Its notes go to the terminal.
@@ -120,9 +120,9 @@ func (o importOptions) intake() intake.Options {
 }
 
 // afterImport does the upkeep that follows an import.
-func (w *workspace) afterImport(ctx context.Context) {
+func afterImport(ctx context.Context, w *workspace) {
 	w.tidy(ctx)
-	w.noteStated(ctx)
+	noteStated(ctx, w)
 }
 
 // tellIntake words a note of an intake.
@@ -145,8 +145,8 @@ func (w *workspace) tellIntake(n intake.Note) {
 }
 
 // tellImport is the answer of an import of a file.
-func (w *workspace) tellImport(res transfer.Result, o importOptions) error {
-	w.tellWaiting(res, o)
+func tellImport(w *workspace, res transfer.Result, o importOptions) error {
+	tellWaiting(w, res, o)
 	if w.env.JSON {
 		return w.env.Object(res)
 	}
@@ -155,7 +155,7 @@ func (w *workspace) tellImport(res transfer.Result, o importOptions) error {
 }
 
 // tellWaiting says what is next for what waits in the inbox.
-func (w *workspace) tellWaiting(res transfer.Result, o importOptions) {
+func tellWaiting(w *workspace, res transfer.Result, o importOptions) {
 	switch {
 	case o.dryRun:
 	case o.accept && res.Waiting > 0:

@@ -76,7 +76,7 @@ func runImportStores(ctx context.Context, env *Env, place string, o importOption
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err == nil:
-			if err := w.importStore(ctx, tool, found, o); err != nil {
+			if err := importStore(ctx, w, tool, found, o); err != nil {
 				return err
 			}
 			done++
@@ -109,7 +109,7 @@ func storeHint(tool string, err error) string {
 }
 
 // tellWrittenDown says how to have them reviewed.
-func (w *workspace) tellWrittenDown(all []intake.Written) {
+func tellWrittenDown(w *workspace, all []intake.Written) {
 	for _, one := range all {
 		names := strings.Join(one.Files[:min(maxPlaces, len(one.Files))], ", ")
 		if len(one.Files) > maxPlaces {
@@ -120,7 +120,7 @@ func (w *workspace) tellWrittenDown(all []intake.Written) {
 }
 
 // importStore takes in, or lists, what the store of a tool has.
-func (w *workspace) importStore(ctx context.Context, tool string, found foreign.Found, o importOptions) error {
+func importStore(ctx context.Context, w *workspace, tool string, found foreign.Found, o importOptions) error {
 	if o.store.probe {
 		if o.store.filter != "" {
 			found.Items = intake.Matching(found.Items, o.store.filter)
@@ -128,17 +128,17 @@ func (w *workspace) importStore(ctx context.Context, tool string, found foreign.
 		if found.Bad > 0 {
 			w.tellIntake(intake.Unreadable{Tool: tool, N: found.Bad})
 		}
-		return w.tellStore(tool, found)
+		return tellStore(w, tool, found)
 	}
 	res, err := w.intake().Store(ctx, tool, found, o.intake())
 	if err != nil {
 		return err
 	}
 	if !o.dryRun {
-		w.afterImport(ctx)
+		afterImport(ctx, w)
 	}
-	w.tellWaiting(res.Result, o)
-	if err := w.tellTaken(res, o); err != nil || res.Unkept == nil {
+	tellWaiting(w, res.Result, o)
+	if err := tellTaken(w, res, o); err != nil || res.Unkept == nil {
 		return err
 	}
 	return exit.New(exit.Failed, fmt.Errorf("import --from %s: imported, but without a record of its memories: %w", tool, res.Unkept),
@@ -146,7 +146,7 @@ func (w *workspace) importStore(ctx context.Context, tool string, found foreign.
 }
 
 // tellTaken is the answer for one store.
-func (w *workspace) tellTaken(a intake.StoreResult, o importOptions) error {
+func tellTaken(w *workspace, a intake.StoreResult, o importOptions) error {
 	if w.env.JSON {
 		return w.env.Object(a)
 	}
@@ -162,7 +162,7 @@ func (w *workspace) tellTaken(a intake.StoreResult, o importOptions) error {
 }
 
 // tellStore lists what a store has, and writes nothing.
-func (w *workspace) tellStore(tool string, f foreign.Found) error {
+func tellStore(w *workspace, tool string, f foreign.Found) error {
 	if !w.env.JSON {
 		w.env.Print("%s: %s at %s, %d of other projects, %d not in force there\n", tool, term.Count(len(f.Items), "item", "items"), term.Visible(f.Place), f.Others, f.Left)
 	}

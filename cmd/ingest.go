@@ -89,7 +89,7 @@ func (w *workspace) ingest(ctx context.Context, files []string, format transcrip
 	for _, name := range files {
 		sources = append(sources, ingest.Source{Name: name, Open: func() (io.ReadCloser, error) { return w.env.transcript(ctx, name) }})
 	}
-	return w.ingester().Files(ctx, sources, format)
+	return ingester(w).Files(ctx, sources, format)
 }
 
 // shownReader shows on a terminal how much of a file was read.
@@ -130,19 +130,19 @@ func (env *Env) transcript(ctx context.Context, name string) (io.ReadCloser, err
 }
 
 // ingester returns the way from what agents leave behind to sessions. Its notes go to the terminal.
-func (w *workspace) ingester() *ingest.Ingester {
-	steps := w.steps()
-	return &ingest.Ingester{Clone: w.Clone, Spool: w.Spool(), Checkpoint: w.notebook().Owed, Report: func(n ingest.Note) {
+func ingester(w *workspace) *ingest.Ingester {
+	steps := steps(w)
+	return &ingest.Ingester{Clone: w.Clone, Spool: w.Spool(), Checkpoint: notebook(w).Owed, Report: func(n ingest.Note) {
 		if s, ok := n.(ingest.Step); ok {
 			steps(s.N, s.All, s.Name)
 			return
 		}
-		w.tellIngested(n)
+		tellIngested(w, n)
 	}}
 }
 
 // tellIngested words a note of ingesting.
-func (w *workspace) tellIngested(n ingest.Note) {
+func tellIngested(w *workspace, n ingest.Note) {
 	env := w.env
 	switch n := n.(type) {
 	case ingest.FileRead:

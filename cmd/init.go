@@ -100,7 +100,7 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 		}
 	}
 	done, err := setup.Init(ctx, w.Clone, options)
-	w.tellSetup(done, o)
+	tellSetup(w, done, o)
 	if err != nil {
 		return err
 	}
@@ -113,32 +113,32 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 		}
 		return env.Object(answer)
 	}
-	w.tellInit(done, o)
-	w.tellWrittenDown(answer.Written)
+	tellInit(w, done, o)
+	tellWrittenDown(w, answer.Written)
 	return nil
 }
 
 // tellSetup says what was done as far as init came.
-func (w *workspace) tellSetup(d setup.Done, o initOptions) {
-	w.tellUnclaimed(d.Unclaimed)
+func tellSetup(w *workspace, d setup.Done, o initOptions) {
+	tellUnclaimed(w, d.Unclaimed)
 	if d.Note != "" {
 		w.env.Say("%s", d.Note)
 	}
 	if !o.dry {
-		w.tellAgents(d.Agents, d.Written, false)
+		tellAgents(w, d.Agents, d.Written, false)
 	}
 	if d.GitHooks != nil {
-		w.env.tellGitHooks(d.GitHooks, o.dry)
+		tellGitHooks(w.env, d.GitHooks, o.dry)
 	}
 	if o.dry {
-		w.tellAgents(d.Agents, d.Written, true)
+		tellAgents(w, d.Agents, d.Written, true)
 	}
 }
 
 // tellInit says how the clone stands after init, or would.
-func (w *workspace) tellInit(d setup.Done, o initOptions) {
+func tellInit(w *workspace, d setup.Done, o initOptions) {
 	if d.Agents.Generic {
-		w.env.tellGeneric(d.Agents.Program)
+		tellGeneric(w.env, d.Agents.Program)
 	}
 	branch := w.Branch()
 	switch {
@@ -167,7 +167,7 @@ func (w *workspace) tellInit(d setup.Done, o initOptions) {
 }
 
 // tellGitHooks says which of git's hooks have our part by now, and what a person may add to others.
-func (env *Env) tellGitHooks(d *githook.Installed, dry bool) {
+func tellGitHooks(env *Env, d *githook.Installed, dry bool) {
 	switch {
 	case len(d.Changed) > 0 && dry:
 		env.Say("would put a section into %s in %s", strings.Join(d.Changed, ", "), d.Dir)

@@ -28,7 +28,7 @@ func kvCommand(env *Env) *cli.Command {
 			{Name: "set", ArgsUsage: "KEY TEXT|-", Usage: "store a value; - reads standard input",
 				Flags: []cli.Flag{&cli.StringFlag{Name: "ttl", Usage: "keep it for `TIME`: 90m, 12h, 7d, 2w", Value: period.Short(kv.TTL), Destination: &ttl}},
 				Action: takes(2, 2, func(c *cli.Context, words, _ []string) error {
-					value, err := env.value(words[1])
+					value, err := value(env, words[1])
 					if err != nil {
 						return err
 					}
@@ -51,7 +51,7 @@ func kvCommand(env *Env) *cli.Command {
 func (w *workspace) kv() kv.Store { return kv.Store{Repo: w.Repo, Scanner: w.Scanner, Now: w.env.Now} }
 
 // value returns an argument, or standard input if it is "-".
-func (env *Env) value(arg string) (string, error) {
+func value(env *Env, arg string) (string, error) {
 	if arg != "-" {
 		return arg, nil
 	}

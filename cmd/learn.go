@@ -128,19 +128,19 @@ func runBackfill(ctx context.Context, env *Env, o backfillOptions, model modelCh
 	if err != nil {
 		return err
 	}
-	b, err := w.lookBack(ctx, o)
+	b, err := lookBack(ctx, w, o)
 	if err != nil {
 		return err
 	}
-	w.tellFound(b.Found)
+	tellFound(w, b.Found)
 	if o.dryRun {
 		if env.JSON {
 			return env.Object(learned{Found: b.Found, Sessions: []sessionJSON{}, Accepted: []memoryJSON{}, Waiting: []operationJSON{}})
 		}
-		w.tellFresh(b.New)
+		tellFresh(w, b.New)
 		return nil
 	}
-	if err := w.ingester().Sweep(ctx); err != nil {
+	if err := ingester(w).Sweep(ctx); err != nil {
 		return err
 	}
 	l, res := w.learner(), &learn.Result{}
@@ -153,7 +153,7 @@ func runBackfill(ctx context.Context, env *Env, o backfillOptions, model modelCh
 	if err := b.Take(ctx, study); err != nil {
 		return err
 	}
-	w.tellPast(b)
+	tellPast(w, b)
 	if len(l.SessionNames()) == 0 {
 		if env.JSON {
 			return w.answer(res, nil, b.Found)
@@ -192,7 +192,7 @@ func runBackfill(ctx context.Context, env *Env, o backfillOptions, model modelCh
 // answer prints the result of a learn, as JSON or for a person.
 func (w *workspace) answer(res *learn.Result, kept []reflect.Kept, found []ingest.Found) error {
 	if !w.env.JSON {
-		w.tellLearned(res)
+		tellLearned(w, res)
 		return nil
 	}
 	out := learned{Found: found, Sessions: []sessionJSON{}, Accepted: []memoryJSON{}, Waiting: []operationJSON{}, Reflections: res.Reflections}
@@ -215,7 +215,7 @@ const (
 )
 
 // tellLearned lists what was accepted and what this run put into the inbox.
-func (w *workspace) tellLearned(res *learn.Result) {
+func tellLearned(w *workspace, res *learn.Result) {
 	accepted, rest, all := res.Accepted, res.Rest, res.Waiting
 	for i, o := range accepted {
 		if i == maxAccepted {
@@ -226,14 +226,14 @@ func (w *workspace) tellLearned(res *learn.Result) {
 		if o.Memory.Branch != "" {
 			note += "; on " + record.ParseSide(o.Memory.Branch).Name + " until it lands"
 		}
-		w.line("+", term.Green, o.Memory, note)
+		line(w, "+", term.Green, o.Memory, note)
 	}
 	for i, p := range rest {
 		if i == maxWaiting {
 			w.env.Print("? … and %d more: reverie review\n", len(rest)-i)
 			break
 		}
-		w.line("?", term.Dim, p.Memory, p.Why)
+		line(w, "?", term.Dim, p.Memory, p.Why)
 	}
 	nothing := ""
 	if len(accepted) == 0 && len(rest) == 0 {

@@ -31,7 +31,7 @@ func (o backfillOptions) given() bool {
 }
 
 // lookBack finds the sessions of this repository in the agents' stores.
-func (w *workspace) lookBack(ctx context.Context, o backfillOptions) (*ingest.Past, error) {
+func lookBack(ctx context.Context, w *workspace, o backfillOptions) (*ingest.Past, error) {
 	q := past.Query{}
 	for _, name := range o.agents {
 		if !slices.Contains(past.Agents(), name) {
@@ -46,11 +46,11 @@ func (w *workspace) lookBack(ctx context.Context, o backfillOptions) (*ingest.Pa
 	if o.limit < 0 {
 		return nil, exit.Usage("give a number of sessions", "--limit must be 1 or more")
 	}
-	return w.ingester().LookBack(ctx, q, o.limit)
+	return ingester(w).LookBack(ctx, q, o.limit)
 }
 
 // tellFound says what each store has, or where was looked in vain.
-func (w *workspace) tellFound(found []ingest.Found) {
+func tellFound(w *workspace, found []ingest.Found) {
 	total := 0
 	for _, f := range found {
 		if f.Sessions == 0 {
@@ -90,7 +90,7 @@ func megabytes(n int64) string {
 const maxFresh = 15
 
 // tellFresh lists what would be learned from.
-func (w *workspace) tellFresh(fresh []past.Session) {
+func tellFresh(w *workspace, fresh []past.Session) {
 	for i, s := range fresh {
 		if i == maxFresh {
 			w.env.Print("… and %s\n", term.Count(len(fresh)-i, "more session", "more sessions"))
@@ -105,7 +105,7 @@ func (w *workspace) tellFresh(fresh []past.Session) {
 }
 
 // tellPast sums up what was read from the stores.
-func (w *workspace) tellPast(p *ingest.Past) {
+func tellPast(w *workspace, p *ingest.Past) {
 	if len(p.New) == 0 {
 		return
 	}

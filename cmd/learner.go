@@ -32,7 +32,7 @@ func (w *workspace) learner() *learn.Learner {
 			}
 			return known.Proposed(), nil
 		},
-		Report: w.learningNotes(),
+		Report: learningNotes(w),
 	}
 	return &learn.Learner{
 		Dreamer: &dreams.Dreamer{Inbox: b},
@@ -45,19 +45,19 @@ func (w *workspace) learner() *learn.Learner {
 }
 
 // learningNotes words the notes of learning.
-func (w *workspace) learningNotes() func(inbox.Note) {
-	steps := w.steps()
+func learningNotes(w *workspace) func(inbox.Note) {
+	steps := steps(w)
 	return func(n inbox.Note) {
 		if s, ok := n.(learn.Step); ok {
 			steps(s.N, s.All, s.Name)
 			return
 		}
-		w.tellLearning(n)
+		tellLearning(w, n)
 	}
 }
 
 // steps returns a function that shows how far a long work is. The work ends with n == all.
-func (w *workspace) steps() func(n, all int, name string) {
+func steps(w *workspace) func(n, all int, name string) {
 	done := func() {}
 	var step func(int, string)
 	return func(n, all int, name string) {
@@ -75,7 +75,7 @@ func (w *workspace) steps() func(n, all int, name string) {
 }
 
 // tellLearning words a note of learning, but for its progress.
-func (w *workspace) tellLearning(n inbox.Note) {
+func tellLearning(w *workspace, n inbox.Note) {
 	env := w.env
 	switch n := n.(type) {
 	case inbox.Doubt:
@@ -94,24 +94,24 @@ func (w *workspace) tellLearning(n inbox.Note) {
 		env.Say("branch   %s of a deleted or abandoned side branch: reverie review", term.Count(int(n), "statement", "statements"))
 	case dreams.Dreamed:
 		env.Say("dream    %s: %s new, %d confirmed, %d set aside", term.Count(n.Reflections, "reflection", "reflections"), term.Count(n.Proposed, "operation", "operations"), n.BorneOut, len(n.Notes))
-		w.tellStated(n.Written)
+		tellStated(w, n.Written)
 	case dreams.Asked:
-		w.tellConsidered(n.Model, n.Considered)
+		tellConsidered(w, n.Model, n.Considered)
 	case dreams.NothingToAsk:
 		env.Say("dream    %s: nothing new to ask", string(n))
 	case dreams.JournalDoubt:
 		env.Warn("%v; nothing is learned from the journal", n.Err)
 	default:
-		w.tellReadingNote(n)
+		tellReadingNote(w, n)
 	}
 }
 
 // tellReadingNote words a note about the sessions that detectors or a model read.
-func (w *workspace) tellReadingNote(n inbox.Note) {
+func tellReadingNote(w *workspace, n inbox.Note) {
 	env := w.env
 	switch n := n.(type) {
 	case learn.Studied:
-		w.tellStudied(n)
+		tellStudied(w, n)
 	case learn.Read:
 		refused := 0
 		for _, some := range n.Refused {
@@ -138,7 +138,7 @@ func (w *workspace) tellReadingNote(n inbox.Note) {
 	}
 }
 
-func (w *workspace) tellConsidered(model string, got dream.Considered) {
+func tellConsidered(w *workspace, model string, got dream.Considered) {
 	refused := 0
 	for _, n := range got.Refused {
 		refused += n
@@ -148,12 +148,12 @@ func (w *workspace) tellConsidered(model string, got dream.Considered) {
 	if got.Left > 0 {
 		w.env.Say("%s for the next dream", term.Count(got.Left, "candidate is left", "candidates are left"))
 	}
-	w.tellRefused(got.Refused)
+	tellRefused(w, got.Refused)
 }
 
 // tellRefused says, to who wants to know more, how much of what a model asked for was refused, and
 // why.
-func (w *workspace) tellRefused(refused map[string]int) {
+func tellRefused(w *workspace, refused map[string]int) {
 	if w.env.Verbose {
 		for _, why := range slices.Sorted(maps.Keys(refused)) {
 			w.env.Say("refused  %s: %d", why, refused[why])
@@ -161,7 +161,7 @@ func (w *workspace) tellRefused(refused map[string]int) {
 	}
 }
 
-func (w *workspace) tellStudied(all learn.Studied) {
+func tellStudied(w *workspace, all learn.Studied) {
 	if len(all) > maxReflected {
 		sum := learn.Tally{Session: term.Count(len(all), "session", "sessions")}
 		for _, r := range all {

@@ -37,7 +37,7 @@ func TestCopiedCommitsCountWhereABranchHasThem(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, githook.LinksFile), []byte(links.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got, err := w.linked(t.Context())
+	got, err := linked(t.Context(), w)
 	if err != nil || len(got) != 2 || len(got["claude/one"]) != 30 || len(got["codex/two"]) != 30 {
 		t.Errorf("%d sessions, of one %d and of the other %d: %v", len(got), len(got["claude/one"]), len(got["codex/two"]), err)
 	}

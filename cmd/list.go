@@ -51,7 +51,7 @@ func runList(ctx context.Context, env *Env, o listOptions) error {
 			env.Say("no memories yet; --all lists retired ones")
 		}
 		for _, m := range found {
-			if err := w.tell(m, standings(m)); err != nil {
+			if err := tell(w, m, standings(m)); err != nil {
 				return err
 			}
 		}
@@ -60,11 +60,11 @@ func runList(ctx context.Context, env *Env, o listOptions) error {
 }
 
 // tell writes a memory as a line, or as JSON.
-func (w *workspace) tell(m record.Memory, s reader.Caveats) error {
+func tell(w *workspace, m record.Memory, s reader.Caveats) error {
 	if w.env.JSON {
 		return w.env.Object(caveatsJSON(m, s))
 	}
-	w.line(mark(m, s), term.Dim, m, remark(m, s))
+	line(w, mark(m, s), term.Dim, m, remark(m, s))
 	return nil
 }
 
@@ -91,7 +91,7 @@ func remark(m record.Memory, s reader.Caveats) string {
 }
 
 // line draws a memory with a note on it.
-func (w *workspace) line(mark, colour string, m record.Memory, note string) {
+func line(w *workspace, mark, colour string, m record.Memory, note string) {
 	w.env.Hit(hitOf(mark, colour, m, note))
 }
 

@@ -46,20 +46,20 @@ func runLog(ctx context.Context, env *Env, id string, o logOptions) error {
 	if err != nil {
 		return err
 	}
-	args := []string{"log", env.colourFlag(), "--no-ext-diff", "--no-textconv"}
+	args := []string{"log", colourFlag(env), "--no-ext-diff", "--no-textconv"}
 	if o.limit > 0 {
 		args = append(args, fmt.Sprintf("--max-count=%d", o.limit))
 	}
 	if env.JSON {
 		args = append(args, "-z", "--format="+logFormat)
-		return w.stream(ctx, w.logJSON, append(append(args, ref, "--"), path...)...)
+		return stream(ctx, w, w.logJSON, append(append(args, ref, "--"), path...)...)
 	}
 	hang := subjectAt
 	if o.patch {
 		args, hang = append(args, "--patch"), 0
 	}
 	args = append(args, "--format=%C(yellow)%h%C(reset) %C(dim)%ad%C(reset) %s %C(dim)(%an)%C(reset)", "--date=short")
-	return w.show(ctx, hang, append(append(args, ref, "--"), path...)...)
+	return show(ctx, w, hang, append(append(args, ref, "--"), path...)...)
 }
 
 // subjectAt is the column of a subject, with ids in git's shortest form.

@@ -42,10 +42,10 @@ func loopAction(env *Env, least, most int, run func(w *workspace, c *cli.Context
 }
 
 // loops returns the loops of the clone. Their notes go to the terminal.
-func (w *workspace) loops() *loop.Loops {
+func loops(w *workspace) *loop.Loops {
 	return &loop.Loops{
 		Planner: &plan.Planner{Reader: w.Reader, Model: w.model, Notify: w.tellLoopNote},
-		Ingest:  func(ctx context.Context) error { return w.ingester().Sweep(ctx) },
+		Ingest:  func(ctx context.Context) error { return ingester(w).Sweep(ctx) },
 		Learn: func(ctx context.Context, session string) (int, error) {
 			res, err := w.learner().Learn(ctx, []string{session})
 			if err != nil || len(res.Rest) == 0 {
@@ -92,13 +92,13 @@ func (w *workspace) tellLoopNote(n plan.Note) {
 }
 
 // carryLoop carries a loop on and tells how it ended.
-func (w *workspace) carryLoop(ctx context.Context, c *loop.Claim) error {
+func carryLoop(ctx context.Context, w *workspace, c *loop.Claim) error {
 	end, waits, err := c.Carry(ctx)
 	if err != nil {
 		return err
 	}
 	if !waits {
-		return w.tellLoopEnd(ctx, end)
+		return tellLoopEnd(ctx, w, end)
 	}
 	j, err := status.Read(ctx, w.Clone, end.Name)
 	if err != nil {
@@ -108,14 +108,14 @@ func (w *workspace) carryLoop(ctx context.Context, c *loop.Claim) error {
 		return w.env.Object(j)
 	}
 	w.env.Print("%s\n", j.Dir)
-	w.env.Say("loop %s, iteration %d: %s", end.Name, end.Iteration, w.loopNext(ctx, j, j.Dir))
+	w.env.Say("loop %s, iteration %d: %s", end.Name, end.Iteration, loopNext(ctx, w, j, j.Dir))
 	return nil
 }
 
 // tellLoopEnd tells how a loop ended. It returns an error unless the loop is done.
-func (w *workspace) tellLoopEnd(ctx context.Context, s worktree.State) error {
+func tellLoopEnd(ctx context.Context, w *workspace, s worktree.State) error {
 	if w.env.JSON {
-		if err := w.objectLoop(ctx, s.Name); err != nil {
+		if err := objectLoop(ctx, w, s.Name); err != nil {
 			return err
 		}
 	}
@@ -136,7 +136,7 @@ func (w *workspace) tellLoopEnd(ctx context.Context, s worktree.State) error {
 }
 
 // objectLoop answers with the status of a loop in JSON.
-func (w *workspace) objectLoop(ctx context.Context, name string) error {
+func objectLoop(ctx context.Context, w *workspace, name string) error {
 	j, err := status.Read(ctx, w.Clone, name)
 	if err != nil {
 		return err

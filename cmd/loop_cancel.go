@@ -25,12 +25,12 @@ func loopCancelCommand(env *Env) *cli.Command {
 
 // runLoopCancel ends a loop. Its work is committed.
 func runLoopCancel(ctx context.Context, w *workspace, name string, remove bool) error {
-	s, gone, err := w.loops().Cancel(ctx, name, remove)
+	s, gone, err := loops(w).Cancel(ctx, name, remove)
 	if err != nil {
 		return err
 	}
 	if w.env.JSON {
-		return w.objectLoop(ctx, s.Name)
+		return objectLoop(ctx, w, s.Name)
 	}
 	w.env.Say("loop %s is %s; %s", s.Name, loopPhase(s), fault.Work(s))
 	if gone != "" {

@@ -45,7 +45,7 @@ func loopFindingsCommand(env *Env) *cli.Command {
 // runLoopFindings lists the findings of audits, or settles some.
 func runLoopFindings(ctx context.Context, w *workspace, name string, o loopFindingsOptions) error {
 	if len(o.waive) > 0 {
-		return w.waiveFindings(ctx, name, o)
+		return waiveFindings(ctx, w, name, o)
 	}
 	_, l, err := status.Open(ctx, w.Clone, name)
 	if err != nil {
@@ -78,7 +78,7 @@ func runLoopFindings(ctx context.Context, w *workspace, name string, o loopFindi
 }
 
 // waiveFindings settles open findings up to the first that cannot be settled.
-func (w *workspace) waiveFindings(ctx context.Context, name string, o loopFindingsOptions) error {
+func waiveFindings(ctx context.Context, w *workspace, name string, o loopFindingsOptions) error {
 	waived, err := loop.Waive(ctx, w.Clone, name, o.waive, o.reason)
 	for _, f := range waived {
 		if !w.env.JSON {

@@ -36,11 +36,11 @@ func runLoopBackground(ctx context.Context, env *Env, name string, claim func(*l
 	if err != nil {
 		return err
 	}
-	c, err := claim(w.loops(), ctx, name)
+	c, err := claim(loops(w), ctx, name)
 	if err != nil || c == nil {
 		return err
 	}
-	return w.carryLoop(ctx, c)
+	return carryLoop(ctx, w, c)
 }
 
 // maxCommitMessage bounds the message of a commit that is checked before the commit, in bytes. All
@@ -68,14 +68,14 @@ func runLoopHook(ctx context.Context, env *Env, name string) error {
 		}
 		return loop.CheckMessage(string(text), w.Scanner)
 	case "post-commit":
-		return w.wakeLoop(ctx)
+		return wakeLoop(ctx, w)
 	}
 	return exit.Usage("git's hooks call it", "loop hook %s: no such hook", name)
 }
 
 // wakeLoop starts a process that carries on the loop of a commit. Git's hook waits for nothing and
 // reads nothing.
-func (w *workspace) wakeLoop(ctx context.Context) error {
+func wakeLoop(ctx context.Context, w *workspace) error {
 	name, dir, err := loop.Committed(ctx, w.Reader, os.Getenv(job.Loop))
 	if err != nil || name == "" {
 		return err

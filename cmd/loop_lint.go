@@ -42,11 +42,11 @@ func loopLintCommand(env *Env) *cli.Command {
 // runLoopLint tells what a plan lacks. Errors are what a start refuses.
 func runLoopLint(ctx context.Context, w *workspace, o loopLintOptions) error {
 	env := w.env
-	text, err := env.planText(ctx, o.file)
+	text, err := planText(ctx, env, o.file)
 	if err != nil {
 		return err
 	}
-	got, err := w.loops().Check(ctx, text, o.base, o.choice, o.run)
+	got, err := loops(w).Check(ctx, text, o.base, o.choice, o.run)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func runLoopLint(ctx context.Context, w *workspace, o loopLintOptions) error {
 			found = append(found, finding.Finding{Rule: e.Rule, Level: level, Path: o.file, Line: e.Line, Message: e.Why})
 		}
 	}
-	if err := env.tellFindings(check.Rules.Sort(found), checkDiffOptions{}); err != nil {
+	if err := tellFindings(env, check.Rules.Sort(found), checkDiffOptions{}); err != nil {
 		return err
 	}
 	warnings := term.Count(len(got.Doubtful), "warning", "warnings")

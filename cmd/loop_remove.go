@@ -42,7 +42,7 @@ func runLoopRemove(ctx context.Context, w *workspace, name string, yes bool) err
 	if name == "" {
 		return exit.Usage("'reverie loop status' lists them", "loop remove takes the name of a loop")
 	}
-	r, err := w.loops().Removal(ctx, name)
+	r, err := loops(w).Removal(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func runLoopRemove(ctx context.Context, w *workspace, name string, yes bool) err
 
 // loopArtefacts lists the loops' own work trees for uninstall.
 func (w *workspace) loopArtefacts(ctx context.Context) (found []setup.Artefact, err error) {
-	trees, err := w.loops().Trees(ctx)
+	trees, err := loops(w).Trees(ctx)
 	for _, t := range trees {
 		found = append(found, setup.Artefact{Name: "the work tree of the loop " + t.Loop + " in " + t.Dir, Remove: t.Remove})
 	}

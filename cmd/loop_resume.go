@@ -26,15 +26,15 @@ func loopResumeCommand(env *Env) *cli.Command {
 
 // runLoopResume has a loop go on that stopped or was interrupted.
 func runLoopResume(ctx context.Context, w *workspace, name string, o plan.Choice, detach bool) error {
-	c, err := w.loops().Resume(ctx, name, o)
+	c, err := loops(w).Resume(ctx, name, o)
 	switch {
 	case err != nil:
 		return err
 	case c.State.Phase.Over(): // nothing was left to do
 	case detach:
-		return w.detachLoop(ctx, c)
+		return detachLoop(ctx, w, c)
 	default:
 		w.env.Say("%s: iteration %d continues", c.State.Phase, c.State.Iteration)
 	}
-	return w.carryLoop(ctx, c)
+	return carryLoop(ctx, w, c)
 }

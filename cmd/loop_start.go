@@ -43,21 +43,21 @@ func runLoopStart(ctx context.Context, w *workspace, o plan.Order, detach bool) 
 	if err := fault.Outside("start"); err != nil { // before it waits for a plan on standard input
 		return err
 	}
-	if o.Plan, err = w.env.planText(ctx, o.File); err != nil {
+	if o.Plan, err = planText(ctx, w.env, o.File); err != nil {
 		return err
 	}
-	c, err := w.loops().Start(ctx, o)
+	c, err := loops(w).Start(ctx, o)
 	switch {
 	case err != nil:
 		return err
 	case detach:
-		return w.detachLoop(ctx, c)
+		return detachLoop(ctx, w, c)
 	}
-	return w.carryLoop(ctx, c)
+	return carryLoop(ctx, w, c)
 }
 
 // planText reads a plan.
-func (env *Env) planText(ctx context.Context, name string) (string, error) {
+func planText(ctx context.Context, env *Env, name string) (string, error) {
 	from := env.In
 	if name != "-" {
 		f, err := term.OpenFile(ctx, env.path(name))
@@ -72,7 +72,7 @@ func (env *Env) planText(ctx context.Context, name string) (string, error) {
 }
 
 // detachLoop leaves a loop to a process in the background.
-func (w *workspace) detachLoop(ctx context.Context, c *loop.Claim) error {
+func detachLoop(ctx context.Context, w *workspace, c *loop.Claim) error {
 	ended, err := c.Detach(ctx)
 	if err != nil {
 		return err

@@ -56,8 +56,8 @@ func runLoopStatus(ctx context.Context, w *workspace, name string) error {
 	if w.env.JSON {
 		return w.env.Object(j)
 	}
-	w.tellLoop(ctx, j, func() {})
-	if lines := w.lastLines(j.Live, shownLines); len(lines) > 0 {
+	tellLoop(ctx, w, j, func() {})
+	if lines := lastLines(w, j.Live, shownLines); len(lines) > 0 {
 		w.env.Print("\n%s\n", strings.Join(lines, "\n"))
 	}
 	return nil
@@ -85,12 +85,12 @@ func runLoopList(ctx context.Context, w *workspace) error {
 	for _, line := range term.Columns(4, rows) {
 		w.env.Print("%s\n", line)
 	}
-	return w.tellSpoilt(bad)
+	return tellSpoilt(w, bad)
 }
 
 // tellSpoilt names the loops whose records cannot be read. It returns an error if there are any. It
 // hides the reason from an agent: the reason quotes text of everyone who can push.
-func (w *workspace) tellSpoilt(bad []status.Spoilt) error {
+func tellSpoilt(w *workspace, bad []status.Spoilt) error {
 	if len(bad) == 0 {
 		return nil
 	}
@@ -141,7 +141,7 @@ func iterationOf(j status.Status) string {
 }
 
 // tellLoop shows a loop: its progress, the output of between, and its settings.
-func (w *workspace) tellLoop(ctx context.Context, j status.Status, between func()) {
+func tellLoop(ctx context.Context, w *workspace, j status.Status, between func()) {
 	const width = 10
 	row := func(name, value string) {
 		if value != "" {
@@ -150,7 +150,7 @@ func (w *workspace) tellLoop(ctx context.Context, j status.Status, between func(
 	}
 	row("name", j.Name)
 	row("title", j.Title)
-	row("phase", string(j.Phase)+w.since(j.Live))
+	row("phase", string(j.Phase)+since(w, j.Live))
 	row("reason", strings.TrimSuffix(string(j.Reason)+": "+term.OneLine(j.Detail, 600), ": "))
 	row("iteration", iterationOf(j))
 	switch {
@@ -167,7 +167,7 @@ func (w *workspace) tellLoop(ctx context.Context, j status.Status, between func(
 	if j.Foreign {
 		row("process", "none: "+worktree.ErrForeign.Error()+"; to remove its record: reverie loop remove "+j.Name)
 	} else if j.Holder == nil && !j.Phase.Over() {
-		row("process", w.loopNext(ctx, j, ""))
+		row("process", loopNext(ctx, w, j, ""))
 	}
 	between()
 	row("audits", fmt.Sprint(j.Audits))
@@ -188,7 +188,7 @@ func (w *workspace) tellLoop(ctx context.Context, j status.Status, between func(
 }
 
 // loopNext says how a loop without a process goes on. in names the work tree, if it has to be said.
-func (w *workspace) loopNext(ctx context.Context, j status.Status, in string) string {
+func loopNext(ctx context.Context, w *workspace, j status.Status, in string) string {
 	resume := "reverie loop resume " + j.Name
 	wakes := loop.Wakes(ctx, w.Reader)
 	if !j.ByHand() || j.Phase != worktree.Coding {
@@ -218,7 +218,7 @@ func (w *workspace) loopNext(ctx context.Context, j status.Status, in string) st
 }
 
 // since says for how long a phase has run, and for how long it has been silent.
-func (w *workspace) since(l *worktree.Live) string {
+func since(w *workspace, l *worktree.Live) string {
 	if l == nil {
 		return ""
 	}
@@ -227,7 +227,7 @@ func (w *workspace) since(l *worktree.Live) string {
 }
 
 // lastLines returns at most n of the last lines that the running command printed, indented.
-func (w *workspace) lastLines(l *worktree.Live, n int) []string {
+func lastLines(w *workspace, l *worktree.Live, n int) []string {
 	if l == nil || l.Text+l.Rest == "" {
 		return nil
 	}
@@ -256,18 +256,18 @@ func runLoopWatch(ctx context.Context, w *workspace, name string) error {
 			w.env.Print("%s\n", line)
 		}
 		if !w.env.JSON && live != nil {
-			w.tellNewLines(&seen, live)
+			tellNewLines(w, &seen, live)
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return w.tellLoopEnd(ctx, end)
+	return tellLoopEnd(ctx, w, end)
 }
 
 // tellNewLines prints the lines of now that are not in seen, indented, and adds them to seen.
-func (w *workspace) tellNewLines(seen, now *worktree.Live) {
+func tellNewLines(w *workspace, seen, now *worktree.Live) {
 	if !now.Began.Equal(seen.Began) {
 		*seen = worktree.Live{Began: now.Began}
 	}

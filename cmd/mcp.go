@@ -33,13 +33,13 @@ func mcpCommand(env *Env) *cli.Command {
 				return exit.Usage("it is one of "+hooks.Names(), "%q is not an agent", agent)
 			}
 			git.LeaveRepository() // the folder decides, not the environment of another git
-			return env.mcpServer(agent, readOnly).Serve(c.Context, env.In, env.Out)
+			return mcpServer(env, agent, readOnly).Serve(c.Context, env.In, env.Out)
 		},
 	}
 }
 
 // mcpServer returns the server of the agents' tools.
-func (env *Env) mcpServer(agent string, readOnly bool) mcp.Server {
+func mcpServer(env *Env, agent string, readOnly bool) mcp.Server {
 	return mcp.Server{Agent: agent, ReadOnly: readOnly, Version: version(), Log: env.Err, Explain: explain,
 		Open: func(ctx context.Context, caller string, notes io.Writer) (*mcp.Desk, error) {
 			call := &Env{Terminal: term.Terminal{In: strings.NewReader(""), Out: io.Discard, Err: notes, Width: 80},

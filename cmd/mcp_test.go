@@ -46,7 +46,7 @@ func serveCounted(t *testing.T, dir, name string, o mcpOptions) (*mcp.ClientSess
 	env := &Env{Terminal: term.Terminal{Err: io.Discard, Width: 80}, Dir: dir, Now: time.Now}
 	here, there := mcp.NewInMemoryTransports()
 	ctx, cancel := context.WithCancel(context.Background())
-	served, err := env.mcpServer(o.agent, o.readOnly).New().Connect(ctx, here, nil)
+	served, err := mcpServer(env, o.agent, o.readOnly).New().Connect(ctx, here, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func newWire(t testing.TB, dir string) *wire {
 	w := &wire{t, toServer, bufio.NewReader(fromServer), make(chan error, 1)}
 	env := &Env{Terminal: term.Terminal{In: in, Out: out, Err: io.Discard, Width: 80}, Dir: dir, Now: time.Now}
 	go func() {
-		err := env.mcpServer("", false).Serve(context.Background(), env.In, env.Out)
+		err := mcpServer(env, "", false).Serve(context.Background(), env.In, env.Out)
 		out.Close()
 		w.done <- err
 	}()

@@ -54,11 +54,11 @@ func runMerge(ctx context.Context, env *Env, rev string) error {
 	if env.JSON {
 		return env.Object(m)
 	}
-	w.tellMerged(m)
-	return w.tellForeign(ctx)
+	tellMerged(w, m)
+	return tellForeign(ctx, w)
 }
 
-func (w *workspace) tellMerged(m share.Merged) {
+func tellMerged(w *workspace, m share.Merged) {
 	switch gitstore.Way(m.Way) {
 	case gitstore.Nothing:
 		w.env.Print("everything in %s is already here\n", term.Visible(m.From))
@@ -68,7 +68,7 @@ func (w *workspace) tellMerged(m share.Merged) {
 	default:
 		w.env.Print("merged %s: %s\n", term.Visible(m.From), tallyWords(m.Tally))
 	}
-	w.env.tellOverruled(m.Overruled)
+	tellOverruled(w.env, m.Overruled)
 	for _, path := range m.Dropped {
 		w.env.Warn("both sides changed %s; one text was kept, and the other is in history: reverie log", path)
 	}
@@ -98,7 +98,7 @@ func tallyWords(t share.Tally) string {
 const maxOverruled = 10
 
 // tellOverruled shows the memories that a merge put out of force though this side had changed them.
-func (env *Env) tellOverruled(all []record.Overruled) {
+func tellOverruled(env *Env, all []record.Overruled) {
 	for _, o := range all[:min(maxOverruled, len(all))] {
 		why, next := "retired: "+term.OneLine(o.Why, 100), "reverie edit "+o.ID[:8]+" --status active"
 		switch {
@@ -107,9 +107,9 @@ func (env *Env) tellOverruled(all []record.Overruled) {
 		case o.Why == "":
 			why = "retired"
 		}
-		env.tellRow("changed here", "%s  %s  (%s); to restore it: %s", o.ID[:8], term.OneLine(o.Text, 100), why, next)
+		tellRow(env, "changed here", "%s  %s  (%s); to restore it: %s", o.ID[:8], term.OneLine(o.Text, 100), why, next)
 	}
 	if more := len(all) - maxOverruled; more > 0 {
-		env.tellRow("", "and %d more that were changed here: reverie list --all", more)
+		tellRow(env, "", "and %d more that were changed here: reverie list --all", more)
 	}
 }

@@ -88,7 +88,7 @@ func runPurge(ctx context.Context, env *Env, o purgeOptions) error {
 		return err
 	}
 	if o.What == "-" {
-		if o.What, err = env.whole(); err != nil {
+		if o.What, err = whole(env); err != nil {
 			return err
 		}
 		if o.What == "" {
@@ -106,20 +106,20 @@ func runPurge(ctx context.Context, env *Env, o purgeOptions) error {
 	var t purge.Target
 	if o.What != "" {
 		if t, err = o.Target(ctx, w.Book); err == nil {
-			goes, err = w.showAndAsk(ctx, t, o, &done)
+			goes, err = showAndAsk(ctx, w, t, o, &done)
 		}
 	}
 	if err == nil && goes {
-		err = w.carryOut(ctx, t, o, remote, &done)
+		err = carryOut(ctx, w, t, o, remote, &done)
 	}
 	if err != nil && !done.Done && len(done.Left) == 0 {
 		return err
 	}
-	return errors.Join(w.tellPurge(done), err)
+	return errors.Join(tellPurge(w, done), err)
 }
 
 // carryOut purges while no sync runs.
-func (w *workspace) carryOut(ctx context.Context, t purge.Target, o purgeOptions, remote *git.Remote, told *purgeJSON) error {
+func carryOut(ctx context.Context, w *workspace, t purge.Target, o purgeOptions, remote *git.Remote, told *purgeJSON) error {
 	unlock, err := w.Repo.LockSync(ctx)
 	if err != nil {
 		return err
@@ -146,12 +146,12 @@ func (w *workspace) carryOut(ctx context.Context, t purge.Target, o purgeOptions
 		told.Pushed = remote.Name
 	}
 	told.Done, told.Records = done.Complete, append(told.Records, done.Records...)
-	told.Left = append(told.Left, w.leftovers(done.Left)...)
+	told.Left = append(told.Left, leftovers(w, done.Left)...)
 	return err
 }
 
 // whole reads all of standard input, without its last line feed. No answer can be read after it.
-func (env *Env) whole() (string, error) {
+func whole(env *Env) (string, error) {
 	const most = 1 << 20 // bytes
 	data, err := io.ReadAll(io.LimitReader(env.In, most+1))
 	if err == nil && len(data) > most {
@@ -161,7 +161,7 @@ func (env *Env) whole() (string, error) {
 }
 
 // tellPurge gives the answer: for a person, what was shown before is not said again.
-func (w *workspace) tellPurge(done purgeJSON) error {
+func tellPurge(w *workspace, done purgeJSON) error {
 	env := w.env
 	if env.JSON {
 		return env.Object(done)
@@ -179,7 +179,7 @@ func (w *workspace) tellPurge(done purgeJSON) error {
 }
 
 // showAndAsk shows what would go, and reports whether it is to go.
-func (w *workspace) showAndAsk(ctx context.Context, t purge.Target, o purgeOptions, done *purgeJSON) (goes bool, err error) {
+func showAndAsk(ctx context.Context, w *workspace, t purge.Target, o purgeOptions, done *purgeJSON) (goes bool, err error) {
 	c, err := upkeep.Purgeable(w.Clone)
 	if err != nil {
 		return false, err
@@ -188,15 +188,15 @@ func (w *workspace) showAndAsk(ctx context.Context, t purge.Target, o purgeOptio
 	if err != nil {
 		return false, err
 	}
-	told := w.describePurge(found)
+	told := describePurge(w, found)
 	if !w.env.JSON {
-		w.showPurge(told)
+		showPurge(w, told)
 	}
 	if o.dryRun {
 		*done = told
 		return false, nil
 	}
-	if err := w.refuseAll(ctx, p); err != nil {
+	if err := refuseAll(ctx, w, p); err != nil {
 		return false, err
 	}
 	if !found.Nothing && !o.yes && !w.env.Ask("Remove all of this for good?", "n") {
@@ -208,7 +208,7 @@ func (w *workspace) showAndAsk(ctx context.Context, t purge.Target, o purgeOptio
 
 // refuseAll refuses a text that stands in every memory there is, unless a person at a terminal
 // means just that.
-func (w *workspace) refuseAll(ctx context.Context, p *purge.Plan) error {
+func refuseAll(ctx context.Context, w *workspace, p *purge.Plan) error {
 	n, err := p.EveryMemory(ctx)
 	if err != nil || n < 2 || w.env.Ask(fmt.Sprintf("All %d memories contain it. Purge them all?", n), "n") {
 		return err
@@ -217,7 +217,7 @@ func (w *workspace) refuseAll(ctx context.Context, p *purge.Plan) error {
 }
 
 // describePurge is the answer as far as it is known before anything goes.
-func (w *workspace) describePurge(f purge.Found) purgeJSON {
+func describePurge(w *workspace, f purge.Found) purgeJSON {
 	told := newPurgeJSON()
 	for _, m := range f.Memories {
 		told.Memories = append(told.Memories, purgedMemory{m.ID, m.N})
@@ -227,12 +227,12 @@ func (w *workspace) describePurge(f purge.Found) purgeJSON {
 	for _, path := range f.Sessions {
 		told.Sessions = append(told.Sessions, strings.TrimPrefix(path, "sessions/"))
 	}
-	told.Left = w.leftovers(f.Left)
+	told.Left = leftovers(w, f.Left)
 	return told
 }
 
 // showPurge tells a person what would go: by number and id, never by its words.
-func (w *workspace) showPurge(d purgeJSON) {
+func showPurge(w *workspace, d purgeJSON) {
 	line := func(name, format string, args ...any) {
 		w.env.Lay(13, term.Span("", term.Pad(name, 12)+" "+term.Visible(fmt.Sprintf(format, args...))))
 	}

@@ -15,7 +15,7 @@ type leftover struct {
 }
 
 // leftovers puts places into words.
-func (w *workspace) leftovers(left []purge.Left) []leftover {
+func leftovers(w *workspace, left []purge.Left) []leftover {
 	out := []leftover{}
 	for _, l := range left {
 		out = append(out, w.leftover(l))

@@ -18,7 +18,7 @@ import (
 
 // printPrompts prints what a model would be asked about sessions: the model that is wanted, or one
 // of which only the context is known.
-func (w *workspace) printPrompts(ctx context.Context, names []string, o reflectOptions) error {
+func printPrompts(ctx context.Context, w *workspace, names []string, o reflectOptions) error {
 	m, set, err := w.model(ctx, o.model.asked())
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func (w *workspace) printPrompts(ctx context.Context, names []string, o reflectO
 			return err
 		}
 		for _, q := range questions {
-			if err := w.env.printQuestion(q, questionJSON{Session: kept.Name()}); err != nil {
+			if err := printQuestion(w.env, q, questionJSON{Session: kept.Name()}); err != nil {
 				return err
 			}
 		}
@@ -59,7 +59,7 @@ func (w *workspace) printPrompts(ctx context.Context, names []string, o reflectO
 }
 
 // printQuestion prints a question; about says what it is about, in JSON.
-func (e *Env) printQuestion(q prompts.Rendered, about questionJSON) error {
+func printQuestion(e *Env, q prompts.Rendered, about questionJSON) error {
 	if e.JSON {
 		about.Prompt, about.Hash, about.System, about.User, about.Schema = q.Name, q.Hash, q.System, q.User, q.Schema
 		return e.Object(about)
@@ -100,7 +100,7 @@ const unnamed = "unnamed"
 
 // readAnswer reads what a model answered elsewhere from a file, or from standard input where it is
 // called -.
-func (w *workspace) readAnswer(from string) ([]byte, error) {
+func readAnswer(w *workspace, from string) ([]byte, error) {
 	in := w.env.In
 	if from != "-" {
 		f, err := os.Open(w.env.path(from))
@@ -121,8 +121,8 @@ func (w *workspace) readAnswer(from string) ([]byte, error) {
 }
 
 // importAnswer takes in what a model that is out of reach answered about a session.
-func (w *workspace) importAnswer(ctx context.Context, name string, o reflectOptions) error {
-	answer, err := w.readAnswer(o.from)
+func importAnswer(ctx context.Context, w *workspace, name string, o reflectOptions) error {
+	answer, err := readAnswer(w, o.from)
 	if err != nil {
 		return fmt.Errorf("reflect: %w", err)
 	}
@@ -148,5 +148,5 @@ func (w *workspace) importAnswer(ctx context.Context, name string, o reflectOpti
 			return err
 		}
 	}
-	return w.tellReading(got)
+	return tellReading(w, got)
 }

@@ -43,7 +43,7 @@ func recallCommand(env *Env) *cli.Command {
 				return exit.Usage("0 means no limit", "-n is %d, but must be 0 or more", o.Limit)
 			}
 			o.Files = c.StringSlice("file")
-			text, err := env.text(joined(c))
+			text, err := text(env, joined(c))
 			if err != nil {
 				return err
 			}
@@ -73,11 +73,11 @@ func runRecall(ctx context.Context, env *Env, text string, o recallOptions) erro
 	if a.At == "" {
 		w.tellLost(ctx)
 	}
-	return w.tellAnswer(a, o.explain)
+	return tellAnswer(w, a, o.explain)
 }
 
 // tellAnswer shows the hits, with the remarks on them.
-func (w *workspace) tellAnswer(a reader.Answer, explain bool) error {
+func tellAnswer(w *workspace, a reader.Answer, explain bool) error {
 	env, q := w.env, a.Query
 	w.tellPassedOver(a.Damaged)
 	if explain {

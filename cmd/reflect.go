@@ -73,10 +73,10 @@ func runReflect(ctx context.Context, env *Env, names []string, o reflectOptions)
 		return err
 	}
 	if o.printPrompt {
-		return w.printPrompts(ctx, names, o)
+		return printPrompts(ctx, w, names, o)
 	}
 	if o.from != "" {
-		return w.importAnswer(ctx, names[0], o)
+		return importAnswer(ctx, w, names[0], o)
 	}
 	m, set, err := w.model(ctx, o.model.asked())
 	if err != nil {
@@ -96,7 +96,7 @@ func runReflect(ctx context.Context, env *Env, names []string, o reflectOptions)
 			return err
 		}
 		if len(names) == 0 && (m == nil || len(toRead) == 0) {
-			w.tellNothingPending(m, len(toRead))
+			tellNothingPending(w, m, len(toRead))
 			return nil
 		}
 		names, left = oldest(names, o.limit)
@@ -129,7 +129,7 @@ func oldest(names []string, limit int) (some []string, left int) {
 
 // tellNothingPending says why there is nothing to do, where unread sessions have not been read by
 // any model.
-func (w *workspace) tellNothingPending(m *prompts.Model, unread int) {
+func tellNothingPending(w *workspace, m *prompts.Model, unread int) {
 	given := learn.GivenUp(w.State, m)
 	switch {
 	case m == nil && unread > 0 && w.Settings.Config.Model.Name != config.Off:
@@ -163,7 +163,7 @@ func (r *reflecting) study(ctx context.Context, names []string) error {
 				return err
 			}
 		}
-		return r.tellCandidates(studied)
+		return tellCandidates(r.workspace, studied)
 	}
 	if _, err := r.ensure(ctx); err != nil {
 		return err
@@ -173,8 +173,8 @@ func (r *reflecting) study(ctx context.Context, names []string) error {
 		return err
 	}
 	r.fresh = r.fresh || len(fresh) > 0
-	r.tellStudied(learn.Tallies(fresh))
-	return r.tellCandidates(fresh)
+	tellStudied(r.workspace, learn.Tallies(fresh))
+	return tellCandidates(r.workspace, fresh)
 }
 
 // read has a model read sessions. If a session was named and the answer is unusable, that is an
@@ -190,7 +190,7 @@ func (r *reflecting) read(ctx context.Context, m *prompts.Model, set prompts.Set
 			}
 			r.fresh = true
 		}
-		return r.tellReading(got)
+		return tellReading(r.workspace, got)
 	}}
 	all, err := p.Over(ctx, names)
 	switch {
@@ -206,8 +206,8 @@ func (r *reflecting) read(ctx context.Context, m *prompts.Model, set prompts.Set
 
 // tellReading prints the candidates that a model added to those of the detectors; as JSON the whole
 // reflection. With -v it prints refusals.
-func (w *workspace) tellReading(got reflect.Reading) error {
-	w.tellRefused(got.Refused)
+func tellReading(w *workspace, got reflect.Reading) error {
+	tellRefused(w, got.Refused)
 	if w.env.Verbose {
 		for _, f := range got.Faults {
 			w.env.Say("refused  %s", term.Visible(f))
@@ -217,11 +217,11 @@ func (w *workspace) tellReading(got reflect.Reading) error {
 	if !w.env.JSON {
 		r.Candidates = slices.DeleteFunc(slices.Clone(r.Candidates), func(c record.Candidate) bool { return c.How != record.Model })
 	}
-	return w.tellCandidates([]record.Reflection{r})
+	return tellCandidates(w, []record.Reflection{r})
 }
 
 // tellCandidates gives what reflections found.
-func (w *workspace) tellCandidates(all []record.Reflection) error {
+func tellCandidates(w *workspace, all []record.Reflection) error {
 	for _, r := range all {
 		if w.env.JSON {
 			if err := w.env.Object(r); err != nil {

@@ -34,13 +34,13 @@ func rejectCommand(env *Env) *cli.Command {
 			if err := w.WantPerson("reject"); err != nil {
 				return err
 			}
-			return w.reject(c.Context, c.Args().Slice(), o)
+			return reject(c.Context, w, c.Args().Slice(), o)
 		},
 	}
 }
 
 // reject drops operations and lists them.
-func (w *workspace) reject(ctx context.Context, ids []string, o rejectOptions) error {
+func reject(ctx context.Context, w *workspace, ids []string, o rejectOptions) error {
 	ops, err := w.learner().Reject(ctx, ids, o.all, o.reason)
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func (w *workspace) reject(ctx context.Context, ids []string, o rejectOptions) e
 			}
 			continue
 		}
-		w.line("-", term.Red, op.Memory, "")
+		line(w, "-", term.Red, op.Memory, "")
 	}
 	return nil
 }

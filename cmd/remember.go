@@ -46,7 +46,7 @@ func rememberCommand(env *Env) *cli.Command {
 				return exit.Usage(`reverie remember "use pnpm, never npm, in web/"`, "remember needs a statement")
 			}
 			var err error
-			if o.Text, err = env.text(joined(c)); err != nil {
+			if o.Text, err = text(env, joined(c)); err != nil {
 				return err
 			}
 			if !c.IsSet("kind") {
@@ -67,7 +67,7 @@ func rememberCommand(env *Env) *cli.Command {
 func joined(c *cli.Context) string { return strings.Join(c.Args().Slice(), " ") }
 
 // text returns arg, or standard input if arg is "-".
-func (env *Env) text(arg string) (string, error) {
+func text(env *Env, arg string) (string, error) {
 	if arg != "-" {
 		return arg, nil
 	}
@@ -79,7 +79,7 @@ func (env *Env) text(arg string) (string, error) {
 }
 
 // keeper returns the way into the clone's memory.
-func (w *workspace) keeper() *remember.Keeper {
+func keeper(w *workspace) *remember.Keeper {
 	return &remember.Keeper{Reader: w.Reader, Create: w.create}
 }
 
@@ -88,7 +88,7 @@ func runRemember(ctx context.Context, env *Env, s remember.Statement) error {
 	if err != nil {
 		return err
 	}
-	r, err := w.keeper().Remember(ctx, s)
+	r, err := keeper(w).Remember(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func runRemember(ctx context.Context, env *Env, s remember.Statement) error {
 		if m.Private && !s.Private {
 			env.Say("it stays in this clone, like every %s", m.Kind)
 		}
-		w.tellNeighbours(m, r.Neighbours)
+		tellNeighbours(w, m, r.Neighbours)
 		if m.Branch != "" && s.Branch == "" {
 			env.Say("holds only on %s until it lands; for every branch: --everywhere", record.ParseSide(m.Branch).Name)
 		}
@@ -136,7 +136,7 @@ func runRemember(ctx context.Context, env *Env, s remember.Statement) error {
 const maxNeighbours = 3
 
 // tellNeighbours names the neighbours of a new memory, and how it can replace one.
-func (w *workspace) tellNeighbours(m record.Memory, all []remember.Neighbour) {
+func tellNeighbours(w *workspace, m record.Memory, all []remember.Neighbour) {
 	for i, n := range all {
 		if i == maxNeighbours && len(all) > maxNeighbours+1 {
 			w.env.Say("%d more memories are on that topic", len(all)-i)

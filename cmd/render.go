@@ -106,7 +106,7 @@ func runRender(ctx context.Context, env *Env, o renderOptions) error {
 		return b.Refuse(file)
 	}
 	if o.check {
-		return w.checkBlock(ctx, file, b, string(old))
+		return checkBlock(ctx, w, file, b, string(old))
 	}
 	return w.view(ctx, func(v *record.View) error {
 		w.tellBad(v)
@@ -134,7 +134,7 @@ func runRender(ctx context.Context, env *Env, o renderOptions) error {
 					return err
 				}
 				if len(added)+len(gone) > 0 {
-					return w.refuseEdited(file, added, gone)
+					return refuseEdited(w, file, added, gone)
 				}
 			}
 			attributes := fmt.Sprintf("v1 tree=%s at=%s sum=%s", v.Tree(), now.Format(time.RFC3339), derived.Sum([]byte(body)))
@@ -170,11 +170,11 @@ type renderCheckJSON struct {
 }
 
 // checkBlock tells whether the block is what was rendered into it.
-func (w *workspace) checkBlock(ctx context.Context, file string, b block.Block, text string) error {
+func checkBlock(ctx context.Context, w *workspace, file string, b block.Block, text string) error {
 	var wrong string
 	err := w.view(ctx, func(now *record.View) (err error) {
 		fault, err := brief.FaultOf(ctx, w.Reader, now, b, text)
-		wrong = w.blockFault(fault, b)
+		wrong = blockFault(w, fault, b)
 		return err
 	})
 	if err != nil {
@@ -194,7 +194,7 @@ func (w *workspace) checkBlock(ctx context.Context, file string, b block.Block, 
 }
 
 // blockFault says what is wrong with a block, or "".
-func (w *workspace) blockFault(f brief.Fault, b block.Block) string {
+func blockFault(w *workspace, f brief.Fault, b block.Block) string {
 	const again = "; write it again: reverie render agents-md"
 	switch f {
 	case brief.NoBlock:

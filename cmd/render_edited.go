@@ -13,7 +13,7 @@ import (
 const maxEdited = 20
 
 // refuseEdited tells what was edited, and is the error for it.
-func (w *workspace) refuseEdited(file string, added, gone []string) error {
+func refuseEdited(w *workspace, file string, added, gone []string) error {
 	for _, of := range []struct {
 		what  string
 		lines []string

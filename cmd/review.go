@@ -34,7 +34,7 @@ func runReview(ctx context.Context, env *Env, ids []string) error {
 		return err
 	}
 	if env.JSON {
-		looks, err := w.looks(ctx, operations(queue)...)
+		looks, err := looks(ctx, w, operations(queue)...)
 		if err != nil {
 			return err
 		}
@@ -47,25 +47,25 @@ func runReview(ctx context.Context, env *Env, ids []string) error {
 	}
 	if len(queue) == 0 {
 		env.Say("no pending operations")
-		return w.nameForeign(ctx)
+		return nameForeign(ctx, w)
 	}
 	if !env.Interactive {
-		looks, err := w.looks(ctx, operations(queue)...)
+		looks, err := looks(ctx, w, operations(queue)...)
 		if err != nil {
 			return err
 		}
 		last := ""
 		for _, p := range queue {
-			last = w.heading(last, p)
-			w.showOperation(p.Operation, p.Why, looks[p.ID])
+			last = heading(w, last, p)
+			showOperation(w, p.Operation, p.Why, looks[p.ID])
 		}
 		env.Say("decide with: reverie accept OP… or reverie reject OP… (or on a terminal: reverie review)")
-		return w.nameForeign(ctx)
+		return nameForeign(ctx, w)
 	}
-	if err := w.walk(ctx, queue); err != nil {
+	if err := walk(ctx, w, queue); err != nil {
 		return err
 	}
-	return w.nameForeign(ctx)
+	return nameForeign(ctx, w)
 }
 
 // operations are those of a queue.
@@ -78,7 +78,7 @@ func operations(queue []inbox.Waiting) []record.Operation {
 }
 
 // heading begins a new subject.
-func (w *workspace) heading(last string, p inbox.Waiting) string {
+func heading(w *workspace, last string, p inbox.Waiting) string {
 	s := p.Memory.Subject()
 	if s != last {
 		w.env.Print("%s\n", w.env.Paint(term.Bold, "── "+term.Visible(s)))
@@ -90,18 +90,18 @@ const reviewKeys = "y accept · n reject, never again · e edit · s skip · q q
 
 // walk shows one operation after another and does at once what the person says, so that an
 // interruption loses nothing.
-func (w *workspace) walk(ctx context.Context, queue []inbox.Waiting) error {
+func walk(ctx context.Context, w *workspace, queue []inbox.Waiting) error {
 	env := w.env
 	last := ""
 	accepted, rejected := 0, 0
 	for i := 0; i < len(queue); {
 		p := queue[i]
-		last = w.heading(last, p)
-		looks, err := w.looks(ctx, p.Operation)
+		last = heading(w, last, p)
+		looks, err := looks(ctx, w, p.Operation)
 		if err != nil {
 			return err
 		}
-		w.showOperation(p.Operation, p.Why, looks[p.ID])
+		showOperation(w, p.Operation, p.Why, looks[p.ID])
 		fmt.Fprintf(env.Err, "(%d/%d) [y,n,e,s,q,?] ", i+1, len(queue))
 		answer, err := env.Line()
 		if err != nil { // the terminal is gone
@@ -112,19 +112,19 @@ func (w *workspace) walk(ctx context.Context, queue []inbox.Waiting) error {
 			done, err := w.learner().Accept(ctx, []record.Operation{p.Operation}, "review", nil)
 			switch {
 			case record.Undecidable(err):
-				if queue, i, err = w.again(ctx, queue, i, err); err != nil {
+				if queue, i, err = again(ctx, w, queue, i, err); err != nil {
 					return err
 				}
 				continue
 			case err != nil:
 				return err
 			}
-			if err := w.tellAccepted(done); err != nil {
+			if err := tellAccepted(w, done); err != nil {
 				return err
 			}
 			accepted++
 		case "n":
-			err := w.reject(ctx, []string{p.ID}, rejectOptions{})
+			err := reject(ctx, w, []string{p.ID}, rejectOptions{})
 			if err != nil && !errors.Is(err, record.ErrNoMemory) { // decided elsewhere meanwhile
 				return err
 			}
@@ -133,7 +133,7 @@ func (w *workspace) walk(ctx context.Context, queue []inbox.Waiting) error {
 			if err := runEdit(ctx, env, p.ID, editOptions{}); err != nil {
 				env.Warn("%v", err)
 			}
-			if queue, i, err = w.again(ctx, queue, i, nil); err != nil {
+			if queue, i, err = again(ctx, w, queue, i, nil); err != nil {
 				return err
 			}
 			continue
@@ -153,7 +153,7 @@ func (w *workspace) walk(ctx context.Context, queue []inbox.Waiting) error {
 
 // again refreshes one operation of the queue that could not be decided as shown. It says why, and
 // shows the operation's current changes. An operation decided elsewhere meanwhile is left out.
-func (w *workspace) again(ctx context.Context, queue []inbox.Waiting, i int, why error) ([]inbox.Waiting, int, error) {
+func again(ctx context.Context, w *workspace, queue []inbox.Waiting, i int, why error) ([]inbox.Waiting, int, error) {
 	if why != nil {
 		w.env.Warn("%v", why)
 	}

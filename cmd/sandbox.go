@@ -105,7 +105,7 @@ const (
 )
 
 // sandboxSettings are the user's, narrowed by the team's where this is a repository with a memory.
-func (env *Env) sandboxSettings(ctx context.Context) (config.Sandbox, error) {
+func sandboxSettings(ctx context.Context, env *Env) (config.Sandbox, error) {
 	w, err := env.open(ctx)
 	if errors.Is(err, git.ErrNotRepository) {
 		c, err := config.Load(config.UserFile())
@@ -122,7 +122,7 @@ func (env *Env) sandboxSettings(ctx context.Context) (config.Sandbox, error) {
 
 // engine returns the named container engine, or the one of the settings. It never falls back to
 // another.
-func (env *Env) engine(ctx context.Context, c config.Sandbox, name string) (*sandbox.Engine, error) {
+func engine(ctx context.Context, env *Env, c config.Sandbox, name string) (*sandbox.Engine, error) {
 	if name == "" {
 		name = c.Mode
 	}
@@ -172,7 +172,7 @@ type plantedJSON struct {
 }
 
 func runSandboxExec(ctx context.Context, env *Env, o sandboxOptions, argv []string) error {
-	c, err := env.sandboxSettings(ctx)
+	c, err := sandboxSettings(ctx, env)
 	if err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func runSandboxExec(ctx context.Context, env *Env, o sandboxOptions, argv []stri
 	if !env.JSON {
 		spec.Stdout, spec.Stderr = env.Out, env.Err
 	}
-	e, err := env.engine(ctx, c, o.engine)
+	e, err := engine(ctx, env, c, o.engine)
 	if err != nil {
 		return err
 	}
@@ -218,7 +218,7 @@ func runSandboxExec(ctx context.Context, env *Env, o sandboxOptions, argv []stri
 	// also of a command that was interrupted
 	changed, changedErr := sandbox.Changed(spec.Workspace, began)
 	if err != nil && !env.JSON {
-		env.tellChanged(changed)
+		tellChanged(env, changed)
 	}
 	if err != nil && o.image != "" && errors.Is(err, sandbox.ErrNoImage) {
 		return exit.New(exit.Failed, err, "nothing was run; '"+e.Name+" images' lists the images here; the default is the setting sandbox.image")
@@ -229,12 +229,12 @@ func runSandboxExec(ctx context.Context, env *Env, o sandboxOptions, argv []stri
 	if changedErr != nil {
 		return changedErr
 	}
-	return env.tellSandbox(r, changed, spec, time.Duration(c.Seconds)*time.Second)
+	return tellSandbox(env, r, changed, spec, time.Duration(c.Seconds)*time.Second)
 }
 
 // tellSandbox tells how a command went, and ends as it did. most is the time that the settings let
 // it have.
-func (env *Env) tellSandbox(r sandbox.Result, changed []sandbox.Change, spec sandbox.Spec, most time.Duration) error {
+func tellSandbox(env *Env, r sandbox.Result, changed []sandbox.Change, spec sandbox.Spec, most time.Duration) error {
 	if env.JSON {
 		j := sandboxJSON{string(r.Ended), r.Exit, r.Why, r.Took.Seconds(), r.Image, string(r.Stdout), string(r.Stderr), list(r.Hidden), list(r.Denied), []plantedJSON{}}
 		for _, c := range changed {
@@ -247,7 +247,7 @@ func (env *Env) tellSandbox(r sandbox.Result, changed []sandbox.Change, spec san
 	for _, d := range r.Denied {
 		env.Say("not reached: %s", d)
 	}
-	env.tellChanged(changed)
+	tellChanged(env, changed)
 	l := spec.Limits
 	switch r.Ended {
 	case sandbox.TimedOut:
@@ -269,7 +269,7 @@ func (env *Env) tellSandbox(r sandbox.Result, changed []sandbox.Change, spec san
 }
 
 // tellChanged names what a command left that a person should look at.
-func (env *Env) tellChanged(changed []sandbox.Change) {
+func tellChanged(env *Env, changed []sandbox.Change) {
 	for _, c := range changed {
 		env.Warn("look at %s before anything else does: %s", c.Path, c.Why)
 	}

@@ -19,7 +19,7 @@ func runSandboxBuild(ctx context.Context, env *Env, o sandboxOptions) error {
 	if err := clone.WantPerson(env.caller, "sandbox build"); err != nil {
 		return err
 	}
-	c, err := env.sandboxSettings(ctx)
+	c, err := sandboxSettings(ctx, env)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func runSandboxBuild(ctx context.Context, env *Env, o sandboxOptions) error {
 	if env.Verbose {
 		r.Progress = env.Err
 	}
-	e, err := env.engine(ctx, c, o.engine)
+	e, err := engine(ctx, env, c, o.engine)
 	if err != nil {
 		return err
 	}

@@ -35,16 +35,16 @@ func newContainerJSON(c sandbox.Container) containerJSON {
 }
 
 // sandboxEngine is the engine to look after.
-func (env *Env) sandboxEngine(ctx context.Context, o sandboxOptions) (*sandbox.Engine, error) {
-	c, err := env.sandboxSettings(ctx)
+func sandboxEngine(ctx context.Context, env *Env, o sandboxOptions) (*sandbox.Engine, error) {
+	c, err := sandboxSettings(ctx, env)
 	if err != nil {
 		return nil, err
 	}
-	return env.engine(ctx, c, o.engine)
+	return engine(ctx, env, c, o.engine)
 }
 
 func runSandboxList(ctx context.Context, env *Env, o sandboxOptions) error {
-	e, err := env.sandboxEngine(ctx, o)
+	e, err := sandboxEngine(ctx, env, o)
 	if err != nil {
 		return err
 	}
@@ -56,10 +56,10 @@ func runSandboxList(ctx context.Context, env *Env, o sandboxOptions) error {
 	if err != nil {
 		return sandboxFailure(err)
 	}
-	return errors.Join(env.tellContainers(all), sandboxFailure(pruneErr))
+	return errors.Join(tellContainers(env, all), sandboxFailure(pruneErr))
 }
 
-func (env *Env) tellContainers(all []sandbox.Container) error {
+func tellContainers(env *Env, all []sandbox.Container) error {
 	for _, c := range all {
 		j := newContainerJSON(c)
 		if env.JSON {
@@ -78,13 +78,13 @@ func (env *Env) tellContainers(all []sandbox.Container) error {
 }
 
 func runSandboxPrune(ctx context.Context, env *Env, o sandboxOptions, names []string) error {
-	e, err := env.sandboxEngine(ctx, o)
+	e, err := sandboxEngine(ctx, env, o)
 	if err != nil {
 		return err
 	}
 	if len(names) == 0 {
 		removed, err := e.Prune(ctx, nil)
-		return errors.Join(env.tellContainers(removed), sandboxFailure(err))
+		return errors.Join(tellContainers(env, removed), sandboxFailure(err))
 	}
 	// a person may be at work in it
 	if err := clone.WantPerson(env.caller, "sandbox prune NAME"); err != nil {

@@ -40,7 +40,7 @@ func runSessions(ctx context.Context, env *Env) error {
 	if err != nil {
 		env.Warn("passed over: %v", err)
 	}
-	links, err := w.linked(ctx)
+	links, err := linked(ctx, w)
 	if err != nil {
 		env.Warn("passed over: %v", err)
 	}
@@ -83,7 +83,7 @@ func runSessionsShow(ctx context.Context, env *Env, name string) error {
 		return nil
 	}
 	env.Print("%s\n", env.Paint(term.Bold, term.Visible(kept.Name())))
-	links, err := w.linked(ctx)
+	links, err := linked(ctx, w)
 	if err != nil {
 		env.Warn("passed over: %v", err)
 	}
@@ -121,7 +121,7 @@ func eventLine(e transcript.Event) string {
 }
 
 // linked returns the commits that each session made. It tells doubts about copies under -v.
-func (w *workspace) linked(ctx context.Context) (map[string][]githook.LinkedCommit, error) {
+func linked(ctx context.Context, w *workspace) (map[string][]githook.LinkedCommit, error) {
 	links, doubt, err := githook.Linked(ctx, w.Local, w.Scanner)
 	if doubt != nil && w.env.Verbose {
 		w.env.Warn("%v", doubt)

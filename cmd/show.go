@@ -39,7 +39,7 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 	}
 	return w.ViewAt(ctx, at, func(v *record.View) error {
 		if name, ok := strings.CutPrefix(id, record.SkillDir+"/"); ok {
-			return w.showSkill(v, strings.TrimSuffix(name, "/SKILL.md"))
+			return showSkill(w, v, strings.TrimSuffix(name, "/SKILL.md"))
 		}
 		f, err := reader.Find(ctx, w.Reader, v, id)
 		if err != nil {
@@ -49,7 +49,7 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 			if env.JSON {
 				return env.Object(lookJSON(*o, "", inbox.NewViewer(w.Clone, v).Look(*o)))
 			}
-			w.showOperation(*o, "", inbox.NewViewer(w.Clone, v).Look(*o))
+			showOperation(w, *o, "", inbox.NewViewer(w.Clone, v).Look(*o))
 			return nil
 		}
 		if f.Unknown != nil { // because of damaged history; the memory itself is whole
@@ -60,16 +60,16 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 			j.Models = f.ModelNames()
 			return env.Object(j)
 		}
-		if err := w.showMemory(ctx, f); err != nil || f.Shadow {
+		if err := showMemory(ctx, w, f); err != nil || f.Shadow {
 			return err
 		}
-		return w.showGiven(ctx, v, f.Memory)
+		return showGiven(ctx, w, v, f.Memory)
 	})
 }
 
 // showGiven shows the version that agents are given of a memory that was changed since, and the
 // commands that decide.
-func (w *workspace) showGiven(ctx context.Context, v *record.View, m record.Memory) error {
+func showGiven(ctx context.Context, w *workspace, v *record.View, m record.Memory) error {
 	held, err := w.Held(ctx, v)
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func (w *workspace) showGiven(ctx context.Context, v *record.View, m record.Memo
 		if g := h.Given; g != nil {
 			w.env.Print("\n")
 			w.env.Lay(2, term.Span(term.Bold, "given to agents meanwhile"), term.Span("", " "+string(g.Kind)+remarks(*g)))
-			w.env.statement("", g.Text)
+			statement(w.env, "", g.Text)
 			if g.Body != "" {
 				w.env.Print("\n")
 				w.env.Indent("", g.Body)
@@ -93,7 +93,7 @@ func (w *workspace) showGiven(ctx context.Context, v *record.View, m record.Memo
 }
 
 // showSkill writes a skill's file as it is.
-func (w *workspace) showSkill(v *record.View, name string) error {
+func showSkill(w *workspace, v *record.View, name string) error {
 	text, err := v.SkillText(name)
 	if errors.Is(err, gitstore.ErrNotFound) {
 		return fmt.Errorf("skill %s: %w", name, record.ErrNoMemory)
@@ -109,7 +109,7 @@ func (w *workspace) showSkill(v *record.View, name string) error {
 }
 
 // showMemory writes a memory as a block of facts and its text.
-func (w *workspace) showMemory(ctx context.Context, f reader.Found) error {
+func showMemory(ctx context.Context, w *workspace, f reader.Found) error {
 	env, m := w.env, f.Memory
 	env.Lay(2, term.Span(term.Bold, m.ID), term.Span("", " "+string(m.Kind)+remarks(m)))
 	for _, why := range f.Caveats.Why {
@@ -117,16 +117,16 @@ func (w *workspace) showMemory(ctx context.Context, f reader.Found) error {
 			env.Lay(2, term.Span(term.Red, term.Visible(why)))
 		}
 	}
-	failed := w.showFacts(ctx, m, f.Models)
+	failed := showFacts(ctx, w, m, f.Models)
 	env.Print("\n")
-	env.statement("", m.Text)
+	statement(env, "", m.Text)
 	if m.Body != "" {
 		env.Print("\n")
 		env.Indent("", m.Body)
 	}
 	for _, v := range m.Variants {
 		env.Print("\n")
-		env.statement("or: ", v.Text)
+		statement(env, "or: ", v.Text)
 		if v.Body != "" {
 			env.Indent("", v.Body)
 		}
@@ -135,13 +135,13 @@ func (w *workspace) showMemory(ctx context.Context, f reader.Found) error {
 }
 
 // statement writes a statement that is shown whole.
-func (env *Env) statement(lead, text string) {
+func statement(env *Env, lead, text string) {
 	env.LayIn(min(env.Width, term.MaxMeasure), len(lead), "", []term.Styled{term.Span("", lead), term.Span(term.Bold, term.Visible(text))})
 }
 
 // showFacts writes what else is known of a memory, and which commits of the code the session made
 // that it comes from. An error is about those.
-func (w *workspace) showFacts(ctx context.Context, m record.Memory, models []reader.ModelCommit) error {
+func showFacts(ctx context.Context, w *workspace, m record.Memory, models []reader.ModelCommit) error {
 	field := func(name, value string) {
 		if value != "" {
 			w.env.Row(12, name+":", value)
@@ -164,7 +164,7 @@ func (w *workspace) showFacts(ctx context.Context, m record.Memory, models []rea
 	for _, c := range models {
 		field("a model's", c.Day+" "+strings.Join(c.Models, ", ")+", in "+c.ID[:10])
 	}
-	links, err := w.linked(ctx)
+	links, err := linked(ctx, w)
 	if err != nil || len(links[m.Source.By]) == 0 {
 		return err
 	}

@@ -64,7 +64,7 @@ func runStale(ctx context.Context, env *Env, o staleOptions) error {
 				}
 				continue
 			}
-			w.line("!", term.Red, m, "")
+			line(w, "!", term.Red, m, "")
 			for _, what := range gone {
 				env.Under(term.Span("", term.Visible(what)))
 			}

@@ -13,7 +13,7 @@ import (
 const maxPlaces = 3
 
 // tellStated says which places kept candidates from being proposed.
-func (w *workspace) tellStated(places []string) {
+func tellStated(w *workspace, places []string) {
 	if len(places) == 0 {
 		return
 	}
@@ -26,7 +26,7 @@ func (w *workspace) tellStated(places []string) {
 }
 
 // noteStated notes for hooks which memories the work tree states.
-func (w *workspace) noteStated(ctx context.Context) {
+func noteStated(ctx context.Context, w *workspace) {
 	if err := brief.NoteStated(ctx, w.Reader); err != nil && w.env.Verbose {
 		w.env.Warn("written: %v", err)
 	}

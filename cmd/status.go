@@ -43,11 +43,11 @@ func runStatus(ctx context.Context, env *Env) error {
 	if env.JSON {
 		return env.Object(s)
 	}
-	w.tellStatus(s, held)
+	tellStatus(w, s, held)
 	return nil
 }
 
-func (w *workspace) tellStatus(s status.Status, held []reader.Held) {
+func tellStatus(w *workspace, s status.Status, held []reader.Held) {
 	env := w.env
 	row := func(name, value string) { env.Row(10, name, value) }
 	where := s.Branch + " at " + s.Commit[:min(10, len(s.Commit))]
@@ -89,7 +89,7 @@ func (w *workspace) tellStatus(s status.Status, held []reader.Held) {
 	if s.Older > 0 {
 		row("older", fmt.Sprintf("%s changed by %s: agents are given the version before; next: reverie trust", term.Count(s.Older, "memory", "memories"), heldWhose(older)))
 	}
-	if why := w.whySettings(); why != "" && !w.Shields() {
+	if why := whySettings(w); why != "" && !w.Shields() {
 		row("settings", why+"; next: reverie trust approve "+trust.SettingsPath)
 	}
 	if s.Retired > 0 {

@@ -84,7 +84,7 @@ func runSync(ctx context.Context, env *Env, o share.Options, timeout time.Durati
 	if done.Memory.Fetched == 0 || o.DryRun {
 		return nil
 	}
-	return w.tellForeign(ctx) // about fetched memories
+	return tellForeign(ctx, w) // about fetched memories
 }
 
 // syncTeller puts a sync into words.
@@ -148,7 +148,7 @@ func (t syncTeller) note(n share.Note) {
 	case share.PurgeFollowed:
 		t.followed(n)
 	case share.StillThere:
-		for _, l := range t.w.leftovers(n) {
+		for _, l := range leftovers(t.w, n) {
 			say("still there: %s: %s", l.What, l.Next)
 		}
 	}
@@ -177,7 +177,7 @@ func (t syncTeller) purged(n share.Purged) {
 
 // followed tells what is left to do here after another clone's purge, and which memories went.
 func (t syncTeller) followed(n share.PurgeFollowed) {
-	for _, l := range t.w.leftovers(n.Left) {
+	for _, l := range leftovers(t.w, n.Left) {
 		if l.Next != "" && !strings.Contains(l.Next, "--push") { // their remote needs no push
 			t.w.env.Say("still there: %s: %s", l.What, l.Next)
 		}
@@ -205,7 +205,7 @@ func (t syncTeller) result(r *share.Result, failed error) error {
 		t.proposal(r, p)
 	}
 	for _, m := range r.Undecided {
-		t.w.line("!", term.Red, m, "contested")
+		line(t.w, "!", term.Red, m, "contested")
 	}
 	if n := len(r.Undecided); n > 0 {
 		env.Say("%s: both sides changed them; next: reverie conflicts", term.Count(n, "memory is contested", "memories are contested"))
@@ -215,7 +215,7 @@ func (t syncTeller) result(r *share.Result, failed error) error {
 
 func (t syncTeller) lane(r *share.Result, prefix string, l share.LaneResult, failed error) {
 	env := t.w.env
-	row := func(name, format string, args ...any) { env.tellRow(prefix+name, format, args...) }
+	row := func(name, format string, args ...any) { tellRow(env, prefix+name, format, args...) }
 	if r.DryRun {
 		if failed == nil {
 			row("fetched", "%s not here yet", term.Count(l.Fetched, "commit", "commits"))
@@ -231,7 +231,7 @@ func (t syncTeller) lane(r *share.Result, prefix string, l share.LaneResult, fai
 	if l.Way != "" && l.Way != string(gitstore.Nothing) {
 		row("merged", "%s%s", tallyWords(l.Tally), wayWords(l.Way))
 	}
-	env.tellOverruled(l.Overruled)
+	tellOverruled(env, l.Overruled)
 	for _, path := range l.Dropped {
 		env.Warn("both sides changed %s: one text was kept, the other is in the branch's history", path)
 	}
@@ -244,7 +244,7 @@ func (t syncTeller) lane(r *share.Result, prefix string, l share.LaneResult, fai
 }
 
 // tellRow is one line of the answer.
-func (env *Env) tellRow(name, format string, args ...any) {
+func tellRow(env *Env, name, format string, args ...any) {
 	env.Row(8, name, fmt.Sprintf(format, args...))
 }
 
@@ -267,37 +267,37 @@ func (t syncTeller) proposal(r *share.Result, p share.ProposalResult) {
 	}
 	switch p.State {
 	case "would propose":
-		env.tellRow(p.State, "%s to %s as %s", what, r.Remote, p.Branch)
+		tellRow(env, p.State, "%s to %s as %s", what, r.Remote, p.Branch)
 		for _, o := range r.Proposing {
-			t.w.line("?", term.Dim, o.Memory, "")
+			line(t.w, "?", term.Dim, o.Memory, "")
 		}
 	case "proposed":
-		env.tellRow(p.State, "%s on %s as %s", what, r.Remote, p.Branch)
+		tellRow(env, p.State, "%s on %s as %s", what, r.Remote, p.Branch)
 		if p.URL != "" {
-			env.tellRow("", "%s", p.URL)
+			tellRow(env, "", "%s", p.URL)
 		} else {
 			env.Say("open a pull request of %s into %s there", p.Branch, t.w.Branch())
 		}
 		env.Say("to see its changes: %s", t.checkLine(r, p))
 	case "open":
-		env.tellRow(p.State, "%s on %s as %s: to be reviewed and merged there", what, r.Remote, p.Branch)
+		tellRow(env, p.State, "%s on %s as %s: to be reviewed and merged there", what, r.Remote, p.Branch)
 		if p.URL != "" {
-			env.tellRow("", "%s", p.URL)
+			tellRow(env, "", "%s", p.URL)
 		}
 	case "landed":
-		env.tellRow(p.State, "%s of %s; the branch on %s may be deleted", what, p.Branch, r.Remote)
+		tellRow(env, p.State, "%s of %s; the branch on %s may be deleted", what, p.Branch, r.Remote)
 	case "withdrawn":
-		env.tellRow(p.State, "%s of %s: you rejected it; close the pull request and delete the branch on %s", what, p.Branch, r.Remote)
+		tellRow(env, p.State, "%s of %s: you rejected it; close the pull request and delete the branch on %s", what, p.Branch, r.Remote)
 	case "closed":
 		next := "to propose it again: reverie sync --propose " + strings.Join(p.Operations, " ")
 		if len(p.Operations) == 0 {
 			next = "the next learn proposes it again"
 		}
-		env.tellRow(p.State, "%s: the branch is gone from %s, and its content did not land; %s", p.Branch, r.Remote, next)
+		tellRow(env, p.State, "%s: the branch is gone from %s, and its content did not land; %s", p.Branch, r.Remote, next)
 	}
 	for _, w := range p.Reworded {
-		env.tellRow("landed", "reworded: %s", term.OneLine(w.Landed, 200))
-		env.tellRow("", "proposed: %s", term.OneLine(w.Proposed, 200))
+		tellRow(env, "landed", "reworded: %s", term.OneLine(w.Landed, 200))
+		tellRow(env, "", "proposed: %s", term.OneLine(w.Proposed, 200))
 	}
 }
 

@@ -103,18 +103,18 @@ func runTrust(ctx context.Context, env *Env, signatures bool) error {
 			return nil
 		}
 		for _, p := range people {
-			w.tellPerson(p, c.Trust)
+			tellPerson(w, p, c.Trust)
 		}
 		if held, err = w.Held(ctx, v); err != nil {
 			return err
 		}
-		if why := w.whySettings(); why != "" {
+		if why := whySettings(w); why != "" {
 			env.Say("%s; next: reverie trust approve %s", why, trust.SettingsPath)
 		}
 		brief := env.Screen && !env.Verbose && len(held) > maxTrustLines
 		for _, h := range held {
 			if !w.Shields() && !brief {
-				w.line("!", term.Dim, h.Memory, h.Why)
+				line(w, "!", term.Dim, h.Memory, h.Why)
 			}
 		}
 		if brief {
@@ -125,7 +125,7 @@ func runTrust(ctx context.Context, env *Env, signatures bool) error {
 	if err != nil || env.JSON || len(held) == 0 {
 		return err
 	}
-	if added := w.askWhom(people); len(added) > 0 {
+	if added := askWhom(w, people); len(added) > 0 {
 		return runTrustWhom(ctx, env, true, added, trustOptions{})
 	}
 	env.Say("%s; next: reverie trust add WHO, reverie trust approve ID…, or for all of it: reverie trust --all", heldLine(held))
@@ -133,7 +133,7 @@ func runTrust(ctx context.Context, env *Env, signatures bool) error {
 }
 
 // whySettings says for whom an older version of the team's settings counts, or "".
-func (w *workspace) whySettings() string {
+func whySettings(w *workspace) string {
 	if w.Settings.Trust.Text == nil {
 		return ""
 	}
@@ -145,7 +145,7 @@ const maxTrustLines = 8
 
 // askWhom asks a person at a terminal about each author of what is withheld, and returns the
 // addresses that are to be trusted.
-func (w *workspace) askWhom(people []trust.Person) (added []string) {
+func askWhom(w *workspace, people []trust.Person) (added []string) {
 	if !w.env.Interactive || w.Shields() || w.Settings.Config.Trust.Signed {
 		return nil
 	}
@@ -164,7 +164,7 @@ func askable(author string) bool {
 	return strings.Contains(author, "@") && !strings.ContainsAny(author, "*?[]\\ ") && term.Visible(author) == author
 }
 
-func (w *workspace) tellPerson(p trust.Person, c config.Trust) {
+func tellPerson(w *workspace, p trust.Person, c config.Trust) {
 	mark, how := " ", "trusted"
 	switch {
 	case c.Everyone && !p.Trusted:
@@ -196,7 +196,7 @@ func decides(h reader.Held) string {
 }
 
 // tellWithheld says in a line that memories are withheld and what to do.
-func (w *workspace) tellWithheld(held []reader.Held) {
+func tellWithheld(w *workspace, held []reader.Held) {
 	if len(held) > 0 {
 		w.env.Say("%s; next: reverie trust", heldLine(held))
 	}
@@ -231,18 +231,18 @@ func heldWhose(held []reader.Held) string {
 }
 
 // tellForeign says what of the newest state is withheld; init and sync end with it.
-func (w *workspace) tellForeign(ctx context.Context) error {
+func tellForeign(ctx context.Context, w *workspace) error {
 	return w.view(ctx, func(v *record.View) error {
 		held, err := w.Held(ctx, v)
 		if err == nil {
-			w.tellWithheld(held)
+			tellWithheld(w, held)
 		}
 		return err
 	})
 }
 
 // nameForeign lists what is withheld; review ends with it.
-func (w *workspace) nameForeign(ctx context.Context) error {
+func nameForeign(ctx context.Context, w *workspace) error {
 	return w.view(ctx, func(v *record.View) error {
 		held, err := w.Held(ctx, v)
 		if w.Shields() {
@@ -250,9 +250,9 @@ func (w *workspace) nameForeign(ctx context.Context) error {
 			return err
 		}
 		for _, h := range held {
-			w.line("!", term.Dim, h.Memory, h.Why)
+			line(w, "!", term.Dim, h.Memory, h.Why)
 		}
-		w.tellWithheld(held)
+		tellWithheld(w, held)
 		return err
 	})
 }
@@ -286,7 +286,7 @@ func runApprove(ctx context.Context, env *Env, ids []string, all bool) error {
 		if err != nil {
 			return err
 		}
-		done, err := w.chosen(v, foreign, ids, all)
+		done, err := chosen(w, v, foreign, ids, all)
 		if err != nil {
 			return err
 		}
@@ -296,13 +296,13 @@ func runApprove(ctx context.Context, env *Env, ids []string, all bool) error {
 		if err := w.Judge.Approve(v, foreign, w.Settings.Trust, approved); err != nil {
 			return err
 		}
-		return w.tellApproved(w.Explain(done), len(approved) > len(done))
+		return tellApproved(w, w.Explain(done), len(approved) > len(done))
 	})
 }
 
 // chosen returns the withheld changes of some memories, or of all, and tells which of the memories
 // are not in force.
-func (w *workspace) chosen(v *record.View, foreign *trust.Withheld, ids []string, all bool) ([]trust.Pending, error) {
+func chosen(w *workspace, v *record.View, foreign *trust.Withheld, ids []string, all bool) ([]trust.Pending, error) {
 	chosen, idle, err := foreign.Choose(v, w.env.Now(), ids, all)
 	for _, id := range idle {
 		w.env.Say("%s is not in force: no agent is given it", id)
@@ -325,7 +325,7 @@ func runKeep(ctx context.Context, env *Env, ids []string) error {
 		if err != nil {
 			return err
 		}
-		chosen, err := w.chosen(tx.View, foreign, ids, false)
+		chosen, err := chosen(w, tx.View, foreign, ids, false)
 		if err != nil {
 			return err
 		}
@@ -342,7 +342,7 @@ func runKeep(ctx context.Context, env *Env, ids []string) error {
 			}
 			continue
 		}
-		w.line("+", term.Green, *d.Given, "kept as "+reader.VersionOf(trust.Changed{When: d.When}))
+		line(w, "+", term.Green, *d.Given, "kept as "+reader.VersionOf(trust.Changed{When: d.When}))
 	}
 	if len(done) == 0 {
 		env.Say("agents are given no older version of these")
@@ -351,7 +351,7 @@ func runKeep(ctx context.Context, env *Env, ids []string) error {
 }
 
 // tellApproved says what was approved, and whose it is.
-func (w *workspace) tellApproved(done []reader.Held, settings bool) error {
+func tellApproved(w *workspace, done []reader.Held, settings bool) error {
 	for _, d := range done {
 		if w.env.JSON {
 			if err := w.env.Object(newMemoryJSON(d.Memory)); err != nil {
@@ -359,7 +359,7 @@ func (w *workspace) tellApproved(done []reader.Held, settings bool) error {
 			}
 			continue
 		}
-		w.line("+", term.Green, d.Memory, d.Why)
+		line(w, "+", term.Green, d.Memory, d.Why)
 	}
 	if len(done) == 0 {
 		if !settings {
@@ -419,7 +419,7 @@ func runTrustWhom(ctx context.Context, env *Env, add bool, whom []string, o trus
 	if n := len(before) - len(held); n > 0 {
 		env.Say("released %s: given to agents from now on", term.Count(n, "memory", "memories"))
 	}
-	w.tellWithheld(held)
+	tellWithheld(w, held)
 	return nil
 }
 

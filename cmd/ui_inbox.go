@@ -23,7 +23,7 @@ func inboxTab(env *Env) tui.Tab {
 				if err != nil {
 					return err
 				}
-				looks, err := w.looks(ctx, operations(queue)...)
+				looks, err := looks(ctx, w, operations(queue)...)
 				if err != nil {
 					return err
 				}
@@ -65,24 +65,24 @@ func inboxTab(env *Env) tui.Tab {
 			return items, err
 		},
 		Views: []tui.View{
-			{Text: one(func(w *workspace, p inbox.Waiting, l inbox.Outlook) { w.showOperation(p.Operation, p.Why, l) })},
+			{Text: one(func(w *workspace, p inbox.Waiting, l inbox.Outlook) { showOperation(w, p.Operation, p.Why, l) })},
 			{Key: "d", Name: "diff", Text: one(func(w *workspace, p inbox.Waiting, l inbox.Outlook) {
 				if len(l.Changes) == 0 {
 					w.env.Print("  It changes no memory.\n")
 				}
-				w.showChanges(l.Changes)
+				showChanges(w, l.Changes)
 			})},
 			{Key: "w", Name: "why", Text: one(func(w *workspace, p inbox.Waiting, l inbox.Outlook) {
-				w.showGrounds(p.Operation, p.Why, l, len(l.Quotes))
+				showGrounds(w, p.Operation, p.Why, l, len(l.Quotes))
 			})},
 		},
 		Actions: []tui.Action{
 			{Key: "y", Name: "accept", Do: decide(func(ctx context.Context, w *workspace, p inbox.Waiting) error {
 				done, err := w.learner().Accept(ctx, []record.Operation{p.Operation}, "review", nil)
-				return errors.Join(w.tellAccepted(done), err)
+				return errors.Join(tellAccepted(w, done), err)
 			})},
 			{Key: "n", Name: "reject", Do: decide(func(ctx context.Context, w *workspace, p inbox.Waiting) error {
-				return w.reject(ctx, []string{p.ID}, rejectOptions{})
+				return reject(ctx, w, []string{p.ID}, rejectOptions{})
 			})},
 			{Key: "e", Name: "edit", Takes: func(ctx context.Context, id string, in io.Reader, out, talk io.Writer) error {
 				e := *env

@@ -44,8 +44,8 @@ func loopsTab(env *Env) tui.Tab {
 			{Text: view(func(ctx context.Context, w *workspace, name string) error {
 				j, err := status.Read(ctx, w.Clone, name)
 				if err == nil {
-					w.tellLoop(ctx, j, func() {
-						if lines := w.lastLines(j.Live, 6); len(lines) > 0 {
+					tellLoop(ctx, w, j, func() {
+						if lines := lastLines(w, j.Live, 6); len(lines) > 0 {
 							w.env.Print("\n%s\n\n", strings.Join(lines, "\n"))
 						}
 					})

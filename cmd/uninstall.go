@@ -63,7 +63,7 @@ func runUninstall(ctx context.Context, env *Env, o uninstallOptions) error {
 	if removal.Private > 0 {
 		env.Say("to keep private memories: reverie export --private >FILE; to restore them: reverie import --accept FILE")
 	}
-	if goes, err := w.askRemoval(o, removal.Found); err != nil || !goes {
+	if goes, err := askRemoval(w, o, removal.Found); err != nil || !goes {
 		return err
 	}
 	left, err := removal.Remove(ctx)
@@ -98,7 +98,7 @@ func (env *Env) tellRemoval(n setup.Note) {
 }
 
 // askRemoval says what is about to go, and reports whether a person wants it.
-func (w *workspace) askRemoval(o uninstallOptions, found []setup.Artefact) (goes bool, err error) {
+func askRemoval(w *workspace, o uninstallOptions, found []setup.Artefact) (goes bool, err error) {
 	if len(found) == 0 {
 		w.env.Say("Reverie is not installed here")
 		return false, nil

@@ -12,7 +12,7 @@ func (w *workspace) afterLearning(ctx context.Context) error {
 		return err
 	}
 	w.tidy(ctx)
-	w.noteStated(ctx)
+	noteStated(ctx, w)
 	return nil
 }
 

@@ -53,9 +53,9 @@ func runWhy(ctx context.Context, env *Env, what, session string) error {
 			env.Say("nothing was given yet")
 			return nil
 		}
-		return w.tellInjection(ctx, all[len(all)-1])
+		return tellInjection(ctx, w, all[len(all)-1])
 	case what == "list":
-		return env.listInjections(all)
+		return listInjections(env, all)
 	case injectionID.MatchString(what):
 		found := slices.DeleteFunc(all, func(in brief.Injection) bool { return !strings.HasPrefix(in.ID, what) })
 		switch {
@@ -64,13 +64,13 @@ func runWhy(ctx context.Context, env *Env, what, session string) error {
 		case len(found) > 1:
 			return exit.New(exit.Failed, fmt.Errorf("injection %s: several ids begin with it: %s, %s", what, found[0].ID, found[1].ID), "")
 		}
-		return w.tellInjection(ctx, found[0])
+		return tellInjection(ctx, w, found[0])
 	}
-	return w.tellGiven(ctx, all, what)
+	return tellGiven(ctx, w, all, what)
 }
 
 // listInjections tells injections in a line each, the oldest first.
-func (env *Env) listInjections(all []brief.Injection) error {
+func listInjections(env *Env, all []brief.Injection) error {
 	for _, in := range all {
 		if env.JSON {
 			in.Items, in.Next = noNull(in.Items), list(in.Next)
@@ -98,7 +98,7 @@ type whyMemoryJSON struct {
 }
 
 // tellInjection tells one injection: its memories with why each was given, and what was left out.
-func (w *workspace) tellInjection(ctx context.Context, in brief.Injection) error {
+func tellInjection(ctx context.Context, w *workspace, in brief.Injection) error {
 	env := w.env
 	shown, err := brief.Look(ctx, w.Reader, in)
 	if err != nil {
@@ -157,7 +157,7 @@ type givenJSON struct {
 }
 
 // tellGiven tells when a memory was given, and to whom.
-func (w *workspace) tellGiven(ctx context.Context, all []brief.Injection, id string) error {
+func tellGiven(ctx context.Context, w *workspace, all []brief.Injection, id string) error {
 	env := w.env
 	u, err := brief.UsesOf(ctx, w.Reader, all, id)
 	if err != nil {

@@ -31,7 +31,7 @@ func runWorker(ctx context.Context, env *Env) error {
 		return err
 	}
 	job := worker.Worker{
-		Reader: w.Reader, Learner: w.learner, Ingester: w.ingester(), Tidy: w.tidy, Claim: w.claimAgents,
+		Reader: w.Reader, Learner: w.learner, Ingester: ingester(w), Tidy: w.tidy, Claim: w.claimAgents,
 		Warn: func(err error) { env.Warn("%v", err) },
 		Exit: func() { os.Exit(exit.Failed) },
 	}
@@ -39,7 +39,7 @@ func runWorker(ctx context.Context, env *Env) error {
 }
 
 // sweepLater starts a worker if work was left.
-func (w *workspace) sweepLater() {
+func sweepLater(w *workspace) {
 	if err := worker.Wake(w.Clone); err != nil && w.env.Verbose {
 		w.env.Warn("%v", err)
 	}
