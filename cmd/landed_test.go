@@ -35,7 +35,7 @@ func TestBranchThatWasGivenUpIsAskedAbout(t *testing.T) {
 	if got := later(t, r.Dir, 80, "dream"); strings.Contains(got, "review") {
 		t.Errorf("after 80 days: %s", got)
 	}
-	if got := later(t, r.Dir, 100, "dream"); !strings.Contains(got, "1 statement of a side branch") {
+	if got := later(t, r.Dir, 100, "dream"); !strings.Contains(got, "1 statement of a deleted or abandoned side branch") {
 		t.Errorf("after 100 days: %s", got)
 	}
 	if got := later(t, r.Dir, 101, "dream"); strings.Contains(got, "statement") {
@@ -169,7 +169,7 @@ func TestUpkeepDoesNotLaunder(t *testing.T) {
 	}
 	// An approved memory lands.
 	reverie(t, r.Dir, "trust", "approve", "--all")
-	if got := later(t, r.Dir, 100, "dream"); !strings.Contains(got, "landed   1 statement") || !strings.Contains(got, "1 statement of a side branch") {
+	if got := later(t, r.Dir, 100, "dream"); !strings.Contains(got, "landed   1 statement") || !strings.Contains(got, "1 statement of a deleted or abandoned side branch") {
 		t.Errorf("after approval: %s", got)
 	}
 }
