@@ -36,7 +36,7 @@ func runAccept(ctx context.Context, env *Env, ids []string, all bool) error {
 	}
 	l := w.learner()
 	var ops []record.Operation
-	err = w.view(ctx, func(v *record.View) error {
+	err = w.View(ctx, func(v *record.View) error {
 		ops, err = l.Pick(v, ids, all)
 		return err
 	})

@@ -9,13 +9,14 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/learn/inbox"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
 )
 
 // looks are those of some operations, by id.
 func looks(ctx context.Context, w *workspace, ops ...record.Operation) (map[string]inbox.Outlook, error) {
 	all := map[string]inbox.Outlook{}
-	err := w.view(ctx, func(v *record.View) error {
+	err := w.View(ctx, func(v *record.View) error {
 		l := inbox.NewViewer(w.Clone, v)
 		for _, o := range ops {
 			all[o.ID] = l.Look(o)
@@ -89,7 +90,7 @@ func showGrounds(w *workspace, o record.Operation, waits string, l inbox.Outlook
 	says := ""
 	for i, q := range l.Quotes {
 		if i == quotes {
-			env.Lay(4, term.Span("", "  "), term.Span(term.Dim, "… and "+term.Count(len(l.Quotes)-i, "more quote", "more quotes")))
+			env.Lay(4, term.Span("", "  "), term.Span(term.Dim, "… and "+plural.Count(len(l.Quotes)-i, "more quote", "more quotes")))
 			break
 		}
 		if q.Says != says && q.Says != "" {
@@ -125,7 +126,7 @@ func seenIn(o record.Operation) string {
 	if n == 0 {
 		return ""
 	}
-	return ", " + term.Count(n, "session", "sessions")
+	return ", " + plural.Count(n, "session", "sessions")
 }
 
 // showChanges writes what becomes of the memories that an operation is about: all that they would

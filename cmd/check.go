@@ -14,6 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -94,7 +95,7 @@ func runCheck(ctx context.Context, env *Env, deep bool) error {
 		return err
 	}
 	if problems > 0 {
-		env.Warn("%s found", term.Count(problems, "problem", "problems"))
+		env.Warn("%s found", plural.Count(problems, "problem", "problems"))
 		return exit.Silent
 	}
 	env.Say("no problem found")
@@ -103,7 +104,7 @@ func runCheck(ctx context.Context, env *Env, deep bool) error {
 
 // checkRecords looks at what the files say. If that cannot be viewed at all, that is a problem too.
 func checkRecords(ctx context.Context, w *workspace, tell func(where, what string)) error {
-	err := w.view(ctx, func(v *record.View) error {
+	err := w.View(ctx, func(v *record.View) error {
 		for _, bad := range v.Bad() {
 			tell(w.Branch(), bad.Error())
 		}
@@ -148,7 +149,7 @@ func checkRecords(ctx context.Context, w *workspace, tell func(where, what strin
 
 // noteStale lists memories whose code is gone, which is no problem of the store.
 func noteStale(ctx context.Context, w *workspace) error {
-	err := w.view(ctx, func(v *record.View) error {
+	err := w.View(ctx, func(v *record.View) error {
 		standings, err := w.Caveats(ctx, v)
 		if err != nil {
 			return err

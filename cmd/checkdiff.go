@@ -12,6 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/finding"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/internal/term"
 )
@@ -55,7 +56,7 @@ func runCheckDiff(ctx context.Context, env *Env, o checkDiffOptions) error {
 		env.Say("nothing found in %s", o.span)
 		return nil
 	}
-	summary := fmt.Sprintf("%s, %s and %s in %s", term.Count(n[finding.Error], "error", "errors"), term.Count(n[finding.Warning], "warning", "warnings"), term.Count(n[finding.Note], "note", "notes"), o.span)
+	summary := fmt.Sprintf("%s, %s and %s in %s", plural.Count(n[finding.Error], "error", "errors"), plural.Count(n[finding.Warning], "warning", "warnings"), plural.Count(n[finding.Note], "note", "notes"), o.span)
 	if n[finding.Error] > 0 || o.strict && n[finding.Warning] > 0 {
 		env.Warn("%s", summary)
 		return exit.Silent

@@ -10,6 +10,7 @@ import (
 
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/upkeep"
@@ -117,7 +118,7 @@ func runCompress(ctx context.Context, env *Env, name string, o compressOptions) 
 		}
 	}
 	if found.Found > 0 {
-		env.Say("%s redacted", term.Count(found.Found, "secret was", "secrets were"))
+		env.Say("%s redacted", plural.Count(found.Found, "secret was", "secrets were"))
 	}
 	if env.JSON {
 		return env.Object(j)
@@ -193,9 +194,9 @@ func (j *compressedJSON) count(original string) {
 
 // last is the line below what was shortened.
 func (j *compressedJSON) last() string {
-	left := fmt.Sprintf("%d of %s left out", j.LeftLines, term.Count(j.Lines, "line", "lines"))
+	left := fmt.Sprintf("%d of %s left out", j.LeftLines, plural.Count(j.Lines, "line", "lines"))
 	if j.LeftLines == 0 {
-		left = fmt.Sprintf("%d of %s left out", j.LeftBytes, term.Count(j.Bytes, "byte", "bytes"))
+		left = fmt.Sprintf("%d of %s left out", j.LeftBytes, plural.Count(j.Bytes, "byte", "bytes"))
 	}
 	if j.Hash == "" {
 		return "[reverie compress: " + left + ", and not kept]\n"
@@ -229,7 +230,7 @@ func runCompressSession(ctx context.Context, env *Env, o compressOptions) error 
 		}
 		env.Raw(eventText(e))
 	}
-	env.Say("%d of %s stay, in %s", after, term.Count(before, "byte", "bytes"), term.Count(len(events), "event", "events"))
+	env.Say("%d of %s stay, in %s", after, plural.Count(before, "byte", "bytes"), plural.Count(len(events), "event", "events"))
 	if o.limit > 0 && after > o.limit {
 		env.Say("no rule leaves out more; %d bytes are over the limit", after-o.limit)
 	}

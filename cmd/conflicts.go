@@ -42,7 +42,7 @@ func runConflicts(ctx context.Context, env *Env) error {
 		return err
 	}
 	var contested []record.Memory
-	err = w.view(ctx, func(v *record.View) error {
+	err = w.View(ctx, func(v *record.View) error {
 		v, err := w.ForAsker(ctx, v)
 		if err != nil {
 			return err

@@ -165,7 +165,7 @@ func TestPreparedContextEndsWithItsMemories(t *testing.T) {
 	r := testrepo.New(t)
 	answer(t, r.Dir, "", "remember", "Stays")
 	w := at(t, r.Dir, noon)
-	err := w.update(ctx, func(tx *record.Tx, _ config.Config) error {
+	err := w.Update(ctx, func(tx *record.Tx, _ clone.Team) error {
 		tx.Describe(gitstore.Commit{Subject: "remember: goes"})
 		return tx.PutMemory(record.New(record.Memory{Kind: record.Fact, Text: "Goes at one", Expires: noon.Add(time.Hour),
 			Source: record.Source{Time: noon, By: "human", How: record.Written}}), nil)

@@ -9,6 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -68,7 +69,7 @@ func runDistill(ctx context.Context, env *Env, o dreamOptions) error {
 	for _, n := range found.Refused {
 		refused += n
 	}
-	env.Say("distill  %s: %s ripe, %d asked about: %s for a person, %d refused, %d set aside", m.Name, term.Count(len(ripe), "workflow is", "workflows are"),
+	env.Say("distill  %s: %s ripe, %d asked about: %s for a person, %d refused, %d set aside", m.Name, plural.Count(len(ripe), "workflow is", "workflows are"),
 		len(found.Asked), waits(len(ops)), refused, len(found.Notes))
 	for _, why := range slices.Sorted(maps.Keys(found.Refused)) {
 		env.Say("refused  %d: %s", found.Refused[why], why)
@@ -86,12 +87,12 @@ func tellRipe(w *workspace, ripe []dream.Workflow) error {
 			}
 			continue
 		}
-		w.env.Print("%s\t%s\n", term.Count(record.Sessions(r.Sightings), "session", "sessions"), term.Visible(r.Text))
+		w.env.Print("%s\t%s\n", plural.Count(record.Sessions(r.Sightings), "session", "sessions"), term.Visible(r.Text))
 	}
 	if len(ripe) == 0 {
 		w.env.Say("no workflow is ripe: it takes three sessions that did the same")
 	} else {
-		w.env.Say("%s ripe; a model writes the skill: reverie distill --model NAME", term.Count(len(ripe), "workflow is", "workflows are"))
+		w.env.Say("%s ripe; a model writes the skill: reverie distill --model NAME", plural.Count(len(ripe), "workflow is", "workflows are"))
 	}
 	return nil
 }

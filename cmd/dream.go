@@ -11,6 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/learn/dreams"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -119,7 +120,7 @@ var modelOf = (*workspace).model
 
 func whyNotDue(wait dreams.Wait) string {
 	if wait.Last.IsZero() {
-		return fmt.Sprintf("%s new, and it takes %d", term.Count(wait.New, "reflection is", "reflections are"), wait.Wanted)
+		return fmt.Sprintf("%s new, and it takes %d", plural.Count(wait.New, "reflection is", "reflections are"), wait.Wanted)
 	}
 	return fmt.Sprintf("the last dream was at %s, less than a day ago, and fewer than %d reflections are new", wait.Last.Format(time.RFC3339), wait.Wanted)
 }

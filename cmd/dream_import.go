@@ -9,6 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/model"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/urfave/cli/v2"
@@ -83,7 +84,7 @@ func (e *dreamByHand) run(ctx context.Context, env *Env, o dreamOptions) error {
 	case e.name != "" && e.name != name:
 		return exit.New(exit.Failed, fmt.Errorf("dream: the questions %s are out of date: the memory or the reflections have changed", term.Visible(e.name)), "print them again: reverie dream --print-prompt")
 	case e.name == "" && len(questions) > 1:
-		return exit.Usage("reverie dream --print-prompt prints them, and their name", "%s; name the answered ones with --questions NAME", term.Count(len(questions), "question is open", "questions are open"))
+		return exit.Usage("reverie dream --print-prompt prints them, and their name", "%s; name the answered ones with --questions NAME", plural.Count(len(questions), "question is open", "questions are open"))
 	}
 	m := &prompts.Model{Name: cmp.Or(o.model.name, unnamed)}
 	found, err := ask.Import(m.Name, answers)
@@ -115,6 +116,6 @@ func printDream(w *workspace, questions []prompts.Rendered, name string) error {
 			return err
 		}
 	}
-	w.env.Say("%s: put the JSON objects that answer them, one after the other, into a file: reverie dream --import FILE --questions %s", term.Count(len(questions), "question", "questions"), name)
+	w.env.Say("%s: put the JSON objects that answer them, one after the other, into a file: reverie dream --import FILE --questions %s", plural.Count(len(questions), "question", "questions"), name)
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
-	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/learn/dreams"
 	"github.com/reverie-memory/reverie/internal/remember"
@@ -68,14 +68,14 @@ func runEdit(ctx context.Context, env *Env, id string, o editOptions) (err error
 	}
 	var before record.Memory
 	var op *record.Operation
-	err = w.view(ctx, func(v *record.View) error {
+	err = w.View(ctx, func(v *record.View) error {
 		m, err := v.Find(id)
 		if err == nil {
 			before = m
 			return nil
 		}
-		pending, perr := w.pending(v)
-		if perr != nil {
+		pending, perr := v.Operations()
+		if perr = w.Tolerate(perr); perr != nil {
 			return perr
 		}
 		p, operr := record.FindOperation(pending, id)
@@ -187,7 +187,7 @@ func anchorAnew(ctx context.Context, w *workspace, m record.Memory) (after recor
 
 // editMemory writes the new form, unless the memory changed while the person was editing.
 func editMemory(ctx context.Context, w *workspace, before, after record.Memory) error {
-	err := w.update(ctx, func(t *record.Tx, _ config.Config) error {
+	err := w.Update(ctx, func(t *record.Tx, _ clone.Team) error {
 		now, err := t.Find(before.ID)
 		if err != nil {
 			return err
@@ -219,7 +219,7 @@ func editMemory(ctx context.Context, w *workspace, before, after record.Memory) 
 // as written, not as said or seen, and waits for a person.
 func editOperation(ctx context.Context, w *workspace, shown record.Operation, after record.Memory) error {
 	var o record.Operation
-	err := w.update(ctx, func(tx *record.Tx, _ config.Config) error {
+	err := w.Update(ctx, func(tx *record.Tx, _ clone.Team) error {
 		var err error
 		if o, err = tx.Pending(shown); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/model"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/prompts/door"
 	"github.com/reverie-memory/reverie/reflect/eval"
@@ -98,7 +99,7 @@ func runEval(ctx context.Context, env *Env, dir string, readers []eval.Subject) 
 		}
 		mistaken = append(mistaken, rows...)
 		if row := rows[0]; row.Failed > 0 {
-			env.Warn("%s did not read %d of %s; the first: %v", row.Name, row.Failed, term.Count(row.Sessions, "session", "sessions"), row.Cause)
+			env.Warn("%s did not read %d of %s; the first: %v", row.Name, row.Failed, plural.Count(row.Sessions, "session", "sessions"), row.Cause)
 			if row.Failed == row.Sessions {
 				nothing = append(nothing, fmt.Errorf("%s read nothing", row.Name))
 			}

@@ -11,8 +11,8 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record/transfer"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/reader"
-	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
@@ -121,6 +121,6 @@ func runExport(ctx context.Context, env *Env, o exportOptions) error {
 	if err := write(out.Bytes()); err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
-	env.Say("%s written to %s", term.Count(len(lines), "memory", "memories"), o.file)
+	env.Say("%s written to %s", plural.Count(len(lines), "memory", "memories"), o.file)
 	return nil
 }

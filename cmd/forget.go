@@ -10,6 +10,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
@@ -87,7 +88,7 @@ func runForget(ctx context.Context, env *Env, ids []string, o forgetOptions) err
 		}
 	}
 	if len(shown) > 0 {
-		env.Say("%s retired; their texts stay in history", term.Count(len(f.Gone), "memory", "memories"))
+		env.Say("%s retired; their texts stay in history", plural.Count(len(f.Gone), "memory", "memories"))
 	}
 	if len(f.Changed) > 0 {
 		return exit.New(exit.NeedsPerson, fmt.Errorf("forget: not retired, because it changed meanwhile: %s", strings.Join(f.Changed, " ")), "see the new text: reverie show ID")
@@ -103,7 +104,7 @@ func showForget(ctx context.Context, w *workspace, ids []string, o forgetOptions
 		return nil, err
 	}
 	shown := map[string]string{}
-	err = w.view(ctx, func(all *record.View) error {
+	err = w.View(ctx, func(all *record.View) error {
 		v, err := w.ForAsker(ctx, all)
 		if err != nil {
 			return err
@@ -147,7 +148,7 @@ func showForget(ctx context.Context, w *workspace, ids []string, o forgetOptions
 	case len(shown) == 0:
 		w.env.Say("no memory matches these filters")
 	case o.dryRun:
-		w.env.Say("%s would be retired", term.Count(len(shown), "memory", "memories"))
+		w.env.Say("%s would be retired", plural.Count(len(shown), "memory", "memories"))
 	}
 	return shown, nil
 }
@@ -157,5 +158,5 @@ func these(n int) string {
 	if n == 1 {
 		return "this one"
 	}
-	return "these " + term.Count(n, "memory", "memories")
+	return "these " + plural.Count(n, "memory", "memories")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/foreign"
 	"github.com/reverie-memory/reverie/internal/intake"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -109,10 +110,7 @@ func runImport(ctx context.Context, env *Env, file string, o importOptions) erro
 
 // intake returns how statements come into this clone. Its notes go to the terminal.
 func (w *workspace) intake() *intake.Intake {
-	return &intake.Intake{Reader: w.Reader, Report: w.tellIntake, Create: func(ctx context.Context) error {
-		_, err := w.ensure(ctx)
-		return err
-	}}
+	return &intake.Intake{Reader: w.Reader, Report: w.tellIntake, Create: w.create}
 }
 
 func (o importOptions) intake() intake.Options {
@@ -130,15 +128,15 @@ func (w *workspace) tellIntake(n intake.Note) {
 	warn := w.env.Warn
 	switch n := n.(type) {
 	case intake.Redacted:
-		warn("%s redacted from the import", term.Count(int(n), "secret was", "secrets were"))
+		warn("%s redacted from the import", plural.Count(int(n), "secret was", "secrets were"))
 	case intake.Unreadable:
-		warn("%s: %s cannot be read and passed over", n.Tool, term.Count(n.N, "entry", "entries"))
+		warn("%s: %s cannot be read and passed over", n.Tool, plural.Count(n.N, "entry", "entries"))
 	case intake.Doubled:
 		warn("%s: second entry with key %q: passed over", n.Tool, n.Key)
 	case intake.Refused:
 		warn("%s: %s: %v: passed over", n.Tool, term.Visible(n.Key), n.Err)
 	case intake.Shortened:
-		warn("%s: %s cut after %d characters; --max-length allows up to %d", n.Tool, term.Count(n.N, "text was", "texts were"), n.Max, intake.MaxChars)
+		warn("%s: %s cut after %d characters; --max-length allows up to %d", n.Tool, plural.Count(n.N, "text was", "texts were"), n.Max, intake.MaxChars)
 	case intake.Nothing:
 		warn("%s: found no statements to import at %s; nothing was written", n.Tool, term.Visible(n.Place))
 	}

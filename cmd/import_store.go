@@ -12,6 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/foreign"
 	"github.com/reverie-memory/reverie/internal/intake"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
 )
 
@@ -91,7 +92,7 @@ func runImportStores(ctx context.Context, env *Env, place string, o importOption
 	}
 	switch {
 	case bad > 0:
-		return exit.New(exit.Failed, fmt.Errorf("import --from all: %s could not be read", term.Count(bad, "store", "stores")), "the other stores were imported, and earlier memories stay")
+		return exit.New(exit.Failed, fmt.Errorf("import --from all: %s could not be read", plural.Count(bad, "store", "stores")), "the other stores were imported, and earlier memories stay")
 	case done == 0:
 		return exit.New(exit.Failed, errors.New("import --from all: no store could be read"), "name its place: reverie import --from TOOL PLACE")
 	}
@@ -115,7 +116,7 @@ func tellWrittenDown(w *workspace, all []intake.Written) {
 		if len(one.Files) > maxPlaces {
 			names += ", …"
 		}
-		w.env.Say("%s in %s; to review them: reverie import --from %s", term.Count(one.Items, "statement", "statements"), term.Visible(names), one.From)
+		w.env.Say("%s in %s; to review them: reverie import --from %s", plural.Count(one.Items, "statement", "statements"), term.Visible(names), one.From)
 	}
 }
 
@@ -164,7 +165,7 @@ func tellTaken(w *workspace, a intake.StoreResult, o importOptions) error {
 // tellStore lists what a store has, and writes nothing.
 func tellStore(w *workspace, tool string, f foreign.Found) error {
 	if !w.env.JSON {
-		w.env.Print("%s: %s at %s, %d of other projects, %d not in force there\n", tool, term.Count(len(f.Items), "item", "items"), term.Visible(f.Place), f.Others, f.Left)
+		w.env.Print("%s: %s at %s, %d of other projects, %d not in force there\n", tool, plural.Count(len(f.Items), "item", "items"), term.Visible(f.Place), f.Others, f.Left)
 	}
 	for _, i := range f.Items {
 		text, _ := w.Scanner.Text(i.Text)

@@ -12,6 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/learn/ingest"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/reflect"
 	"github.com/reverie-memory/reverie/reflect/transcript"
@@ -45,7 +46,7 @@ func runIngest(ctx context.Context, env *Env, files []string, format transcript.
 	}
 	kept, ingestErr := w.ingest(ctx, files, format)
 	if len(kept) > 0 {
-		if _, err := w.ensure(ctx); err != nil {
+		if err := w.create(ctx); err != nil {
 			return errors.Join(err, ingestErr)
 		}
 	}
@@ -56,7 +57,7 @@ func runIngest(ctx context.Context, env *Env, files []string, format transcript.
 			}
 			continue
 		}
-		env.Print("%s\t%s\t%s\n", k.Name(), k.Change, term.Count(k.Events, "event", "events"))
+		env.Print("%s\t%s\t%s\n", k.Name(), k.Change, plural.Count(k.Events, "event", "events"))
 	}
 	if len(kept) > 0 && w.Asker() != "" {
 		env.Say("read in a shell of %s: its results wait for a person; next: reverie learn", w.Asker())
@@ -171,12 +172,12 @@ func tellIngested(w *workspace, n ingest.Note) {
 type ingested struct{ sessions, events, secrets, bad int }
 
 func (n ingested) String() string {
-	line := term.Count(n.sessions, "session", "sessions") + ", " + term.Count(n.events, "event", "events")
+	line := plural.Count(n.sessions, "session", "sessions") + ", " + plural.Count(n.events, "event", "events")
 	if n.secrets > 0 {
-		line += fmt.Sprintf(", %s redacted", term.Count(n.secrets, "secret", "secrets"))
+		line += fmt.Sprintf(", %s redacted", plural.Count(n.secrets, "secret", "secrets"))
 	}
 	if n.bad > 0 {
-		line += fmt.Sprintf(", %s skipped", term.Count(n.bad, "bad line", "bad lines"))
+		line += fmt.Sprintf(", %s skipped", plural.Count(n.bad, "bad line", "bad lines"))
 	}
 	return line
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/kv"
 	"github.com/reverie-memory/reverie/internal/period"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -83,7 +84,7 @@ func runKVSet(ctx context.Context, env *Env, key, value, ttl string) error {
 		return err
 	}
 	if e.Redacted > 0 {
-		env.Warn("%s redacted; 'reverie kv get %s' shows what was kept", term.Count(e.Redacted, "secret was", "secrets were"), e.Key)
+		env.Warn("%s redacted; 'reverie kv get %s' shows what was kept", plural.Count(e.Redacted, "secret was", "secrets were"), e.Key)
 	}
 	if env.JSON {
 		return env.Object(e)

@@ -9,6 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/learn"
 	"github.com/reverie-memory/reverie/internal/learn/ingest"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/reflect"
@@ -93,7 +94,7 @@ func runLearn(ctx context.Context, env *Env, files []string, format transcript.F
 	for _, k := range kept {
 		names = append(names, k.Name())
 	}
-	if _, err := w.ensure(ctx); err != nil {
+	if err := w.create(ctx); err != nil {
 		return err
 	}
 
@@ -145,7 +146,7 @@ func runBackfill(ctx context.Context, env *Env, o backfillOptions, model modelCh
 	}
 	l, res := w.learner(), &learn.Result{}
 	if len(b.New) > 0 {
-		if _, err := w.ensure(ctx); err != nil {
+		if err := w.create(ctx); err != nil {
 			return err
 		}
 	}
@@ -165,7 +166,7 @@ func runBackfill(ctx context.Context, env *Env, o backfillOptions, model modelCh
 	if err != nil {
 		return err
 	}
-	if _, err := w.ensure(ctx); err != nil {
+	if err := w.create(ctx); err != nil {
 		return err
 	}
 	if err := l.StudyAll(ctx, names, res); err != nil {
@@ -183,7 +184,7 @@ func runBackfill(ctx context.Context, env *Env, o backfillOptions, model modelCh
 			return err
 		}
 		if len(unread) > 0 {
-			env.Say("%s not read by the model yet: the background job does it; to do it now: reverie reflect --pending", term.Count(len(unread), "session is", "sessions are"))
+			env.Say("%s not read by the model yet: the background job does it; to do it now: reverie reflect --pending", plural.Count(len(unread), "session is", "sessions are"))
 		}
 	}
 	return w.answer(res, b.Sessions, b.Found)

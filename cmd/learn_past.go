@@ -11,6 +11,7 @@ import (
 
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/learn/ingest"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/reflect/transcript/past"
 )
@@ -57,7 +58,7 @@ func tellFound(w *workspace, found []ingest.Found) {
 			continue
 		}
 		total += f.Sessions
-		line := fmt.Sprintf("found    %s: %s, %d new", f.Agent, term.Count(f.Sessions, "session", "sessions"), f.New)
+		line := fmt.Sprintf("found    %s: %s, %d new", f.Agent, plural.Count(f.Sessions, "session", "sessions"), f.New)
 		if f.Size > 0 {
 			line += ", " + megabytes(f.Size)
 		}
@@ -93,7 +94,7 @@ const maxFresh = 15
 func tellFresh(w *workspace, fresh []past.Session) {
 	for i, s := range fresh {
 		if i == maxFresh {
-			w.env.Print("… and %s\n", term.Count(len(fresh)-i, "more session", "more sessions"))
+			w.env.Print("… and %s\n", plural.Count(len(fresh)-i, "more session", "more sessions"))
 			break
 		}
 		started := s.Started
@@ -111,7 +112,7 @@ func tellPast(w *workspace, p *ingest.Past) {
 	}
 	line := ingested{len(p.Sessions), p.Events, p.Secrets, p.BadLines}.String()
 	if p.Unread > 0 {
-		line += fmt.Sprintf(", %s without a transcript that can be read", term.Count(p.Unread, "session", "sessions"))
+		line += fmt.Sprintf(", %s without a transcript that can be read", plural.Count(p.Unread, "session", "sessions"))
 	}
 	w.env.Say("ingest   %s", line)
 }

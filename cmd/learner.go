@@ -11,6 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/learn"
 	"github.com/reverie-memory/reverie/internal/learn/dreams"
 	"github.com/reverie-memory/reverie/internal/learn/inbox"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
 )
@@ -83,17 +84,17 @@ func tellLearning(w *workspace, n inbox.Note) {
 	case inbox.Committed:
 		w.tellCommitted(string(n))
 	case inbox.AcceptedByPolicy:
-		env.Say("accept   %s by policy", term.Count(int(n), "statement", "statements"))
+		env.Say("accept   %s by policy", plural.Count(int(n), "statement", "statements"))
 	case inbox.LandFailed:
 		if env.Verbose {
 			env.Warn("branches: %v", n.Err)
 		}
 	case inbox.Landed:
-		env.Say("landed   %s of a side branch: now everywhere", term.Count(int(n), "statement", "statements"))
+		env.Say("landed   %s of a side branch: now everywhere", plural.Count(int(n), "statement", "statements"))
 	case inbox.Abandoned:
-		env.Say("branch   %s of a deleted or abandoned side branch: reverie review", term.Count(int(n), "statement", "statements"))
+		env.Say("branch   %s of a deleted or abandoned side branch: reverie review", plural.Count(int(n), "statement", "statements"))
 	case dreams.Dreamed:
-		env.Say("dream    %s: %s new, %d confirmed, %d set aside", term.Count(n.Reflections, "reflection", "reflections"), term.Count(n.Proposed, "operation", "operations"), n.BorneOut, len(n.Notes))
+		env.Say("dream    %s: %s new, %d confirmed, %d set aside", plural.Count(n.Reflections, "reflection", "reflections"), plural.Count(n.Proposed, "operation", "operations"), n.BorneOut, len(n.Notes))
 		tellStated(w, n.Written)
 	case dreams.Asked:
 		tellConsidered(w, n.Model, n.Considered)
@@ -118,7 +119,7 @@ func tellReadingNote(w *workspace, n inbox.Note) {
 			refused += some
 		}
 		r := n.Reflection
-		env.Say("reflect  %s/%s by %s: %s found, %d confirmed, %d refused", r.Client, r.Session, r.Model, term.Count(n.Found, "candidate", "candidates"), n.Confirmed, refused)
+		env.Say("reflect  %s/%s by %s: %s found, %d confirmed, %d refused", r.Client, r.Session, r.Model, plural.Count(n.Found, "candidate", "candidates"), n.Confirmed, refused)
 	case learn.Passed:
 		env.Warn("%v", n.Err)
 	case learn.Unusable:
@@ -132,7 +133,7 @@ func tellReadingNote(w *workspace, n inbox.Note) {
 	case learn.NotAsked:
 		env.Warn("the model is no longer asked: %v", n.Err)
 	case learn.NoRoom:
-		env.Say("reflect  %s: %s had no room in %s", n.Session, term.Count(n.Events, "event", "events"), term.Count(n.Parts, "question", "questions"))
+		env.Say("reflect  %s: %s had no room in %s", n.Session, plural.Count(n.Events, "event", "events"), plural.Count(n.Parts, "question", "questions"))
 	case learn.Spent:
 		env.Warn("%v; the rest waits for tomorrow", n.Err)
 	}
@@ -143,10 +144,10 @@ func tellConsidered(w *workspace, model string, got dream.Considered) {
 	for _, n := range got.Refused {
 		refused += n
 	}
-	w.env.Say("dream    %s: %s about %s: %s for a person, %d refused, %d set aside", model, term.Count(got.Asked, "question", "questions"),
-		term.Count(len(got.Read), "reflection", "reflections"), waits(len(got.Operations)), refused, len(got.Notes))
+	w.env.Say("dream    %s: %s about %s: %s for a person, %d refused, %d set aside", model, plural.Count(got.Asked, "question", "questions"),
+		plural.Count(len(got.Read), "reflection", "reflections"), waits(len(got.Operations)), refused, len(got.Notes))
 	if got.Left > 0 {
-		w.env.Say("%s for the next dream", term.Count(got.Left, "candidate is left", "candidates are left"))
+		w.env.Say("%s for the next dream", plural.Count(got.Left, "candidate is left", "candidates are left"))
 	}
 	tellRefused(w, got.Refused)
 }
@@ -163,13 +164,13 @@ func tellRefused(w *workspace, refused map[string]int) {
 
 func tellStudied(w *workspace, all learn.Studied) {
 	if len(all) > maxReflected {
-		sum := learn.Tally{Session: term.Count(len(all), "session", "sessions")}
+		sum := learn.Tally{Session: plural.Count(len(all), "session", "sessions")}
 		for _, r := range all {
 			sum.Found, sum.Refused = sum.Found+r.Found, sum.Refused+r.Refused
 		}
 		all = learn.Studied{sum}
 	}
 	for _, r := range all {
-		w.env.Say("reflect  %s: %s found, %d refused at the gate", r.Session, term.Count(r.Found, "candidate", "candidates"), r.Refused)
+		w.env.Say("reflect  %s: %s found, %d refused at the gate", r.Session, plural.Count(r.Found, "candidate", "candidates"), r.Refused)
 	}
 }

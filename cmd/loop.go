@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/worktree"
 	"github.com/reverie-memory/reverie/worktree/loop"
@@ -63,7 +64,7 @@ func (w *workspace) tellLoopNote(n plan.Note) {
 	case loop.Stepped:
 		env.Say("%s", worktree.Subject(n.Before, n.After, n.Event))
 	case plan.Doubtful:
-		env.Say("%s about the plan; see them: reverie loop lint %s", term.Count(n.N, "warning", "warnings"), n.Plan)
+		env.Say("%s about the plan; see them: reverie loop lint %s", plural.Count(n.N, "warning", "warnings"), n.Plan)
 	case loop.NoSubmodules:
 		env.Warn("%s", n.Text)
 	case loop.Lacks:
@@ -127,7 +128,7 @@ func tellLoopEnd(ctx context.Context, w *workspace, s worktree.State) error {
 		if !w.env.JSON {
 			w.env.Print("%s\n", branch)
 		}
-		w.env.Say("loop %s is done after %s; to see the change: git diff %.12s...%s", s.Name, term.Count(s.Iteration, "iteration", "iterations"), s.Base, branch)
+		w.env.Say("loop %s is done after %s; to see the change: git diff %.12s...%s", s.Name, plural.Count(s.Iteration, "iteration", "iterations"), s.Base, branch)
 		if s.InPlace == "" {
 			w.env.Say("to take it: git merge %s; then: reverie loop remove %s, git branch -d %s", branch, s.Name, branch)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/reverie-memory/reverie/cmd/check"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/finding"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/worktree"
 	"github.com/reverie-memory/reverie/worktree/loop/plan"
@@ -62,14 +63,14 @@ func runLoopLint(ctx context.Context, w *workspace, o loopLintOptions) error {
 	if err := tellFindings(env, check.Rules.Sort(found), checkDiffOptions{}); err != nil {
 		return err
 	}
-	warnings := term.Count(len(got.Doubtful), "warning", "warnings")
+	warnings := plural.Count(len(got.Doubtful), "warning", "warnings")
 	switch {
 	case len(found) == 0 && o.run:
 		env.Say("nothing found in %s", o.file)
 	case len(found) == 0:
-		env.Say("nothing found in %s: %s", o.file, term.Count(len(got.Plan.Verify), "command", "commands"))
+		env.Say("nothing found in %s: %s", o.file, plural.Count(len(got.Plan.Verify), "command", "commands"))
 	case len(got.Wrong) > 0, o.strict:
-		env.Warn("%s and %s in %s", term.Count(len(got.Wrong), "error", "errors"), warnings, o.file)
+		env.Warn("%s and %s in %s", plural.Count(len(got.Wrong), "error", "errors"), warnings, o.file)
 		return exit.Silent
 	default:
 		env.Say("%s in %s", warnings, o.file)
@@ -88,7 +89,7 @@ func wordRan(ran []verify.Ran) string {
 			failed = append(failed, fmt.Sprintf("%s (%d)", c.Line, *c.Exit))
 		}
 	}
-	said := fmt.Sprintf("ran %s on the commit to begin from: %d failed", term.Count(len(ran), "command", "commands"), len(failed))
+	said := fmt.Sprintf("ran %s on the commit to begin from: %d failed", plural.Count(len(ran), "command", "commands"), len(failed))
 	if len(failed) > 0 {
 		said += ": " + term.OneLine(strings.Join(failed, ", "), 300)
 	}

@@ -102,7 +102,7 @@ func tellSpoilt(w *workspace, bad []status.Spoilt) error {
 		}
 	}
 	name := term.Visible(bad[0].Name)
-	return exit.New(exit.Failed, fmt.Errorf("%s cannot be read", term.Count(len(bad), "loop", "loops")),
+	return exit.New(exit.Failed, fmt.Errorf("%s cannot be read", plural.Count(len(bad), "loop", "loops")),
 		"to remove a record: git update-ref -d "+worktree.Refs+name+"; then the rest of it: reverie loop remove "+name)
 }
 
@@ -117,7 +117,7 @@ func loopCells(j status.Status) []string {
 	}
 	cells := []string{term.Visible(j.Name), term.Visible(phase), "iteration " + iterationOf(j)}
 	if j.Findings.Open > 0 {
-		cells = append(cells, term.Count(j.Findings.Open, "finding open", "findings open"))
+		cells = append(cells, plural.Count(j.Findings.Open, "finding open", "findings open"))
 	}
 	switch {
 	case j.Foreign:
@@ -163,7 +163,7 @@ func tellLoop(ctx context.Context, w *workspace, j status.Status, between func()
 	for _, f := range j.Runs {
 		row("look at", term.Visible(f.File+"  "+term.OneLine(f.Why, 200)+"  "+f.Finding))
 	}
-	row("errors", fmt.Sprintf("%d of %d, %s of %d", j.Errors, j.Settings.MaxErrors, term.Count(j.Stalls, "stall", "stalls"), j.Settings.MaxStalls))
+	row("errors", fmt.Sprintf("%d of %d, %s of %d", j.Errors, j.Settings.MaxErrors, plural.Count(j.Stalls, "stall", "stalls"), j.Settings.MaxStalls))
 	if j.Foreign {
 		row("process", "none: "+worktree.ErrForeign.Error()+"; to remove its record: reverie loop remove "+j.Name)
 	} else if j.Holder == nil && !j.Phase.Over() {
@@ -274,7 +274,7 @@ func tellNewLines(w *workspace, seen, now *worktree.Live) {
 	fresh := now.Lines - seen.Lines
 	lines := slices.Collect(strings.Lines(now.Text))
 	if gone := fresh - len(lines); gone > 0 {
-		w.env.Print("  [… %s …]\n", term.Count(gone, "line", "lines"))
+		w.env.Print("  [… %s …]\n", plural.Count(gone, "line", "lines"))
 	}
 	for _, line := range lines[max(0, len(lines)-fresh):] {
 		w.env.Print("  %s\n", strings.TrimRight(visibleLines(line), " \n"))

@@ -10,6 +10,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/share"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -73,7 +74,7 @@ func tellMerged(w *workspace, m share.Merged) {
 		w.env.Warn("both sides changed %s; one text was kept, and the other is in history: reverie log", path)
 	}
 	if len(m.Contested) > 0 {
-		w.env.Print("%s: both sides changed the text, and both texts were kept; next: reverie conflicts\n", term.Count(len(m.Contested), "memory is contested", "memories are contested"))
+		w.env.Print("%s: both sides changed the text, and both texts were kept; next: reverie conflicts\n", plural.Count(len(m.Contested), "memory is contested", "memories are contested"))
 	}
 }
 

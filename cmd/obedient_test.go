@@ -166,7 +166,7 @@ func TestObedientModelChangesNothingAlone(t *testing.T) {
 func checkModelRecords(t *testing.T, w *workspace) {
 	one := func(s string) string { return strings.Join(strings.Fields(s), " ") }
 	found, waiting := 0, 0
-	err := w.view(context.Background(), func(v *record.View) error {
+	err := w.View(context.Background(), func(v *record.View) error {
 		all, err := v.Reflections()
 		if err != nil {
 			return err
@@ -199,7 +199,7 @@ func checkModelRecords(t *testing.T, w *workspace) {
 				}
 			}
 		}
-		ops, err := w.pending(v)
+		ops, err := v.Operations()
 		for _, o := range ops {
 			if o.How != record.Model {
 				continue

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 
-	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/clone"
-	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/reader"
 )
@@ -62,22 +60,6 @@ func (w *workspace) tellNote(n reader.Note) {
 			w.env.Warn("%v", n.Err)
 		}
 	}
-}
-
-// pending reads the inbox.
-func (w *workspace) pending(v *record.View) ([]record.Operation, error) {
-	ops, err := v.Operations()
-	return ops, w.Tolerate(err)
-}
-
-// view is View, for what has not moved out of cmd yet.
-func (w *workspace) view(ctx context.Context, fn func(*record.View) error) error {
-	return w.View(ctx, fn)
-}
-
-// update is Update, for code that has not moved out of cmd yet.
-func (w *workspace) update(ctx context.Context, fn func(*record.Tx, config.Config) error) error {
-	return w.Update(ctx, func(tx *record.Tx, t clone.Team) error { return fn(tx, t.Config) })
 }
 
 // tellCommitted prints git's notes on commits, each once.

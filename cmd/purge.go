@@ -14,6 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/share"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/upkeep"
 	"github.com/urfave/cli/v2"
@@ -237,18 +238,18 @@ func showPurge(w *workspace, d purgeJSON) {
 		w.env.Lay(13, term.Span("", term.Pad(name, 12)+" "+term.Visible(fmt.Sprintf(format, args...))))
 	}
 	for _, m := range d.Memories {
-		line("memory", "%s, %s", m.ID, term.Count(m.Versions, "version", "versions"))
+		line("memory", "%s, %s", m.ID, plural.Count(m.Versions, "version", "versions"))
 	}
 	for _, top := range slices.Sorted(maps.Keys(d.Files)) {
 		if top != record.MemoryDir {
-			line(top, "%s", term.Count(d.Files[top], "file", "files"))
+			line(top, "%s", plural.Count(d.Files[top], "file", "files"))
 		}
 	}
 	if d.Messages > 0 {
-		line("messages", "%s", term.Count(d.Messages, "message of a commit quotes it", "messages of commits quote it"))
+		line("messages", "%s", plural.Count(d.Messages, "message of a commit quotes it", "messages of commits quote it"))
 	}
 	if d.Commits > 0 {
-		line("history", "%s new ids", term.Count(d.Commits, "commit gets", "commits get"))
+		line("history", "%s new ids", plural.Count(d.Commits, "commit gets", "commits get"))
 	}
 	for _, r := range d.Refs {
 		line("ref", "%s", r)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/internal/clone"
-	"github.com/reverie-memory/reverie/internal/term"
+	"github.com/reverie-memory/reverie/internal/plural"
 )
 
 // leftover is a place that is not ours, or not ours alone, in words.
@@ -48,7 +48,7 @@ func (w *workspace) leftover(l purge.Left) leftover {
 	case purge.InUnknown:
 		return leftover{"an index, stash or reflog of yours reaches the old history; git does not name it", ""}
 	case purge.InPacks:
-		return leftover{"packs of this repository: " + term.Count(l.Count, "old object", "old objects") + " that nothing reaches", later}
+		return leftover{"packs of this repository: " + plural.Count(l.Count, "old object", "old objects") + " that nothing reaches", later}
 	case purge.InReached:
 		return leftover{"the objects those reach; when those are gone", later}
 	case purge.WhileGitWorks:
@@ -60,7 +60,7 @@ func (w *workspace) leftover(l purge.Left) leftover {
 	case purge.InRefName:
 		return leftover{"the name of " + l.Name + ": give its commit another name, then delete this one", "git update-ref -d " + shellWord(l.Name)}
 	case purge.InPeople:
-		return leftover{"author or committer of " + term.Count(l.Count, "commit", "commits") + ": people and dates are kept", ""}
+		return leftover{"author or committer of " + plural.Count(l.Count, "commit", "commits") + ": people and dates are kept", ""}
 	case purge.InAgents:
 		return leftover{l.Name + " of this work tree", "reverie render agents-md; where it was committed, it is in the code's own history"}
 	case purge.InRemote:

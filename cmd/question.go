@@ -141,7 +141,7 @@ func importAnswer(ctx context.Context, w *workspace, name string, o reflectOptio
 		return fmt.Errorf("reflect: %s: %w", o.from, err)
 	}
 	if !o.dryRun {
-		if _, err := w.ensure(ctx); err != nil {
+		if err := w.create(ctx); err != nil {
 			return err
 		}
 		if err := w.learner().KeepReading(ctx, got, purges); err != nil {

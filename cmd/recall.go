@@ -9,6 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/cmd/help"
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
@@ -114,7 +115,7 @@ func tellAnswer(w *workspace, a reader.Answer, explain bool) error {
 			note = strings.TrimPrefix(note+", "+why, ", ")
 		}
 		if n := len(h.Same); n > 0 {
-			note = strings.TrimPrefix(note+", "+term.Count(n, "other says", "others say")+" the same", ", ")
+			note = strings.TrimPrefix(note+", "+plural.Count(n, "other says", "others say")+" the same", ", ")
 		}
 		line := hitOf(mark(h.Memory, h.Caveats), term.Dim, h.Memory, note)
 		for _, t := range h.Words {

@@ -10,6 +10,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/learn"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/reflect"
@@ -106,7 +107,7 @@ func runReflect(ctx context.Context, env *Env, names []string, o reflectOptions)
 		return err
 	}
 	if left > 0 {
-		env.Say("%s left: reverie reflect --pending", term.Count(left, "session is", "sessions are"))
+		env.Say("%s left: reverie reflect --pending", plural.Count(left, "session is", "sessions are"))
 	}
 	if m != nil && len(toRead) > 0 {
 		if err := r.read(ctx, m, set, toRead); err != nil {
@@ -133,9 +134,9 @@ func tellNothingPending(w *workspace, m *prompts.Model, unread int) {
 	given := learn.GivenUp(w.State, m)
 	switch {
 	case m == nil && unread > 0 && w.Settings.Config.Model.Name != config.Off:
-		w.env.Say("every kept session has its reflection; %s still to be read by the model", term.Count(unread, "is", "are"))
+		w.env.Say("every kept session has its reflection; %s still to be read by the model", plural.Count(unread, "is", "are"))
 	case given > 0:
-		w.env.Say("every kept session has its reflection; the model gave no usable answer for %s; to ask another: reverie reflect SESSION --model NAME", term.Count(given, "session", "sessions"))
+		w.env.Say("every kept session has its reflection; the model gave no usable answer for %s; to ask another: reverie reflect SESSION --model NAME", plural.Count(given, "session", "sessions"))
 	default:
 		w.env.Say("every kept session has its reflection")
 	}
@@ -197,9 +198,9 @@ func (r *reflecting) read(ctx context.Context, m *prompts.Model, set prompts.Set
 	case err != nil:
 		return err
 	case !r.o.pending && all.Read < len(names):
-		return exit.New(exit.Failed, fmt.Errorf("%s gave nothing about %s", m.Name, term.Count(len(names)-all.Read, "session", "sessions")), "the detectors' candidates are kept")
+		return exit.New(exit.Failed, fmt.Errorf("%s gave nothing about %s", m.Name, plural.Count(len(names)-all.Read, "session", "sessions")), "the detectors' candidates are kept")
 	case all.Left+r.unread > 0:
-		r.env.Say("%s left to read: reverie reflect --pending", term.Count(all.Left+r.unread, "session", "sessions"))
+		r.env.Say("%s left to read: reverie reflect --pending", plural.Count(all.Left+r.unread, "session", "sessions"))
 	}
 	return nil
 }

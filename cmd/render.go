@@ -60,7 +60,7 @@ func runRender(ctx context.Context, env *Env, o renderOptions) error {
 		return err
 	}
 	if o.view == "memory-md" {
-		return w.view(ctx, func(v *record.View) error {
+		return w.View(ctx, func(v *record.View) error {
 			w.tellBad(v)
 			given, _, err := brief.Shared(ctx, w.Reader, v, env.Now())
 			if err != nil {
@@ -108,7 +108,7 @@ func runRender(ctx context.Context, env *Env, o renderOptions) error {
 	if o.check {
 		return checkBlock(ctx, w, file, b, string(old))
 	}
-	return w.view(ctx, func(v *record.View) error {
+	return w.View(ctx, func(v *record.View) error {
 		w.tellBad(v)
 		now := env.Now().UTC().Truncate(time.Second) // as precise as the block tells it
 		given, kept, err := brief.Shared(ctx, w.Reader, v, now)
@@ -172,7 +172,7 @@ type renderCheckJSON struct {
 // checkBlock tells whether the block is what was rendered into it.
 func checkBlock(ctx context.Context, w *workspace, file string, b block.Block, text string) error {
 	var wrong string
-	err := w.view(ctx, func(now *record.View) (err error) {
+	err := w.View(ctx, func(now *record.View) (err error) {
 		fault, err := brief.FaultOf(ctx, w.Reader, now, b, text)
 		wrong = blockFault(w, fault, b)
 		return err

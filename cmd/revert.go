@@ -33,7 +33,7 @@ func runRevert(ctx context.Context, env *Env, commit string) error {
 	if err := w.WantPerson("revert"); err != nil {
 		return err
 	}
-	if err := w.view(ctx, func(*record.View) error { return nil }); err != nil {
+	if err := w.View(ctx, func(*record.View) error { return nil }); err != nil {
 		return err // a store of a newer format, or none
 	}
 	res, err := w.Memory.Revert(ctx, commit, revertible)

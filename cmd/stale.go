@@ -5,6 +5,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
@@ -72,15 +73,15 @@ func runStale(ctx context.Context, env *Env, o staleOptions) error {
 		return nil
 	})
 	if unknown > 0 && err == nil {
-		env.Say("%s whose history is missing in this clone", term.Count(unknown, "memory is anchored to code", "memories are anchored to code"))
+		env.Say("%s whose history is missing in this clone", plural.Count(unknown, "memory is anchored to code", "memories are anchored to code"))
 	}
 	switch {
 	case err != nil:
 		return err
 	case found > 0:
-		env.Say("%s of %d anchored to code; if one still holds: reverie edit --anchor ID; if not: reverie forget ID --reason WHY", term.Count(found, "memory is stale", "memories are stale"), looked)
+		env.Say("%s of %d anchored to code; if one still holds: reverie edit --anchor ID; if not: reverie forget ID --reason WHY", plural.Count(found, "memory is stale", "memories are stale"), looked)
 	default:
-		env.Say("nothing is stale: %s to code", term.Count(looked, "memory is anchored", "memories are anchored"))
+		env.Say("nothing is stale: %s to code", plural.Count(looked, "memory is anchored", "memories are anchored"))
 	}
 	if found > 0 && o.check {
 		return exit.Silent

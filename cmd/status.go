@@ -12,9 +12,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/job"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/status"
-	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
@@ -58,26 +58,26 @@ func tellStatus(w *workspace, s status.Status, held []reader.Held) {
 	var kinds []string
 	for _, k := range record.Kinds {
 		if n := s.Memories[string(k)]; n > 0 {
-			kinds = append(kinds, term.Count(n, string(k), string(k)+"s"))
+			kinds = append(kinds, plural.Count(n, string(k), string(k)+"s"))
 		}
 	}
-	known := term.Count(s.Known(), "memory", "memories")
+	known := plural.Count(s.Known(), "memory", "memories")
 	if len(kinds) > 0 {
 		known += ": " + strings.Join(kinds, ", ")
 	}
 	row("known", known)
 	if s.Private > 0 {
-		row("private", term.Count(s.Private, "memory", "memories")+" of these only in this clone")
+		row("private", plural.Count(s.Private, "memory", "memories")+" of these only in this clone")
 	}
 	if s.Contested > 0 {
-		row("contested", term.Count(s.Contested, "memory", "memories")+"; next: reverie conflicts")
+		row("contested", plural.Count(s.Contested, "memory", "memories")+"; next: reverie conflicts")
 	}
 	if s.Stale > 0 {
-		row("stale", term.Count(s.Stale, "memory", "memories")+" whose code is gone here; next: reverie stale")
+		row("stale", plural.Count(s.Stale, "memory", "memories")+" whose code is gone here; next: reverie stale")
 	}
 	older := slices.DeleteFunc(slices.Clone(held), func(h reader.Held) bool { return h.Given == nil })
 	held = slices.DeleteFunc(held, func(h reader.Held) bool { return h.Given != nil })
-	switch all := term.Count(s.Withheld, "memory", "memories") + " not given to agents here"; {
+	switch all := plural.Count(s.Withheld, "memory", "memories") + " not given to agents here"; {
 	case s.Withheld == 0:
 	case len(held) == 0:
 		row("withheld", all+"; 'reverie list' says why")
@@ -87,32 +87,32 @@ func tellStatus(w *workspace, s status.Status, held []reader.Held) {
 		row("withheld", fmt.Sprintf("%s, %d of them by %s; 'reverie list' says why; next: reverie trust", all, len(held), heldWhose(held)))
 	}
 	if s.Older > 0 {
-		row("older", fmt.Sprintf("%s changed by %s: agents are given the version before; next: reverie trust", term.Count(s.Older, "memory", "memories"), heldWhose(older)))
+		row("older", fmt.Sprintf("%s changed by %s: agents are given the version before; next: reverie trust", plural.Count(s.Older, "memory", "memories"), heldWhose(older)))
 	}
 	if why := whySettings(w); why != "" && !w.Shields() {
 		row("settings", why+"; next: reverie trust approve "+trust.SettingsPath)
 	}
 	if s.Retired > 0 {
-		row("retired", term.Count(s.Retired, "memory", "memories"))
+		row("retired", plural.Count(s.Retired, "memory", "memories"))
 	}
 	if s.Unreadable > 0 {
-		row("damaged", term.Count(s.Unreadable, "file", "files")+"; next: reverie check")
+		row("damaged", plural.Count(s.Unreadable, "file", "files")+"; next: reverie check")
 	}
-	waiting := term.Count(s.Waiting, "operation", "operations")
+	waiting := plural.Count(s.Waiting, "operation", "operations")
 	if s.Waiting > 0 {
 		waiting += "; next: reverie review"
 	}
 	row("waiting", waiting)
-	sessions := term.Count(s.Sessions, "session", "sessions") + " kept"
+	sessions := plural.Count(s.Sessions, "session", "sessions") + " kept"
 	if s.Pending > 0 {
-		sessions += ", " + term.Count(s.Pending, "without a reflection", "without a reflection") + "; next: reverie learn"
+		sessions += ", " + plural.Count(s.Pending, "without a reflection", "without a reflection") + "; next: reverie learn"
 	}
 	row("sessions", sessions)
 	if s.Values > 0 {
-		row("kv", term.Count(s.Values, "value", "values")+" noted for the next session; next: reverie kv list")
+		row("kv", plural.Count(s.Values, "value", "values")+" noted for the next session; next: reverie kv list")
 	}
 	if s.Unread > 0 {
-		row("model", term.Count(s.Unread, "session", "sessions")+" still to be read; next: reverie reflect --pending")
+		row("model", plural.Count(s.Unread, "session", "sessions")+" still to be read; next: reverie reflect --pending")
 	}
 	if w.Settings.Config.Model.Name != config.Off {
 		if spent := w.Budget().Spent(); spent != nil {
@@ -120,7 +120,7 @@ func tellStatus(w *workspace, s status.Status, held []reader.Held) {
 		}
 	}
 	if s.Spooled > 0 {
-		row("spool", term.Count(s.Spooled, "session", "sessions")+" with events that wait for the worker")
+		row("spool", plural.Count(s.Spooled, "session", "sessions")+" with events that wait for the worker")
 	}
 	for _, at := range []struct {
 		name string
@@ -161,11 +161,11 @@ func runOverview(ctx context.Context, env *Env) error {
 	if env.JSON {
 		return env.Object(overviewJSON{s, next})
 	}
-	parts := []string{term.Count(s.Known(), "memory", "memories") + " on " + s.Branch}
+	parts := []string{plural.Count(s.Known(), "memory", "memories") + " on " + s.Branch}
 	if s.Waiting > 0 {
-		parts = append(parts, term.Count(s.Waiting, "operation waits", "operations wait")+" for review")
+		parts = append(parts, plural.Count(s.Waiting, "operation waits", "operations wait")+" for review")
 	}
-	parts = append(parts, term.Count(s.Sessions, "session", "sessions")+" kept")
+	parts = append(parts, plural.Count(s.Sessions, "session", "sessions")+" kept")
 	env.Print("%s\nnext: %s\nhelp: reverie help\n", strings.Join(parts, ", "), next)
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/share"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/upkeep"
 	"github.com/urfave/cli/v2"
@@ -118,12 +119,12 @@ func (t syncTeller) note(n share.Note) {
 	case share.NoJournal:
 		say("neither %s nor this clone has a journal", n.Remote)
 	case share.Restoring:
-		say("restore  %s of %s that %s has lost; its old tip is kept as %s", term.Count(n.Commits, "commit", "commits"), n.Ref, n.Remote, n.Backup)
+		say("restore  %s of %s that %s has lost; its old tip is kept as %s", plural.Count(n.Commits, "commit", "commits"), n.Ref, n.Remote, n.Backup)
 	case share.ReviewOnly:
 		say("%s takes no pushes of %s (%s): proposing the changes instead", n.Remote, n.Branch, n.Reason)
 	case share.UndecidedHere:
 		if n.N > 0 {
-			say("nothing is proposed while %s undecided here; next: reverie conflicts", term.Count(n.N, "memory is", "memories are"))
+			say("nothing is proposed while %s undecided here; next: reverie conflicts", plural.Count(n.N, "memory is", "memories are"))
 		}
 	case share.ProposalGone:
 		say("%s is gone from %s: a new proposal replaces it", n.Branch, n.Remote)
@@ -164,9 +165,9 @@ func (t syncTeller) purged(n share.Purged) {
 	for _, n := range n.Found.Files {
 		files += n
 	}
-	say("%s was purged (%s); following it erases here for good:", n.Remote, term.Count(n.Records, "record", "records"))
-	say("%s, %s in %s, %s", term.Count(len(n.Found.Memories), "memory", "memories"), term.Count(files, "file", "files"),
-		term.Count(len(n.Found.Refs), "ref", "refs"), term.Count(len(n.Found.Sessions), "session", "sessions"))
+	say("%s was purged (%s); following it erases here for good:", n.Remote, plural.Count(n.Records, "record", "records"))
+	say("%s, %s in %s, %s", plural.Count(len(n.Found.Memories), "memory", "memories"), plural.Count(files, "file", "files"),
+		plural.Count(len(n.Found.Refs), "ref", "refs"), plural.Count(len(n.Found.Sessions), "session", "sessions"))
 	for _, m := range n.Gone[:min(maxGone, len(n.Gone))] {
 		say("  - %s %s", m.ID[:8], term.Visible(m.Text))
 	}
@@ -187,7 +188,7 @@ func (t syncTeller) followed(n share.PurgeFollowed) {
 		for i, m := range n.Found.Memories {
 			ids[i] = m.ID
 		}
-		t.w.env.Say("gone, as from %s: %s: %s", n.Remote, term.Count(len(ids), "memory", "memories"), strings.Join(ids, " "))
+		t.w.env.Say("gone, as from %s: %s: %s", n.Remote, plural.Count(len(ids), "memory", "memories"), strings.Join(ids, " "))
 	}
 }
 
@@ -208,7 +209,7 @@ func (t syncTeller) result(r *share.Result, failed error) error {
 		line(t.w, "!", term.Red, m, "contested")
 	}
 	if n := len(r.Undecided); n > 0 {
-		env.Say("%s: both sides changed them; next: reverie conflicts", term.Count(n, "memory is contested", "memories are contested"))
+		env.Say("%s: both sides changed them; next: reverie conflicts", plural.Count(n, "memory is contested", "memories are contested"))
 	}
 	return nil
 }
@@ -218,7 +219,7 @@ func (t syncTeller) lane(r *share.Result, prefix string, l share.LaneResult, fai
 	row := func(name, format string, args ...any) { tellRow(env, prefix+name, format, args...) }
 	if r.DryRun {
 		if failed == nil {
-			row("fetched", "%s not here yet", term.Count(l.Fetched, "commit", "commits"))
+			row("fetched", "%s not here yet", plural.Count(l.Fetched, "commit", "commits"))
 			if l.Publishes != "" {
 				row("would push", "%s to %s", l.Publishes, r.Remote)
 			}
@@ -226,7 +227,7 @@ func (t syncTeller) lane(r *share.Result, prefix string, l share.LaneResult, fai
 		return
 	}
 	if l.Fetched > 0 {
-		row("fetched", "%s from %s", term.Count(l.Fetched, "commit", "commits"), r.Remote)
+		row("fetched", "%s from %s", plural.Count(l.Fetched, "commit", "commits"), r.Remote)
 	}
 	if l.Way != "" && l.Way != string(gitstore.Nothing) {
 		row("merged", "%s%s", tallyWords(l.Tally), wayWords(l.Way))
@@ -237,7 +238,7 @@ func (t syncTeller) lane(r *share.Result, prefix string, l share.LaneResult, fai
 	}
 	switch {
 	case l.Pushed > 0:
-		row("pushed", "%s to %s", term.Count(l.Pushed, "commit", "commits"), r.Remote)
+		row("pushed", "%s to %s", plural.Count(l.Pushed, "commit", "commits"), r.Remote)
 	case failed == nil && l.Fetched == 0 && l.Way == string(gitstore.Nothing) && len(r.Proposals) == 0:
 		env.Say("%salready together with %s", prefix, r.Remote)
 	}
@@ -263,7 +264,7 @@ func (t syncTeller) proposal(r *share.Result, p share.ProposalResult) {
 	env := t.w.env
 	what := "the branch's changes"
 	if n := len(p.Operations); n > 0 {
-		what = term.Count(n, "operation", "operations")
+		what = plural.Count(n, "operation", "operations")
 	}
 	switch p.State {
 	case "would propose":

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/reader"
-	"github.com/reverie-memory/reverie/internal/term"
 )
 
 // tellShielded says how much an agent is not shown.
@@ -54,7 +54,7 @@ func (w *workspace) tellBad(v *record.View) {
 // nothing of it.
 func (w *workspace) tellPassedOver(why []string) {
 	if len(why) > 0 && w.Shields() {
-		w.env.Warn("%s cannot be read and passed over; a person sees why with 'reverie check'", term.Count(len(why), "file", "files"))
+		w.env.Warn("%s cannot be read and passed over; a person sees why with 'reverie check'", plural.Count(len(why), "file", "files"))
 		return
 	}
 	for _, one := range why {
@@ -69,9 +69,4 @@ func (w *workspace) tellLost(ctx context.Context) {
 	}
 }
 
-func waits(n int) string {
-	if n == 1 {
-		return "1 operation waits"
-	}
-	return term.Count(n, "operation", "operations") + " wait"
-}
+func waits(n int) string { return plural.Count(n, "operation waits", "operations wait") }

@@ -14,6 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
@@ -79,7 +80,7 @@ func runTrust(ctx context.Context, env *Env, signatures bool) error {
 	}
 	var people []trust.Person
 	var held []reader.Held
-	err = w.view(ctx, func(v *record.View) error {
+	err = w.View(ctx, func(v *record.View) error {
 		c, err := w.Restrict(ctx, v)
 		if err != nil {
 			return err
@@ -151,7 +152,7 @@ func askWhom(w *workspace, people []trust.Person) (added []string) {
 	}
 	for _, p := range people {
 		if n := len(p.Withheld); n > 0 && !p.Trusted && askable(p.Author) && !slices.Contains(added, p.Author) &&
-			w.env.Ask(fmt.Sprintf("Trust %s (%s)?", p.Author, term.Count(n, "memory", "memories")), "n") {
+			w.env.Ask(fmt.Sprintf("Trust %s (%s)?", p.Author, plural.Count(n, "memory", "memories")), "n") {
 			added = append(added, p.Author)
 		}
 	}
@@ -178,7 +179,7 @@ func tellPerson(w *workspace, p trust.Person, c config.Trust) {
 	if p.Key != "" {
 		who += " signed by " + term.Visible(strings.TrimSpace(p.Name+" "+p.Key))
 	}
-	known := term.Count(p.Memories, "memory", "memories")
+	known := plural.Count(p.Memories, "memory", "memories")
 	if n := len(p.Withheld); n > 0 {
 		known += fmt.Sprintf(", %d withheld", n)
 	}
@@ -207,7 +208,7 @@ func heldLine(held []reader.Held) string {
 	if len(held) == 1 {
 		verb = "is"
 	}
-	line := fmt.Sprintf("%s by %s %s withheld from agents", term.Count(len(held), "memory", "memories"), heldWhose(held), verb)
+	line := fmt.Sprintf("%s by %s %s withheld from agents", plural.Count(len(held), "memory", "memories"), heldWhose(held), verb)
 	switch older := reader.Older(held); {
 	case older > 0 && older == len(held):
 		line += ", which are given the version before"
@@ -227,12 +228,12 @@ func heldWhose(held []reader.Held) string {
 			}
 		}
 	}
-	return term.Count(len(whose), "person", "people") + " you do not trust yet"
+	return plural.Count(len(whose), "person", "people") + " you do not trust yet"
 }
 
 // tellForeign says what of the newest state is withheld; init and sync end with it.
 func tellForeign(ctx context.Context, w *workspace) error {
-	return w.view(ctx, func(v *record.View) error {
+	return w.View(ctx, func(v *record.View) error {
 		held, err := w.Held(ctx, v)
 		if err == nil {
 			tellWithheld(w, held)
@@ -243,7 +244,7 @@ func tellForeign(ctx context.Context, w *workspace) error {
 
 // nameForeign lists what is withheld; review ends with it.
 func nameForeign(ctx context.Context, w *workspace) error {
-	return w.view(ctx, func(v *record.View) error {
+	return w.View(ctx, func(v *record.View) error {
 		held, err := w.Held(ctx, v)
 		if w.Shields() {
 			w.tellHidden(len(held))
@@ -271,7 +272,7 @@ func runApprove(ctx context.Context, env *Env, ids []string, all bool) error {
 		return err
 	}
 	defer unlock()
-	return w.view(ctx, func(v *record.View) error {
+	return w.View(ctx, func(v *record.View) error {
 		var approved []string
 		if named := slices.Index(ids, trust.SettingsPath); named >= 0 || all {
 			if named >= 0 {
@@ -320,7 +321,7 @@ func runKeep(ctx context.Context, env *Env, ids []string) error {
 		return err
 	}
 	var done []trust.Pending
-	err = w.update(ctx, func(tx *record.Tx, _ config.Config) error {
+	err = w.Update(ctx, func(tx *record.Tx, _ clone.Team) error {
 		foreign, err := w.Withheld(ctx, tx.View)
 		if err != nil {
 			return err
@@ -367,7 +368,7 @@ func tellApproved(w *workspace, done []reader.Held, settings bool) error {
 		}
 		return nil
 	}
-	w.env.Say("approved %s as they are now; the next change by the same people is withheld again", term.Count(len(done), "memory", "memories"))
+	w.env.Say("approved %s as they are now; the next change by the same people is withheld again", plural.Count(len(done), "memory", "memories"))
 	return nil
 }
 
@@ -417,7 +418,7 @@ func runTrustWhom(ctx context.Context, env *Env, add bool, whom []string, o trus
 		return err
 	}
 	if n := len(before) - len(held); n > 0 {
-		env.Say("released %s: given to agents from now on", term.Count(n, "memory", "memories"))
+		env.Say("released %s: given to agents from now on", plural.Count(n, "memory", "memories"))
 	}
 	tellWithheld(w, held)
 	return nil

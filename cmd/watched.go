@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/internal/model"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
 )
 
@@ -45,7 +46,7 @@ func (t *watched) tell() {
 		took := time.Since(t.began).Round(time.Second)
 		line := fmt.Sprintf("%s is reading the question, %s", term.Visible(t.name), took)
 		if n := t.said.Load(); n > 0 {
-			line = fmt.Sprintf("%s: %s in %s", term.Visible(t.name), term.Count(int(n), "token", "tokens"), took)
+			line = fmt.Sprintf("%s: %s in %s", term.Visible(t.name), plural.Count(int(n), "token", "tokens"), took)
 		}
 		t.width = max(t.width, len(line))
 		fmt.Fprintf(t.env.Err, "\r%-*s", t.width, line)

@@ -9,6 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/pattern"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -79,7 +80,7 @@ func listInjections(env *Env, all []brief.Injection) error {
 			}
 			continue
 		}
-		env.Lay(term.NarrowHang, term.Span("", fmt.Sprintf("%s  %s  %s  %s  %s", in.ID, when(in), term.Pad(in.For, 13), term.Pad(term.Count(len(in.Items), "memory", "memories"), 11), term.Visible(in.Session))))
+		env.Lay(term.NarrowHang, term.Span("", fmt.Sprintf("%s  %s  %s  %s  %s", in.ID, when(in), term.Pad(in.For, 13), term.Pad(plural.Count(len(in.Items), "memory", "memories"), 11), term.Visible(in.Session))))
 	}
 	return nil
 }
@@ -113,7 +114,7 @@ func tellInjection(ctx context.Context, w *workspace, in brief.Injection) error 
 		return env.Object(whyJSON{in, memories})
 	}
 	env.Lay(term.NarrowHang, term.Span(term.Bold, in.ID), term.Span("", "  "+when(in)+"  "+in.For+"  "+term.Visible(in.Session)))
-	env.Print("from %s, about %s in %s\n", in.Commit[:min(10, len(in.Commit))], term.Count(in.Tokens, "token", "tokens"), term.Count(in.Bytes, "byte", "bytes"))
+	env.Print("from %s, about %s in %s\n", in.Commit[:min(10, len(in.Commit))], plural.Count(in.Tokens, "token", "tokens"), plural.Count(in.Bytes, "byte", "bytes"))
 	for _, m := range memories {
 		text := m.Text
 		switch {

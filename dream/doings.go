@@ -180,7 +180,7 @@ var (
 func edits(part string, was bool) bool {
 	prev := ""
 	for w := range strings.FieldsSeq(part) {
-		word := strings.ToLower(strings.Trim(w, opening+closing))
+		word := strings.ToLower(strings.Trim(w, opening+ends))
 		switch {
 		case editing.Has(word):
 			was = was || !naming.Has(prev)

@@ -12,7 +12,8 @@ import (
 // Punctuation before and after a word of prose.
 const (
 	opening = `("'“‘`
-	closing = `,.;:!?)"'”’…`
+	ends    = `,.;:!?)”’…`
+	closing = ends + `"'`
 )
 
 // maxWord bounds a word of prose, in bytes, and maxDigits a number.
@@ -43,7 +44,7 @@ func (d doings) prose(text string) bool {
 			// "make sure", "go to": a word of any procedure, in a place where it is no command
 			next := ""
 			if i+1 < len(words) && strings.TrimRight(left, closing) == left { // nothing ends there
-				next = strings.ToLower(strings.Trim(words[i+1], opening+closing))
+				next = strings.ToLower(strings.Trim(words[i+1], opening+ends))
 			}
 			if !general.has(wording.Stem(word)) || !small.Has(next) {
 				return false

@@ -34,7 +34,6 @@ type client struct {
 	create  func(path, line string) call       // a file of one line
 	edit    func(path, old, new string) []call // one after the other
 	tool    func(name string) string           // the model's name for one of our tools
-	records string                             // where it keeps its sessions, below its home
 	extra   []string                           // arguments in front of all others
 }
 

@@ -116,7 +116,7 @@ const startIntro = "What this repository remembers from earlier sessions: refere
 // start returns the block for a session's start, prepared or new.
 func (b *maker) start(ctx context.Context) (in Injection, err error) {
 	inputs := startInputs(ctx, b.Repo, b.Config, b.asked)
-	if in, ok := inputs.read(ctx, b.Repo, b.Now()); ok {
+	if in, ok := inputs.read(b.Repo, b.Now()); ok {
 		return in, nil
 	}
 	err = b.View(ctx, func(v *record.View) error {
@@ -124,14 +124,13 @@ func (b *maker) start(ctx context.Context) (in Injection, err error) {
 		if in, until, err = b.block(ctx, v, ""); err != nil {
 			return err
 		}
-		in.Waiting = waiting(ctx, b.Repo)
 		if b.Code.Here(ctx).Unsure { // the next command may know in time
 			if soon := b.Now().Add(unsureFor); until.IsZero() || soon.Before(until) {
 				until = soon
 			}
 		}
 		if string(v.Tip()) == inputs.Memory {
-			inputs.again(ctx, b.Repo).write(ctx, b.Repo, in, until)
+			inputs.again(ctx, b.Repo).write(b.Repo, in, until)
 		}
 		return nil
 	})

@@ -52,8 +52,7 @@ type Injection struct {
 	// Least is the smallest budget, in tokens, that would hold something. It is 0 unless nothing fits.
 	Least int `json:"least,omitempty"`
 
-	Text    string `json:"-"`
-	Waiting int    `json:"-"` // at a session's start: operations that wait for review
+	Text string `json:"-"`
 	// Behind wraps recall.ErrBehind: the index is outdated, so the prompt was not looked up.
 	Behind error `json:"-"`
 }
@@ -94,17 +93,14 @@ func (in Injection) Remark() string {
 	return "there is nothing to give"
 }
 
-// Notice is a line for the person about the start of a session, or "".
-func (in Injection) Notice() string {
+// Notice returns a line for the person at the start of a session, or "".
+func (in Injection) Notice(pending int) string {
 	var parts []string
 	if n := len(in.Items); in.Text != "" && n > 0 {
 		parts = append(parts, plural.Count(n, "memory", "memories")+" given")
 	}
-	switch {
-	case in.Waiting == 1:
-		parts = append(parts, "1 operation waits: reverie review")
-	case in.Waiting > 1:
-		parts = append(parts, fmt.Sprintf("%d operations wait: reverie review", in.Waiting))
+	if pending > 0 {
+		parts = append(parts, plural.Count(pending, "operation waits", "operations wait")+": reverie review")
 	}
 	if len(parts) == 0 {
 		return ""

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reverie-memory/reverie/gitstore"
-	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
@@ -30,7 +28,7 @@ import (
 const (
 	PreparedDir   = "context"
 	contextFiles  = 32 // a few worktrees, folders and agents, and where they were before
-	contextFormat = 6  // grows when the same inputs give another text
+	contextFormat = 5  // grows when the same inputs give another text
 )
 
 // startState holds the inputs of the block of a session's start. Memory and Journal represent the
@@ -99,13 +97,11 @@ func (s startState) key() string {
 type prepared struct {
 	Injection Injection `json:"injection"`
 	Text      string    `json:"text"`
-	Inbox     string    `json:"inbox,omitempty"` // its tip, at which Waiting was counted
-	Waiting   int       `json:"waiting,omitempty"`
 	Until     time.Time `json:"until,omitzero"` // when it holds no more
 }
 
 // read returns the block that was prepared for the state.
-func (s startState) read(ctx context.Context, repo *git.Repo, now time.Time) (Injection, bool) {
+func (s startState) read(repo *git.Repo, now time.Time) (Injection, bool) {
 	if s.Memory == "" {
 		return Injection{}, false
 	}
@@ -119,9 +115,6 @@ func (s startState) read(ctx context.Context, repo *git.Repo, now time.Time) (In
 	}
 	in := p.Injection
 	in.SetText(p.Text)
-	if in.Waiting = p.Waiting; p.Inbox != inboxTip(ctx, repo) {
-		in.Waiting = waiting(ctx, repo)
-	}
 	return in, in.Hash == p.Injection.Hash && in.For == Start && Framed(in.Text)
 }
 
@@ -130,11 +123,11 @@ var contextName = pattern.New(`^[0-9a-f]{32}$`)
 
 // write keeps the block that was prepared for the state. A failure costs the next session time, and
 // nothing else.
-func (s startState) write(ctx context.Context, repo *git.Repo, in Injection, until time.Time) {
+func (s startState) write(repo *git.Repo, in Injection, until time.Time) {
 	if s.Memory == "" {
 		return
 	}
-	text, err := derived.Encode(prepared{in, in.Text, inboxTip(ctx, repo), in.Waiting, until})
+	text, err := derived.Encode(prepared{in, in.Text, until})
 	if err != nil || repo.WriteState(PreparedDir+"/"+s.key(), text, false) != nil {
 		return
 	}
@@ -144,24 +137,13 @@ func (s startState) write(ctx context.Context, repo *git.Repo, in Injection, unt
 	}
 }
 
-// inboxTip returns the commit of the inbox, or "".
-func inboxTip(ctx context.Context, repo *git.Repo) string {
-	id, _ := repo.ReadRef(ctx, clone.InboxRef)
-	return id
-}
-
-// waiting counts the pending operations.
-func waiting(ctx context.Context, repo *git.Repo) int {
-	return record.CountOperations(ctx, gitstore.Open(repo, clone.InboxRef))
-}
-
 // Prepared returns the block for a session's start if one was prepared, reading only small files.
 // If found is false, call Give. It records the injection; the error concerns only that.
 func Prepared(ctx context.Context, l Ledger, c config.Config, r Request, now time.Time) (in Injection, found bool, err error) {
 	if c.Budget == 0 {
 		return in, true, nil
 	}
-	in, found = startInputs(ctx, l.Repo, c, r).read(ctx, l.Repo, now)
+	in, found = startInputs(ctx, l.Repo, c, r).read(l.Repo, now)
 	if !found {
 		return in, false, nil
 	}

@@ -53,10 +53,10 @@ func (ch *Change) Add(d Doc) error { return ch.b.add(d) }
 // wraps ErrCorrupt if the previous catalog was damaged, and ErrBehind if removing purged text needs
 // more than limit documents. Otherwise it is that of ctx.
 func (ch *Change) Commit(ctx context.Context, to State, limit int) (*Catalog, error) {
-	anew := to.Purged != ch.base.Purged
+	purged := to.Purged != ch.base.Purged
 	merged := choose(ch.Segments, len(ch.b.docs), limit)
 	for i, s := range ch.Segments {
-		if anew && s.gone > 0 && s.gone < s.docs && !slices.Contains(merged, i) {
+		if purged && s.gone > 0 && s.gone < s.docs && !slices.Contains(merged, i) {
 			if limit > 0 && s.docs-s.gone > limit {
 				return nil, fmt.Errorf("%w: %d documents beside one that was purged", ErrBehind, s.docs-s.gone)
 			}
@@ -99,12 +99,16 @@ func (ch *Change) Commit(ctx context.Context, to State, limit int) (*Catalog, er
 		made, _ := openSegment(nil, 0, 0, data)
 		y.Segments = append(y.Segments, made)
 	}
-	y, y.unkept = y.kept(anew)
+	y, y.unkept = y.kept(purged)
 	return y, nil
 }
 
-func (c *Catalog) kept(anew bool) (*Catalog, error) {
-	y, err := c.keep(anew)
+// kept writes a catalog to its file, if it has one. The error says why the file lacks it.
+func (c *Catalog) kept(whole bool) (*Catalog, error) {
+	if c.path == "" || c.file == nil {
+		return c, c.unkept
+	}
+	y, err := c.keep(whole)
 	if err != nil {
 		err = fmt.Errorf("keep the catalog: %w", err)
 	}

@@ -210,11 +210,9 @@ func (c *Catalog) Close() {
 	c.file, c.Segments = nil, nil
 }
 
-// keep writes a catalog that continues the file's content. On request it replaces the file.
-func (c *Catalog) keep(anew bool) (*Catalog, error) {
-	if c.path == "" || c.file == nil {
-		return c, c.unkept
-	}
+// keep appends what the file lacks. If whole is true, or too much of the file is dead, it replaces
+// it.
+func (c *Catalog) keep(whole bool) (*Catalog, error) {
 	w, err := file.Open(c.path, os.O_RDWR|file.NoFollow, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return c, nil
@@ -240,7 +238,7 @@ func (c *Catalog) keep(anew bool) (*Catalog, error) {
 			end += s.size
 		}
 	}
-	if anew || c.foreign || end > live+live/2+1<<18 {
+	if whole || c.foreign || end > live+live/2+1<<18 {
 		return c.replace()
 	}
 	if err := c.write(w, c.end); err != nil {

@@ -23,9 +23,6 @@ const privateMark = "+"
 // givenMark ends the key of an older version that agents get.
 const givenMark = "="
 
-// idOf returns the id in a key.
-func idOf(key string) string { return strings.TrimRight(key, privateMark+givenMark) }
-
 // isPrivate reports whether a key belongs to a private memory.
 func isPrivate(key string) bool {
 	return strings.HasSuffix(strings.TrimSuffix(key, givenMark), privateMark)

@@ -17,7 +17,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/brief"
+	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
@@ -162,7 +164,7 @@ func (t *target) take(ctx context.Context, agent hooks.Agent, e hooks.Event) (v 
 	}
 	notice := ""
 	if e.Kind == hooks.Start && t.config.Notice {
-		notice = in.Notice()
+		notice = in.Notice(record.CountOperations(ctx, gitstore.Open(t.repo, clone.InboxRef)))
 	}
 	v.Answer = agent.Encode(e, in.Text, notice)
 	switch e.Kind {

@@ -28,9 +28,8 @@ type pack struct {
 	size int64
 	scan *packfile.Scanner
 
-	between bool            // scan has read a whole entry
-	bases   map[int64]entry // objects that served as the base of a delta, by offset
-	held    int             // bytes in bases
+	bases map[int64]entry // objects that served as the base of a delta, by offset
+	held  int             // bytes in bases
 }
 
 // entry is an object in a pack.

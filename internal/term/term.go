@@ -16,7 +16,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/internal/unseen"
 )
@@ -138,9 +137,6 @@ func (t *Terminal) Paint(colour, text string) string {
 
 // Visible is unseen.Visible: it shows characters that could move the cursor.
 func Visible(s string) string { return unseen.Visible(s) }
-
-// Count returns "1 memory", "2 memories".
-func Count(n int, one, many string) string { return plural.Count(n, one, many) }
 
 // Format2 returns a number with two digits after the point.
 func Format2(f float64) string { return fmt.Sprintf("%.2f", f) }

@@ -39,7 +39,6 @@ type example struct {
 	from, to int    // of the label, in the sentence
 	all      []uint32
 	said     int
-	score    float64
 }
 
 // examples splits the training text. It skips a sentence that only continues a claim.

@@ -154,7 +154,8 @@ func (l Line) name(m *record.Memory) error {
 	}
 	held := record.Memory{ID: l.ID}
 	rest, ok := strings.CutPrefix(l.Path, strings.TrimSuffix(held.Path(), ".md"))
-	if rest, ok = strings.CutSuffix(rest, ".md"); !ok || rest != "" && rest[0] != '-' || strings.Trim(rest, "-abcdefghijklmnopqrstuvwxyz0123456789") != "" {
+	rest, whole := strings.CutSuffix(rest, ".md")
+	if !ok || !whole || rest != "" && rest[0] != '-' || strings.Trim(rest, "-abcdefghijklmnopqrstuvwxyz0123456789") != "" {
 		return fmt.Errorf("path: %q is not the path of %s", l.Path, l.ID)
 	}
 	m.Slug = strings.TrimPrefix(rest, "-")

@@ -213,11 +213,11 @@ func (in Installer) before(a *artefact, c Change, known bool) (err error) {
 		a.Made = nil
 		return nil
 	}
-	without := c.Old
 	if c.plugin() {
 		return nil // no file existed before ours
 	}
-	if without, err = c.cut(c.Old, a.Made, known); err != nil {
+	without, err := c.cut(c.Old, a.Made, known)
+	if err != nil {
 		return err
 	}
 	a.Before, err = in.keep(without)

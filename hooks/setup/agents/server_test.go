@@ -77,6 +77,9 @@ func TestServerComesAndGoesWithoutTrace(t *testing.T) {
 					t.Errorf("line ends are mixed: %q", added)
 				}
 				renewed, more, err := target.add(added, next)
+				if err != nil {
+					t.Fatal(err)
+				}
 				if s, found, err := target.serverIn(renewed); !found || err != nil || s.Command != next || len(more) > 0 {
 					t.Errorf("renewed: %+v, %t, %v, made %q", s, found, err, more)
 				}
