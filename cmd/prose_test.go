@@ -28,7 +28,7 @@ var proseCeilings = map[string]faults{
 	"cmd":      {0, 0, 0, 0},
 	"dream":    {0, 0, 0, 1},
 	"e2e":      {0, 0, 0, 2},
-	"gitstore": {28, 0, 14, 159},
+	"gitstore": {7, 0, 0, 1},
 	"hooks":    {0, 0, 0, 0},
 	"internal": {2, 0, 1, 3},
 	"prompts":  {0, 0, 0, 0},
