@@ -62,7 +62,7 @@ type Belief struct {
 	Join Resolve
 }
 
-// all reports whether the changes of all these authors count.
+// all reports whether the changes of all these authors count. Without authors it is false.
 func (b Belief) all(by []Author) bool {
 	return len(by) > 0 && !slices.ContainsFunc(by, func(a Author) bool { return !b.Author(a) })
 }
@@ -255,7 +255,8 @@ func (w *walk) know(since *Origins, known *state) {
 	}
 }
 
-// note adds the outcome for a file to an answer.
+// note adds a file to an answer: to Files if it exists, and to Held if its newest change does not
+// count. A removal that counts goes to Gone.
 func (w *walk) note(o *Origins, path string, f *origin) {
 	if f.blob != "" {
 		o.Files[path] = Origin{f.blob, f.by, f.mixed}
@@ -535,7 +536,7 @@ func (w *walk) counts(path string, o *origin) (bool, error) {
 	return !slices.ContainsFunc(versions(true, o.kept), func(v *origin) bool { return v.blob == blob }), nil
 }
 
-// merge returns the differences of a merge commit from its first parent.
+// merge returns the origins of the files at a merge commit that may differ from its first parent's.
 func (w *walk) merge(parents []*state, root *node, m made) (map[string]*origin, error) {
 	// now holds the content of the merge, if it differs from one of its parents.
 	now := map[string]ID{}
@@ -696,7 +697,8 @@ func (w *walk) others(ends []*origin) (by []Author) {
 	return by
 }
 
-// join returns the version that counts for two sides.
+// join returns the version that counts for two sides: the later one, or the joined text of two made
+// in parallel. It is nil if none counts.
 func (w *walk) join(path string, a, b *origin) (*origin, error) {
 	switch {
 	case a == b, b == nil:
@@ -817,7 +819,8 @@ func (w *walk) folder(root *node) (*node, error) {
 	return &node{loaded: true}, nil
 }
 
-// commitRoot returns the root folder of a commit.
+// commitRoot returns the root folder of a commit, not yet loaded. The error wraps ErrCorrupt if the
+// object is no commit.
 func (w *walk) commitRoot(id ID) (*node, error) {
 	o, err := w.read(id, "")
 	if err != nil {
@@ -830,7 +833,8 @@ func (w *walk) commitRoot(id ID) (*node, error) {
 	return &node{id: c.tree}, nil
 }
 
-// agrees compares the outcome with the tree itself.
+// agrees corrects an answer by the tree itself. It drops files that the tree lacks. Content that
+// the history does not explain gets an unnamed author and does not count.
 func (w *walk) agrees(end *state, o *Origins) error {
 	there := map[string]ID{}
 	if err := w.compare(&node{loaded: true}, &node{id: end.root.id}, func(c Change) { there[c.Path] = c.New }); err != nil {
@@ -855,7 +859,7 @@ func (w *walk) agrees(end *state, o *Origins) error {
 	return nil
 }
 
-// union returns both lists, each author once.
+// union appends to a copy of a the authors of b that it lacks.
 func union(a, b []Author) []Author {
 	out := slices.Clone(a)
 	for _, x := range b {

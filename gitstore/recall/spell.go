@@ -39,10 +39,11 @@ type spelling struct {
 	term, word string
 	wrong      int // mistakes
 	df         int
-	places     []uint32 // its id in each segment, from 1
+	places     []uint32 // its id in each segment, from 1; 0 where a segment lacks it
 }
 
-// spell adds similar terms to a lookup without documents.
+// spell adds up to maxSpellings similar terms to a lookup without documents. Each counts less with
+// every mistake. The best one decides how rare the word is.
 func (r *ranking) spell(a *terms.Analyzer, l *lookup) {
 	letters := utf8.RuneCountInString(l.written)
 	if mistakes(letters) == 0 {
@@ -93,7 +94,7 @@ func (r *ranking) undone(a *terms.Analyzer, word string) (all []spelling) {
 	return all
 }
 
-// noted adds the entry of one segment for a spelling.
+// noted adds a spelling of one segment to all, and joins it with the same term of other segments.
 func noted(all []spelling, x spelling, segment int, id uint32, segments int) []spelling {
 	n := slices.IndexFunc(all, func(y spelling) bool { return y.term == x.term })
 	if n < 0 {
@@ -188,7 +189,8 @@ const (
 	shortestStem  = 3
 )
 
-// alike returns the terms similar to a word and its stem.
+// alike returns the terms that differ from a word or its stem by no more letters than mistakes
+// allows. It compares every term with the same first letter.
 func (r *ranking) alike(l *lookup) (all []spelling) {
 	var rooms [3][terms.MaxTerm]rune
 	forms := [][]rune{appendRunes(rooms[0][:0], []byte(l.text))}

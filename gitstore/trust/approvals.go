@@ -27,15 +27,14 @@ func (e *ApprovalsError) Error() string {
 
 func (e *ApprovalsError) Unwrap() error { return e.Err }
 
-// approvals is trust.json. Blobs are named by the ids of their memories.
+// approvals is trust.json. Both maps go by the ids of memories, and by SettingsPath.
 type approvals struct {
-	// Approved holds the exact bytes that a person approved, by path; "" approves that the file is
-	// gone.
+	// Approved holds the exact bytes that a person approved; "" approves that the file is gone.
 	Approved map[string]gitstore.ID `json:"approved"`
 	Over     map[string]gitstore.ID `json:"over,omitempty"` // the version agents had before, if any
 }
 
-// approvals reads the approvals of this clone. An error is an *ApprovalsError.
+// approvals returns approvals with both maps, empty without a file. An error is an *ApprovalsError.
 func (j *Judge) approvals() (approvals, error) {
 	path := filepath.Join(j.State, ApprovedFile)
 	text, err := file.Read(path, file.MaxState)
@@ -60,7 +59,8 @@ func (j *Judge) approvals() (approvals, error) {
 	return f, nil
 }
 
-// of returns the approved content of the memory at a path.
+// of returns the approved content of the file at a path, and the version that agents had before. A
+// blob "" with ok approves the file's removal.
 func (a approvals) of(path string) (blob, over gitstore.ID, ok bool) {
 	id := idOf(path)
 	blob, ok = a.Approved[id]

@@ -68,7 +68,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// do does a deed, and reports whether it could be done.
+// do does a deed. It returns false if there was nothing to drop.
 func (w *world) do(d deed) bool {
 	w.t.Helper()
 	c := w.clones[d.who]
@@ -102,7 +102,7 @@ func (w *world) do(d deed) bool {
 	return done
 }
 
-// given returns the memories that agents get in a clone.
+// given returns the path and the text form of each memory that agents get in a clone.
 func (w *world) given(who int, settings config.Trust) (out []string) {
 	w.t.Helper()
 	c := w.clones[who]
@@ -122,7 +122,7 @@ func (w *world) given(who int, settings config.Trust) (out []string) {
 	return out
 }
 
-// story makes up deeds on a few memories.
+// story returns at most n random deeds.
 func story(r *rand.Rand, n int) (deeds []deed) {
 	var all []record.Memory
 	// Each file counts once: if two people remove it, a merge may adopt one history and lose one

@@ -76,7 +76,8 @@ func (l line) instead() (i instead, ok bool) {
 	return i, err == nil && err2 == nil
 }
 
-// given parses the replacement for a path.
+// given parses the replacement for a path. ok is false without one, and for a line of a damaged
+// file that names no author in People.
 func (j *judged) given(path string) (i instead, ok bool) {
 	l, there := j.Given[path]
 	if !there {
@@ -117,7 +118,7 @@ func judges(path string) string {
 	return derived.Sum([]byte(before))
 }
 
-// authorName names an author.
+// authorName returns an author's address, or words for a person if git knows none.
 func authorName(a gitstore.Author) string {
 	switch {
 	case a.Email != "":
@@ -128,7 +129,8 @@ func authorName(a gitstore.Author) string {
 	return "an author whose commits are not in this clone"
 }
 
-// sound reports whether every number in the file is one of People.
+// sound reports whether each number in Withheld has names in People. A stored outcome that was
+// changed by hand must not crash a reader.
 func (j judgement) sound() bool {
 	for _, ref := range j.Refs {
 		person := func(i int) bool { return i >= 0 && i < len(ref.People) && len(ref.People[i]) > 0 }
@@ -141,7 +143,7 @@ func (j judgement) sound() bool {
 	return true
 }
 
-// assessor holds the inputs of a decision.
+// assessor serves one call of a Judge. Its past is the stored outcome if that has the same inputs.
 type assessor struct {
 	*Judge
 	trust    config.Trust
@@ -293,7 +295,8 @@ func (g *assessor) ask(ctx context.Context) error {
 	return nil
 }
 
-// signatures reports whether the settings trust any signer. Each check costs a process.
+// signatures reports whether to check signatures, which costs a process each. It is true if the
+// settings trust a signer or the caller asked for all keys.
 func (g *assessor) signatures() bool { return g.keys || len(g.trust.Signers) > 0 }
 
 // origins returns the authors of every memory of a ref at a commit, and starts from the stored
@@ -314,7 +317,8 @@ func (g *assessor) origins(ctx context.Context, s *gitstore.Store, at gitstore.I
 	return found, err
 }
 
-// belief returns the rules of this clone for gitstore.Origins.
+// belief returns the rules for gitstore.Origins. Its key covers the settings, the approvals and
+// this clone's address, so a stored answer under other rules is not reused.
 func (g *assessor) belief(ctx context.Context) gitstore.Belief {
 	return gitstore.Belief{Key: g.past.Key + " " + g.past.Own, Author: g.trusts, Approved: g.approved.of, Join: record.Resolve(ctx)}
 }
@@ -349,7 +353,8 @@ func (g *assessor) authorsFile(s *gitstore.Store) string {
 	return filepath.Join(g.State, "authors-"+name+".json")
 }
 
-// decide selects the withheld memories and their replacements.
+// decide turns the authors of a commit's files into its outcome. The order of People does not
+// depend on the order of the maps.
 func (g *assessor) decide(at gitstore.ID, found *gitstore.Origins) judged {
 	j := judged{Tip: at, Withheld: map[gitstore.ID]int{}, Given: map[string]line{}, Texts: map[gitstore.ID]string{}}
 	files := map[string]bool{}
@@ -389,7 +394,8 @@ func (g *assessor) decide(at gitstore.ID, found *gitstore.Origins) judged {
 	return j
 }
 
-// names returns the names of untrusted authors.
+// names returns the names of the untrusted authors in by, each once. It is never empty, because a
+// withheld file needs a reason.
 func (g *assessor) names(by []gitstore.Author) (names []string) {
 	for _, a := range by {
 		if n := authorName(a); g.strange(a) && !slices.Contains(names, n) {
@@ -404,7 +410,7 @@ func (g *assessor) names(by []gitstore.Author) (names []string) {
 
 func (g *assessor) strange(a gitstore.Author) bool { return !g.trusts(a) }
 
-// nothing withholds every unapproved memory.
+// nothing withholds every unapproved memory, for a history that cannot be read.
 func (g *assessor) nothing(ctx context.Context, s *gitstore.Store, at gitstore.ID) (judged, error) {
 	found := &gitstore.Origins{Files: map[string]gitstore.Origin{}, Held: map[string]gitstore.Held{}}
 	err := eachFile(ctx, s, at, func(file string, blob gitstore.ID) {
@@ -416,7 +422,7 @@ func (g *assessor) nothing(ctx context.Context, s *gitstore.Store, at gitstore.I
 	return g.decide(at, found), err
 }
 
-// blobsAt returns the files of memories at a commit.
+// blobsAt returns the blobs of all memories at a commit.
 func blobsAt(ctx context.Context, s *gitstore.Store, at gitstore.ID) (map[gitstore.ID]bool, error) {
 	blobs := map[gitstore.ID]bool{}
 	err := eachFile(ctx, s, at, func(_ string, blob gitstore.ID) { blobs[blob] = true })
@@ -439,7 +445,7 @@ func eachFile(ctx context.Context, s *gitstore.Store, at gitstore.ID, fn func(fi
 	return err
 }
 
-// idOf returns the id in a memory's path, or "".
+// idOf returns the id in a memory's path. SettingsPath is its own id.
 func idOf(file string) string {
 	id, _, _ := strings.Cut(strings.TrimSuffix(path.Base(file), ".md"), "-")
 	return id

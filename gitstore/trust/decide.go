@@ -40,8 +40,8 @@ func (w *Withheld) Choose(v *record.View, now time.Time, ids []string, all bool)
 	return slices.DeleteFunc(pending, func(p Pending) bool { return !wanted[p.ID] }), idle, nil
 }
 
-// Keep replaces pending changes with the versions that agents get. It returns the changes without
-// such a version unchanged.
+// Keep replaces pending changes with the versions that agents get, and returns the replaced ones.
+// It skips changes without such a version.
 func Keep(tx *record.Tx, chosen []Pending) ([]Pending, error) {
 	chosen = slices.DeleteFunc(slices.Clone(chosen), func(p Pending) bool { return p.Given == nil })
 	for _, p := range chosen {

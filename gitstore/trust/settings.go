@@ -70,7 +70,7 @@ func (j *Judge) Settings(ctx context.Context, v *record.View, c config.Trust) (S
 	return Settings{[]byte(is.Text), is.By, is.Blob}, nil
 }
 
-// settle reads the history of the settings.
+// settle is Settings without a stored answer. An empty Text means that the newest settings count.
 func (j *Judge) settle(ctx context.Context, v *record.View, c config.Trust) (is settled, err error) {
 	g, err := j.assessor(c)
 	if err == nil {

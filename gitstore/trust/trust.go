@@ -76,7 +76,7 @@ func (j *Judge) Withheld(ctx context.Context, v *record.View, c config.Trust) (*
 	return w, err
 }
 
-// read returns the store behind a view.
+// read returns the store of a view's public memories.
 func (j *Judge) read(v *record.View) *gitstore.Store {
 	if v.Fallback() {
 		return j.Fallback
@@ -129,7 +129,7 @@ func (w *Withheld) Given(v *record.View) *record.View {
 	return w.agents
 }
 
-// instead returns the replacements for agents.
+// instead returns the replacements for agents on both shelves, in no particular order.
 func (w *Withheld) instead() (all []record.Instead) {
 	for i, j := range []*judged{&w.memory, &w.journal} {
 		for file := range j.Given {
@@ -165,7 +165,8 @@ func (w *Withheld) Changed(path string, private bool) (c Changed, ok bool) {
 	return c, ok
 }
 
-// given returns the content that agents get for a withheld or removed memory.
+// given returns the content that agents get for a withheld or removed memory. ok is false if they
+// get the newest version, or none. An id on both shelves means the journal's memory.
 func (w *Withheld) given(id string) (blob gitstore.ID, ok bool) {
 	if w.None() {
 		return "", false

@@ -151,7 +151,7 @@ func synonym(w string) string {
 	return w
 }
 
-// Read analyses a statement.
+// Read analyses a statement. It makes at most 9 clauses of it, and words of its first 64 tokens.
 func Read(text string) Reading {
 	var r Reading
 	text = strings.NewReplacer("’", "'", "‘", "'").Replace(text)
@@ -223,7 +223,7 @@ func hasValue(text string) bool {
 	return false
 }
 
-// valueOf reads a token other than a plain word.
+// valueOf returns the value of a token. ok is false for a plain word.
 func valueOf(t string) (value, bool) {
 	bare := strings.Trim(t, "`'\"“”")
 	plain := strings.ToLower(strings.TrimRight(bare, "."))
@@ -366,7 +366,8 @@ func (r Reading) Opposes(s Reading) bool {
 	return r.negated != s.negated && len(r.words) > 1 && equalSets(r.words, s.words)
 }
 
-// refusesOf reports whether a clause wants to replace everything that another one is about.
+// refusesOf reports whether another clause wants, or is about, everything that c refuses, and does
+// not refuse it too.
 func (c clause) refusesOf(d clause) bool {
 	if len(c.refuses) == 0 || c.apart(d) {
 		return false
@@ -380,7 +381,8 @@ func (c clause) refusesOf(d clause) bool {
 	return true
 }
 
-// apart reports whether two clauses apply to different places or have nothing else in common.
+// apart reports whether two clauses apply to different places or times. A clause without one
+// applies everywhere.
 func (c clause) apart(d clause) bool {
 	if len(c.scope) > 0 && len(d.scope) > 0 && !overlap(c.scope, d.scope) {
 		return true
@@ -448,7 +450,8 @@ func (r Reading) SameValues(s Reading) bool {
 	return equalSets(r.values(), s.values()) && equalSets(places(r), places(s))
 }
 
-// values lists the wanted and refused values of a statement.
+// values lists the values of a statement in text form: "sort text" if wanted, "not text" if
+// refused.
 func (r Reading) values() (out []string) {
 	for _, c := range r.clauses {
 		for _, v := range c.wants {
@@ -513,6 +516,7 @@ func Stem(w string) string {
 	return w
 }
 
+// pairs returns each word with the next one, so that order counts. A single word is its own pair.
 func pairs(words []string) []string {
 	out := make([]string, 0, len(words))
 	for i := 1; i < len(words); i++ {
