@@ -113,6 +113,21 @@ func contradict(a, b record.Memory, says, other phrase) bool {
 // Opposed reports whether two statements cannot both hold.
 func Opposed(a, b string) bool { return phraseOf(a).opposes(phraseOf(b)) }
 
+// Conflicts returns the pairs of statements that cannot both hold, as indexes. It compares every
+// pair.
+func Conflicts(texts []string) (pairs [][2]int) {
+	var all []phrase
+	for i, text := range texts {
+		all = append(all, phraseOf(text))
+		for j := range i {
+			if all[j].opposes(all[i]) {
+				pairs = append(pairs, [2]int{j, i})
+			}
+		}
+	}
+	return pairs
+}
+
 // Overruled returns the sorted ids of the memories that an operation retires: those that it
 // supersedes, and for an addition those in force on the same shelf that it contradicts.
 func Overruled(v *record.View, o record.Operation, now time.Time) []string {

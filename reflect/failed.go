@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
@@ -14,7 +15,14 @@ type Failed struct {
 	Command  string    // the program and its subcommand
 	Error    string    // the line with the fault, without parts that differ between runs
 	Quoted   string    // the quotable part of Error, or empty
+	Times    int       // how often it failed so in the session
 	Repaired bool      // the session later passed the same command, or an equivalent one
+}
+
+// Matches reports whether a memory with the trigger is about the failure. An error that cannot be
+// quoted matches by its command.
+func (f Failed) Matches(t record.Trigger) bool {
+	return t.Command != "" && t.Command == f.Command && (slices.Contains(t.Errors, f.Quoted) || f.Quoted == "" && len(t.Errors) == 0)
 }
 
 // Failures returns the commands of a session that failed with a distinctive error, each error of a
@@ -27,8 +35,12 @@ func Failures(s transcript.Session, events []transcript.Event) []Failed {
 			continue
 		}
 		sig := v.sign(i)
-		f := Failed{Event: v.events[a.result].N, Time: v.events[a.result].Time, Command: head(a.step), Error: sig.text, Quoted: errorQuote(sig.text)}
-		if sig.text == "" || slices.ContainsFunc(out, func(o Failed) bool { return o.Command == f.Command && o.Error == f.Error }) {
+		f := Failed{Event: v.events[a.result].N, Time: v.events[a.result].Time, Command: head(a.step), Error: sig.text, Quoted: errorQuote(sig.text), Times: 1}
+		if sig.text == "" {
+			continue
+		}
+		if i := slices.IndexFunc(out, func(o Failed) bool { return o.Command == f.Command && o.Error == f.Error }); i >= 0 {
+			out[i].Times++
 			continue
 		}
 		f.Repaired = slices.ContainsFunc(v.acts[i+1:], func(b act) bool {

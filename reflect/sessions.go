@@ -3,6 +3,7 @@ package reflect
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -73,14 +74,64 @@ func (s Sessions) Ingest(ctx context.Context, r io.Reader, format transcript.For
 	}
 	var in Ingested
 	var w *sessionWriter
+	defer func() { w.abandon() }()
+	stats, err := s.decode(ctx, r, format, bad, func() (part, error) {
+		var err error
+		if w, err = s.begin(); err != nil {
+			return part{}, err
+		}
+		return part{w.event, func(head transcript.Session, found redact.Report) error {
+			w.kept.Redacted.Add(found)
+			k, err := w.finish(head)
+			if err == nil {
+				in.Sessions = append(in.Sessions, k)
+			}
+			return err
+		}}, nil
+	})
+	in.Stats = stats
+	return in, err
+}
+
+// Read reads a transcript and keeps nothing. It passes each session to each, with the events that
+// Load would return after Ingest. Several goroutines may read at once.
+func (s Sessions) Read(ctx context.Context, r io.Reader, format transcript.Format, each func(transcript.Session, []transcript.Event) error) error {
+	_, err := s.decode(ctx, r, format, nil, func() (part, error) {
+		c := s.cleaner(new(redact.Report))
+		var events []transcript.Event
+		return part{func(e transcript.Event) error {
+			text, err := c.clean(e)
+			if err != nil {
+				return err
+			}
+			var clean transcript.Event
+			if err := json.Unmarshal([]byte(text), &clean); err != nil {
+				return fmt.Errorf("read session: %w", err)
+			}
+			events = append(events, clean)
+			return nil
+		}, func(head transcript.Session, _ redact.Report) error { return each(c.head(head), events) }}, nil
+	})
+	return err
+}
+
+// part takes one session of a transcript: its events, then its head and the secrets found in the
+// texts that were cut.
+type part struct {
+	event  func(transcript.Event) error
+	finish func(transcript.Session, redact.Report) error
+}
+
+// decode reads a transcript, and begins a part for each of its sessions.
+func (s Sessions) decode(ctx context.Context, r io.Reader, format transcript.Format, bad func(line int, err error), begin func() (part, error)) (transcript.Stats, error) {
+	var to part
 	var head transcript.Session
 	var found redact.Report // in the truncated parts
 	touched := false        // the session's own agent accessed its transcript
-	defer func() { w.abandon() }()
-	stats, err := transcript.Decode(ctx, r, format, transcript.Sink{
+	return transcript.Decode(ctx, r, format, transcript.Sink{
 		Session: func(known transcript.Session) (err error) {
 			head, touched = known, false
-			w, err = s.begin()
+			to, err = begin()
 			return err
 		},
 		Event: func(e transcript.Event) error {
@@ -91,16 +142,12 @@ func (s Sessions) Ingest(ctx context.Context, r io.Reader, format transcript.For
 			if e.Kind == transcript.User && e.Origin == transcript.Typed && s.Command != nil && s.Command(head, e.Text) {
 				e.Origin = transcript.Command
 			}
-			return w.event(e)
+			return to.event(e)
 		},
 		Done: func(head transcript.Session) error {
-			w.kept.Redacted.Add(found)
+			report := found
 			found = redact.Report{}
-			k, err := w.finish(head)
-			if err == nil {
-				in.Sessions = append(in.Sessions, k)
-			}
-			return err
+			return to.finish(head, report)
 		},
 		Bad: bad,
 		Redact: func(text string) string {
@@ -109,8 +156,6 @@ func (s Sessions) Ingest(ctx context.Context, r io.Reader, format transcript.For
 			return clean.String()
 		},
 	})
-	in.Stats = stats
-	return in, err
 }
 
 // touches reports whether an agent's call names the transcript of a session, by an agent's name for

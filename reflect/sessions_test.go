@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
@@ -278,6 +279,45 @@ func TestWordsAfterATouchedTranscriptAreNotTyped(t *testing.T) {
 		}
 		if got := events[len(events)-1].Origin; got != want {
 			t.Errorf("%s: %s, want %s", command, got, want)
+		}
+	}
+}
+
+// Read gives the sessions that Load gives after Ingest, and leaves no file.
+func TestReadGivesWhatIngestKeeps(t *testing.T) {
+	folder := t.TempDir()
+	s := Sessions{Dir: filepath.Join(folder, "sessions"), Scanner: redact.New("swordfish-77-blue")}
+	for _, name := range []string{"claude-code.jsonl", "codex.jsonl"} {
+		text, err := os.ReadFile(filepath.Join("..", "examples", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := strings.ReplaceAll(string(text), "connection refused", "swordfish-77-blue")
+		var head transcript.Session
+		var events []transcript.Event
+		err = s.Read(t.Context(), strings.NewReader(whole), transcript.Auto, func(h transcript.Session, e []transcript.Event) error {
+			head, events = h, e
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+			t.Fatalf("%v %v", left, err)
+		}
+		kept := ingest(t, s, whole)
+		loaded, want, err := s.Load(kept[0].Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(loaded.Session, head) + cmp.Diff(want, events); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		if all := fmt.Sprint(events); strings.Contains(all, "swordfish") || !strings.Contains(all, "[redacted:literal]") {
+			t.Errorf("%s: secrets in %.400s", name, all)
+		}
+		if err := os.RemoveAll(s.Dir); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

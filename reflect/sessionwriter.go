@@ -19,13 +19,62 @@ import (
 // unfinished is the prefix of a file that an ingest is writing, or left when it was killed.
 const unfinished = ".session-"
 
-// sessionWriter collects the events of one session in a file beside its place.
-type sessionWriter struct {
+// cleaner takes the secrets out of one session.
+type cleaner struct {
 	folder Sessions
 	stream *redact.Stream // of the events: a key may begin in one and continue in the next
-	tmp    *os.File
-	out    *bufio.Writer
-	kept   Kept
+	found  *redact.Report
+}
+
+func (s Sessions) cleaner(found *redact.Report) cleaner {
+	return cleaner{s, s.Scanner.Stream(), found}
+}
+
+// clean returns a value as one line of redacted JSON.
+func (c cleaner) clean(v any) (string, error) { return c.json(v, c.stream) }
+
+func (c cleaner) json(v any, stream *redact.Stream) (string, error) {
+	var doc bytes.Buffer
+	enc := json.NewEncoder(&doc)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return "", fmt.Errorf("keep session: %w", err)
+	}
+	text, report, err := stream.JSON(bytes.TrimSuffix(doc.Bytes(), []byte("\n")))
+	if err != nil {
+		return "", fmt.Errorf("keep session: %w", err)
+	}
+	c.found.Add(report)
+	return text.String(), nil
+}
+
+// head returns a session with clean names.
+func (c cleaner) head(head transcript.Session) transcript.Session {
+	head.Client, head.ID, head.Parent = c.name(head.Client), c.id(head.ID), c.id(head.Parent)
+	return head
+}
+
+// name removes secrets from a session's name, which becomes the name of its file.
+func (c cleaner) name(id string) string {
+	name, found := safeName(c.folder.Scanner, id)
+	c.found.Add(found)
+	return name
+}
+
+// id is name for a session's id.
+func (c cleaner) id(id string) string {
+	if id = c.name(id); id != "" && c.folder.Offered {
+		return transcript.SafeID(record.Offer(id))
+	}
+	return id
+}
+
+// sessionWriter collects the events of one session in a file beside its place.
+type sessionWriter struct {
+	cleaner
+	tmp  *os.File
+	out  *bufio.Writer
+	kept Kept
 }
 
 func (s Sessions) begin() (*sessionWriter, error) {
@@ -33,7 +82,9 @@ func (s Sessions) begin() (*sessionWriter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("keep session: %w", err)
 	}
-	return &sessionWriter{folder: s, stream: s.Scanner.Stream(), tmp: tmp, out: bufio.NewWriterSize(tmp, 64<<10)}, nil
+	w := &sessionWriter{tmp: tmp, out: bufio.NewWriterSize(tmp, 64<<10)}
+	w.cleaner = s.cleaner(&w.kept.Redacted)
+	return w, nil
 }
 
 func (w *sessionWriter) abandon() {
@@ -51,28 +102,14 @@ func (w *sessionWriter) event(e transcript.Event) error {
 
 // line writes v as one line of redacted JSON.
 func (w *sessionWriter) line(out *bufio.Writer, v any, stream *redact.Stream) error {
-	var doc bytes.Buffer
-	enc := json.NewEncoder(&doc)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return fmt.Errorf("keep session: %w", err)
-	}
-	text, report, err := stream.JSON(bytes.TrimSuffix(doc.Bytes(), []byte("\n")))
+	text, err := w.json(v, stream)
 	if err != nil {
-		return fmt.Errorf("keep session: %w", err)
+		return err
 	}
-	w.kept.Redacted.Add(report)
-	if _, err := out.WriteString(text.String()); err != nil {
+	if _, err := out.WriteString(text); err != nil {
 		return fmt.Errorf("keep session: %w", err)
 	}
 	return out.WriteByte('\n')
-}
-
-// name removes secrets from a session's name, which becomes the name of its file.
-func (w *sessionWriter) name(id string) string {
-	name, found := safeName(w.folder.Scanner, id)
-	w.kept.Redacted.Add(found)
-	return name
 }
 
 // safeName returns an id without secrets, then made safe for a path.
@@ -92,18 +129,10 @@ func Name(scan *redact.Scanner, client, id string) string {
 	return client + "/" + id
 }
 
-// id is name for a session's id.
-func (w *sessionWriter) id(id string) string {
-	if id = w.name(id); id != "" && w.folder.Offered {
-		return transcript.SafeID(record.Offer(id))
-	}
-	return id
-}
-
 // finish puts the session in its place, unless the stored one is equal or longer.
 func (w *sessionWriter) finish(head transcript.Session) (Kept, error) {
 	defer w.abandon()
-	head.Client, head.ID, head.Parent = w.name(head.Client), w.id(head.ID), w.id(head.Parent)
+	head = w.head(head)
 	w.kept.Session, w.kept.Read = head, time.Now()
 	if err := w.out.Flush(); err != nil {
 		return Kept{}, fmt.Errorf("keep session: %w", err)

@@ -152,7 +152,7 @@ func (r *result) repository(sessions []session) {
 				classes[key{f.Command, f.Error}] = c
 				r.classes = append(r.classes, c)
 			}
-			about := func(m record.Memory) bool { return covers(m, f) }
+			about := func(m record.Memory) bool { return f.Matches(m.Trigger()) }
 			if c.repaired {
 				c.learnable++
 				waits := slices.ContainsFunc(pending, func(o record.Operation) bool { return about(o.Memory) })
@@ -187,13 +187,6 @@ func (r *result) repository(sessions []session) {
 			r.memories = append(r.memories, m)
 		}
 	}
-}
-
-// covers reports whether a memory's trigger matches a failed command. An error that cannot be
-// quoted matches by its command.
-func covers(m record.Memory, f reflect.Failed) bool {
-	t := m.Trigger()
-	return t.Command != "" && t.Command == f.Command && (slices.Contains(t.Errors, f.Quoted) || f.Quoted == "" && len(t.Errors) == 0)
 }
 
 // print prints the counts and, with verbose, the counted items.

@@ -26,7 +26,10 @@ type Found struct {
 // Past holds the sessions of this repository in the agents' stores.
 type Past struct {
 	Found []Found
-	New   []past.Session // oldest first
+	All   []past.Session // oldest first
+	New   []past.Session // of All, those not taken in their present state
+
+	Partial bool // not every store was searched until the query's time
 
 	// Results of Take.
 	Sessions []reflect.Kept
@@ -39,8 +42,8 @@ type Past struct {
 	ledger *ledger
 }
 
-// LookBack finds the sessions of this repository in the agents' stores. It uses Since and Agents of
-// the query. A limit other than 0 bounds the new sessions.
+// LookBack finds the sessions of this repository in the agents' stores. It uses Since, Agents and
+// Until of the query. It writes nothing. A limit other than 0 bounds the new sessions.
 func (in *Ingester) LookBack(ctx context.Context, q past.Query, limit int) (*Past, error) {
 	homes, err := Homes()
 	if err != nil {
@@ -61,6 +64,9 @@ func (in *Ingester) LookBack(ctx context.Context, q past.Query, limit int) (*Pas
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if len(failed) > 0 && errors.Is(failed[0], past.ErrUntil) {
+		p.Partial, failed = true, failed[1:]
+	}
 	for i, err := range failed {
 		if i == maxTold {
 			in.note(MorePassed(len(failed) - i))
@@ -68,6 +74,7 @@ func (in *Ingester) LookBack(ctx context.Context, q past.Query, limit int) (*Pas
 		}
 		in.note(Passed{err})
 	}
+	p.All = all
 	p.count(homes, q.Agents, all)
 	if limit > 0 && len(p.New) > limit {
 		p.New = p.New[:limit]
@@ -170,6 +177,20 @@ func (p *Past) take(ctx context.Context, sessions reflect.Sessions, s past.Sessi
 		}
 	}
 	return got.Sessions, nil
+}
+
+// Read returns a function that reads a session of a store and keeps nothing. It passes the session
+// to each, with its redacted events. Several goroutines may call it.
+func (in *Ingester) Read(ctx context.Context) func(ctx context.Context, s past.Session, each func(transcript.Session, []transcript.Event) error) error {
+	sessions := in.sessions(ctx)
+	return func(ctx context.Context, s past.Session, each func(transcript.Session, []transcript.Event) error) error {
+		r, err := s.Open(ctx)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		return sessions.Read(ctx, named{r, s.File}, transcript.Format(s.Client), each)
+	}
 }
 
 func ingest(ctx context.Context, sessions reflect.Sessions, s past.Session) (reflect.Ingested, error) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/pattern"
@@ -18,13 +19,17 @@ import (
 // it; what was kept without the plugin is held against the commands that are there now.
 
 // OpenCodeCommand returns a function that reports whether a slash command of OpenCode's, of the
-// session's folder or of the user, stands for a text. top is the work tree, or "".
+// session's folder or of the user, stands for a text. top is the work tree, or "". Several
+// goroutines may call it.
 func OpenCodeCommand(top string) func(transcript.Session, string) bool {
 	folders := map[string][]commandText{}
+	var lock sync.Mutex
 	return func(s transcript.Session, text string) bool {
 		if s.Client != string(transcript.OpenCode) {
 			return false
 		}
+		lock.Lock()
+		defer lock.Unlock()
 		for _, dir := range openCodeFolders(top, s.Dir) {
 			known, read := folders[dir]
 			if !read {

@@ -104,12 +104,17 @@ type Query struct {
 	Dirs   []string  // work trees of the repository, those that are gone too, absolute
 	Since  time.Time // when a session was last written; zero for all
 	Agents []string  // nil for all
+	Until  time.Time // when to stop looking; zero: never
 }
 
+// ErrUntil is returned when Find stopped at Query.Until, before it had seen every store.
+var ErrUntil = errors.New("not all of the agents' stores were searched in time")
+
 // Find lists the sessions that began in one of the directories, or below one and in no other
-// repository, oldest first. It skips unreadable sessions and returns their errors.
+// repository, oldest first. It skips unreadable sessions and returns their errors, with ErrUntil
+// first.
 func Find(ctx context.Context, h Homes, q Query) ([]Session, []error) {
-	f := &finder{ctx: ctx, since: q.Since, trees: newTrees(q.Dirs)}
+	f := &finder{ctx: ctx, since: q.Since, until: q.Until, trees: newTrees(q.Dirs)}
 	for _, a := range agents {
 		if q.Agents == nil || slices.Contains(q.Agents, a.client) {
 			a.find(f, h)
@@ -120,6 +125,9 @@ func Find(ctx context.Context, h Homes, q Query) ([]Session, []error) {
 	})
 	if err := ctx.Err(); err != nil {
 		return nil, []error{err}
+	}
+	if f.late {
+		f.failed = slices.Insert(f.failed, 0, ErrUntil)
 	}
 	return f.found, f.failed
 }
@@ -136,12 +144,20 @@ func (s Session) when() time.Time {
 type finder struct {
 	ctx    context.Context
 	since  time.Time
+	until  time.Time
+	late   bool // until has passed
 	trees  *trees
 	found  []Session
 	failed []error
 }
 
 func (f *finder) fail(err error) { f.failed = append(f.failed, err) }
+
+// over reports whether to stop looking.
+func (f *finder) over() bool {
+	f.late = f.late || !f.until.IsZero() && time.Now().After(f.until)
+	return f.late || f.ctx.Err() != nil
+}
 
 // list is the content of a folder; nothing if it is not there.
 func (f *finder) list(dir string) []os.DirEntry {
@@ -161,6 +177,9 @@ func isFile(path string) bool {
 func (f *finder) folders(dir string) []string {
 	var out []string
 	for _, e := range f.list(dir) {
+		if f.over() {
+			break
+		}
 		path := filepath.Join(dir, e.Name())
 		if e.Type()&fs.ModeSymlink != 0 {
 			if info, err := os.Stat(path); err != nil || !info.IsDir() {
@@ -178,7 +197,7 @@ func (f *finder) folders(dir string) []string {
 // known of the session, and says whether it is one of the repository's.
 func (f *finder) each(client, dir string, endings []string, look func(path string, s *Session) (bool, error)) {
 	for _, e := range f.list(dir) {
-		if f.ctx.Err() != nil {
+		if f.over() {
 			return
 		}
 		if !slices.Contains(endings, filepath.Ext(e.Name())) {
