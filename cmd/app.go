@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/reverie-memory/reverie/cmd/argv"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
@@ -25,7 +26,7 @@ func Run(ctx context.Context, given *Env, args []string) int {
 	in, out := &term.Interruptible{Ctx: ctx, From: given.In}, &term.Output{To: given.Out}
 	env.In, env.Out = in, out
 	app := newApp(&env, args...)
-	args = hoist(app, args)
+	args = argv.Order(app, args)
 	// the parser adds it only with a help command of its own
 	app.Flags = append(app.Flags, cli.HelpFlag)
 	err := app.RunContext(ctx, args)

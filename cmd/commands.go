@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"github.com/reverie-memory/reverie/cmd/argv"
 	"github.com/urfave/cli/v2"
 )
 
@@ -77,7 +78,7 @@ func (c constructor) make(env *Env) *cli.Command {
 // commandsFor returns the command that a command line names, or all if it asks for help or names
 // none. Most commands live for milliseconds, and building all fifty is a part of that.
 func commandsFor(env *Env, args []string) (all []*cli.Command) {
-	name := named(args)
+	name := argv.Command(args)
 	for _, c := range constructors() {
 		if c.name == name {
 			return []*cli.Command{c.make(env)}

@@ -3,6 +3,7 @@ package cmd
 import (
 	"testing"
 
+	"github.com/reverie-memory/reverie/cmd/argv"
 	"github.com/urfave/cli/v2"
 )
 
@@ -20,7 +21,7 @@ func TestOnlyTheNamedCommandIsMade(t *testing.T) {
 	}
 	// The program's options but C have no value.
 	for _, f := range newApp(env).Flags {
-		if takesValue(f) != (f.Names()[0] == "C") {
+		if argv.TakesValue(f) != (f.Names()[0] == "C") {
 			t.Errorf("-%s", f.Names()[0])
 		}
 	}

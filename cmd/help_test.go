@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/reverie-memory/reverie/cmd/argv"
 	"github.com/reverie-memory/reverie/cmd/help"
 	"github.com/urfave/cli/v2"
 )
@@ -53,7 +54,7 @@ func parse(args []string) (ran string, err error) {
 		}
 	}
 	stub(app.Commands)
-	err = app.Run(hoist(app, args))
+	err = app.Run(argv.Order(app, args))
 	return ran, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/reverie-memory/reverie/cmd/argv"
 	"github.com/reverie-memory/reverie/cmd/help"
 	"github.com/reverie-memory/reverie/internal/capture"
 	"github.com/reverie-memory/reverie/internal/exit"
@@ -28,7 +29,7 @@ func hookCommand(env *Env) *cli.Command {
 			"compacting, compacted or end.",
 		SkipFlagParsing: true,
 		Action: func(c *cli.Context) error {
-			if isHelp(c.Args().First()) {
+			if argv.IsHelp(c.Args().First()) {
 				env.fitHelp(help.Command(c.Command))
 				return nil
 			}

@@ -110,6 +110,7 @@ var arrows = map[string][]string{
 	"cmd/reverie":           {"cmd"},
 	"cmd/tui":               nil,
 	"cmd/help":              nil,
+	"cmd/argv":              {"cmd/help"},
 	"cmd/check":             {"hooks/setup/ci", "dream", "gitstore", "gitstore/record", "internal/attack", "internal/config", "internal/finding", "internal/plural", "internal/redact", "internal/unseen"},
 
 	"gitstore/brief": {"internal/plural", "gitstore", "gitstore/recall", "gitstore/recall/pack", "gitstore/record", "gitstore/trust", "internal/attack", "internal/block", "internal/clone", "internal/config",
@@ -132,7 +133,7 @@ var testsOnly = []string{"internal/testrepo", "internal/tinymodel"}
 var outside = map[string][]string{
 	"github.com/go-git/go-git/v5":            {"internal/git"},
 	"github.com/ollama/ollama":               {"internal/ollama"},
-	"github.com/urfave/cli/v2":               {"cmd", "cmd/help"},
+	"github.com/urfave/cli/v2":               {"cmd", "cmd/argv", "cmd/help"},
 	"charm.land/bubbletea/v2":                {"cmd/tui"},
 	"github.com/modelcontextprotocol/go-sdk": {"internal/mcp", "internal/mcpconn"},
 	"github.com/google/jsonschema-go":        nil, // tests only; the SDK below links it anyway

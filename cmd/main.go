@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/reverie-memory/reverie/cmd/argv"
 	"github.com/reverie-memory/reverie/internal/exit"
 )
 
@@ -19,7 +20,7 @@ const patience = 2 * time.Second
 // to stop at the next safe place; the second, or patience, ends it where it is: what is written
 // is written in transactions.
 func Main(args []string) int {
-	if len(args) > 1 && args[1] == "hook" && !slices.ContainsFunc(args[2:], isHelp) {
+	if len(args) > 1 && args[1] == "hook" && !slices.ContainsFunc(args[2:], argv.IsHelp) {
 		return hookProcess(args[2:])
 	}
 	// inside a container, where signals are for the command

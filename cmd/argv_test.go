@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/reverie-memory/reverie/cmd/argv"
 )
 
 func TestFlagsMayStandAnywhere(t *testing.T) {
@@ -34,7 +35,7 @@ func TestFlagsMayStandAnywhere(t *testing.T) {
 		{nil, nil},
 	}
 	for _, c := range cases {
-		got := hoist(newApp(&Env{}), append([]string{"reverie"}, c.in...))
+		got := argv.Order(newApp(&Env{}), append([]string{"reverie"}, c.in...))
 		if diff := cmp.Diff(append([]string{"reverie"}, c.want...), got); diff != "" {
 			t.Errorf("%q: %s", c.in, diff)
 		}

@@ -1,4 +1,6 @@
-package cmd
+// Package argv orders the arguments of a command line for the flag parser. Begin with Order. It
+// holds no state.
+package argv
 
 import (
 	"slices"
@@ -9,15 +11,17 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func isVersion(arg string) bool { return arg == "-V" || arg == "--version" }
+// IsVersion reports whether an argument asks for the version.
+func IsVersion(arg string) bool { return arg == "-V" || arg == "--version" }
 
-func isHelp(arg string) bool { return arg == "-h" || arg == "--help" }
+// IsHelp reports whether an argument asks for help.
+func IsHelp(arg string) bool { return arg == "-h" || arg == "--help" }
 
-// hoist orders a command line for the flag parser: flags of the program, the command and its
+// Order orders a command line for the flag parser: flags of the program, the command and its
 // subcommand, their flags, and after "--" everything else. So flags may stand anywhere, as with
 // git, and after "--" nothing is a flag. A command that runs another one gets that "--", too. A
 // command line that asks for help keeps only the command.
-func hoist(app *cli.App, args []string) []string {
+func Order(app *cli.App, args []string) []string {
 	var global, names, local, rest []string
 	var command *cli.Command
 	for i := 1; i < len(args); i++ {
@@ -64,16 +68,16 @@ func hoist(app *cli.App, args []string) []string {
 			continue
 		}
 		*to = append(*to, arg)
-		if flag != nil && !hasValue && takesValue(flag) && i+1 < len(args) {
+		if flag != nil && !hasValue && TakesValue(flag) && i+1 < len(args) {
 			i++
 			*to = append(*to, args[i])
 		}
 	}
-	if slices.ContainsFunc(local, isHelp) {
+	if slices.ContainsFunc(local, IsHelp) {
 		local, rest = []string{"--help"}, nil
 	}
 	out := append([]string{args[0]}, global...)
-	if command != nil && !slices.ContainsFunc(global, isVersion) {
+	if command != nil && !slices.ContainsFunc(global, IsVersion) {
 		out = append(append(out, names...), local...)
 		if len(rest) > 0 {
 			out = append(append(out, "--"), rest...)
@@ -82,14 +86,15 @@ func hoist(app *cli.App, args []string) []string {
 	return out
 }
 
-func takesValue(f cli.Flag) bool {
+// TakesValue reports whether a flag has a value.
+func TakesValue(f cli.Flag) bool {
 	d, ok := f.(cli.DocGenerationFlag)
 	return ok && d.TakesValue()
 }
 
-// named returns the command's name in a command line, or "" if the line needs all commands.
-func named(args []string) string {
-	if slices.ContainsFunc(args, isHelp) {
+// Command returns the command's name in a command line, or "" if the line needs all commands.
+func Command(args []string) string {
+	if slices.ContainsFunc(args, IsHelp) {
 		return ""
 	}
 	for i := 1; i < len(args); i++ {
