@@ -30,7 +30,7 @@ var arrows = map[string][]string{
 	"internal/plural":   nil,
 	"internal/status":   {"gitstore", "internal/clone", "gitstore/record", "internal/config", "internal/job", "internal/kv", "internal/learn", "internal/learn/ingest", "internal/reader", "prompts"},
 	"internal/block":    {"internal/exit", "internal/pattern"},
-	"internal/term":     {"gitstore/recall/terms", "internal/plural", "internal/redact", "internal/unseen"},
+	"internal/term":     {"gitstore/recall/terms", "internal/pattern", "internal/plural", "internal/redact", "internal/unseen"},
 	"internal/job":      {"internal/file", "internal/git"},
 	"internal/learn": {"gitstore", "gitstore/purge", "gitstore/record", "internal/clone", "internal/config", "internal/file", "internal/learn/dreams", "internal/learn/inbox", "internal/learn/ingest", "internal/model",
 		"prompts", "prompts/door", "reflect", "reflect/transcript"},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/learn/ingest"
+	"github.com/reverie-memory/reverie/internal/period"
 	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/reflect/transcript/past"
@@ -31,17 +32,31 @@ func (o backfillOptions) given() bool {
 	return o.since != "" || o.limit != 0 || len(o.agents) > 0 || o.dryRun
 }
 
-// lookBack finds the sessions of this repository in the agents' stores.
-func lookBack(ctx context.Context, w *workspace, o backfillOptions) (*ingest.Past, error) {
-	q := past.Query{}
+// query returns the query for the agents' stores.
+func (o backfillOptions) query(now time.Time) (q past.Query, err error) {
 	for _, name := range o.agents {
 		if !slices.Contains(past.Agents(), name) {
-			return nil, exit.Usage("it is one of "+strings.Join(past.Agents(), ", "), "%q is not an agent whose sessions learn can find", name)
+			return q, exit.Usage("it is one of "+strings.Join(past.Agents(), ", "), "%q is not an agent whose sessions learn can find", name)
 		}
 		q.Agents = append(q.Agents, name)
 	}
-	var err error
-	if q.Since, err = parseSince(o.since, w.env.Now()); err != nil {
+	q.Since, err = parseSince(o.since, now)
+	return q, err
+}
+
+// parseSince reads a date, or how long ago.
+func parseSince(text string, now time.Time) (time.Time, error) {
+	t, ok := period.Since(text, now)
+	if !ok {
+		return t, exit.Usage("use 2026-11-01, 30d, 2w or 12h", "--since: %q is not a time", text)
+	}
+	return t, nil
+}
+
+// lookBack finds the sessions of this repository in the agents' stores.
+func lookBack(ctx context.Context, w *workspace, o backfillOptions) (*ingest.Past, error) {
+	q, err := o.query(w.env.Now())
+	if err != nil {
 		return nil, err
 	}
 	if o.limit < 0 {
@@ -67,17 +82,23 @@ func tellFound(w *workspace, found []ingest.Found) {
 	if total > 0 {
 		return
 	}
-	var looked []string
-	home, _ := os.UserHomeDir()
+	var places []string
 	for _, f := range found {
-		for _, place := range f.Places {
-			if rest, ok := strings.CutPrefix(place, home+string(filepath.Separator)); ok && home != "" {
-				place = filepath.Join("~", rest)
+		places = append(places, f.Places...)
+	}
+	tellNowhere(w, places)
+}
+
+// tellNowhere says where sessions were searched in vain.
+func tellNowhere(w *workspace, places []string) {
+	if home, err := os.UserHomeDir(); err == nil {
+		for i, place := range places {
+			if rest, ok := strings.CutPrefix(place, home+string(filepath.Separator)); ok {
+				places[i] = filepath.Join("~", rest)
 			}
-			looked = append(looked, place)
 		}
 	}
-	w.env.Say("no agent session of this repository was found; searched %s", strings.Join(looked, ", "))
+	w.env.Say("no agent session of this repository was found; searched %s", strings.Join(places, ", "))
 }
 
 func megabytes(n int64) string {

@@ -1,4 +1,4 @@
-// Package period parses and formats durations as users type them: 90m, 12h, 7d, 2w.
+// Package period parses and formats times and durations as users type them: 90m, 12h, 7d, 2w.
 package period
 
 import (
@@ -18,6 +18,23 @@ func Parse(text string) (d time.Duration, ok bool) {
 	}
 	d, err := time.ParseDuration(text)
 	return d, err == nil && d >= 0
+}
+
+// Since parses a date, or how long ago. Empty text is the zero time.
+func Since(text string, now time.Time) (since time.Time, ok bool) {
+	if text == "" {
+		return time.Time{}, true
+	}
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
+			return t, true
+		}
+	}
+	d, ok := Parse(text)
+	if !ok {
+		return time.Time{}, false
+	}
+	return now.Add(-d), true
 }
 
 // Short formats a duration in its largest unit: 6d, 5h, 40m, 9s.
