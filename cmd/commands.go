@@ -15,6 +15,7 @@ type constructor struct {
 // constructors has all commands, in the order of the help. Its first groups are in everyday.
 func constructors() []constructor {
 	return []constructor{
+		{"look", "Begin", lookCommand},
 		{"init", "Begin", initCommand},
 		{"status", "Begin", statusCommand},
 		{"doctor", "Begin", doctorCommand},

@@ -24,13 +24,13 @@ func TestMain(m *testing.M) {
 }
 
 // concurrent are the commands in which several goroutines work at once, as their scripts are named.
-var concurrent = []string{"dream", "githooks", "hook", "learn", "loop", "model", "recall", "reflect", "sync"}
+var concurrent = []string{"dream", "githooks", "hook", "learn", "look", "loop", "model", "recall", "reflect", "sync"}
 
 // everyday are the scripts that run with -short: one for each part of the way from a session to the
 // next one.
 var everyday = []string{
 	"check", "config", "decide", "githooks_install", "history", "hook", "hook_left", "import_export", "init_adopt", "learn",
-	"learn_files", "loop", "recall_words", "reflect_import", "remember", "review", "secrets", "sync_seen", "why",
+	"learn_files", "look", "loop", "recall_words", "reflect_import", "remember", "review", "secrets", "sync_seen", "why",
 }
 
 // TestScripts runs testdata/script/*.txtar against the real command and real git: what a user types

@@ -4,6 +4,7 @@ package help
 // shows. The table is made when it is asked for: only help and tests need it.
 func Examples() map[string]string {
 	return map[string]string{
+		"look":          "reverie look --since 90d",
 		"init":          "reverie init --agent all --git-hooks",
 		"status":        "reverie status --json",
 		"doctor":        "reverie doctor --fix",

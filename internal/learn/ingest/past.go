@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/reflect"
 	"github.com/reverie-memory/reverie/reflect/transcript"
@@ -179,18 +180,17 @@ func (p *Past) take(ctx context.Context, sessions reflect.Sessions, s past.Sessi
 	return got.Sessions, nil
 }
 
-// Read returns a function that reads a session of a store and keeps nothing. It passes the session
-// to each, with its redacted events. Several goroutines may call it.
-func (in *Ingester) Read(ctx context.Context) func(ctx context.Context, s past.Session, each func(transcript.Session, []transcript.Event) error) error {
-	sessions := in.sessions(ctx)
-	return func(ctx context.Context, s past.Session, each func(transcript.Session, []transcript.Event) error) error {
-		r, err := s.Open(ctx)
-		if err != nil {
-			return err
-		}
-		defer r.Close()
-		return sessions.Read(ctx, named{r, s.File}, transcript.Format(s.Client), each)
+// Read reads a session of a store and keeps nothing. It passes the session to each, with its events
+// without the secrets that a scanner finds. Several goroutines may call it.
+func Read(ctx context.Context, c *clone.Clone, scan *redact.Scanner, s past.Session, each func(transcript.Session, []transcript.Event) error) error {
+	sessions := c.Sessions
+	sessions.Scanner = scan
+	r, err := s.Open(ctx)
+	if err != nil {
+		return err
 	}
+	defer r.Close()
+	return sessions.Read(ctx, named{r, s.File}, transcript.Format(s.Client), each)
 }
 
 func ingest(ctx context.Context, sessions reflect.Sessions, s past.Session) (reflect.Ingested, error) {

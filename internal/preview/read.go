@@ -1,0 +1,164 @@
+package preview
+
+import (
+	"cmp"
+	"context"
+	"runtime"
+	"slices"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/learn/ingest"
+	"github.com/reverie-memory/reverie/internal/redact"
+	"github.com/reverie-memory/reverie/reflect"
+	"github.com/reverie-memory/reverie/reflect/transcript"
+	"github.com/reverie-memory/reverie/reflect/transcript/past"
+)
+
+// studied is a session after reflection.
+type studied struct {
+	record.Reflection
+	failed []reflect.Failed
+}
+
+// maxReaders bounds the sessions that are in memory at once.
+const maxReaders = 8
+
+// read studies sessions, the latest first, several at once, and counts them. It returns when all
+// are studied or ctx ends. A reader inside a session then ends by itself, soon after.
+func (p *Preview) read(ctx context.Context, from Source, scan *redact.Scanner, sessions []past.Session) (all []studied) {
+	type result struct {
+		top bool // no sub-agent's
+		got []studied
+		err error
+	}
+	todo, results := make(chan past.Session, len(sessions)), make(chan result, len(sessions))
+	for _, s := range slices.Backward(sessions) {
+		todo <- s
+		if s.Parent == "" {
+			p.Unread++
+		}
+	}
+	close(todo)
+	for range min(runtime.GOMAXPROCS(0), maxReaders) {
+		go func() {
+			for s := range todo {
+				r := result{top: s.Parent == ""}
+				r.err = ingest.Read(ctx, from.Clone, scan, s, func(head transcript.Session, events []transcript.Event) error {
+					r.got = append(r.got, studied{reflect.Study(head, events), reflect.Failures(head, events)})
+					return nil
+				})
+				if ctx.Err() != nil {
+					return
+				}
+				results <- r
+			}
+		}()
+	}
+	for n := range sessions {
+		if from.Step != nil {
+			from.Step(n, len(sessions))
+		}
+		select {
+		case <-ctx.Done():
+			return all
+		case r := <-results:
+			all = append(all, r.got...)
+			switch {
+			case !r.top:
+				continue
+			case r.err != nil:
+				p.Unreadable++
+			default:
+				p.Sessions++
+			}
+			p.Unread--
+		}
+	}
+	return all
+}
+
+// order sorts sessions by their start, and finds the first and the last.
+func (p *Preview) order(all []studied) {
+	slices.SortFunc(all, func(a, b studied) int {
+		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.ID(), b.ID()))
+	})
+	for _, s := range all {
+		if s.Started.IsZero() {
+			continue
+		}
+		if p.First.IsZero() {
+			p.First = s.Started
+		}
+		p.Last = s.Started
+	}
+}
+
+// lesson is the remedy of a failure.
+type lesson struct {
+	Statement
+	record.Trigger
+}
+
+// fail lists the failures that came back or whose remedy is known, by the sessions that had them.
+func (p *Preview) fail(all []studied, lessons []lesson) {
+	type key struct{ command, error string }
+	classes := map[key]*Failure{}
+	in := map[key]map[string]bool{} // sessions
+	told := map[string]bool{}       // a session that continues another begins with a copy of it
+	var order []key
+	var remedies []int // by class: index of a lesson, -1 for none
+	for _, s := range all {
+		for _, f := range s.failed {
+			copied := f.Time.String() + f.Command + f.Error
+			if !f.Time.IsZero() && told[copied] {
+				continue
+			}
+			told[copied] = true
+			k := key{f.Command, f.Error}
+			if classes[k] == nil {
+				classes[k], in[k] = &Failure{Command: f.Command, Error: f.Error}, map[string]bool{}
+				order = append(order, k)
+				remedies = append(remedies, slices.IndexFunc(lessons, func(l lesson) bool { return f.Matches(l.Trigger) }))
+			}
+			c := classes[k]
+			c.Times += f.Times
+			in[k][cmp.Or(s.Parent, s.Session)] = true
+			c.Agent, c.Time = s.Client, f.Time
+		}
+	}
+	shown := make([]bool, len(lessons))
+	for i, k := range order {
+		c := classes[k]
+		c.Sessions = len(in[k])
+		if at := remedies[i]; at >= 0 {
+			c.Lesson, c.Keep, shown[at] = lessons[at].Text, lessons[at].Keep, true
+		}
+		if c.Sessions > 1 || c.Lesson != "" {
+			p.Failures = append(p.Failures, *c)
+		}
+	}
+	for i, l := range lessons {
+		if !shown[i] {
+			p.Lessons = append(p.Lessons, l.Statement)
+		}
+	}
+	slices.SortStableFunc(p.Failures, func(a, b Failure) int {
+		return cmp.Or(cmp.Compare(b.Sessions, a.Sessions), -compareBool(a.Lesson != "", b.Lesson != ""), cmp.Compare(b.Times, a.Times), b.Time.Compare(a.Time))
+	})
+}
+
+// better puts first the statement that learn would keep, then the one that more sessions show, then
+// the later.
+func better(a, b Statement) int {
+	return cmp.Or(-compareBool(a.Keep, b.Keep), cmp.Compare(b.Sessions, a.Sessions), b.Time.Compare(a.Time), cmp.Compare(a.Text, b.Text))
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
