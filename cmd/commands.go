@@ -16,6 +16,7 @@ type constructor struct {
 func constructors() []constructor {
 	return []constructor{
 		{"look", "Begin", lookCommand},
+		{"demo", "Begin", demoCommand},
 		{"init", "Begin", initCommand},
 		{"status", "Begin", statusCommand},
 		{"doctor", "Begin", doctorCommand},

@@ -50,6 +50,7 @@ var arrows = map[string][]string{
 	"internal/process":        nil,
 	"internal/upkeep":         {"gitstore/brief", "gitstore/purge", "gitstore/recall", "gitstore/recall/vector", "gitstore/remotes", "gitstore/share", "gitstore/trust", "internal/clone", "internal/kv", "internal/reader", "prompts/door", "reflect/compress", "reflect/transcript", "worktree", "worktree/try"},
 	"internal/kv":             {"internal/derived", "internal/exit", "internal/file", "internal/git", "internal/redact"},
+	"internal/demo":           {"examples", "internal/job", "internal/pattern", "reflect", "reflect/transcript"},
 	"internal/preview":        {"dream", "gitstore/record", "internal/clone", "internal/foreign", "internal/intake", "internal/learn/ingest", "internal/reader", "internal/redact", "reflect", "reflect/transcript", "reflect/transcript/past"},
 	"internal/intake":         {"dream", "gitstore", "gitstore/record", "gitstore/record/transfer", "internal/clone", "internal/derived", "internal/exit", "internal/file", "internal/foreign", "internal/learn/ingest", "internal/reader", "internal/redact"},
 	"internal/git":            {"internal/file", "internal/pattern"},
@@ -112,7 +113,8 @@ var arrows = map[string][]string{
 	"cmd/tui":               nil,
 	"cmd/help":              nil,
 	"cmd/argv":              {"cmd/help"},
-	"cmd/report":            {"internal/plural", "internal/preview", "internal/term"},
+	"cmd/report":            {"internal/demo", "internal/plural", "internal/preview", "internal/term"},
+	"examples":              nil,
 	"cmd/check":             {"hooks/setup/ci", "dream", "gitstore", "gitstore/record", "internal/attack", "internal/config", "internal/finding", "internal/plural", "internal/redact", "internal/unseen"},
 
 	"gitstore/brief": {"internal/plural", "gitstore", "gitstore/recall", "gitstore/recall/pack", "gitstore/record", "gitstore/trust", "internal/attack", "internal/block", "internal/clone", "internal/config",

@@ -5,6 +5,7 @@ package help
 func Examples() map[string]string {
 	return map[string]string{
 		"look":          "reverie look --since 90d",
+		"demo":          "reverie demo --keep",
 		"init":          "reverie init --agent all --git-hooks",
 		"status":        "reverie status --json",
 		"doctor":        "reverie doctor --fix",
