@@ -28,7 +28,10 @@ func (f Failed) Matches(t record.Trigger) bool {
 // Failures returns the commands of a session that failed with a distinctive error, each error of a
 // command once. It omits mere inspections.
 func Failures(s transcript.Session, events []transcript.Event) []Failed {
-	v := digest(s, events)
+	return failuresOf(digest(s, events))
+}
+
+func failuresOf(v *view) []Failed {
 	var out []Failed
 	for i, a := range v.acts {
 		if a.edit || a.outcome != transcript.Failed || readOnly.Has(a.step.words[0]) || oneTime.Has(a.step.words[0]) {

@@ -45,6 +45,16 @@ const maxCandidates = 24
 
 // Study returns what the detectors find in one session. The events must have been redacted.
 func Study(s transcript.Session, events []transcript.Event) record.Reflection {
+	return studyOf(s, events, digest(s, events))
+}
+
+// Examine returns what Study and Failures return, at little more than the cost of Study.
+func Examine(s transcript.Session, events []transcript.Event) (record.Reflection, []Failed) {
+	v := digest(s, events)
+	return studyOf(s, events, v), failuresOf(v)
+}
+
+func studyOf(s transcript.Session, events []transcript.Event, v *view) record.Reflection {
 	r := record.Reflection{
 		Client:    s.Client,
 		Session:   s.ID,
@@ -58,7 +68,6 @@ func Study(s transcript.Session, events []transcript.Event) record.Reflection {
 		Detectors: Detectors,
 		Outcome:   outcome(events),
 	}
-	v := digest(s, events)
 	g := newGate(v)
 	for _, d := range detectors {
 		for _, f := range d.find(v) {

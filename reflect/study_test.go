@@ -1,7 +1,10 @@
 package reflect
 
 import (
+	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -272,5 +275,25 @@ func BenchmarkFailures(b *testing.B) {
 	b.SetBytes(int64(size))
 	for b.Loop() {
 		Study(transcript.Session{Client: "claude", ID: "s1"}, events)
+	}
+}
+
+// Examine gives what Study and Failures give alone.
+func TestExamineIsBoth(t *testing.T) {
+	for _, name := range []string{"claude-code.jsonl", "codex.jsonl"} {
+		text, err := os.ReadFile(filepath.Join("..", "examples", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = Sessions{}.Read(t.Context(), bytes.NewReader(text), transcript.Auto, func(s transcript.Session, events []transcript.Event) error {
+			r, failed := Examine(s, events)
+			if diff := cmp.Diff(Study(s, events), r) + cmp.Diff(Failures(s, events), failed); diff != "" || len(failed) == 0 {
+				t.Errorf("%s: %d failures\n%s", name, len(failed), diff)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -120,7 +120,8 @@ func sessionsOf(ctx context.Context, name string) ([]session, error) {
 		Session: func(transcript.Session) error { events = nil; return nil },
 		Event:   func(e transcript.Event) error { events = append(events, e); return nil },
 		Done: func(s transcript.Session) error {
-			out = append(out, session{started: s.Started, failed: reflect.Failures(s, events), learned: reflect.Study(s, events)})
+			learned, failed := reflect.Examine(s, events)
+			out = append(out, session{started: s.Started, failed: failed, learned: learned})
 			return nil
 		},
 	})

@@ -101,7 +101,11 @@ func headline(p *preview.Preview) string {
 	if len(found) == 0 {
 		found = []string{"nothing that lasts"}
 	}
-	return fmt.Sprintf("in %s (%s): %s", plural.Count(p.Sessions, "session", "sessions"), strings.Join(by, ", "), strings.Join(found, ", "))
+	sessions := plural.Count(p.Sessions, "session", "sessions")
+	if p.Unread > 0 {
+		sessions = fmt.Sprintf("the latest %d of %d sessions", p.Sessions, p.Sessions+p.Unread+p.Unreadable)
+	}
+	return fmt.Sprintf("in %s (%s): %s", sessions, strings.Join(by, ", "), strings.Join(found, ", "))
 }
 
 // kept counts the statements that learn would keep without a question.

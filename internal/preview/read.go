@@ -44,7 +44,8 @@ func (p *Preview) read(ctx context.Context, from Source, scan *redact.Scanner, s
 			for s := range todo {
 				r := result{top: s.Parent == ""}
 				r.err = ingest.Read(ctx, from.Clone, scan, s, func(head transcript.Session, events []transcript.Event) error {
-					r.got = append(r.got, studied{reflect.Study(head, events), reflect.Failures(head, events)})
+					reflection, failed := reflect.Examine(head, events)
+					r.got = append(r.got, studied{reflection, failed})
 					return nil
 				})
 				if ctx.Err() != nil {
