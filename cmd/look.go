@@ -77,8 +77,7 @@ func runLook(ctx context.Context, env *Env, o lookOptions) error {
 			return err
 		}
 	}
-	steps := steps(w)
-	from := preview.Source{Reader: w.Reader, Ingester: ingester(w), Step: func(n, all int) { steps(n, all, "session") }}
+	from := preview.Source{Reader: w.Reader, Ingester: ingester(w), Step: steps(w)}
 	p, err := preview.Look(ctx, from, preview.Options{Since: q.Since, Agents: q.Agents, Within: within})
 	if err != nil {
 		return err

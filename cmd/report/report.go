@@ -42,10 +42,10 @@ type Step struct{ Command, Does string }
 func Word(p *preview.Preview, most int, started bool) Report {
 	r := Report{Headline: headline(p)}
 	if p.Unread > 0 {
-		r.Remarks = append(r.Remarks, fmt.Sprintf("time ran out: %s, the oldest, not read; give more: --within 1m", plural.Count(p.Unread, "session was", "sessions were")))
+		r.Remarks = append(r.Remarks, fmt.Sprintf("time ran out before the oldest %s; to read more: --within 1m", plural.Count(p.Unread, "session", "sessions")))
 	}
 	if p.Partial {
-		r.Remarks = append(r.Remarks, "time ran out before every folder was searched; give more: --within 1m")
+		r.Remarks = append(r.Remarks, "time ran out before every folder was searched; to search more: --within 1m")
 	}
 	if p.Unreadable > 0 {
 		r.Remarks = append(r.Remarks, plural.Count(p.Unreadable, "session has", "sessions have")+" no conversation that can be read")
@@ -58,10 +58,13 @@ func Word(p *preview.Preview, most int, started bool) Report {
 	}
 	add("Rules that you said", kept(p.Rules), statements(p.Rules, true))
 	var failures []Item
+	remedies := 0
 	for _, f := range p.Failures {
-		failures = append(failures, failure(f))
+		if failures = append(failures, failure(f)); f.Lesson != "" {
+			remedies++
+		}
 	}
-	add("Failures", "", failures)
+	add("Failures", fmt.Sprintf("%d with a known remedy", remedies), failures)
 	add("Orders that you repeat", "", statements(p.Orders, true))
 	add("Ways of working", kept(p.Workflows), statements(p.Workflows, false))
 	add("Other lessons", kept(p.Lessons), statements(p.Lessons, false))

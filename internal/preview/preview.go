@@ -21,8 +21,9 @@ import (
 type Source struct {
 	*reader.Reader
 	Ingester *ingest.Ingester
-	// Step hears how many of the sessions were read. It may be nil.
-	Step func(n, all int)
+	// Step hears how many of the sessions were read, and the agent of the last. It may be nil. At
+	// the end n is all.
+	Step func(n, all int, agent string)
 }
 
 // Options limit a look.
@@ -99,8 +100,12 @@ func (p *Preview) Returns() (failures, returns int) {
 	return failures, returns
 }
 
-// Vain returns the places that were searched if none has a session.
+// Vain returns the places that were searched if none has a session. It returns none if the time did
+// not suffice.
 func (p *Preview) Vain() (places []string) {
+	if p.Partial {
+		return nil
+	}
 	for _, a := range p.Agents {
 		if a.Sessions > 0 {
 			return nil

@@ -27,7 +27,7 @@ const maxReaders = 8
 // are studied or ctx ends. A reader inside a session then ends by itself, soon after.
 func (p *Preview) read(ctx context.Context, from Source, scan *redact.Scanner, sessions []past.Session) (all []studied) {
 	type result struct {
-		top bool // no sub-agent's
+		of  past.Session
 		got []studied
 		err error
 	}
@@ -42,7 +42,7 @@ func (p *Preview) read(ctx context.Context, from Source, scan *redact.Scanner, s
 	for range min(runtime.GOMAXPROCS(0), maxReaders) {
 		go func() {
 			for s := range todo {
-				r := result{top: s.Parent == ""}
+				r := result{of: s}
 				r.err = ingest.Read(ctx, from.Clone, scan, s, func(head transcript.Session, events []transcript.Event) error {
 					reflection, failed := reflect.Examine(head, events)
 					r.got = append(r.got, studied{reflection, failed})
@@ -55,17 +55,21 @@ func (p *Preview) read(ctx context.Context, from Source, scan *redact.Scanner, s
 			}
 		}()
 	}
-	for n := range sessions {
-		if from.Step != nil {
-			from.Step(n, len(sessions))
+	step := func(n int, agent string) {
+		if from.Step != nil && len(sessions) > 0 {
+			from.Step(n, len(sessions), agent)
 		}
+	}
+	defer func() { step(len(sessions), "") }()
+	for n := range sessions {
 		select {
 		case <-ctx.Done():
 			return all
 		case r := <-results:
+			step(n, r.of.Client)
 			all = append(all, r.got...)
 			switch {
-			case !r.top:
+			case r.of.Parent != "":
 				continue
 			case r.err != nil:
 				p.Unreadable++
