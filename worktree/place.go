@@ -207,7 +207,7 @@ func (p *Place) command(ctx context.Context, index string, args ...string) (*exe
 		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+index)
 	}
 	if p.sealed {
-		off, err := p.noFilters(ctx, gitDir)
+		off, err := git.NoFilters(ctx, p.repo, gitDir)
 		if err != nil {
 			return nil, err
 		}

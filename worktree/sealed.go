@@ -35,34 +35,6 @@ func (p *Place) seal() error {
 // nowhere is the repository path that git reports in a place for a sandbox; it never exists.
 const nowhere = "made-in-a-sandbox--run-nothing-here"
 
-// noFilters returns variables that disable all configured filters, by name.
-func (p *Place) noFilters(ctx context.Context, gitDir string) ([]string, error) {
-	out, err := p.repo.Git(ctx, nil, "--git-dir="+gitDir, "config", "-z", "--name-only", "--get-regexp", `^filter\.`)
-	var failed *git.Error
-	if errors.As(err, &failed) && failed.Code == 1 { // not found
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var keys []string
-	for key := range strings.SplitSeq(string(out), "\x00") {
-		if at := strings.LastIndexByte(key, '.'); at > len("filter") {
-			keys = append(keys, key[:at])
-		}
-	}
-	slices.Sort(keys)
-	var env []string
-	n := 0
-	for _, key := range slices.Compact(keys) {
-		for _, kv := range [][2]string{{".clean", ""}, {".smudge", ""}, {".process", ""}, {".required", "false"}} {
-			env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, key+kv[0]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, kv[1]))
-			n++
-		}
-	}
-	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n)), nil
-}
-
 // saveBytes bounds the new content held in memory at a time, in bytes.
 const saveBytes = 32 << 20
 
