@@ -49,6 +49,7 @@ var silences = []struct{ name, script string }{
 	{"merge that takes nothing of ours", `git checkout -q --detach; git rm -q $f; commit; git checkout -q reverie/memory; git commit -q --allow-empty -m ours; git merge -q -s ours -m x HEAD@{1}; git checkout -q --detach; git rm -q --ignore-unmatch $f; commit; git update-ref refs/heads/reverie/memory HEAD`},
 	{"settings that give nothing", `printf 'context.budget = 0
 context.prompt-budget = 0
+context.compaction = 0
 ' >>reverie.toml; commit`},
 	{"settings that want signatures", `echo 'trust.require-signed = true' >>reverie.toml; commit`},
 	{"settings that cannot be read", `echo '[' >>reverie.toml; commit`},

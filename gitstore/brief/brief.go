@@ -286,16 +286,13 @@ func (b *maker) words(words []string) string {
 	return strings.Join(out, ", ")
 }
 
-// compactionBudget bounds the text before a compaction, in tokens: the summary is short itself.
-const compactionBudget = 500
-
 // compaction returns the memories that must survive a compaction: the binding ones, and those that
 // matched prompts of the session.
 func (b *maker) compaction(ctx context.Context) (in Injection, err error) {
 	in = Injection{For: b.asked.For, Cut: map[string]int{}}
 	err = b.View(ctx, func(v *record.View) error {
 		in.Commit = string(v.Tip())
-		budget := b.asked.budget(min(b.Settings.Config.Budget, compactionBudget))
+		budget := b.asked.budget(b.Settings.Config.Compaction)
 		if budget == 0 {
 			return nil
 		}

@@ -146,6 +146,14 @@ var keys = []key{
 			c.Prompt = min(c.Prompt, n)
 			return err
 		}, false},
+	{"context.compaction", "tokens of memory for an agent before a compaction; 0 gives nothing",
+		func(c *Config) any { return int64(c.Compaction) },
+		func(c *Config, v any) (err error) { c.Compaction, err = number(v, 0, maxBudget); return },
+		func(c *Config, v any) error {
+			n, err := number(v, 0, maxBudget)
+			c.Compaction = min(c.Compaction, n)
+			return err
+		}, false},
 	{"context.notice", "show one line at the start of a session: memories given, and pending operations",
 		func(c *Config) any { return c.Notice },
 		func(c *Config, v any) (err error) { c.Notice, err = truth(v); return }, nil, false},
