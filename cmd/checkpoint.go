@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -18,10 +19,11 @@ func checkpointCommand(env *Env) *cli.Command {
 		Name:      "checkpoint",
 		Usage:     "note where a session stands",
 		ArgsUsage: "[TEXT|- | list | show N | share N]",
-		Description: "A checkpoint records the request, the changed files, the passing and failing commands, and the\n" +
-			"decisions of a session. Reverie makes one before a session is compacted, and when you ask; TEXT is\n" +
-			"put first. It stays in this clone; share copies it to the memory branch. N is a number within the\n" +
-			"session, or SESSION#N.",
+		Description: "A checkpoint records the open points, the requests, the changed files, the passing and failing\n" +
+			"commands, and the decisions of a session. Reverie makes one before a session is compacted, when it\n" +
+			"stops unfinished, and when you ask; TEXT is put first. The next session on the branch begins with\n" +
+			"the newest one, in short. It stays in this clone; share copies it to the memory branch. N is a\n" +
+			"number within the session, or SESSION#N.",
 		Flags: []cli.Flag{&cli.StringFlag{Name: "session", Usage: "use session `AGENT/ID`, or a prefix of it (default: the latest)", Destination: &session}},
 		Action: func(c *cli.Context) error {
 			verb, n := c.Args().First(), c.NArg()
@@ -87,7 +89,7 @@ func runCheckpointList(ctx context.Context, env *Env, session string) error {
 			mark = "+"
 		}
 		when := mark + " " + k.Time.Local().Format("2006-01-02 15:04") + "  "
-		env.Lay(len(when), term.Span("", when+term.Pad(k.Reason, 10)+"  "+term.Visible(k.Name())+"  "+term.OneLine(lastRequest(k.Text), 240)))
+		env.Lay(len(when), term.Span("", when+term.Pad(k.Reason, 10)+"  "+term.Visible(k.Name())+"  "+term.OneLine(cmp.Or(k.Request(), k.Text), 240)))
 	}
 	if len(all) == 0 {
 		env.Say("there is no checkpoint")
@@ -126,25 +128,6 @@ func runCheckpointOne(ctx context.Context, env *Env, verb, name, session string)
 	env.Print("\n")
 	env.Indent("", k.Text)
 	return nil
-}
-
-// lastRequest returns the last request in the text of a checkpoint, or else the first line.
-func lastRequest(text string) string {
-	request := ""
-	in := false
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		switch {
-		case strings.HasPrefix(line, "## "):
-			in = line == "## Asked"
-		case in && strings.HasPrefix(line, "- "):
-			request = line[2:]
-		}
-	}
-	if request == "" {
-		request, _, _ = strings.Cut(text, "\n")
-	}
-	return request
 }
 
 // codeOf names the commit and branch of the code at a checkpoint.

@@ -19,10 +19,10 @@ func contextCommand(env *Env) *cli.Command {
 		Name:  "context",
 		Usage: "print the context that an agent is given",
 		Description: "At session start: the most valuable memories within the budget, except those in the block of\n" +
-			"AGENTS.md if the agent reads that file. With a prompt: memories that the prompt names and the\n" +
-			"session was not given. Before compaction: the facts that must survive it. Afterwards: all of it\n" +
-			"again, with the newest checkpoint. --record notes the context as given, as hooks do; 'reverie why'\n" +
-			"shows it.",
+			"AGENTS.md if the agent reads that file, and where the last session on the branch stopped. With a\n" +
+			"prompt: memories that the prompt names and the session was not given. Before compaction: the facts\n" +
+			"that must survive it. Afterwards: all of it again, with the newest checkpoint. --record notes the\n" +
+			"context as given, as hooks do; 'reverie why' shows it.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "for", Usage: "print the context for this `OCCASION`: " + strings.Join(brief.Occasions, ", "), Value: r.For, Destination: &r.For},
 			&cli.StringFlag{Name: "query", Usage: "use this `PROMPT`; - reads standard input", Destination: &r.Query},

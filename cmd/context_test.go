@@ -14,6 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/trust"
+	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/git"
@@ -219,5 +220,107 @@ func TestRank(t *testing.T) {
 	}
 	if !strings.Contains(in.Text, "may be out of date") {
 		t.Error("the stale one is not labelled")
+	}
+}
+
+// A hand-over is prepared with the block of a start, and ends when the checkpoint is too old.
+func TestHandoverEndsWithItsAge(t *testing.T) {
+	ctx := context.Background()
+	r := testrepo.New(t)
+	answer(t, r.Dir, "", "remember", "Stays")
+	if _, err := notebook(at(t, r.Dir, noon)).Add(ctx, "", "The parser is half done"); err != nil {
+		t.Fatal(err)
+	}
+	for name, ask := range map[string]brief.Request{
+		"its own session": {For: brief.Start, Session: "human/notes"},
+		"a loop":          {For: brief.Start, Bare: true},
+		"a resumed one":   {For: brief.Start, Session: "claude/s", Resumed: true},
+		"a prompt":        {For: brief.Prompt, Query: "Stays the parser half done"},
+	} {
+		if text, err := at(t, r.Dir, noon).context(ctx, ask); err != nil || strings.Contains(text, "half done") {
+			t.Errorf("%s is told: %v %q", name, err, text)
+		}
+	}
+	if text, err := at(t, r.Dir, noon).context(ctx, brief.Request{For: brief.Start, Session: "claude/s"}); err != nil || !strings.Contains(text, "half done") {
+		t.Errorf("afterwards: %v %q", err, text)
+	}
+	const week = 7 * 24 * time.Hour
+	for _, after := range []time.Duration{0, week - time.Minute, week} {
+		text, err := at(t, r.Dir, noon.Add(after)).context(ctx, brief.Request{For: brief.Start})
+		if want := after < week; err != nil || strings.Contains(text, "The parser is half done") != want || !strings.Contains(text, "Stays") {
+			t.Errorf("after %v: %v %q", after, err, text)
+		}
+	}
+}
+
+// A resumed session that has its block gets its own checkpoint without the memories.
+func TestResumedSessionIsGivenItsCheckpoint(t *testing.T) {
+	ctx := context.Background()
+	r := testrepo.New(t)
+	answer(t, r.Dir, "", "remember", "Stays")
+	w := at(t, r.Dir, noon)
+	put := func(session string, n int) {
+		err := w.Update(ctx, func(tx *record.Tx, _ clone.Team) error {
+			tx.Describe(gitstore.Commit{Subject: "checkpoint: " + session})
+			return tx.PutCheckpoint(record.Journal, record.Checkpoint{Client: "claude", Session: session, N: n, Reason: record.Unfinished, Time: noon,
+				Branch: "main", Text: fmt.Sprintf("Point %d of %s", n, session)})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask := brief.Request{For: brief.Start, Session: "claude/s1", Record: true}
+	again := ask
+	again.Resumed = true
+	put("s0", 1)
+	for i, step := range []struct {
+		ask      brief.Request
+		memories bool
+		tells    string // "" for no checkpoint
+		then     func()
+	}{
+		{ask, true, "Point 1 of s0", nil},
+		{again, false, "", func() { put("s1", 1) }}, // another's is told at a start only
+		{again, false, "Point 1 of s1", nil},
+		{again, false, "", func() { put("s1", 2) }},
+		{again, false, "Point 2 of s1", func() { answer(t, r.Dir, "", "remember", "Stays too") }},
+		{again, true, "Point 2 of s1", nil},
+		{again, false, "", nil},
+	} {
+		text, err := at(t, r.Dir, noon).context(ctx, step.ask)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, tells, _ := strings.Cut(text, "Point ")
+		tells, _, _ = strings.Cut(tells, "\n")
+		if got := strings.Contains(text, "Stays"); got != step.memories || tells != strings.TrimPrefix(step.tells, "Point ") {
+			t.Errorf("step %d: memories %v, %q", i, got, text)
+		}
+		if step.then != nil {
+			step.then()
+		}
+	}
+}
+
+// The worker judges a session by the worktree in which it ran, wherever the worker runs.
+func TestStopIsJudgedInItsWorkTree(t *testing.T) {
+	ctx := context.Background()
+	r := testrepo.New(t)
+	linked := filepath.Join(t.TempDir(), "linked")
+	r.Run("worktree", "add", "-qb", "side", linked)
+	answer(t, r.Dir, "", "init")
+	w := at(t, r.Dir, noon)
+	for _, e := range []hooks.Event{{Kind: hooks.Prompt, Prompt: "Make it faster"}, {Kind: hooks.End}} {
+		e.Agent, e.Session, e.Dir, e.Time = "generic", "s", linked, noon.Add(-time.Minute)
+		if err := w.Spool().Append(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := ingester(w).Drain(ctx); err != nil {
+		t.Fatal(err)
+	}
+	all, err := notebook(w).List(ctx, "")
+	if err != nil || len(all) != 1 || all[0].Branch != "side" || all[0].Reason != record.Unfinished || !all[0].Time.Equal(noon.Add(-time.Minute)) {
+		t.Fatalf("%v %+v", err, all)
 	}
 }

@@ -133,7 +133,7 @@ func (env *Env) transcript(ctx context.Context, name string) (io.ReadCloser, err
 // ingester returns the way from what agents leave behind to sessions. Its notes go to the terminal.
 func ingester(w *workspace) *ingest.Ingester {
 	steps := steps(w)
-	return &ingest.Ingester{Clone: w.Clone, Spool: w.Spool(), Checkpoint: notebook(w).Owed, Report: func(n ingest.Note) {
+	return &ingest.Ingester{Clone: w.Clone, Spool: w.Spool(), Checkpoint: notebook(w).Due, Report: func(n ingest.Note) {
 		if s, ok := n.(ingest.Step); ok {
 			steps(s.N, s.All, s.Name)
 			return

@@ -193,6 +193,7 @@ type waitingState struct {
 	// Noted is the time of the last compaction with a checkpoint.
 	Noted  time.Time           `json:"noted,omitzero"`
 	Note   bool                `json:"note,omitempty"`   // a checkpoint is due
+	Judged int64               `json:"judged,omitempty"` // the size when its stop was last judged
 	Copies map[string]progress `json:"copies,omitempty"` // by the name of the copy
 }
 
@@ -340,6 +341,16 @@ func (w *Waiting) compaction() (last Event) {
 func (w *Waiting) Noted(e Event) error {
 	next := w.state
 	next.Noted, next.Note = e.Time, false
+	return w.keepState(next)
+}
+
+// Judged reports whether Judge was called since the last event.
+func (w *Waiting) Judged() bool { return w.state.Judged == w.size }
+
+// Judge records that it was judged how far the session got.
+func (w *Waiting) Judge() error {
+	next := w.state
+	next.Judged = w.size
 	return w.keepState(next)
 }
 

@@ -1,6 +1,8 @@
 package reflect
 
 import (
+	"cmp"
+	"encoding/json"
 	"path"
 	"slices"
 	"strings"
@@ -15,18 +17,20 @@ type Progress struct {
 	Changed []string // edited files, relative to the session's directory, sorted
 	Failing []string // commands whose last run failed, in the order of those runs
 	Passing []string // commands whose last run passed, likewise
-	Said    []string // the user's words that are meant to last
+	Said    []string // the user's words that are meant to last, see Lasting
+	Todo    []string // open entries of the agent's newest list of tasks
+	Broken  bool     // the last of these commands failed, git's own aside
 }
 
 // maxStood bounds the events examined, from the end: the agent waits for the answer.
 const maxStood = 10_000
 
-// Stand returns the progress of a session after some events. It depends on them alone. The events
-// must have been redacted.
+// Stand returns the progress of a session after some events, without Said. It depends on them
+// alone. The events must have been redacted.
 func Stand(s transcript.Session, events []transcript.Event) Progress {
 	var p Progress
 	events = events[max(0, len(events)-maxStood):]
-	v := digest(s, events)
+	v := actsOf(s, events)
 	for i := range events {
 		e := &events[i]
 		switch {
@@ -39,6 +43,10 @@ func Stand(s transcript.Session, events []transcript.Event) Progress {
 				if file = edited(file, s.Dir); file != "" && !slices.Contains(p.Changed, file) {
 					p.Changed = append(p.Changed, file)
 				}
+			}
+		case e.Kind == transcript.Call && e.Agent == "" && taskLists[strings.ToLower(e.Tool)]:
+			if open, ok := openTasks(e.Text); ok {
+				p.Todo = open
 			}
 		}
 	}
@@ -57,6 +65,9 @@ func Stand(s transcript.Session, events []transcript.Event) Progress {
 			key = "(in " + a.step.dir + ") " + key
 		}
 		last[key] = a.outcome
+		if a.step.words[0] != "git" {
+			p.Broken = a.outcome == transcript.Failed
+		}
 		order = append(slices.DeleteFunc(order, func(k string) bool { return k == key }), key)
 	}
 	for _, key := range order {
@@ -66,12 +77,40 @@ func Stand(s transcript.Session, events []transcript.Event) Progress {
 			p.Passing = append(p.Passing, key)
 		}
 	}
-	for _, c := range Study(s, events).Candidates {
+	return p
+}
+
+// Lasting returns the user's words in a session that are meant to last.
+func Lasting(s transcript.Session, events []transcript.Event) (said []string) {
+	for _, c := range Study(s, events[max(0, len(events)-maxStood):]).Candidates {
 		if c.How == record.Said && !record.Doubtful(c.Evidence) {
-			p.Said = append(p.Said, c.Text)
+			said = append(said, c.Text)
 		}
 	}
-	return p
+	return said
+}
+
+// taskLists names the agents' tools that replace the whole list of tasks, in lower case.
+var taskLists = map[string]bool{"todowrite": true, "update_plan": true, "write_todos": true}
+
+// openTasks returns the entries of a list of tasks that are neither done nor dropped. ok is false
+// if the input of the tool is no such list.
+func openTasks(input string) (open []string, ok bool) {
+	type task struct{ Content, Step, Description, Status string }
+	var list struct{ Todos, Plan []task }
+	if json.Unmarshal([]byte(input), &list) != nil || list.Todos == nil && list.Plan == nil {
+		return nil, false
+	}
+	for _, t := range append(list.Todos, list.Plan...) {
+		switch t.Status {
+		case "completed", "cancelled":
+			continue
+		}
+		if name := strings.TrimSpace(cmp.Or(t.Content, t.Step, t.Description)); name != "" {
+			open = append(open, name)
+		}
+	}
+	return open, true
 }
 
 // edited returns a file relative to the session's directory, or its base name outside of it,

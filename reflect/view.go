@@ -42,6 +42,21 @@ const maxSentences = 4096
 
 // digest makes the view of a session. Linear in the size of the events.
 func digest(s transcript.Session, events []transcript.Event) *view {
+	v := actsOf(s, events)
+	if s.Parent != "" {
+		return v // a sub-agent's session: no person speaks in it
+	}
+	for i := range events {
+		e := &events[i]
+		if e.Kind == transcript.User && e.Origin == transcript.Typed && e.Agent == "" && len(v.sentences) < maxSentences {
+			v.typed(i)
+		}
+	}
+	return v
+}
+
+// actsOf makes a view without a person's sentences, whose judgement costs most.
+func actsOf(s transcript.Session, events []transcript.Event) *view {
 	v := &view{session: s, events: events, signs: map[int]signature{}, hearsay: map[int]bool{}}
 	v.given = map[string]int{}
 	var injected strings.Builder
@@ -77,15 +92,6 @@ func digest(s transcript.Session, events []transcript.Event) *view {
 		}
 	}
 	v.injected = injected.String()
-	if s.Parent != "" {
-		return v // a sub-agent's session: no person speaks in it
-	}
-	for i := range events {
-		e := &events[i]
-		if e.Kind == transcript.User && e.Origin == transcript.Typed && e.Agent == "" && len(v.sentences) < maxSentences {
-			v.typed(i)
-		}
-	}
 	return v
 }
 

@@ -41,6 +41,7 @@ type Request struct {
 	Files   []string // files being worked on, below the top of the work tree
 	Budget  int      // tokens; 0: as the settings say, less: nothing
 	Resumed bool     // at a session's start: it goes on, and its transcript has all that it was given
+	Bare    bool     // at a session's start: memories alone, without the last session's checkpoint
 	Record  bool     // write it into the ledger of the session
 
 	Limits recall.Limits // on indexing for a prompt; zero: none
@@ -88,9 +89,7 @@ func Give(ctx context.Context, r *reader.Reader, asked Request) (in Injection, e
 	b := maker{r, asked, Ledger{r.Repo, r.Scanner}}
 	switch asked.For {
 	case Start:
-		if in, err = b.start(ctx); err == nil {
-			b.ledger.unlessGiven(&in, asked)
-		}
+		in, err = b.start(ctx)
 	case Prompt:
 		in, err = b.prompt(ctx)
 	case Compaction:
@@ -115,26 +114,40 @@ const startIntro = "What this repository remembers from earlier sessions: refere
 
 // start returns the block for a session's start, prepared or new.
 func (b *maker) start(ctx context.Context) (in Injection, err error) {
+	if b.asked.Resumed {
+		return b.resumed(ctx)
+	}
 	inputs := startInputs(ctx, b.Repo, b.Config, b.asked)
 	if in, ok := inputs.read(b.Repo, b.Now()); ok {
 		return in, nil
 	}
 	err = b.View(ctx, func(v *record.View) error {
-		var until time.Time
-		if in, until, err = b.block(ctx, v, ""); err != nil {
+		last, err := b.lastSession(ctx, v, inputs.Journal)
+		if err != nil {
 			return err
 		}
-		if b.Code.Here(ctx).Unsure { // the next command may know in time
-			if soon := b.Now().Add(unsureFor); until.IsZero() || soon.Before(until) {
-				until = soon
-			}
+		var until time.Time
+		if in, until, err = b.block(ctx, v, last.tail); err != nil {
+			return err
 		}
-		if string(v.Tip()) == inputs.Memory {
-			inputs.again(ctx, b.Repo).write(b.Repo, in, until)
+		until = earlier(until, last.until)
+		if b.Code.Here(ctx).Unsure { // the next command may know in time
+			until = earlier(until, b.Now().Add(unsureFor))
+		}
+		if string(v.Tip()) == inputs.Memory && !last.own {
+			inputs.again(ctx, b.Repo).write(b.Repo, prepared{Injection: in, Text: in.Text, Until: until, Last: last.session})
 		}
 		return nil
 	})
 	return in, err
+}
+
+// earlier returns the earlier of two times of which zero is never.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // unsureFor is the lifetime of a prepared block with answers that were unknown for lack of time.
@@ -157,15 +170,16 @@ func (b *maker) block(ctx context.Context, v *record.View, tail string) (in Inje
 		return in, until, err
 	}
 	for _, c := range all {
-		if e := c.m.Expires; !e.IsZero() && (until.IsZero() || e.Before(until)) {
-			until = e
-		}
+		until = earlier(until, c.m.Expires)
 	}
 	all, left := few(all)
 	if left > 0 {
 		in.Cut[CutBudget] += left
 	}
 	fill(&in, all, Parcel{Attributes: attributes(in), Intro: startIntro, Tail: tail, Left: left, More: " are known: `reverie recall QUERY`", Budget: budget})
+	if tail != "" {
+		in.Base = textHash(strings.Replace(in.Text, "\n"+tail+"\n", "", 1))
+	}
 	return in, until, nil
 }
 
@@ -335,33 +349,14 @@ func (b *maker) compaction(ctx context.Context) (in Injection, err error) {
 func (b *maker) compacted(ctx context.Context) (in Injection, err error) {
 	err = b.View(ctx, func(v *record.View) error {
 		tail := ""
-		if b.asked.Session != "" {
-			kept, err := v.Checkpoints(b.asked.Session)
-			if err := b.Tolerate(err); err != nil {
-				return err
-			}
-			if len(kept) > 0 {
-				tail = checkpointTail(kept[len(kept)-1])
-			}
+		own, found, err := b.ownCheckpoint(v)
+		if found {
+			tail = checkpointTail(own, "stood when it was compacted")
 		}
-		in, _, err = b.block(ctx, v, tail)
+		if err == nil {
+			in, _, err = b.block(ctx, v, tail)
+		}
 		return err
 	})
 	return in, err
-}
-
-// maxTail bounds the checkpoint that is given after a compaction, in bytes, once its tags are
-// written out.
-const maxTail = 5 << 10
-
-// checkpointTail returns a checkpoint in the form for its session.
-func checkpointTail(c record.Checkpoint) string {
-	at := ""
-	if c.Commit != "" {
-		at = " at " + c.Commit
-		if c.Branch != "" {
-			at += " on " + Tagless(c.Branch)
-		}
-	}
-	return fmt.Sprintf("Where this session stood when it was compacted (checkpoint %d%s), from its own record:\n\n%s", c.N, at, cut.Marked(TaglessLines(c.Text), maxTail))
 }

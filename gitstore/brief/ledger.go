@@ -42,11 +42,12 @@ type Injection struct {
 	Time    time.Time      `json:"time,omitzero"`
 	Session string         `json:"session,omitempty"` // "<client>/<id>"
 	For     string         `json:"for"`
-	Commit  string         `json:"commit"` // of the memory
-	Items   []Given        `json:"items"`  // in the order of the text
-	Cut     map[string]int `json:"cut"`    // why → how many were left out
-	Next    []string       `json:"next"`   // ids of the first that did not fit
-	Hash    string         `json:"hash"`   // SHA-256 of the text, hex
+	Commit  string         `json:"commit"`         // of the memory
+	Items   []Given        `json:"items"`          // in the order of the text
+	Cut     map[string]int `json:"cut"`            // why → how many were left out
+	Next    []string       `json:"next"`           // ids of the first that did not fit
+	Hash    string         `json:"hash"`           // SHA-256 of the text, hex
+	Base    string         `json:"base,omitempty"` // likewise, without a checkpoint at its end
 	Bytes   int            `json:"bytes"`
 	Tokens  int            `json:"tokens"`
 	// Least is the smallest budget, in tokens, that would hold something. It is 0 unless nothing fits.
@@ -74,10 +75,17 @@ const (
 	CutWithheld = "withheld" // not for agents here
 )
 
+// base identifies the memories of a block: the hash of its text without a tail.
+func (in Injection) base() string { return cmp.Or(in.Base, in.Hash) }
+
 // SetText sets the text and the fields that follow from it.
 func (in *Injection) SetText(text string) {
+	in.Text, in.Hash, in.Bytes, in.Tokens = text, textHash(text), len(text), pack.Tokens(text)
+}
+
+func textHash(text string) string {
 	sum := sha256.Sum256([]byte(text))
-	in.Text, in.Hash, in.Bytes, in.Tokens = text, hex.EncodeToString(sum[:]), len(text), pack.Tokens(text)
+	return hex.EncodeToString(sum[:])
 }
 
 // Remark returns the reason that nothing is given, or "".
@@ -197,25 +205,18 @@ func (l Ledger) All(n int) []Injection {
 	return out
 }
 
-// unlessGiven takes the text out of the block for a session that goes on and was given this very
-// block last.
-func (l Ledger) unlessGiven(in *Injection, r Request) {
-	if !r.Resumed {
-		return
-	}
-	had := ""
-	for _, before := range l.Session(r.Session) {
-		switch before.For {
+// lastStart returns the injection of a session's last start or resumption, unless a compaction
+// followed.
+func (l Ledger) lastStart(session string) (last Injection) {
+	for _, in := range l.Session(session) {
+		switch in.For {
 		case Start:
-			had = before.Hash
+			last = in
 		case Compacted:
-			had = ""
+			last = Injection{}
 		}
 	}
-	if had == in.Hash {
-		in.SetText("")
-		in.Cut[CutGiven], in.Items = len(in.Items), nil
-	}
+	return last
 }
 
 // inSight returns the memories that a session still sees, whole or shortened: those given since its

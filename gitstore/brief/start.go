@@ -28,7 +28,7 @@ import (
 const (
 	PreparedDir   = "context"
 	contextFiles  = 32 // a few worktrees, folders and agents, and where they were before
-	contextFormat = 5  // grows when the same inputs give another text
+	contextFormat = 6  // grows when the same inputs give another text
 )
 
 // startState holds the inputs of the block of a session's start. Memory and Journal represent the
@@ -49,6 +49,7 @@ type startState struct {
 	Stated   string // memories that the work tree states, and which of its files the agent reads
 	Dir      string // the asker's folder, below the top
 	Budget   int
+	Bare     bool
 
 	request Request
 	config  config.Config
@@ -56,7 +57,7 @@ type startState struct {
 
 // startInputs reads the state. It runs no git where refs are files.
 func startInputs(ctx context.Context, repo *git.Repo, c config.Config, r Request) startState {
-	s := startState{Format: contextFormat, Version: version(), Budget: r.Budget, request: r, config: c}
+	s := startState{Format: contextFormat, Version: version(), Budget: r.Budget, Bare: r.Bare, request: r, config: c}
 	ref := func(name string) string { id, _ := repo.ReadRef(ctx, name); return id }
 	s.Memory = ref(c.Ref)
 	if branch, ok := strings.CutPrefix(c.Ref, "refs/heads/"); ok && s.Memory == "" {
@@ -98,6 +99,7 @@ type prepared struct {
 	Injection Injection `json:"injection"`
 	Text      string    `json:"text"`
 	Until     time.Time `json:"until,omitzero"` // when it holds no more
+	Last      string    `json:"last,omitempty"` // the session about whose stop it tells
 }
 
 // read returns the block that was prepared for the state.
@@ -110,7 +112,7 @@ func (s startState) read(repo *git.Repo, now time.Time) (Injection, bool) {
 		return Injection{}, false
 	}
 	var p prepared
-	if !derived.Read(file, &p) || !p.Until.IsZero() && !now.Before(p.Until) {
+	if !derived.Read(file, &p) || !p.Until.IsZero() && !now.Before(p.Until) || p.Last != "" && p.Last == s.request.Session {
 		return Injection{}, false
 	}
 	in := p.Injection
@@ -123,11 +125,11 @@ var contextName = pattern.New(`^[0-9a-f]{32}$`)
 
 // write keeps the block that was prepared for the state. A failure costs the next session time, and
 // nothing else.
-func (s startState) write(repo *git.Repo, in Injection, until time.Time) {
+func (s startState) write(repo *git.Repo, p prepared) {
 	if s.Memory == "" {
 		return
 	}
-	text, err := derived.Encode(prepared{in, in.Text, until})
+	text, err := derived.Encode(p)
 	if err != nil || repo.WriteState(PreparedDir+"/"+s.key(), text, false) != nil {
 		return
 	}
@@ -138,16 +140,19 @@ func (s startState) write(repo *git.Repo, in Injection, until time.Time) {
 }
 
 // Prepared returns the block for a session's start if one was prepared, reading only small files.
-// If found is false, call Give. It records the injection; the error concerns only that.
+// If found is false, call Give. A resumed session has none, because it may get its own checkpoint.
+// Prepared records the injection; the error concerns only that.
 func Prepared(ctx context.Context, l Ledger, c config.Config, r Request, now time.Time) (in Injection, found bool, err error) {
 	if c.Budget == 0 {
 		return in, true, nil
+	}
+	if r.Resumed {
+		return in, false, nil
 	}
 	in, found = startInputs(ctx, l.Repo, c, r).read(l.Repo, now)
 	if !found {
 		return in, false, nil
 	}
-	l.unlessGiven(&in, r)
 	err = l.record(&in, r, now)
 	return in, true, err
 }

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -12,12 +13,72 @@ type Checkpoint struct {
 	Client  string    `json:"client"`
 	Session string    `json:"session"`
 	N       int       `json:"n"`      // from 1, in each session
-	Reason  string    `json:"reason"` // compaction or asked
+	Reason  string    `json:"reason"` // one of the constants below
 	Time    time.Time `json:"time"`
 	Commit  string    `json:"commit,omitempty"` // the code's HEAD
 	Branch  string    `json:"branch,omitempty"` // the code's branch
 	Files   []string  `json:"files,omitempty"`  // changed since the session began
-	Text    string    `json:"text"`             // Markdown: intent, settled and open points
+	Text    string    `json:"text"`             // Markdown: open points, then intent and settled ones
+}
+
+// Reasons for a checkpoint. A session has at most one with a reason of the last three.
+const (
+	Asked       = "asked"
+	Compaction  = "compaction"
+	Unfinished  = "unfinished"  // the session stopped with work left
+	Uncommitted = "uncommitted" // it stopped with nothing left but to commit its changes
+	Finished    = "finished"    // it stopped with nothing left; settles older ones of the branch
+)
+
+// AskedHeading begins the section of Text with the requests, behind the open points.
+const AskedHeading = "## Asked"
+
+// Stop reports whether the checkpoint was made because the session stopped.
+func (c Checkpoint) Stop() bool {
+	return c.Reason == Unfinished || c.Reason == Uncommitted || c.Reason == Finished
+}
+
+// Open reports whether the checkpoint leaves work, with a full commit id as HEAD. Changes that only
+// had to be committed are settled by the next commit.
+func (c Checkpoint) Open(head string) bool {
+	switch c.Reason {
+	case Finished:
+		return false
+	case Uncommitted:
+		return strings.HasPrefix(head, c.Commit)
+	}
+	return true
+}
+
+// Latest returns the newest of some checkpoints on a branch of the code.
+func Latest(all []Checkpoint, branch string) (last Checkpoint, found bool) {
+	for _, c := range all {
+		if c.Branch == branch && (!found || cmp.Or(c.Time.Compare(last.Time), cmp.Compare(c.N, last.N), strings.Compare(c.Name(), last.Name())) > 0) {
+			last, found = c, true
+		}
+	}
+	return last, found
+}
+
+// Points returns the part of Text before the requests: a note, and the open points.
+func (c Checkpoint) Points() string {
+	points, _, _ := strings.Cut(c.Text, AskedHeading)
+	return strings.TrimSpace(points)
+}
+
+// Request returns the last request in Text, or "".
+func (c Checkpoint) Request() (last string) {
+	in := false
+	for line := range strings.Lines(c.Text) {
+		line = strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(line, "## "):
+			in = line == AskedHeading
+		case in && strings.HasPrefix(line, "- "):
+			last = line[2:]
+		}
+	}
+	return last
 }
 
 // Name is "<client>/<session>#<n>".

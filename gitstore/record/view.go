@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/catalog"
@@ -389,6 +390,17 @@ func (v *View) Checkpoints(session string) ([]Checkpoint, error) {
 // them.
 func (v *View) SharedCheckpoints(session string) ([]Checkpoint, error) {
 	return checkpoints(v.memory, session)
+}
+
+// CheckpointsBetween returns the checkpoints of this clone in the months of two times and between,
+// unsorted. It reads no others.
+func CheckpointsBetween(v *View, from, to time.Time) (all []Checkpoint, err error) {
+	from = from.UTC()
+	for at := time.Date(from.Year(), from.Month(), 1, 0, 0, 0, 0, time.UTC); !at.After(to); at = at.AddDate(0, 1, 0) {
+		some, failed := recordsNamed(v.journal, CheckpointDir+"/"+month(at), func(string) bool { return true }, ParseCheckpoint)
+		all, err = append(all, some...), errors.Join(err, failed)
+	}
+	return all, err
 }
 
 func checkpoints(tree *gitstore.Tree, session string) ([]Checkpoint, error) {

@@ -1,7 +1,7 @@
-// Package checkpoint records the progress of agents' sessions: requests, changed files, passing and
-// failing commands, and decisions. Begin with Notebook.Add, for a command or an agents' tool, or
-// with Compaction, for a hook. Checkpoints stay in the clone's journal until Share copies one to
-// the memory branch. A Notebook serves one goroutine.
+// Package checkpoint records the progress of agents' sessions: open points, requests, changed
+// files, passing and failing commands, and decisions. Begin with Notebook.Add, for a command or an
+// agents' tool, with Compaction, for a hook, or with Due, for the worker. Checkpoints stay in the
+// clone's journal until Share copies one to the memory branch. A Notebook serves one goroutine.
 package checkpoint
 
 import (
@@ -17,6 +17,7 @@ import (
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/job"
 	"github.com/reverie-memory/reverie/internal/learn/ingest"
 	"github.com/reverie-memory/reverie/internal/reader"
@@ -29,12 +30,6 @@ type Notebook struct {
 	*reader.Reader
 	Create func(context.Context) error // makes the memory if it is missing
 }
-
-// The reasons for a checkpoint.
-const (
-	asked      = "asked"
-	compaction = "compaction"
-)
 
 // Add makes a checkpoint of a session, with a text before the rest. name may be a prefix of the
 // session's name. Without a name it takes the session of the agent's shell, or the last one
@@ -65,7 +60,11 @@ func (n *Notebook) Add(ctx context.Context, name, text string) (record.Checkpoin
 	if err := n.Create(ctx); err != nil {
 		return none, err
 	}
-	return n.keep(ctx, n.of(ctx, s, events, asked, text))
+	p := reflect.Stand(s, events)
+	p.Said = reflect.Lasting(s, events)
+	c := n.of(ctx, n.Repo, s, p)
+	c.Reason, c.Text = record.Asked, render(p, nil, text)
+	return n.keep(ctx, c)
 }
 
 // belongs reports whether a session is the one of an agent's shell. If the shell does not name its
@@ -134,21 +133,18 @@ func (n *Notebook) spooled(agent string) string {
 	return ingest.SessionOf(newest.Last)
 }
 
-// of describes a session after some events, which must have been redacted. The checkpoint has no
-// number yet.
-func (n *Notebook) of(ctx context.Context, s transcript.Session, events []transcript.Event, reason, note string) record.Checkpoint {
-	p := reflect.Stand(s, events)
-	c := record.Checkpoint{Client: s.Client, Session: s.ID, Reason: reason, Time: n.Now().UTC().Truncate(time.Second), Files: p.Changed}
+// of describes a session in a worktree. p must come from redacted events. The checkpoint has
+// neither a number, nor a reason, nor a text yet.
+func (n *Notebook) of(ctx context.Context, in *git.Repo, s transcript.Session, p reflect.Progress) record.Checkpoint {
+	c := record.Checkpoint{Client: s.Client, Session: s.ID, Time: n.Now().UTC().Truncate(time.Second), Files: p.Changed}
 	c.Files = c.Files[:min(maxFiles, len(c.Files))]
-	if id, branch, err := n.Repo.Head(ctx); err == nil {
-		c.Commit, c.Branch = id[:min(12, len(id))], branch
-	}
-	c.Text = text(p, strings.TrimSpace(note))
+	id, branch, _ := in.Head(ctx)
+	c.Commit, c.Branch = id[:min(12, len(id))], branch
 	return c
 }
 
 // keep gives a checkpoint the next number of its session and writes it to the journal. It returns
-// the last one instead if that says the same.
+// the last one instead if that says the same. One about a stop replaces the session's earlier one.
 func (n *Notebook) keep(ctx context.Context, c record.Checkpoint) (record.Checkpoint, error) {
 	clean, _ := n.Scanner.Text(c.Text)
 	c.Text = clean.String()
@@ -167,9 +163,14 @@ func (n *Notebook) keep(ctx context.Context, c record.Checkpoint) (record.Checkp
 		}
 		if len(kept) > 0 {
 			last := kept[len(kept)-1]
-			if last.Text == c.Text && last.Commit == c.Commit && slices.Equal(last.Files, c.Files) {
+			if last.Reason == c.Reason && last.Text == c.Text && last.Commit == c.Commit && last.Branch == c.Branch && slices.Equal(last.Files, c.Files) {
 				c = last
 				return nil
+			}
+		}
+		for _, old := range kept {
+			if c.Stop() && old.Stop() {
+				tx.Drop(record.Journal, old.Path())
 			}
 		}
 		return put(tx, record.Journal, c)
@@ -223,7 +224,11 @@ func (n *Notebook) Owed(ctx context.Context, s *hooks.Waiting) error {
 	}
 	kept, events, err := n.Sessions.Load(ingest.SessionOf(e))
 	if err == nil {
-		_, err = n.keep(ctx, n.of(ctx, kept.Session, events, compaction, ""))
+		p := reflect.Stand(kept.Session, events)
+		p.Said = reflect.Lasting(kept.Session, events)
+		c := n.of(ctx, n.worktree(ctx, e.Dir), kept.Session, p)
+		c.Reason, c.Text = record.Compaction, render(p, nil, "")
+		_, err = n.keep(ctx, c)
 	}
 	if err != nil && !errors.Is(err, reflect.ErrNoSession) { // no session: it has no events yet
 		return err

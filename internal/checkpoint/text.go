@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/cut"
 	"github.com/reverie-memory/reverie/reflect"
 )
@@ -20,10 +21,10 @@ const (
 	maxLineBytes  = 200
 )
 
-// text renders a note and the progress of a session as Markdown of at most MaxText bytes. The note
-// comes first, then the sections in the order of their use. A section that does not fit is left
-// out.
-func text(p reflect.Progress, note string) string {
+// render renders a note, the progress of a session and its uncommitted files as Markdown of at most
+// MaxText bytes. The note comes first, then the open points, then the rest in the order of its use.
+// A section that does not fit is left out.
+func render(p reflect.Progress, uncommitted []string, note string) string {
 	var b strings.Builder
 	section := func(heading string, all []string, n, width int) {
 		if len(all) == 0 {
@@ -31,7 +32,7 @@ func text(p reflect.Progress, note string) string {
 		}
 		left := len(all) - n
 		all = all[max(0, left):]
-		text := "## " + heading + "\n\n"
+		text := heading + "\n\n"
 		if left > 0 {
 			text += fmt.Sprintf("- … %d before\n", left)
 		}
@@ -45,14 +46,16 @@ func text(p reflect.Progress, note string) string {
 			b.WriteString(text)
 		}
 	}
-	if note != "" {
+	if note = strings.TrimSpace(note); note != "" {
 		b.WriteString(cut.Marked(note, MaxText-1) + "\n")
 	}
-	section("Asked", p.Asked, maxAsked, maxAskedBytes)
-	section("Failing", p.Failing, maxLines, maxLineBytes)
-	section("Said", p.Said, maxLines, maxLineBytes)
-	section("Changed", p.Changed, maxLines, maxLineBytes)
-	section("Passing", p.Passing, maxLines, maxLineBytes)
+	section("## To do", p.Todo, maxLines, maxLineBytes)
+	section("## Failing", p.Failing, maxLines, maxLineBytes)
+	section("## Not committed", uncommitted, maxLines, maxLineBytes)
+	section(record.AskedHeading, p.Asked, maxAsked, maxAskedBytes)
+	section("## Said", p.Said, maxLines, maxLineBytes)
+	section("## Changed", p.Changed, maxLines, maxLineBytes)
+	section("## Passing", p.Passing, maxLines, maxLineBytes)
 	return strings.TrimSuffix(b.String(), "\n")
 }
 

@@ -59,7 +59,7 @@ type Clone struct {
 	Code     *anchor.Code
 	Judge    *trust.Judge
 
-	mark string // of the purges before the open view; see keepDerived
+	mark string // of the purges before the open view; see KeepDerived
 }
 
 // Open finds the repository and reads the settings. It writes nothing.
@@ -79,7 +79,7 @@ func Open(ctx context.Context, o Options) (*Clone, error) {
 		stores.Fallback = gitstore.Open(repo, "refs/remotes/origin/"+branch)
 	}
 	c.Book = record.Open(stores, c.State, c.Scanner)
-	c.Judge = &trust.Judge{State: c.State, Memory: c.Memory, Fallback: stores.Fallback, Journal: stores.Journal, Keep: c.keepDerived}
+	c.Judge = &trust.Judge{State: c.State, Memory: c.Memory, Fallback: stores.Fallback, Journal: stores.Journal, Keep: c.KeepDerived}
 	c.Code = &anchor.Code{Repo: c.Local, State: c.State, Main: c.Config.Main, Memories: c.Config.Ref, Book: c.Book, Note: o.Note}
 	c.Sessions = reflect.Sessions{Dir: filepath.Join(c.State, "sessions"), Scanner: c.Scanner, Command: past.OpenCodeCommand(repo.WorkTree)}
 	return c, nil
@@ -191,10 +191,10 @@ func (c *Clone) Reading() (done func()) {
 	return func() { c.mark = before; c.Code.Done() }
 }
 
-// keepDerived stores a value derived from the open view, and removes it if a purge came meanwhile,
+// KeepDerived stores a value derived from the open view, and removes it if a purge came meanwhile,
 // because it may contain purged text. A purge changes the mark before it removes files, so checking
 // the mark after the write suffices.
-func (c *Clone) keepDerived(path string, value any) {
+func (c *Clone) KeepDerived(path string, value any) {
 	derived.Write(path, value)
 	if purge.Since(c.State, c.mark) != nil {
 		os.Remove(path)

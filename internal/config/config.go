@@ -12,6 +12,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/reverie-memory/reverie/internal/file"
@@ -39,6 +40,9 @@ type Config struct {
 	Budget       int    // tokens given when a session starts; 0 gives nothing
 	Prompt       int    // tokens given with a prompt, likewise
 	Compaction   int    // tokens given before a compaction, likewise
+	// Handover is the age up to which a new session is told where the last one on its branch
+	// stopped. Zero tells nothing.
+	Handover time.Duration
 	// the agent's client shows a person one line about the memories given to a session
 	Notice bool
 	Main   string // the code's default branch; empty: origin's, or that of git's configuration
@@ -114,7 +118,7 @@ func Default() Config {
 	return Config{
 		Accept: []string{"said", "seen"}, Sightings: 2, Private: []string{"preference"},
 		Trust:    Trust{Authors: []string{}, Signers: []string{}},
-		KeepDays: 30, Background: "idle", Every: 1, Ref: "refs/heads/reverie/memory", Agents: "AGENTS.md", Stale: "label", Budget: 1500, Prompt: 400, Compaction: 500, Notice: true,
+		KeepDays: 30, Background: "idle", Every: 1, Ref: "refs/heads/reverie/memory", Agents: "AGENTS.md", Stale: "label", Budget: 1500, Prompt: 400, Compaction: 500, Handover: 7 * 24 * time.Hour, Notice: true,
 		Model:   Model{Name: Off, Embed: Off, Context: 8192, Patience: 300, Calls: 200, Tokens: 1_000_000, Seconds: 3600},
 		Sandbox: Sandbox{Mode: Off, Image: "reverie-sandbox", Network: []string{}, Env: []string{}, Caches: []string{}, Memory: 2048, CPUs: 2, Processes: 256, Seconds: 600, Output: 16, Disk: 4096},
 		Loop:    Loop{MaxIterations: 15, MinAudits: 1, MaxErrors: 3, Stall: 60, MaxStalls: 5, MaxRepeats: 3, BlockOn: []string{"bug"}, MaxFile: 5 << 20},

@@ -181,3 +181,30 @@ func TestTeamMayWithholdWhatIsStale(t *testing.T) {
 		}
 	}
 }
+
+// An age is written as users type it, reads back the same, and a team can only lower it.
+func TestAges(t *testing.T) {
+	for text, want := range map[string]string{
+		`"7d"`: "7d", `"2w"`: "14d", `"36h"`: "36h0m0s", `"90m"`: "1h30m0s", `"off"`: "off", `0`: "off", `"0d"`: "off",
+		`"soon"`: "", `7`: "", `"-1h"`: "", `true`: "", `"d"`: "",
+	} {
+		c := Default()
+		err := c.apply("config.toml", []byte("context.handover = "+text+"\n"), theUsers)
+		if got := age(c.Handover); (err == nil) != (want != "") || err == nil && got != want {
+			t.Errorf("%s: %s, %v", text, got, err)
+		}
+		again, err2 := parseAge(age(c.Handover))
+		if err2 != nil || again != c.Handover {
+			t.Errorf("%s: read back as %v, %v", text, again, err2)
+		}
+	}
+	for text, want := range map[string]string{"1d": "1d", "30d": "7d", "off": "off"} {
+		c := Default()
+		if err := c.Restrict("reverie.toml", []byte("format = 1\ncontext.handover = \""+text+"\"\ncontext.compaction = 9000\n")); err != nil {
+			t.Fatal(err)
+		}
+		if age(c.Handover) != want || c.Compaction != 500 {
+			t.Errorf("a team's %s: %v, %d", text, c.Handover, c.Compaction)
+		}
+	}
+}

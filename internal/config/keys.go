@@ -154,6 +154,14 @@ var keys = []key{
 			c.Compaction = min(c.Compaction, n)
 			return err
 		}, false},
+	{"context.handover", "tell a new session where the last one on its branch stopped, up to this age: 12h, 7d, 2w; or off",
+		func(c *Config) any { return age(c.Handover) },
+		func(c *Config, v any) (err error) { c.Handover, err = parseAge(v); return },
+		func(c *Config, v any) error {
+			d, err := parseAge(v)
+			c.Handover = min(c.Handover, d)
+			return err
+		}, false},
 	{"context.notice", "show one line at the start of a session: memories given, and pending operations",
 		func(c *Config) any { return c.Notice },
 		func(c *Config, v any) (err error) { c.Notice, err = truth(v); return }, nil, false},

@@ -5,10 +5,12 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/reverie-memory/reverie/internal/file"
+	"github.com/reverie-memory/reverie/internal/period"
 )
 
 // modelName accepts off, auto and any possible name of a model.
@@ -122,6 +124,31 @@ func people(v any, mark, example string) ([]string, error) {
 		out = append(out, s)
 	}
 	return out, nil
+}
+
+// parseAge converts an age as users type it. Off is zero, and so is the number 0.
+func parseAge(v any) (time.Duration, error) {
+	if v == Off || v == int64(0) {
+		return 0, nil
+	}
+	s, _ := v.(string)
+	d, ok := period.Parse(s)
+	if !ok {
+		return 0, fmt.Errorf("%v is neither off nor an age such as \"7d\"", v)
+	}
+	return d, nil
+}
+
+// age formats an age so that parseAge reads it.
+func age(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d == 0:
+		return Off
+	case d%day == 0:
+		return fmt.Sprintf("%dd", d/day)
+	}
+	return d.String()
 }
 
 func truth(v any) (bool, error) {

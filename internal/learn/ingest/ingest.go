@@ -26,7 +26,7 @@ import (
 type Ingester struct {
 	*clone.Clone
 	Spool hooks.Spool
-	// Checkpoint makes the checkpoint of a session's last compaction, if that is missing.
+	// Checkpoint makes the checkpoints that a drained session needs.
 	Checkpoint func(context.Context, *hooks.Waiting) error
 	// Report hears notes as they come. It may be nil.
 	Report func(Note)

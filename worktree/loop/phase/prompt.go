@@ -88,7 +88,7 @@ func (p *Phases) memories(ctx context.Context, t worktree.Turn) string {
 	if open := findingList(t.Loop.Findings); len(open) > 0 {
 		query += "\n\n" + head(strings.Join(open, "\n"), maxQuery)
 	}
-	r := brief.Request{For: brief.Start, Agent: known(s.Settings.Agent), Dir: t.Dir, Session: ledgerName(s, ""), Record: true}
+	r := brief.Request{For: brief.Start, Agent: known(s.Settings.Agent), Dir: t.Dir, Bare: true, Session: ledgerName(s, ""), Record: true}
 	start := p.brief(ctx, r, "agent")
 	r.For, r.Query = brief.Prompt, query
 	return strings.TrimSpace(start + "\n\n" + p.brief(ctx, r, "agent"))
@@ -126,7 +126,7 @@ func (p *Phases) auditInput(ctx context.Context, t worktree.Turn) (prompts.Audit
 		return in, err
 	}
 	in.Output = cut.Tail(text, MaxOutput)
-	r := brief.Request{For: brief.Start, Agent: known(s.Settings.AuditAgent), Dir: t.Dir, Session: ledgerName(s, "-audit"), Record: true}
+	r := brief.Request{For: brief.Start, Agent: known(s.Settings.AuditAgent), Dir: t.Dir, Bare: true, Session: ledgerName(s, "-audit"), Record: true}
 	if rules := p.brief(ctx, r, "auditor"); rules != "" {
 		in.Rules = []string{rules}
 	}
