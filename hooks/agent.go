@@ -25,6 +25,8 @@ const (
 	SubagentStop Kind = "subagent-stop" // a sub-agent has finished
 	Compacting   Kind = "compacting"    // a summary is about to replace the conversation
 	Compacted    Kind = "compacted"     // the summary has replaced it
+	Calling      Kind = "calling"       // the agent is about to call a tool
+	Called       Kind = "called"        // a tool has returned
 	End          Kind = "end"           // the session ends
 )
 
@@ -32,9 +34,10 @@ const (
 type Form int
 
 const (
-	Silent Form = iota // the agent reads no answer
-	Object             // a JSON object with hookSpecificOutput.additionalContext
-	Plain              // the bare text
+	Silent   Form = iota // the agent reads no answer
+	Object               // a JSON object with hookSpecificOutput.additionalContext
+	Plain                // the bare text
+	Decision             // a JSON object with decision and reason; the agent takes no text here
 )
 
 // Delivery is one event that we ask an agent for.
@@ -43,6 +46,7 @@ type Delivery struct {
 	Kind    Kind
 	Answer  Form
 	Timeout time.Duration // in its settings: its longest wait for us
+	Tools   []string      // for a call: the tools it is about, by the agent's names
 }
 
 // Agent describes one agent, as data.
@@ -50,6 +54,7 @@ type Agent struct {
 	Name       string // opencode, claude, codex, gemini or generic; as in the names of sessions
 	Title      string // for display
 	Deliveries []Delivery
+	Calls      []Delivery    // events about calls of tools, asked for only where a memory has a trigger
 	Root       string        // environment variable with the folder where the session started
 	Unit       time.Duration // unit of times in its settings
 	Limit      int           // maximum length of a context from one hook, in characters
@@ -59,6 +64,10 @@ type Agent struct {
 	Mark       string        // variable that it sets in its shells
 	Sessions   []string      // such variables that hold a session's id; the first that is set counts
 	Line       string        // for its shell, with CALL for the call; empty for the call alone
+	Commands   []string      // its tools that run a shell command
+	Edits      []string      // and those that change files
+	Asks       bool          // a hook can have it ask the person about a call
+	Filters    bool          // its settings can limit a hook to certain calls
 }
 
 // Shell lines that let an agent continue, whatever the result of the call.
@@ -77,48 +86,66 @@ const limit = 9000
 // Agents lists the known agents, in display order.
 var Agents = []Agent{
 	{Name: "claude", Title: "Claude Code", Root: "CLAUDE_PROJECT_DIR", Unit: time.Second, Strict: true, Line: forgiving, Limit: limit,
-		Mark: "CLAUDECODE", Sessions: []string{"CLAUDE_CODE_SESSION_ID"}, Deliveries: []Delivery{
-			{"SessionStart", Start, Object, 5 * time.Second},
-			{"UserPromptSubmit", Prompt, Object, 5 * time.Second},
-			{"Stop", Stop, Silent, 5 * time.Second},
-			{"SubagentStop", SubagentStop, Silent, 5 * time.Second},
+		Mark: "CLAUDECODE", Sessions: []string{"CLAUDE_CODE_SESSION_ID"}, Asks: true, Filters: true,
+		Commands: []string{"Bash"}, Edits: []string{"Edit", "Write", "MultiEdit", "NotebookEdit"}, Deliveries: []Delivery{
+			{Name: "SessionStart", Kind: Start, Answer: Object, Timeout: 5 * time.Second},
+			{Name: "UserPromptSubmit", Kind: Prompt, Answer: Object, Timeout: 5 * time.Second},
+			{Name: "Stop", Kind: Stop, Answer: Silent, Timeout: 5 * time.Second},
+			{Name: "SubagentStop", Kind: SubagentStop, Answer: Silent, Timeout: 5 * time.Second},
 			// Its output is appended to the instructions for the summary.
-			{"PreCompact", Compacting, Plain, 10 * time.Second},
+			{Name: "PreCompact", Kind: Compacting, Answer: Plain, Timeout: 10 * time.Second},
 			// Without a timeout of its own it ends after 1.5 s.
-			{"SessionEnd", End, Silent, 5 * time.Second},
+			{Name: "SessionEnd", Kind: End, Answer: Silent, Timeout: 5 * time.Second},
+		}, Calls: []Delivery{
+			{Name: "PreToolUse", Kind: Calling, Answer: Object, Timeout: 5 * time.Second, Tools: []string{"Bash", "Edit", "Write", "MultiEdit", "NotebookEdit"}},
+			{Name: "PostToolUseFailure", Kind: Called, Answer: Object, Timeout: 5 * time.Second, Tools: []string{"Bash"}},
 		}},
 	{Name: "codex", Title: "Codex CLI", Unit: time.Second, Strict: true, Unmarked: true, Line: forgiving, Limit: limit,
-		Mark: "CODEX_SANDBOX", Sessions: []string{"CODEX_THREAD_ID", "CODEX_SESSION_ID"}, Deliveries: []Delivery{
-			{"SessionStart", Start, Object, 5 * time.Second},
-			{"UserPromptSubmit", Prompt, Object, 5 * time.Second},
-			{"Stop", Stop, Silent, 5 * time.Second},
-			{"PreCompact", Compacting, Silent, 5 * time.Second},
-			{"SessionEnd", End, Silent, 3 * time.Second}, // a longer one gives a warning at every start
+		Mark: "CODEX_SANDBOX", Sessions: []string{"CODEX_THREAD_ID", "CODEX_SESSION_ID"},
+		Commands: []string{"Bash"}, Edits: []string{"apply_patch"}, Deliveries: []Delivery{
+			{Name: "SessionStart", Kind: Start, Answer: Object, Timeout: 5 * time.Second},
+			{Name: "UserPromptSubmit", Kind: Prompt, Answer: Object, Timeout: 5 * time.Second},
+			{Name: "Stop", Kind: Stop, Answer: Silent, Timeout: 5 * time.Second},
+			{Name: "PreCompact", Kind: Compacting, Answer: Silent, Timeout: 5 * time.Second},
+			{Name: "SessionEnd", Kind: End, Answer: Silent, Timeout: 3 * time.Second}, // a longer one gives a warning at every start
+		}, Calls: []Delivery{
+			{Name: "PreToolUse", Kind: Calling, Answer: Object, Timeout: 5 * time.Second, Tools: []string{"Bash", "apply_patch"}},
+			{Name: "PostToolUse", Kind: Called, Answer: Object, Timeout: 5 * time.Second, Tools: []string{"Bash"}},
 		}},
 	{Name: "gemini", Title: "Gemini CLI", Root: "GEMINI_PROJECT_DIR", Unit: time.Millisecond, Named: true, Line: aloof, Limit: limit,
-		Mark: "GEMINI_CLI", Sessions: []string{"GEMINI_SESSION_ID"}, Deliveries: []Delivery{
-			{"SessionStart", Start, Object, 5 * time.Second},
-			{"BeforeAgent", Prompt, Object, 5 * time.Second},
-			{"AfterAgent", Stop, Silent, 5 * time.Second},
-			{"SessionEnd", End, Silent, 5 * time.Second},
+		Mark: "GEMINI_CLI", Sessions: []string{"GEMINI_SESSION_ID"},
+		Commands: []string{"run_shell_command"}, Edits: []string{"write_file", "replace"}, Deliveries: []Delivery{
+			{Name: "SessionStart", Kind: Start, Answer: Object, Timeout: 5 * time.Second},
+			{Name: "BeforeAgent", Kind: Prompt, Answer: Object, Timeout: 5 * time.Second},
+			{Name: "AfterAgent", Kind: Stop, Answer: Silent, Timeout: 5 * time.Second},
+			{Name: "SessionEnd", Kind: End, Answer: Silent, Timeout: 5 * time.Second},
+		}, Calls: []Delivery{
+			{Name: "BeforeTool", Kind: Calling, Answer: Decision, Timeout: 5 * time.Second, Tools: []string{"run_shell_command", "write_file", "replace"}},
+			{Name: "AfterTool", Kind: Called, Answer: Object, Timeout: 5 * time.Second, Tools: []string{"run_shell_command", "write_file", "replace"}},
 		}},
 	{Name: "opencode", Title: "OpenCode", Unit: time.Millisecond, Limit: limit,
-		Mark: "OPENCODE", Deliveries: []Delivery{ // by our plugin
-			{"session.created", Start, Plain, time.Second},
-			{"chat.message", Prompt, Plain, time.Second},
-			{"session.idle", Stop, Silent, time.Second},
-			{"session.compacting", Compacting, Plain, 1500 * time.Millisecond},
-			{"session.compacted", Compacted, Plain, time.Second},
-			{"dispose", End, Silent, time.Second},
+		Mark: "OPENCODE", Commands: []string{"bash"}, Edits: []string{"edit", "write", "apply_patch"}, Deliveries: []Delivery{ // by our plugin
+			{Name: "session.created", Kind: Start, Answer: Plain, Timeout: time.Second},
+			{Name: "chat.message", Kind: Prompt, Answer: Plain, Timeout: time.Second},
+			{Name: "session.idle", Kind: Stop, Answer: Silent, Timeout: time.Second},
+			{Name: "session.compacting", Kind: Compacting, Answer: Plain, Timeout: 1500 * time.Millisecond},
+			{Name: "session.compacted", Kind: Compacted, Answer: Plain, Timeout: time.Second},
+			{Name: "dispose", Kind: End, Answer: Silent, Timeout: time.Second},
+		}, Calls: []Delivery{
+			{Name: "tool.execute.before", Kind: Calling, Answer: Decision, Timeout: time.Second, Tools: []string{"bash", "edit", "write", "apply_patch"}},
+			{Name: "tool.execute.after", Kind: Called, Answer: Plain, Timeout: time.Second, Tools: []string{"bash", "edit", "write", "apply_patch"}},
 		}},
-	{Name: "generic", Title: "any other agent", Unit: time.Second, Limit: limit, Deliveries: []Delivery{
-		{"start", Start, Plain, 5 * time.Second},
-		{"prompt", Prompt, Plain, 5 * time.Second},
-		{"stop", Stop, Silent, 5 * time.Second},
-		{"subagent-stop", SubagentStop, Silent, 5 * time.Second},
-		{"compacting", Compacting, Plain, 5 * time.Second},
-		{"compacted", Compacted, Plain, 5 * time.Second},
-		{"end", End, Silent, 5 * time.Second},
+	{Name: "generic", Title: "any other agent", Unit: time.Second, Limit: limit, Asks: true, Commands: []string{"Bash"}, Edits: []string{"Edit"}, Deliveries: []Delivery{
+		{Name: "start", Kind: Start, Answer: Plain, Timeout: 5 * time.Second},
+		{Name: "prompt", Kind: Prompt, Answer: Plain, Timeout: 5 * time.Second},
+		{Name: "stop", Kind: Stop, Answer: Silent, Timeout: 5 * time.Second},
+		{Name: "subagent-stop", Kind: SubagentStop, Answer: Silent, Timeout: 5 * time.Second},
+		{Name: "compacting", Kind: Compacting, Answer: Plain, Timeout: 5 * time.Second},
+		{Name: "compacted", Kind: Compacted, Answer: Plain, Timeout: 5 * time.Second},
+		{Name: "end", Kind: End, Answer: Silent, Timeout: 5 * time.Second},
+	}, Calls: []Delivery{
+		{Name: "calling", Kind: Calling, Answer: Object, Timeout: 5 * time.Second},
+		{Name: "called", Kind: Called, Answer: Plain, Timeout: 5 * time.Second},
 	}},
 }
 
@@ -142,9 +169,20 @@ func (a Agent) Place(e Event) string {
 
 // delivery returns the entry for an agent's event name.
 func (a Agent) delivery(name string) (Delivery, bool) {
-	i := slices.IndexFunc(a.Deliveries, func(d Delivery) bool { return d.Name == name })
-	if i < 0 {
-		return Delivery{}, false
+	for _, all := range [][]Delivery{a.Deliveries, a.Calls} {
+		if i := slices.IndexFunc(all, func(d Delivery) bool { return d.Name == name }); i >= 0 {
+			return all[i], true
+		}
 	}
-	return a.Deliveries[i], true
+	return Delivery{}, false
 }
+
+// Filter tells which calls of tools a memory may be about. The zero value says none.
+type Filter struct {
+	Commands []string // of Bash, as words with wildcards: "npm *", "git push *"
+	Failing  []string // commands whose failure a memory is about
+	Files    []string // globs of changed files, below the top of the work tree
+}
+
+// Empty reports whether no call matches.
+func (f Filter) Empty() bool { return len(f.Commands)+len(f.Failing)+len(f.Files) == 0 }

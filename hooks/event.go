@@ -29,6 +29,7 @@ type Event struct {
 	Shell   string          `json:"shell,omitempty"`
 	Time    time.Time       `json:"time"`              // of arrival, by this machine's clock
 	Payload json.RawMessage `json:"payload,omitempty"` // unchanged, if complete
+	Call    *Call           `json:"-"`                 // for Calling and Called
 }
 
 // Key returns the session's name: "<agent>/<id>".
@@ -112,6 +113,9 @@ func (a Agent) Decode(name string, from io.Reader, now time.Time) (Event, error)
 	if whole {
 		e.Payload = bytes.TrimSpace(doc)
 	}
+	if e.Kind == Calling || e.Kind == Called {
+		e.Call = a.call(doc)
+	}
 	return e, nil
 }
 
@@ -159,33 +163,78 @@ func clip(s string) string {
 	return string(bytes.ToValidUTF8([]byte(s[:maxField]), nil))
 }
 
-// Encode returns the hook's output: text for the agent, and a notice that its client shows to the
-// person. It is nil if the agent reads no output, or both are empty. A text beyond the agent's
-// limit is left out. Only agents that read an object show a notice.
-func (a Agent) Encode(e Event, text, notice string) []byte {
+// Reply answers an event.
+type Reply struct {
+	Text   string // for the agent
+	Notice string // shown to the person by the client, if it can
+	Ruling Ruling // on a call
+	Reason string // for a ruling, to the agent
+}
+
+// Ruling is a verdict on a call that an agent is about to make.
+type Ruling string
+
+const (
+	Pass Ruling = ""     // the agent's own rules decide
+	Ask  Ruling = "ask"  // a person is asked
+	Deny Ruling = "deny" // the call is refused
+)
+
+// Encode returns the hook's output, or nil if the agent reads none or the reply is empty. A text
+// beyond the agent's limit is left out. Only agents that read an object show a notice. An agent
+// that cannot ask a person refuses the call.
+func (a Agent) Encode(e Event, r Reply) []byte {
 	d, _ := a.delivery(e.Name)
-	if text = strings.TrimRight(text, "\n"); len([]rune(text)) > a.Limit {
+	text := strings.TrimRight(r.Text, "\n")
+	if len([]rune(text)) > a.Limit {
 		text = ""
 	}
-	switch {
-	case d.Answer == Plain && text != "":
+	if r.Ruling == Ask && !a.Asks {
+		r.Ruling = Deny
+	}
+	answer := map[string]any{}
+	switch d.Answer {
+	case Plain:
+		if text == "" {
+			return nil
+		}
 		return []byte(text + "\n")
-	case d.Answer == Object && text+notice != "":
-		answer := map[string]any{}
+	case Decision:
+		if r.Ruling != Pass {
+			answer["decision"], answer["reason"] = r.Ruling, r.Reason
+		}
+	case Object:
+		specific := map[string]string{}
 		if text != "" {
-			answer["hookSpecificOutput"] = map[string]string{"hookEventName": e.Name, "additionalContext": text}
+			specific["additionalContext"] = text
 		}
-		if notice != "" {
-			answer["systemMessage"] = notice
+		if r.Ruling != Pass && e.Kind == Calling {
+			specific["permissionDecision"], specific["permissionDecisionReason"] = string(r.Ruling), r.Reason
 		}
-		var out bytes.Buffer
-		enc := json.NewEncoder(&out)
-		enc.SetEscapeHTML(false)
-		if enc.Encode(answer) == nil {
-			return out.Bytes()
+		if len(specific) > 0 {
+			specific["hookEventName"] = e.Name
+			answer["hookSpecificOutput"] = specific
+		}
+		if r.Notice != "" {
+			answer["systemMessage"] = r.Notice
 		}
 	}
-	return nil
+	if len(answer) == 0 {
+		return nil
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(answer) != nil {
+		return nil
+	}
+	return out.Bytes()
+}
+
+// Tells reports whether a text in the answer to an event reaches the model.
+func (a Agent) Tells(e Event) bool {
+	d, _ := a.delivery(e.Name)
+	return d.Answer == Object || d.Answer == Plain
 }
 
 // Answers reports whether the agent reads an answer to an event.

@@ -331,7 +331,7 @@ func TestDecode(t *testing.T) {
 		{"claude", "", `{"session_id":"a","hook_event_name":"SessionStart","source":"compact"}`, "a compacted    compact"},
 		{"claude", "", `{"session_id":"a","hook_event_name":"UserPromptSubmit","prompt":"hi"}`, "a prompt   hi "},
 		{"claude", "", `{"session_id":"a","hook_event_name":"SubagentStop","agent_id":"x","agent_transcript_path":"/t"}`, "a subagent-stop  x  "},
-		{"claude", "", `{"session_id":"a","hook_event_name":"PreToolUse"}`, "an event that is not asked for: \"PreToolUse\" of Claude Code"},
+		{"claude", "", `{"session_id":"a","hook_event_name":"Notification"}`, "an event that is not asked for: \"Notification\" of Claude Code"},
 		{"claude", "", "\ufeff" + `{"session_id":"a","hook_event_name":"Stop","cwd":7}`, "a stop    "},
 		{"codex", "", `{"type":"agent-turn-complete","thread-id":"t","cwd":"/x"}`, "t stop    "},
 		{"gemini", "", `{"session_id":"a","hook_event_name":"BeforeAgent","prompt":"hi"}`, "a prompt   hi "},
@@ -375,7 +375,7 @@ func TestEncodeIsWhatTheAgentReads(t *testing.T) {
 		{claude, Event{Name: "SessionStart"}, strings.Repeat("ä", claude.Limit+1), "", ""},
 		{opencode, Event{Name: "session.created"}, "plain", "no", "plain\n"},
 	} {
-		if got := string(c.agent.Encode(c.event, c.text, c.note)); got != c.want {
+		if got := string(c.agent.Encode(c.event, Reply{Text: c.text, Notice: c.note})); got != c.want {
 			t.Errorf("%s: %q, want %q", c.event.Name, got, c.want)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/shell"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
@@ -125,7 +126,7 @@ func (t *trial) takeBack(s step, added, removed []string) {
 		return
 	}
 	for _, w := range s.words[2:] {
-		base := path.Base(unquote(w))
+		base := path.Base(shell.Unquote(w))
 		switch {
 		case t.file != "" && (base == path.Base(t.file) || w == "."):
 			t.undone = true
@@ -298,7 +299,7 @@ func packages(s step) (added, removed []string) {
 	}
 	verb := ""
 	for i := 1; i < len(w); i++ {
-		a := unquote(w[i])
+		a := shell.Unquote(w[i])
 		switch {
 		case verb == "":
 			switch a {
@@ -316,7 +317,7 @@ func packages(s step) (added, removed []string) {
 			}
 		case a == "--group" || a == "-r" || a == "-e" || a == "--extra" || a == "-c" || a == "--filter" || a == "-F" || a == "-C" || a == "--prefix" || a == "--package" || a == "-p":
 			i++
-		case strings.HasPrefix(a, "-") || strings.HasPrefix(a, ".") || strings.HasPrefix(a, "/") || strings.HasSuffix(a, ".txt") || isAssignment(a):
+		case strings.HasPrefix(a, "-") || strings.HasPrefix(a, ".") || strings.HasPrefix(a, "/") || strings.HasSuffix(a, ".txt") || shell.IsAssignment(a):
 		case verb == "add":
 			added = append(added, a)
 		default:

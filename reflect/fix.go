@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/shell"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
@@ -142,7 +143,7 @@ func related(helpers []act, sig signature) bool {
 	text := strings.ToLower(sig.text)
 	for _, h := range helpers {
 		for _, w := range h.step.words {
-			w = strings.ToLower(strings.Trim(unquote(w), "./-"))
+			w = strings.ToLower(strings.Trim(shell.Unquote(w), "./-"))
 			if len(w) > 3 && strings.Contains(text, w) {
 				return true
 			}

@@ -3,6 +3,8 @@ package reflect
 import (
 	"path"
 	"strings"
+
+	"github.com/reverie-memory/reverie/internal/shell"
 )
 
 // Effects of commands on the ground for others: install declared dependencies, start a service,
@@ -67,7 +69,7 @@ func cleans(s step) bool {
 		return false
 	}
 	for _, w := range s.words[1:] {
-		if !strings.HasPrefix(w, "-") && !made.MatchString(unquote(w)) {
+		if !strings.HasPrefix(w, "-") && !made.MatchString(shell.Unquote(w)) {
 			return false
 		}
 	}
@@ -122,7 +124,7 @@ func installs(s step) bool { return !installsNew(s) && installing.MatchString(s.
 // namesSource reports whether a command is aimed at a source file, like `gofmt -w a.go`.
 func namesSource(s step) bool {
 	for i, w := range s.words[1:] {
-		if sourceFile.MatchString(unquote(w)) && !elsewhere(w) && !(i == 0 && scriptHost.Has(s.words[0])) {
+		if sourceFile.MatchString(shell.Unquote(w)) && !elsewhere(w) && !(i == 0 && scriptHost.Has(s.words[0])) {
 			return true
 		}
 	}
@@ -159,7 +161,7 @@ func prepares(s step, sig signature) bool {
 	case "source", ".":
 		return len(s.words) == 2 && !strings.HasPrefix(s.words[1], "/")
 	case "mkdir":
-		last := unquote(s.words[len(s.words)-1])
+		last := shell.Unquote(s.words[len(s.words)-1])
 		return len(s.words) < 4 && strings.Contains(sig.text, path.Base(last))
 	case "go":
 		return len(s.words) > 1 && (s.words[1] == "generate" || s.words[1] == "clean")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/pattern"
+	"github.com/reverie-memory/reverie/internal/shell"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
@@ -171,7 +172,7 @@ func narrow(s step) bool {
 		return true
 	}
 	for i, w := range s.words[1:] {
-		w = unquote(w)
+		w = shell.Unquote(w)
 		name, _, _ := strings.Cut(w, "=")
 		switch before := s.words[i]; {
 		case selects.Has(name), name == "-bench", name == "--test", name == "TEST", name == "RUN", name == "ARGS", name == "PKG":

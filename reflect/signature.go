@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/reverie-memory/reverie/internal/cut"
+	"github.com/reverie-memory/reverie/internal/shell"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
@@ -191,7 +192,7 @@ var usage = lazy(`(?i)\bun(?:known|recognized|recognised|expected|supported)\b|\
 
 // mentions reports whether a text has a whole word: no letter, digit or dash beside it.
 func mentions(text, word string) bool {
-	word = strings.Trim(unquote(word), `'",:`)
+	word = strings.Trim(shell.Unquote(word), `'",:`)
 	if len(word) < 2 {
 		return false
 	}

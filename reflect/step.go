@@ -2,8 +2,9 @@ package reflect
 
 import (
 	"path"
-	"slices"
 	"strings"
+
+	"github.com/reverie-memory/reverie/internal/shell"
 )
 
 // A step is one simple command of an agent, normalised so that the same work has the same text.
@@ -16,10 +17,6 @@ type step struct {
 	masked bool     // a later part hides its exit code: a pipe, `|| true`, `; echo`
 	writes bool     // it writes a file by itself: `cat > f`, `sed -i`
 }
-
-// wrappers run the command after them and have no lasting effect. The value is the number of their
-// own words.
-var wrappers = set("time nohup command exec sudo env timeout nice then do else if ! { (")
 
 // filters only pass on or reduce another command's output.
 var filters = set("tail head grep egrep rg tee cat less more wc sort uniq sed awk cut tr jq xargs column fold nl ts")
@@ -54,24 +51,24 @@ func stepsFrom(line, dir, root string) (out []step, end string) {
 	var exported []string // by the line so far
 	before := dir
 	var outer []string // directories to which open parentheses return
-	commands := splitShell(line)
+	commands := shell.Split(line)
 	piped := false
 	for i, c := range commands[:min(len(commands), maxSteps)] {
 		fromPipe := piped
-		piped = c.join == "|"
-		words, opened, closed := withoutParentheses(c.words)
-		c.env = append(c.env, envOf(words)...)
+		piped = c.Join == "|"
+		words, opened, closed := shell.WithoutParentheses(c.Words)
+		c.Env = append(c.Env, envOf(words)...)
 		for range opened {
 			outer = append(outer, dir)
 		}
-		words = unwrap(words)
+		words = shell.Unwrap(words)
 		if len(words) > 0 {
 			switch words[0] {
 			case "cd", "pushd", "popd", "chdir", "Set-Location":
 				to := "~"
 				for _, w := range words[1:] {
 					if w == "-" || !strings.HasPrefix(w, "-") && !strings.EqualFold(w, "/d") {
-						to = unquote(w)
+						to = shell.Unquote(w)
 						break
 					}
 				}
@@ -91,7 +88,7 @@ func stepsFrom(line, dir, root string) (out []step, end string) {
 		here := dir
 		dir = back
 		if len(words) == 0 {
-			exported = append(exported, c.env...)
+			exported = append(exported, c.Env...)
 			continue
 		}
 		switch words[0] {
@@ -102,7 +99,7 @@ func stepsFrom(line, dir, root string) (out []step, end string) {
 			continue
 		case "export":
 			for _, w := range words[1:] {
-				if isAssignment(w) {
+				if shell.IsAssignment(w) {
 					exported = append(exported, w)
 				}
 			}
@@ -116,40 +113,19 @@ func stepsFrom(line, dir, root string) (out []step, end string) {
 			words[j] = relative(words[j], root)
 		}
 		words = canonical(words)
-		s := step{key: strings.Join(words, " "), words: words, env: append(exported[:len(exported):len(exported)], c.env...), dir: here}
-		s.masked = c.join == "|" || c.join == "||" || (c.join == ";" && i+1 < len(commands))
+		s := step{key: strings.Join(words, " "), words: words, env: append(exported[:len(exported):len(exported)], c.Env...), dir: here}
+		s.masked = c.Join == "|" || c.Join == "||" || (c.Join == ";" && i+1 < len(commands))
 		s.writes = writesFile(c, words)
 		out = append(out, s)
 	}
 	return out, dir
 }
 
-// withoutParentheses removes the parentheses of subshells from a command's words, and counts them.
-func withoutParentheses(words []string) (rest []string, opened, closed int) {
-	if len(words) == 0 || !strings.HasPrefix(words[0], "(") && !strings.HasSuffix(words[len(words)-1], ")") {
-		return words, 0, 0
-	}
-	rest = slices.Clone(words)
-	for len(rest) > 0 && strings.HasPrefix(rest[0], "(") {
-		if rest[0] = rest[0][1:]; rest[0] == "" {
-			rest = rest[1:]
-		}
-		opened++
-	}
-	for n := len(rest) - 1; n >= 0 && strings.HasSuffix(rest[n], ")") && !strings.Contains(rest[n], "("); n = len(rest) - 1 {
-		if rest[n] = rest[n][:len(rest[n])-1]; rest[n] == "" {
-			rest = rest[:n]
-		}
-		closed++
-	}
-	return rest, opened, closed
-}
-
 // writesFile reports whether a command is an edit by means of the shell.
-func writesFile(c command, words []string) bool {
+func writesFile(c shell.Command, words []string) bool {
 	switch words[0] {
 	case "cat", "echo", "printf":
-		return c.file
+		return c.ToFile
 	case "tee":
 		return len(words) > 1
 	case "sed", "perl", "awk", "gawk", "yq":
@@ -162,29 +138,6 @@ func writesFile(c command, words []string) bool {
 	return false
 }
 
-// unwrap removes leading commands that only run another.
-func unwrap(words []string) []string {
-	for len(words) > 0 {
-		if !wrappers.Has(words[0]) {
-			break
-		}
-		n := 0
-		if words[0] == "timeout" {
-			n = 1 // the time
-		}
-		unsets := words[0] == "env"
-		words = words[1:]
-		for len(words) > 0 && (strings.HasPrefix(words[0], "-") || isAssignment(words[0])) {
-			if unsets && words[0] == "-u" && len(words) > 1 {
-				words = words[1:]
-			}
-			words = words[1:]
-		}
-		words = words[min(n, len(words)):]
-	}
-	return words
-}
-
 // envOf returns the variables that `env` sets for a command, and those that it unsets, as empty.
 func envOf(words []string) []string {
 	var out []string
@@ -193,7 +146,7 @@ func envOf(words []string) []string {
 		case words[i] == "-u" && i+1 < len(words):
 			i++
 			out = append(out, words[i]+"=")
-		case isAssignment(words[i]):
+		case shell.IsAssignment(words[i]):
 			out = append(out, words[i])
 		case !strings.HasPrefix(words[i], "-"):
 			return out
@@ -376,14 +329,6 @@ func within(to, dir, root string) string {
 	return ""
 }
 
-// unquote removes a word's outer quotes.
-func unquote(w string) string {
-	if n := len(w); n >= 2 && (w[0] == '"' || w[0] == '\'') && w[n-1] == w[0] {
-		return w[1 : n-1]
-	}
-	return w
-}
-
 // portable reports whether a command means the same on another machine and day: no local paths, no
 // substitutions, no redacted secrets, no inline script.
 func (s step) portable() bool {
@@ -391,7 +336,7 @@ func (s step) portable() bool {
 		return false
 	}
 	for _, w := range s.words {
-		w = unquote(w)
+		w = shell.Unquote(w)
 		if strings.HasPrefix(w, "/") || strings.HasPrefix(w, "~") || strings.Contains(w, "=/") || strings.Contains(w, "/tmp/") || drivePrefix(w, 0) > 0 {
 			return false
 		}
@@ -455,7 +400,7 @@ func (s step) tool() string {
 			i++
 			continue
 		}
-		if !strings.HasPrefix(words[i], "-") && !isAssignment(words[i]) {
+		if !strings.HasPrefix(words[i], "-") && !shell.IsAssignment(words[i]) {
 			return words[i]
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/shell"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
@@ -202,7 +203,7 @@ func differ(a, b []string) (gone, come []string) {
 // 15` and `api pulls/15`.
 func shares(a, b []string) bool {
 	for _, w := range a {
-		if w = unquote(w); len(w) > 1 && !strings.HasPrefix(w, "-") && strings.ContainsFunc(w, unicode.IsDigit) &&
+		if w = shell.Unquote(w); len(w) > 1 && !strings.HasPrefix(w, "-") && strings.ContainsFunc(w, unicode.IsDigit) &&
 			slices.ContainsFunc(b, func(o string) bool { return strings.HasSuffix(o, w) }) {
 			return true
 		}
@@ -313,7 +314,7 @@ var digits = lazy(`/\d+(/|$)`)
 
 // elsewhere tells whether a word means something else on another machine or another day.
 func elsewhere(w string) bool {
-	w = unquote(w)
+	w = shell.Unquote(w)
 	return strings.HasPrefix(w, "/") || strings.HasPrefix(w, "~") || len(w) > 60 || strings.ContainsAny(w, " ;$`\n\\{") || strings.Contains(w, "[redacted")
 }
 

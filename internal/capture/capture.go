@@ -166,7 +166,7 @@ func (t *target) take(ctx context.Context, agent hooks.Agent, e hooks.Event) (v 
 	if e.Kind == hooks.Start && t.config.Notice {
 		notice = in.Notice(record.CountOperations(ctx, gitstore.Open(t.repo, clone.InboxRef)))
 	}
-	v.Answer = agent.Encode(e, in.Text, notice)
+	v.Answer = agent.Encode(e, hooks.Reply{Text: in.Text, Notice: notice})
 	switch e.Kind {
 	case hooks.Start, hooks.Stop, hooks.SubagentStop, hooks.Compacting, hooks.End:
 		if t.started() {

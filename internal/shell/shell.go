@@ -1,22 +1,27 @@
-package reflect
+// Package shell splits command lines of POSIX shells into simple commands, as agents type them.
+// Begin with Split. Everything is pure, and any input is safe.
+package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// A command is one simple command of a shell line: its original words, the variables set before it,
+// Command is one simple command of a shell line: its original words, the variables set before it,
 // and the operator after it.
-type command struct {
-	words []string // raw, quotes kept
-	env   []string // NAME=value before the first word
-	file  bool     // its output goes to a file
-	join  string   // what follows: "&&", "||", ";", "|", "&", or "" at the end
+type Command struct {
+	Words  []string // raw, quotes kept
+	Env    []string // NAME=value before the first word
+	ToFile bool     // its output goes to a file
+	Join   string   // what follows: "&&", "||", ";", "|", "&", or "" at the end
 }
 
-// splitShell splits a shell line into its simple commands. It knows quotes, escapes, substitutions,
+// Split splits a shell line into its simple commands. It knows quotes, escapes, substitutions,
 // redirections, comments and here-documents (whose bodies it drops), but not compound commands:
 // their keywords become words. It makes one pass without recursion, so any input is safe.
-func splitShell(line string) []command {
-	var out []command
-	var cur command
+func Split(line string) []Command {
+	var out []Command
+	var cur Command
 	var word strings.Builder
 	var inWord, redirect, output bool // output: the redirection is one, not an input
 	var docs []string                 // here-document delimiters waiting for the end of the line
@@ -30,21 +35,21 @@ func splitShell(line string) []command {
 		switch {
 		case redirect:
 			redirect = false
-			cur.file = cur.file || output && w != "/dev/null" && w != "1" && w != "2" && w != "-"
-		case len(cur.words) == 0 && isAssignment(w):
-			cur.env = append(cur.env, w)
+			cur.ToFile = cur.ToFile || output && w != "/dev/null" && w != "1" && w != "2" && w != "-"
+		case len(cur.Words) == 0 && IsAssignment(w):
+			cur.Env = append(cur.Env, w)
 		default:
-			cur.words = append(cur.words, w)
+			cur.Words = append(cur.Words, w)
 		}
 	}
 	end := func(join string) {
 		flush()
 		redirect = false
-		if len(cur.words) > 0 || len(cur.env) > 0 {
-			cur.join = join
+		if len(cur.Words) > 0 || len(cur.Env) > 0 {
+			cur.Join = join
 			out = append(out, cur)
 		}
-		cur = command{}
+		cur = Command{}
 	}
 	for i := 0; i < len(line); {
 		c := line[i]
@@ -124,8 +129,8 @@ func splitShell(line string) []command {
 		}
 	}
 	end("")
-	if n := len(out); n > 0 && out[n-1].join != "&" {
-		out[n-1].join = ""
+	if n := len(out); n > 0 && out[n-1].Join != "&" {
+		out[n-1].Join = ""
 	}
 	return out
 }
@@ -182,8 +187,8 @@ func skipDocument(s, delimiter string) int {
 	return n
 }
 
-// isAssignment reports whether a word sets a variable: NAME=value.
-func isAssignment(w string) bool {
+// IsAssignment reports whether a word sets a variable: NAME=value.
+func IsAssignment(w string) bool {
 	name, _, found := strings.Cut(w, "=")
 	if !found || name == "" || name[0] >= '0' && name[0] <= '9' {
 		return false
@@ -195,4 +200,59 @@ func isAssignment(w string) bool {
 		}
 	}
 	return true
+}
+
+// wrappers run the command after them and have no lasting effect.
+var wrappers = strings.Fields("time nohup command exec sudo env timeout nice then do else if ! { (")
+
+// WithoutParentheses removes the parentheses of subshells from a command's words, and counts them.
+func WithoutParentheses(words []string) (rest []string, opened, closed int) {
+	if len(words) == 0 || !strings.HasPrefix(words[0], "(") && !strings.HasSuffix(words[len(words)-1], ")") {
+		return words, 0, 0
+	}
+	rest = slices.Clone(words)
+	for len(rest) > 0 && strings.HasPrefix(rest[0], "(") {
+		if rest[0] = rest[0][1:]; rest[0] == "" {
+			rest = rest[1:]
+		}
+		opened++
+	}
+	for n := len(rest) - 1; n >= 0 && strings.HasSuffix(rest[n], ")") && !strings.Contains(rest[n], "("); n = len(rest) - 1 {
+		if rest[n] = rest[n][:len(rest[n])-1]; rest[n] == "" {
+			rest = rest[:n]
+		}
+		closed++
+	}
+	return rest, opened, closed
+}
+
+// Unwrap removes leading commands that only run another.
+func Unwrap(words []string) []string {
+	for len(words) > 0 {
+		if !slices.Contains(wrappers, words[0]) {
+			break
+		}
+		n := 0
+		if words[0] == "timeout" {
+			n = 1 // the time
+		}
+		unsets := words[0] == "env"
+		words = words[1:]
+		for len(words) > 0 && (strings.HasPrefix(words[0], "-") || IsAssignment(words[0])) {
+			if unsets && words[0] == "-u" && len(words) > 1 {
+				words = words[1:]
+			}
+			words = words[1:]
+		}
+		words = words[min(n, len(words)):]
+	}
+	return words
+}
+
+// Unquote removes a word's outer quotes.
+func Unquote(w string) string {
+	if n := len(w); n >= 2 && (w[0] == '"' || w[0] == '\'') && w[n-1] == w[0] {
+		return w[1 : n-1]
+	}
+	return w
 }

@@ -1,4 +1,4 @@
-package reflect
+package shell
 
 import (
 	"strings"
@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestSplitShell(t *testing.T) {
+func TestSplit(t *testing.T) {
 	for _, test := range []struct {
 		line string
 		want []string // words | join
@@ -28,12 +28,12 @@ func TestSplitShell(t *testing.T) {
 		{"", nil},
 	} {
 		var got []string
-		for _, c := range splitShell(test.line) {
-			s := strings.Join(c.words, " ")
-			if len(c.env) > 0 {
-				s = strings.TrimSpace(strings.Join(c.env, " ") + "; " + s)
+		for _, c := range Split(test.line) {
+			s := strings.Join(c.Words, " ")
+			if len(c.Env) > 0 {
+				s = strings.TrimSpace(strings.Join(c.Env, " ") + "; " + s)
 			}
-			got = append(got, strings.TrimSpace(s+" "+c.join))
+			got = append(got, strings.TrimSpace(s+" "+c.Join))
 		}
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", test.line, diff)
@@ -41,16 +41,15 @@ func TestSplitShell(t *testing.T) {
 	}
 }
 
-func FuzzSplitShell(f *testing.F) {
+func FuzzSplit(f *testing.F) {
 	f.Add("a && b | c <<'EOF'\nx\nEOF\n")
 	f.Add("$(\"`'\\")
 	f.Add("<<<<-\n\n")
 	f.Fuzz(func(t *testing.T, line string) {
-		for _, c := range splitShell(line) {
-			if len(c.words) == 0 && len(c.env) == 0 {
+		for _, c := range Split(line) {
+			if len(c.Words) == 0 && len(c.Env) == 0 {
 				t.Errorf("an empty command in %q", line)
 			}
 		}
-		steps(line, "/home/dev")
 	})
 }
