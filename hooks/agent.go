@@ -54,7 +54,7 @@ type Agent struct {
 	Name       string // opencode, claude, codex, gemini or generic; as in the names of sessions
 	Title      string // for display
 	Deliveries []Delivery
-	Calls      []Delivery    // events about calls of tools, asked for only where a memory has a trigger
+	Calls      []Delivery    // events about calls of tools, for memories with triggers
 	Root       string        // environment variable with the folder where the session started
 	Unit       time.Duration // unit of times in its settings
 	Limit      int           // maximum length of a context from one hook, in characters
@@ -107,7 +107,8 @@ var Agents = []Agent{
 			{Name: "UserPromptSubmit", Kind: Prompt, Answer: Object, Timeout: 5 * time.Second},
 			{Name: "Stop", Kind: Stop, Answer: Silent, Timeout: 5 * time.Second},
 			{Name: "PreCompact", Kind: Compacting, Answer: Silent, Timeout: 5 * time.Second},
-			{Name: "SessionEnd", Kind: End, Answer: Silent, Timeout: 3 * time.Second}, // a longer one gives a warning at every start
+			// A longer timeout gives a warning at every start.
+			{Name: "SessionEnd", Kind: End, Answer: Silent, Timeout: 3 * time.Second},
 		}, Calls: []Delivery{
 			{Name: "PreToolUse", Kind: Calling, Answer: Object, Timeout: 5 * time.Second, Tools: []string{"Bash", "apply_patch"}},
 			{Name: "PostToolUse", Kind: Called, Answer: Object, Timeout: 5 * time.Second, Tools: []string{"Bash"}},
@@ -124,7 +125,8 @@ var Agents = []Agent{
 			{Name: "AfterTool", Kind: Called, Answer: Object, Timeout: 5 * time.Second, Tools: []string{"run_shell_command", "write_file", "replace"}},
 		}},
 	{Name: "opencode", Title: "OpenCode", Unit: time.Millisecond, Limit: limit,
-		Mark: "OPENCODE", Commands: []string{"bash"}, Edits: []string{"edit", "write", "apply_patch"}, Deliveries: []Delivery{ // by our plugin
+		Mark: "OPENCODE", Commands: []string{"bash"}, Edits: []string{"edit", "write", "apply_patch"},
+		Deliveries: []Delivery{ // by our plugin
 			{Name: "session.created", Kind: Start, Answer: Plain, Timeout: time.Second},
 			{Name: "chat.message", Kind: Prompt, Answer: Plain, Timeout: time.Second},
 			{Name: "session.idle", Kind: Stop, Answer: Silent, Timeout: time.Second},

@@ -56,7 +56,7 @@ func TestEncodeRulings(t *testing.T) {
 	}{
 		{"claude", "PreToolUse", Reply{Ruling: Deny, Reason: "R", Text: "C"}, `{"hookSpecificOutput":{"additionalContext":"C","hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"R"}}`},
 		{"claude", "PreToolUse", Reply{Ruling: Ask, Reason: "R"}, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"R"}}`},
-		{"codex", "PreToolUse", Reply{Ruling: Ask, Reason: "R"}, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"R"}}`},
+		{"codex", "PreToolUse", Reply{Ruling: Ask, Reason: "R"}, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"R; a person may run it, so ask them to"}}`},
 		{"gemini", "BeforeTool", Reply{Ruling: Deny, Reason: "R", Text: "not read"}, `{"decision":"deny","reason":"R"}`},
 		{"gemini", "BeforeTool", Reply{Text: "not read"}, ""},
 		{"claude", "PostToolUseFailure", Reply{Ruling: Deny, Text: "C"}, `{"hookSpecificOutput":{"additionalContext":"C","hookEventName":"PostToolUseFailure"}}`},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -190,7 +191,7 @@ func (a Agent) Encode(e Event, r Reply) []byte {
 		text = ""
 	}
 	if r.Ruling == Ask && !a.Asks {
-		r.Ruling = Deny
+		r.Ruling, r.Reason = Deny, r.Reason+"; a person may run it, so ask them to"
 	}
 	answer := map[string]any{}
 	switch d.Answer {
@@ -235,6 +236,12 @@ func (a Agent) Encode(e Event, r Reply) []byte {
 func (a Agent) Tells(e Event) bool {
 	d, _ := a.delivery(e.Name)
 	return d.Answer == Object || d.Answer == Plain
+}
+
+// TellsBefore reports whether a text in the answer to a call that is about to be made reaches the
+// model.
+func (a Agent) TellsBefore() bool {
+	return slices.ContainsFunc(a.Calls, func(d Delivery) bool { return d.Kind == Calling && d.Answer == Object })
 }
 
 // Answers reports whether the agent reads an answer to an event.

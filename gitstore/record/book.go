@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/catalog"
@@ -18,7 +19,11 @@ type Book struct {
 	fallback               *gitstore.Store // read instead of memory before that exists; may be nil
 	cache                  string          // path of the catalog
 	scanner                *redact.Scanner
+	triggered              *atomic.Bool
 }
+
+// Triggered reports whether an Update wrote a memory that has, or had, a trigger.
+func (b *Book) Triggered() bool { return b.triggered.Load() }
 
 // Stores are the refs of a Book. Fallback may be nil.
 type Stores struct{ Memory, Journal, Inbox, Fallback *gitstore.Store }
@@ -27,7 +32,7 @@ type Stores struct{ Memory, Journal, Inbox, Fallback *gitstore.Store }
 // redacts all written text.
 func Open(s Stores, dir string, scanner *redact.Scanner) *Book {
 	return &Book{memory: s.Memory, journal: s.Journal, inbox: s.Inbox, fallback: s.Fallback,
-		cache: filepath.Join(dir, "cache"), scanner: scanner}
+		cache: filepath.Join(dir, "cache"), scanner: scanner, triggered: new(atomic.Bool)}
 }
 
 // View runs fn on the newest state. Without a store the error wraps gitstore.ErrNoStore.

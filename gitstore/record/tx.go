@@ -95,6 +95,9 @@ func (tx *Tx) PutMemory(m Memory, old *Memory) error {
 		return err
 	}
 	tx.written[m.ID] = true
+	if m.hasTrigger() || old != nil && old.hasTrigger() {
+		tx.book.triggered.Store(true)
+	}
 	at := Branch
 	if m.Private {
 		at = Journal

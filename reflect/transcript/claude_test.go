@@ -375,3 +375,18 @@ func TestChosenOptionsAreMixed(t *testing.T) {
 		}
 	}
 }
+
+// A call that a hook refused never ran. Its reason is no failure, and no person's words.
+func TestCallsThatAHookRefusedNeverRan(t *testing.T) {
+	const reason = HeldUp + "Use pnpm, never npm [bc8f6852]"
+	for _, text := range []string{"PreToolUse:Bash hook error: " + reason, reason} {
+		r := decodeText(t, Claude, claudeUser("Install it.", ""), claudeCall("t1", "Bash", `{"command":"npm i"}`), claudeResult("t1", text, true, ""))
+		got := ""
+		for _, e := range r.sessions[0].events {
+			got += string(e.Kind) + " " + string(e.Outcome) + "; "
+		}
+		if want := "user ; call ; result aborted; "; got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}

@@ -31,6 +31,22 @@ var injectedStarts = []string{
 	"[EMERGENCY CONTEXT WINDOW WARNING]", "<!-- OMO_INTERNAL_INITIATOR",
 }
 
+// HeldUp begins the reason that Reverie's guards give for refusing a call, or for asking about it.
+const HeldUp = "reverie: a rule of this repository is against this call: "
+
+// heldUp reports whether the result of a call is the word of a hook that refused it: the call never
+// ran, and no person spoke.
+func heldUp(text string) bool {
+	text = strings.TrimSpace(text)
+	for _, start := range []string{HeldUp, "Command blocked by PreToolUse hook:", "Tool execution blocked:", "Denied by preToolUse hook:"} {
+		if strings.HasPrefix(text, start) {
+			return true
+		}
+	}
+	tool, rest, ok := strings.Cut(strings.TrimPrefix(text, "PreToolUse:"), " hook error:")
+	return ok && strings.HasPrefix(text, "PreToolUse:") && rest != "" && !strings.Contains(tool, " ")
+}
+
 // outputTag reports whether clients and hooks append an element to a tool's output.
 func outputTag(name string) bool { return name == "system-reminder" || name == "hook_context" }
 

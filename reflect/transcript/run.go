@@ -116,6 +116,9 @@ func (r *run) emit(e Event) error {
 	if e.Dir == r.Dir {
 		e.Dir = ""
 	}
+	if e.Kind == Result && e.Outcome != OK && heldUp(e.Text) {
+		e.Outcome, e.Exit = Aborted, nil
+	}
 	r.cutter().bound(&e)
 	switch {
 	case e.CallID == "":

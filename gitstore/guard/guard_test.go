@@ -1,0 +1,212 @@
+package guard
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/hooks"
+)
+
+// A bash of this machine was asked which of these lines start npm.
+func TestPatternsOfCommands(t *testing.T) {
+	for _, c := range []struct {
+		pattern, line string
+		want          bool
+	}{
+		{"npm *", "npm", true},
+		{"npm *", "npm install left-pad", true},
+		{"npm *", "npx npm", false},
+		{"npm *", "echo npm install", false},
+		{"npm *", "echo 'a && npm install'", false},
+		{"npm *", "cat <<'EOF'\nnpm install\nEOF", false},
+		{"npm *", "cd web && CI=1 npm ci | tail -3", true},
+		{"npm *", "sudo -E npm i", true},
+		{"npm *", "timeout 5 npm i", true},
+		{"npm *", "/usr/bin/npm i", true},
+		{"npm *", `"npm" i`, true},
+		{"npm *", `bash -lc "npm i"`, true},
+		{"npm *", `sh -c 'cd x; npm i'`, true},
+		{"npm *", "echo $(npm prefix)", true},
+		{"npm *", "echo `npm prefix`", true},
+		{"npm *", "echo '$(npm prefix)'", false},
+		{"npm *", "ls | xargs -0 npm i", true},
+		{"npm *", "(npm i)", true},
+		{"npm *", "if true; then npm i; fi", true},
+		{"npm *", "pnpm i", false},
+		{"npm run", "npm run", true},
+		{"npm run", "npm run build", false},
+		{"git push *", "git -C . push origin", true},
+		{"git push *", "git --no-pager -c a=b push", true},
+		{"git push *", "git pull", false},
+		{"git push * main", "git push -f origin main", true},
+		{"git push * main", "git push origin main:x", false},
+		{"git commit * --no-verify *", "git commit -m x --no-verify", true},
+		{"git commit * --no-verify *", "git commit -m 'never --no-verify'", false},
+		{"*lint *", "golangci-lint run", true},
+		{"go test * ./...", "go test -race ./...", true},
+		{"npm *", strings.Repeat("(", 4000) + "npm", true},
+		{"npm *", strings.Repeat("$(", 4000) + "npm", false},
+	} {
+		p, err := Parse("Bash(" + c.pattern + ")")
+		if err != nil {
+			t.Fatal(err)
+		}
+		table := tableOf(t, record.Trigger{Guards: []string{p.String()}}, nil)
+		got := len(table.Match(hooks.Call{Tool: hooks.Bash, Command: c.line}, Place{"/p", "/p"}, time.Now())) > 0
+		if got != c.want {
+			t.Errorf("%s on %.60q: %t", p, c.line, got)
+		}
+	}
+}
+
+// tableOf returns the table of one memory, by way of its file.
+func tableOf(t *testing.T, trigger record.Trigger, paths []string) Table {
+	t.Helper()
+	m := record.New(record.Memory{Kind: record.Convention, Text: "Use pnpm, never npm", Paths: paths}).WithTrigger(trigger)
+	text, err := Encode("k", "", Rules(m, false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, File), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	table := Open(dir)
+	if table.Key != "k" {
+		t.Fatalf("the table has key %q", table.Key)
+	}
+	return table
+}
+
+func TestPlaces(t *testing.T) {
+	for _, c := range []struct {
+		on    string
+		paths []string
+		call  hooks.Call
+		dir   string
+		want  bool
+	}{
+		{"Bash(npm *)", []string{"web/**"}, hooks.Call{Command: "npm i"}, "/p", false},
+		{"Bash(npm *)", []string{"web/**"}, hooks.Call{Command: "npm i"}, "/p/web/a", true},
+		{"Bash(npm *)", []string{"web/**"}, hooks.Call{Command: "cd web && npm i"}, "/p", true},
+		{"Bash(npm *)", []string{"web/**"}, hooks.Call{Command: "(cd web; ls) && npm i"}, "/p", false},
+		{"Bash(npm *)", []string{"web/**"}, hooks.Call{Command: "cd /p/web; npm i"}, "/tmp", true},
+		{"Bash(npm *)", []string{"web"}, hooks.Call{Command: "npm i"}, "/p/website", false},
+		{"Edit(generated/**)", nil, hooks.Call{Files: []string{"/p/generated/a/b.go"}}, "/p", true},
+		{"Edit(generated/)", nil, hooks.Call{Files: []string{"generated/b.go"}}, "/p", true},
+		{"Edit(generated/**)", nil, hooks.Call{Files: []string{"b.go", "x.go"}}, "/p/generated", true},
+		{"Edit(generated/**)", nil, hooks.Call{Files: []string{"/q/generated/b.go"}}, "/p", false},
+		{"Edit(generated/**)", nil, hooks.Call{Files: []string{"/p/x/../generated/b.go"}}, "/p", true},
+		{"Edit(*.lock)", []string{"web"}, hooks.Call{Files: []string{"/p/a.lock"}}, "/p", false},
+		{"mcp__db__drop", nil, hooks.Call{Tool: "mcp__db__drop"}, "/p", true},
+		{"mcp__db__drop", nil, hooks.Call{Tool: "mcp__db__get"}, "/p", false},
+	} {
+		got := len(tableOf(t, record.Trigger{Guards: []string{c.on}}, c.paths).Match(c.call, Place{"/p", c.dir}, time.Now())) > 0
+		if got != c.want {
+			t.Errorf("%s in %v: %+v from %s: %t", c.on, c.paths, c.call, c.dir, got)
+		}
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for _, text := range []string{"", "Bash", "Bash()", "npm *", "Bash(npm", "Edit(/etc/passwd)", "Edit(../x)", "Edit()", "Read(x)", "Bash(a\nb)",
+		"Bash(" + strings.Repeat("x", 300) + ")", "Bash(" + strings.Repeat("x ", 40) + ")"} {
+		if p, err := Parse(text); err == nil {
+			t.Errorf("%q is %v", text, p)
+		}
+	}
+	for _, text := range []string{"Bash(npm *)", "Edit(generated/**)", "Edit(**/*.go)", "mcp__srv__tool", "Bash(git push * main)"} {
+		if p, err := Parse(text); err != nil || p.String() != text {
+			t.Errorf("%q is %v: %v", text, p, err)
+		}
+	}
+}
+
+func TestLessonsMatchOutput(t *testing.T) {
+	table := tableOf(t, record.Trigger{Command: "go test", Errors: []string{"no such table"}}, nil)
+	rules := table.Match(hooks.Call{Command: "go test ./..."}, Place{"/p", "/p"}, time.Now())
+	if len(rules) != 1 || !rules[0].Lesson {
+		t.Fatalf("before: %+v", rules)
+	}
+	if got := Failed(rules, "FAIL\nError: No such table: users"); len(got) != 1 {
+		t.Errorf("its output: %+v", got)
+	}
+	if got := Failed(rules, "FAIL: another one"); len(got) != 0 {
+		t.Errorf("another output: %+v", got)
+	}
+}
+
+func TestDamagedTableHasNoRules(t *testing.T) {
+	dir := t.TempDir()
+	if got := Open(dir); got.Key != "" || len(got.Rules()) != 0 {
+		t.Errorf("a missing one: %+v", got)
+	}
+	text, err := Encode("k", "", []Rule{{ID: "a", On: "Bash(npm *)", Strength: record.Deny, Expires: time.Unix(1, 0).UTC()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range text {
+		broken := []byte(string(text))
+		broken[i] ^= 4
+		if err := os.WriteFile(filepath.Join(dir, File), broken, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := Open(dir).Rules(); len(got) != 0 && !cmp.Equal(got[0].On, "Bash(npm *)") {
+			t.Errorf("byte %d changed: %+v", i, got)
+		}
+	}
+}
+
+func TestFilter(t *testing.T) {
+	common := t.TempDir()
+	state := filepath.Join(common, "reverie")
+	if err := os.Mkdir(state, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	rules := []Rule{{ID: "a", On: "Bash(npm *)"}, {ID: "b", On: "Bash(npm *)"}, {ID: "c", On: "Edit(gen/**)"}, {ID: "d", On: "Bash(go test *)", Lesson: true}}
+	text, err := Encode("k", "", rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(state, File), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want := hooks.Filter{Commands: []string{"npm *", "go test *"}, Failing: []string{"go test *"}, Files: []string{"gen/**"}}
+	if diff := cmp.Diff(want, FilterOf(common)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func BenchmarkMiss(b *testing.B) {
+	var rules []Rule
+	for i := range 500 {
+		rules = append(rules, Rule{ID: strings.Repeat("a", 16), Text: strings.Repeat("words of a rule ", 10), On: "Bash(tool" + string(rune('a'+i%26)) + " *)", Strength: record.Say})
+	}
+	text, err := Encode("k", "", rules)
+	if err != nil {
+		b.Fatal(err)
+	}
+	dir := b.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, File), text, 0o600); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		Open(dir).Match(hooks.Call{Command: "go test ./... | tail -3"}, Place{"/p", "/p"}, time.Now())
+	}
+}
+
+func FuzzMatch(f *testing.F) {
+	f.Add("npm *", "cd a && npm $(x `y`) 'z")
+	f.Fuzz(func(t *testing.T, pattern, line string) {
+		p, err := Parse("Bash(" + pattern + ")")
+		if err != nil {
+			return
+		}
+		Rule{On: p.String()}.matchesRun(commands(line, "/p"), Place{"/p", "/p"})
+	})
+}

@@ -1,0 +1,308 @@
+package guard
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore/recall"
+	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/internal/pattern"
+	"github.com/reverie-memory/reverie/internal/shell"
+)
+
+// Pattern describes calls of a tool. For Bash it holds the words of a command: "*" stands for any
+// number of words, and inside a word for any text. For Edit it holds a glob below the top of the
+// work tree. Any other tool is known by its agent's name alone.
+type Pattern struct {
+	Tool string
+	Of   string // words or glob; empty for another tool
+}
+
+func (p Pattern) String() string {
+	if p.Of == "" {
+		return p.Tool
+	}
+	return p.Tool + "(" + p.Of + ")"
+}
+
+// maxPattern bounds a pattern, in bytes; maxWords bounds its words.
+const (
+	maxPattern = 200
+	maxWords   = 16
+)
+
+var toolName = pattern.New(`^[A-Za-z][A-Za-z0-9_.-]*$`)
+
+// Parse parses the form that String returns. Words alone are a command, and a folder alone stands
+// for all its files.
+func Parse(text string) (p Pattern, err error) {
+	tool, of, ok := strings.Cut(strings.TrimSpace(text), "(")
+	if ok {
+		of, ok = strings.CutSuffix(of, ")")
+	} else {
+		ok = tool != ""
+	}
+	p = Pattern{tool, strings.TrimSpace(of)}
+	switch {
+	case !ok || !toolName.MatchString(tool):
+		return p, fmt.Errorf("guard %q: want a tool and what it does, such as Bash(npm *) or Edit(generated/**)", text)
+	case len(text) > maxPattern:
+		return p, fmt.Errorf("guard %.20q…: longer than %d bytes", text, maxPattern)
+	case strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		return p, fmt.Errorf("guard %q: it has a control character", text)
+	}
+	switch tool {
+	case hooks.Bash:
+		words := strings.Fields(of)
+		if len(words) == 0 || len(words) > maxWords {
+			return p, fmt.Errorf("guard %q: want one to %d words of a command", text, maxWords)
+		}
+		p.Of = strings.Join(words, " ")
+	case hooks.Edit:
+		if strings.HasSuffix(p.Of, "/") {
+			p.Of += "**"
+		}
+		if p.Of = strings.TrimPrefix(p.Of, "./"); p.Of == "" || path.IsAbs(p.Of) || slices.Contains(strings.Split(p.Of, "/"), "..") {
+			return p, fmt.Errorf("guard %q: want a glob of files below the top of the work tree", text)
+		}
+	default:
+		if p.Of != "" {
+			return p, fmt.Errorf("guard %q: only Bash and Edit take a pattern", text)
+		}
+	}
+	return p, nil
+}
+
+// first returns the second column of a rule's line: the program if its name is certain, else "*";
+// for Edit the glob.
+func (p Pattern) first() string {
+	if p.Tool != hooks.Bash {
+		return p.Of
+	}
+	word, _, _ := strings.Cut(p.Of, " ")
+	if strings.Contains(word, "*") {
+		return "*"
+	}
+	return word
+}
+
+// matchesWords reports whether the words of one command match those of a pattern. Flags of the
+// command that the pattern does not name are skipped, each with one value.
+func matchesWords(want, words []string) bool {
+	words = words[:min(len(words), 64)]
+	// reach[j] says that the pattern so far matches the first j words.
+	reach := make([]bool, len(words)+1)
+	reach[0] = true
+	for i, w := range want {
+		next := make([]bool, len(words)+1)
+		if w == "*" {
+			for j, ok := 0, false; j <= len(words); j++ {
+				ok = ok || reach[j]
+				next[j] = ok
+			}
+			reach = next
+			continue
+		}
+		if i > 0 && !strings.HasPrefix(w, "-") {
+			for j, word := range words {
+				if reach[j] && strings.HasPrefix(word, "-") {
+					reach[j+1] = true
+					if j+2 <= len(words) && !strings.Contains(word, "=") {
+						reach[j+2] = true
+					}
+				}
+			}
+		}
+		for j, word := range words {
+			next[j+1] = reach[j] && matchesWord(w, word)
+		}
+		reach = next
+	}
+	return reach[len(words)]
+}
+
+// matchesWord reports whether a word matches one with wildcards.
+func matchesWord(want, word string) bool {
+	parts := strings.Split(want, "*")
+	rest, ok := strings.CutPrefix(word, parts[0])
+	if !ok || len(parts) == 1 {
+		return ok && rest == ""
+	}
+	last := parts[len(parts)-1]
+	for _, part := range parts[1 : len(parts)-1] {
+		at := strings.Index(rest, part)
+		if at < 0 {
+			return false
+		}
+		rest = rest[at+len(part):]
+	}
+	return strings.HasSuffix(rest, last)
+}
+
+// command is a simple command of a call.
+type command struct {
+	words []string // without quotes and wrappers, the program without its folder
+	dir   string   // where it runs: absolute, or "" if that is unknown
+}
+
+// Bounds of a command line.
+const (
+	maxLine     = 64 << 10 // bytes
+	maxCommands = 200
+	maxDepth    = 4 // of command lines inside words
+)
+
+// commands returns the simple commands that a line runs in a folder, those in substitutions and in
+// arguments of shells included.
+func commands(line, dir string) []command {
+	var all []command
+	collect(&all, line[:min(len(line), maxLine)], dir, 0)
+	return all
+}
+
+func collect(all *[]command, line, dir string, depth int) {
+	var outer []string
+	for _, c := range shell.Split(line) {
+		if len(*all) >= maxCommands {
+			return
+		}
+		words, opened, closed := shell.WithoutParentheses(c.Words)
+		for range opened {
+			outer = append(outer, dir)
+		}
+		if words = shell.Unwrap(words); len(words) > 0 && depth < maxDepth {
+			for _, inner := range substitutions(words) {
+				collect(all, inner, dir, depth+1)
+			}
+		}
+		for i := range words {
+			words[i] = plain(words[i])
+		}
+		words = slices.Clone(words)
+		if len(words) > 0 {
+			words[0] = path.Base(words[0])
+			switch {
+			case words[0] == "cd" && len(words) > 1:
+				dir = joined(dir, words[1])
+			case words[0] == "xargs":
+				words = afterFlags(words[1:])
+			case depth < maxDepth:
+				if script := scriptOf(words); script != "" {
+					collect(all, script, dir, depth+1)
+				}
+			}
+		}
+		if len(words) > 0 {
+			*all = append(*all, command{words, dir})
+		}
+		for range min(closed, len(outer)) {
+			dir, outer = outer[len(outer)-1], outer[:len(outer)-1]
+		}
+	}
+}
+
+// substitutions returns the command lines in $(…) and backticks of words.
+func substitutions(words []string) (lines []string) {
+	for _, w := range words {
+		if strings.HasPrefix(w, "'") {
+			continue
+		}
+		for rest := w; ; {
+			_, inner, ok := strings.Cut(rest, "$(")
+			if !ok {
+				break
+			}
+			lines = append(lines, strings.TrimSuffix(strings.TrimSuffix(inner, `"`), ")"))
+			rest = inner
+		}
+		if parts := strings.Split(w, "`"); len(parts) > 2 {
+			lines = append(lines, parts[1])
+		}
+	}
+	return lines
+}
+
+// shells run a command line that one of their arguments holds.
+var shells = strings.Fields("sh bash zsh dash ksh fish")
+
+// scriptOf returns the command line in the arguments of a shell, or "".
+func scriptOf(words []string) string {
+	switch {
+	case words[0] == "eval":
+		return strings.Join(words[1:], " ")
+	case !slices.Contains(shells, words[0]):
+		return ""
+	}
+	for i, w := range words[1:] {
+		if strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.HasSuffix(w, "c") && i+2 < len(words) {
+			return words[i+2]
+		}
+	}
+	return ""
+}
+
+// afterFlags returns the words from the first that is no flag on.
+func afterFlags(words []string) []string {
+	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
+		words = words[1:]
+	}
+	return words
+}
+
+// plain returns a word as its program gets it, as far as its quotes tell.
+func plain(word string) string {
+	if !strings.ContainsAny(word, `'"\`) {
+		return word
+	}
+	if inner := shell.Unquote(word); inner != word && !strings.ContainsAny(inner, `'"`) {
+		return inner
+	}
+	return strings.NewReplacer(`'`, "", `"`, "", `\`, "").Replace(word)
+}
+
+// joined returns the folder that cd leads to, or "" if only the shell knows.
+func joined(dir, to string) string {
+	switch {
+	case strings.ContainsAny(to, "$`~") || to == "-":
+		return ""
+	case path.IsAbs(to):
+		return path.Clean(to)
+	case dir == "":
+		return ""
+	}
+	return path.Join(dir, to)
+}
+
+// errNoPlace means that a memory's places cannot hold a guard.
+var errNoPlace = errors.New("outside of the work tree")
+
+// below returns a file's path below the top of a work tree, with slashes.
+func below(top, dir, file string) (string, error) {
+	file = strings.ReplaceAll(file, `\`, "/")
+	top = strings.ReplaceAll(top, `\`, "/")
+	if !path.IsAbs(file) && !windowsPath(file) {
+		file = path.Join(strings.ReplaceAll(dir, `\`, "/"), file)
+	}
+	rest, ok := strings.CutPrefix(path.Clean(file), strings.TrimSuffix(path.Clean(top), "/"))
+	if !ok || rest != "" && rest[0] != '/' {
+		return "", errNoPlace
+	}
+	return strings.TrimPrefix(rest, "/"), nil
+}
+
+func windowsPath(file string) bool { return len(file) > 2 && file[1] == ':' && file[2] == '/' }
+
+// inPlaces reports whether a file, or a folder whose command runs, is in one of some globs. Without
+// globs it is.
+func inPlaces(globs []string, place string, folder bool) bool {
+	return len(globs) == 0 || slices.ContainsFunc(globs, func(glob string) bool {
+		if !folder {
+			return recall.Covers(glob, place)
+		}
+		root := recall.Root(glob)
+		return root == "" || place == root || strings.HasPrefix(place, root+"/")
+	})
+}
