@@ -3,6 +3,7 @@ package brief
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -50,6 +51,9 @@ type Injection struct {
 	Base    string         `json:"base,omitempty"` // likewise, without a checkpoint at its end
 	Bytes   int            `json:"bytes"`
 	Tokens  int            `json:"tokens"`
+	// For a call of a tool: the agent's id of it, and the ruling of a guard, if any.
+	Call   string `json:"call,omitempty"`
+	Ruling string `json:"ruling,omitempty"`
 	// Least is the smallest budget, in tokens, that would hold something. It is 0 unless nothing fits.
 	Least int `json:"least,omitempty"`
 
@@ -127,6 +131,14 @@ func (l Ledger) dir() string { return filepath.Join(l.Repo.CommonDir, "reverie",
 
 // fileOf names the file of a session, by its name in the ledger.
 func fileOf(name string) string { return strings.Replace(name, "/", "-", 1) + ".jsonl" }
+
+// lock keeps other processes from judging calls of a session. It waits for its holder.
+func (l Ledger) lock(ctx context.Context, session string) (unlock func(), err error) {
+	if _, err := l.Repo.StateSub(LedgerDir); err != nil {
+		return nil, err
+	}
+	return file.LockPath(ctx, filepath.Join(l.dir(), fileOf(l.Name(session))+".lock"))
+}
 
 // record adds an injection if the request wants that and it has items. It is one write at the end
 // of the session's file, so that sessions do not mix. It is not synced: a power cut costs a

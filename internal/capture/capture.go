@@ -105,6 +105,10 @@ func (h Host) Run(ctx context.Context, call *Call) (v Verdict, err error) {
 	if err := cmp.Or(err, openErr); err != nil {
 		return v, err
 	}
+	if e.Call != nil {
+		return t.judge(ctx, agent, e)
+	}
+	t.scan(ctx)
 	return t.take(ctx, agent, e)
 }
 
@@ -135,8 +139,13 @@ func (h Host) find(ctx context.Context) (*target, error) {
 	if t.config, t.unsettled = config.Load(config.UserFile(), clone.SettingsFile(t.state)); t.unsettled != nil {
 		t.config = config.Default()
 	}
-	t.spool = hooks.Spool{Dir: clone.SpoolDir(t.state), Scanner: redact.New(clone.HookSecrets(ctx, repo)...)}
+	t.spool = hooks.Spool{Dir: clone.SpoolDir(t.state)}
 	return t, nil
+}
+
+// scan gives the spool its scanner, which reads the .env files.
+func (t *target) scan(ctx context.Context) {
+	t.spool.Scanner = redact.New(clone.HookSecrets(ctx, t.repo)...)
 }
 
 // take spools an event and answers it. The event is on the disk before anything else is tried.

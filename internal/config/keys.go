@@ -162,6 +162,9 @@ var keys = []key{
 			c.Handover = min(c.Handover, d)
 			return err
 		}, false},
+	{"context.guards", "let memories with a trigger act when an agent calls a tool",
+		func(c *Config) any { return c.Guards },
+		func(c *Config, v any) (err error) { c.Guards, err = truth(v); return }, nil, false},
 	{"context.notice", "show one line at the start of a session: memories given, and pending operations",
 		func(c *Config) any { return c.Notice },
 		func(c *Config, v any) (err error) { c.Notice, err = truth(v); return }, nil, false},

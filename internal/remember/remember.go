@@ -12,6 +12,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/anchor"
+	"github.com/reverie-memory/reverie/gitstore/guard"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/exit"
@@ -34,6 +35,10 @@ type Statement struct {
 	Private     bool
 	Expires     time.Time
 	Replace     string // id of the memory that it replaces
+
+	Guards    []string // calls of tools at which it acts; nil: those that its form gives
+	Unguarded bool     // it acts at no call, whatever its form
+	Strength  string   // of its guards; empty: record.Say
 
 	Branch     string // it holds on this branch alone
 	Everywhere bool   // it holds on every branch, regardless of HEAD
@@ -123,6 +128,9 @@ func (k *Keeper) draft(ctx context.Context, s Statement, r *Result) (m record.Me
 		Source: record.Source{Time: k.Now(), By: "human", Commit: commit, How: record.Written},
 	})
 	m, r.Redacted = record.New(m), redacted.Found
+	if m, err = guarded(m, s); err != nil {
+		return m, err
+	}
 	r.Memory = m
 	here := k.Code.Here(ctx)
 	grep, stop := context.WithTimeout(ctx, grepTime)
@@ -138,6 +146,39 @@ func (k *Keeper) draft(ctx context.Context, s Statement, r *Result) (m record.Me
 		m.Branch = here.Side(ctx)
 	}
 	return m, err
+}
+
+// guarded returns a memory with the guards of a statement.
+func guarded(m record.Memory, s Statement) (record.Memory, error) {
+	if s.Unguarded {
+		return m, nil
+	}
+	t, err := ParseGuards(s.Guards, s.Strength)
+	if err != nil {
+		return m, err
+	}
+	if s.Guards == nil {
+		t.Guards = guard.Propose(m.Text)
+	}
+	if len(t.Guards) == 0 && s.Strength != "" {
+		return m, exit.Usage("name the calls: --guard 'Bash(npm *)'", "--strength %s: the statement has no guard", s.Strength)
+	}
+	return m.WithTrigger(t), nil
+}
+
+// ParseGuards reads guards and their strength as a user typed them.
+func ParseGuards(guards []string, strength string) (t record.Trigger, err error) {
+	if t.Strength = record.Strength(strength); strength != "" && !slices.Contains(record.Strengths, t.Strength) {
+		return t, exit.Usage("strengths are say, ask, deny", "%q is not a strength", strength)
+	}
+	for _, text := range guards {
+		p, err := guard.Parse(text)
+		if err != nil {
+			return t, exit.Usage("", "%v", err)
+		}
+		t.Guards = append(t.Guards, p.String())
+	}
+	return t, nil
 }
 
 // ParseKind reads the kind of a memory as a user typed it.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/brief"
+	"github.com/reverie-memory/reverie/gitstore/guard"
 	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/recall/vector"
@@ -56,7 +57,7 @@ func stateKind(path string) purge.Kind {
 		return purge.Note
 	case path == "config.toml":
 		return purge.Settings
-	case path == reader.CatalogFile, path == trust.WithheldFile, strings.HasPrefix(path, "authors-"):
+	case path == reader.CatalogFile, path == guard.File, path == trust.WithheldFile, strings.HasPrefix(path, "authors-"):
 		return purge.Whole
 	case inside && (top == OriginalsDir || top == "code" || top == brief.PreparedDir || top == AnswersDir):
 		return purge.Whole
@@ -73,7 +74,7 @@ func sessionPath(client, id string) string {
 // made again. A vector does not tell whether it was made from purged text.
 func dropDerived(ctx context.Context, c *clone.Clone) error {
 	old := os.RemoveAll(filepath.Join(c.State, "index")) // of versions with a separate index
-	if err := errors.Join(old, os.RemoveAll(filepath.Join(c.State, brief.PreparedDir)), door.Forget(Answers(c))); err != nil {
+	if err := errors.Join(old, os.RemoveAll(filepath.Join(c.State, brief.PreparedDir)), os.RemoveAll(filepath.Join(c.State, guard.File)), door.Forget(Answers(c))); err != nil {
 		return err
 	}
 	if err := vector.Drop(ctx, filepath.Join(c.State, reader.VectorsDir)); err != nil {
