@@ -14,7 +14,56 @@ import (
 const (
 	endBudget   = 5 * time.Millisecond  // at the end of a turn
 	startBudget = 10 * time.Millisecond // at the start of a session
+	callBudget  = 5 * time.Millisecond  // before a call that a guard matches
+	missBudget  = 500 * time.Microsecond
 )
+
+// guards measures an agent's waiting time before a call of a tool, with so many guards among 1,000
+// memories. A miss is compared with the start of the program.
+func (b *bench) guards(hello string) error {
+	for _, n := range []int{0, 10, 500} {
+		dir, err := b.store(fmt.Sprintf("guards-%d", n), 1000)
+		if err != nil {
+			return err
+		}
+		var lines bytes.Buffer
+		for i := range n {
+			line, _ := json.Marshal(map[string]any{"text": fmt.Sprintf("Ask Ada before tool%d runs in the north", i), "kind": "constraint",
+				"extra": []map[string]string{{"key": "guard", "value": fmt.Sprintf(`["Bash(tool%d *)"]`, i)}}})
+			lines.Write(append(line, '\n'))
+		}
+		once(dir, lines.Bytes(), b.bin, "-q", "import", "--accept", "-")
+		call := func(command string) figure {
+			i := 0
+			return b.fed(dir, func() []byte {
+				i++
+				line, _ := json.Marshal(map[string]any{"session_id": fmt.Sprintf("guarded-%s-%d", command[:2], i), "cwd": dir, "hook_event_name": "PreToolUse",
+					"tool_name": "Bash", "tool_input": map[string]string{"command": command}, "tool_use_id": "t"})
+				return line
+			}, b.bin, "hook", "claude")
+		}
+		bare, start := b.measure(b.dir, nil, hello), b.measure(dir, nil, b.bin, "version")
+		name := fmt.Sprintf("%d guards", n)
+		miss := call("echo no guard is about this | tail -3")
+		b.within("hook before a call that no guard matches, cpu over start-up, with "+name, max(0, miss.cpu-start.cpu), bare.cpu, missBudget)
+		if n > 0 {
+			b.within("hook before a call that a guard matches, cpu, with "+name+", beside hello", call("cd web && tool7 --all").cpu, bare.cpu, callBudget)
+		}
+	}
+	return nil
+}
+
+// fed runs a command b.rounds times in dir with new input each time. The first run counts for
+// nothing, because it may make what the others read.
+func (b *bench) fed(dir string, input func() []byte, name string, args ...string) figure {
+	var walls, cpus []time.Duration
+	for i := range b.rounds + 1 {
+		if f := once(dir, input(), name, args...); i > 0 {
+			walls, cpus = append(walls, f.wall), append(cpus, f.cpu)
+		}
+	}
+	return figure{median(walls), median(cpus)}
+}
 
 // hooks measures an agent's waiting time: for the hooks at the end of a turn and at the start of a
 // session. It uses repositories without memories, with some, with many, and with many old sessions.

@@ -117,6 +117,9 @@ func (b *bench) run(n int) error {
 		return err
 	}
 	b.line("review of 200 pending operations, wall", ms(review.wall), "", 0, "50 ms", review.wall <= 50*time.Millisecond)
+	if err := b.guards(hello); err != nil {
+		return err
+	}
 	if err := b.hooks(large, hello); err != nil {
 		return err
 	}

@@ -31,6 +31,9 @@ func Run(ctx context.Context, given *Env, args []string) int {
 	app.Flags = append(app.Flags, cli.HelpFlag)
 	err := app.RunContext(ctx, args)
 	if w := env.opened; w != nil && ctx.Err() == nil {
+		if w.Book.Triggered() {
+			w.refreshGuards(ctx)
+		}
 		sweepLater(w)
 	}
 	if ctx.Err() != nil && (in.Cut.Load() || term.Interrupted(err)) {

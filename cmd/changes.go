@@ -72,6 +72,9 @@ func showOperation(w *workspace, o record.Operation, waits string, l inbox.Outlo
 	if len(m.Paths) > 0 && o.Op != record.Retire {
 		tell("paths", strings.Join(m.Paths, " "))
 	}
+	if line := triggerLine(m); line != "" && o.Op != record.Retire {
+		tell("guards", line)
+	}
 	if m.Branch != "" {
 		tell("only on", record.ParseSide(m.Branch).Label())
 	}

@@ -40,6 +40,7 @@ func constructors() []constructor {
 		{"eval", "Pipeline", evalCommand},
 		{"context", "Agents", contextCommand},
 		{"why", "Agents", whyCommand},
+		{"guard", "Agents", guardCommand},
 		{"statusline", "Agents", statuslineCommand},
 		{"checkpoint", "Agents", checkpointCommand},
 		{"kv", "Agents", kvCommand},

@@ -23,8 +23,11 @@ import (
 type editOptions struct {
 	kind   string
 	status string
-	anchor bool    // rest it on the code as it is now
-	take   int     // the text of a contested memory to keep, from 1; 0: none is named
+	anchor bool // rest it on the code as it is now
+	take   int  // the text of a contested memory to keep, from 1; 0: none is named
+	guards cli.StringSlice
+	force  string  // of its guards
+	none   bool    // remove its guards
 	text   *string // nil: open an editor, if nothing else is asked for
 }
 
@@ -40,6 +43,9 @@ func editCommand(env *Env) *cli.Command {
 			&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "change its kind to `KIND`", Destination: &o.kind},
 			&cli.IntFlag{Name: "take", Usage: "keep text `NUMBER` of a contested memory, as numbered by 'reverie conflicts'", Destination: &o.take},
 			&cli.StringFlag{Name: "status", Usage: "change its status to `STATUS`; active restores a retired memory", Destination: &o.status},
+			&cli.StringSliceFlag{Name: "guard", Usage: "act when an agent calls `TOOL(PATTERN)`, instead of at its present calls; may be repeated", Destination: &o.guards},
+			&cli.StringFlag{Name: "strength", Usage: "let its guards `ACT`: say it to the agent, ask the person, or deny the call", Destination: &o.force},
+			&cli.BoolFlag{Name: "no-guard", Usage: "act at no call", Destination: &o.none},
 			&cli.BoolFlag{Name: "anchor", Usage: "anchor it to the current code, because it still holds", Destination: &o.anchor},
 		},
 		Action: func(c *cli.Context) error {
@@ -56,6 +62,33 @@ func editCommand(env *Env) *cli.Command {
 			return runEdit(c.Context, env, c.Args().First(), o)
 		},
 	}
+}
+
+// guarding reports whether guards are to change.
+func (o editOptions) guarding() bool { return len(o.guards.Value()) > 0 || o.force != "" || o.none }
+
+// guard returns a memory with its guards changed.
+func (o editOptions) guard(m record.Memory) (record.Memory, error) {
+	if !o.guarding() {
+		return m, nil
+	}
+	t := m.Trigger()
+	asked, err := remember.ParseGuards(o.guards.Value(), o.force)
+	switch {
+	case err != nil:
+		return m, err
+	case o.none && len(asked.Guards)+len(o.force) > 0:
+		return m, exit.Usage("", "--no-guard excludes --guard and --strength")
+	case o.none || len(asked.Guards) > 0:
+		t.Guards = asked.Guards
+	}
+	if len(t.Guards) == 0 && o.force != "" {
+		return m, exit.Usage("name the calls: --guard 'Bash(npm *)'", "--strength %s: memory %s has no guard", o.force, m.ID[:8])
+	}
+	if o.force != "" {
+		t.Strength = asked.Strength
+	}
+	return m.WithTrigger(t), nil
 }
 
 func runEdit(ctx context.Context, env *Env, id string, o editOptions) (err error) {
@@ -111,7 +144,7 @@ func runEdit(ctx context.Context, env *Env, id string, o editOptions) (err error
 			return exit.Usage("'reverie show "+id+"' shows them", "there is no text %d of %d", o.take, len(texts))
 		}
 		after.Text, after.Body, after.Variants = texts[o.take-1].Text, texts[o.take-1].Body, nil
-	case o.kind == "" && o.status == "" && !o.anchor:
+	case o.kind == "" && o.status == "" && !o.anchor && !o.guarding():
 		if after, err = editor(ctx, w, before); err != nil {
 			return err
 		}
@@ -134,6 +167,9 @@ func runEdit(ctx context.Context, env *Env, id string, o editOptions) (err error
 		return exit.Usage("reverie forget "+id+" --reason WHY", "retiring a memory needs a reason")
 	default:
 		return exit.Usage("--status active restores a retired memory", "%q is not a status that edit can set", o.status)
+	}
+	if after, err = o.guard(after); err != nil {
+		return err
 	}
 	after, redacted := w.Book.Clean(after)
 	moved := after.Text != before.Text || after.Body != before.Body || !slices.Equal(after.Paths, before.Paths)

@@ -29,6 +29,8 @@ type memoryJSON struct {
 	Said       bool       `json:"said"`
 	Paths      []string   `json:"paths"`
 	Tags       []string   `json:"tags"`
+	Guards     []string   `json:"guards,omitempty"`   // calls of tools at which it acts
+	Strength   string     `json:"strength,omitempty"` // of its guards: say, ask or deny
 	Topic      string     `json:"topic,omitempty"`
 	Ref        string     `json:"ref"`
 	Branch     string     `json:"branch"`
@@ -57,6 +59,8 @@ func newMemoryJSON(m record.Memory) memoryJSON {
 		Created: m.Source.Time, Said: m.Source.How == record.Said, Paths: list(m.Paths), Tags: list(m.Tags),
 		Topic: m.Topic, Ref: m.Ref, Branch: record.ParseSide(m.Branch).Name, Supersedes: m.Supersedes, Private: m.Private, Anchors: m.Anchors,
 	}
+	t := m.Trigger()
+	j.Guards, j.Strength = t.Guards, string(t.Strength)
 	if !m.Expires.IsZero() {
 		j.Expires = &m.Expires
 	}

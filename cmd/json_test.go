@@ -95,7 +95,7 @@ func TestJSONIsAPromise(t *testing.T) {
 	}{
 		{[]string{"init"}, "branch created"},
 		{[]string{"ingest", example}, "branch change client ended events id model name started"},
-		{[]string{"learn", example}, "accepted " + within("accepted.", memoryKeys+" topic") + " reflections sessions " + within("sessions.", "branch change client ended events id model name started") + " waiting " + within("waiting.", operation)},
+		{[]string{"learn", example}, "accepted " + within("accepted.", memoryKeys+" guards strength topic") + " reflections sessions " + within("sessions.", "branch change client ended events id model name started") + " waiting " + within("waiting.", operation)},
 		{[]string{"learn"}, "accepted found " + within("found.", "agent new places sessions size") + " reflections sessions waiting"},
 		{[]string{"learn", "--dry-run"}, "accepted found " + within("found.", "agent new places sessions size") + " reflections sessions waiting"},
 		{[]string{"review"}, operation + " quotes " + within("quotes.", "by client event how quote session")},

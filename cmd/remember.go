@@ -18,8 +18,9 @@ import (
 
 type rememberOptions struct {
 	remember.Statement
-	paths, tags cli.StringSlice
-	expires     string // a date, or a time from now
+	paths, places, tags, guards cli.StringSlice
+
+	expires string // a date, or a time from now
 }
 
 func rememberCommand(env *Env) *cli.Command {
@@ -33,6 +34,10 @@ func rememberCommand(env *Env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "set its `KIND`: " + record.KindList(), Value: string(record.Note), Destination: &o.Kind},
 			&cli.StringSliceFlag{Name: "path", Aliases: []string{"p"}, Usage: "name files it is about by `GLOB`; may be repeated", Destination: &o.paths},
+			&cli.StringSliceFlag{Name: "in", Usage: "say that it holds in `FOLDER`; may be repeated", Destination: &o.places},
+			&cli.StringSliceFlag{Name: "guard", Usage: "act when an agent calls `TOOL(PATTERN)`: 'Bash(npm *)', 'Edit(generated/**)'; may be repeated", Destination: &o.guards},
+			&cli.StringFlag{Name: "strength", Usage: "let its guards `ACT`: say it to the agent, ask the person, or deny the call", Destination: &o.Strength},
+			&cli.BoolFlag{Name: "no-guard", Usage: "act at no call, whatever the statement says", Destination: &o.Unguarded},
 			&cli.StringSliceFlag{Name: "tag", Aliases: []string{"t"}, Usage: "add this `TAG`; may be repeated", Destination: &o.tags},
 			&cli.StringFlag{Name: "topic", Usage: "set its `TOPIC`, and name other memories about it", Destination: &o.Topic},
 			&cli.BoolFlag{Name: "private", Usage: "keep it in this clone; preferences always are", Destination: &o.Private},
@@ -57,7 +62,13 @@ func rememberCommand(env *Env) *cli.Command {
 			if o.Expires, err = parseExpires(o.expires, env.Now()); err != nil {
 				return err
 			}
-			o.Paths, o.Tags = o.paths.Value(), o.tags.Value()
+			o.Paths, o.Tags, o.Guards = o.paths.Value(), o.tags.Value(), o.guards.Value()
+			for _, folder := range o.places.Value() {
+				o.Paths = append(o.Paths, strings.TrimSuffix(folder, "/")+"/**")
+			}
+			if o.Unguarded && (len(o.Guards) > 0 || o.Strength != "") {
+				return exit.Usage("", "--no-guard excludes --guard and --strength")
+			}
 			return runRemember(c.Context, env, o.Statement)
 		},
 	}
@@ -117,6 +128,7 @@ func runRemember(ctx context.Context, env *Env, s remember.Statement) error {
 		}
 	default:
 		env.tellAnchors(m.Anchors)
+		tellGuards(env, m)
 		if m.Private && !s.Private {
 			env.Say("it stays in this clone, like every %s", m.Kind)
 		}
@@ -130,6 +142,17 @@ func runRemember(ctx context.Context, env *Env, s remember.Statement) error {
 	}
 	env.Print("%s\n", m.ID)
 	return nil
+}
+
+// tellGuards tells at which calls a new memory acts.
+func tellGuards(env *Env, m record.Memory) {
+	switch t := m.Trigger(); {
+	case len(t.Guards) == 0:
+	case t.Strength == record.Say:
+		env.Say("an agent that calls %s is told; to refuse the call: reverie edit %s --strength deny", term.Visible(strings.Join(t.Guards, ", ")), m.ID[:8])
+	default:
+		env.Say("guards %s: %s", term.Visible(strings.Join(t.Guards, ", ")), t.Strength)
+	}
 }
 
 // maxNeighbours bounds the neighbours that are told one by one.

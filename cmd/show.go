@@ -149,6 +149,7 @@ func showFacts(ctx context.Context, w *workspace, m record.Memory, models []read
 	}
 	field("source", m.Source.String())
 	field("paths", strings.Join(m.Paths, " "))
+	field("guards", triggerLine(m))
 	field("tags", strings.Join(m.Tags, " "))
 	field("topic", m.Topic)
 	field("ref", m.Ref)

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 
+	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/internal/upkeep"
 )
 
@@ -14,6 +15,13 @@ func (w *workspace) afterLearning(ctx context.Context) error {
 	w.tidy(ctx)
 	noteStated(ctx, w)
 	return nil
+}
+
+// refreshGuards makes the table of guards again, and has the agents call us where it may match.
+func (w *workspace) refreshGuards(ctx context.Context) {
+	if _, _, err := brief.MakeGuards(ctx, w.Reader); err != nil {
+		w.env.Warn("guards: %v", err)
+	}
 }
 
 // tidy does upkeep after a command's work. -v tells its failures.

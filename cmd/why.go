@@ -80,7 +80,7 @@ func listInjections(env *Env, all []brief.Injection) error {
 			}
 			continue
 		}
-		env.Lay(term.NarrowHang, term.Span("", fmt.Sprintf("%s  %s  %s  %s  %s", in.ID, when(in), term.Pad(in.For, 13), term.Pad(plural.Count(len(in.Items), "memory", "memories"), 11), term.Visible(in.Session))))
+		env.Lay(term.NarrowHang, term.Span("", fmt.Sprintf("%s  %s  %s  %s  %s", in.ID, when(in), term.Pad(occasion(in), 14), term.Pad(plural.Count(len(in.Items), "memory", "memories"), 11), term.Visible(in.Session))))
 	}
 	return nil
 }
@@ -113,7 +113,7 @@ func tellInjection(ctx context.Context, w *workspace, in brief.Injection) error 
 		in.Items, in.Next = noNull(in.Items), list(in.Next)
 		return env.Object(whyJSON{in, memories})
 	}
-	env.Lay(term.NarrowHang, term.Span(term.Bold, in.ID), term.Span("", "  "+when(in)+"  "+in.For+"  "+term.Visible(in.Session)))
+	env.Lay(term.NarrowHang, term.Span(term.Bold, in.ID), term.Span("", "  "+when(in)+"  "+occasion(in)+"  "+term.Visible(in.Session)))
 	env.Print("from %s, about %s in %s\n", in.Commit[:min(10, len(in.Commit))], plural.Count(in.Tokens, "token", "tokens"), plural.Count(in.Bytes, "byte", "bytes"))
 	for _, m := range memories {
 		text := m.Text
@@ -130,6 +130,14 @@ func tellInjection(ctx context.Context, w *workspace, in brief.Injection) error 
 		env.Lay(len("left out: "), term.Span("", "left out: "+cut))
 	}
 	return nil
+}
+
+// occasion names the occasion of an injection, with the ruling of a guard.
+func occasion(in brief.Injection) string {
+	if in.Ruling == "" {
+		return in.For
+	}
+	return in.For + " " + in.Ruling
 }
 
 func when(in brief.Injection) string { return in.Time.Local().Format("2006-01-02 15:04:05") }
@@ -172,7 +180,7 @@ func tellGiven(ctx context.Context, w *workspace, all []brief.Injection, id stri
 			}
 			continue
 		}
-		env.Lay(term.NarrowHang, term.Span("", fmt.Sprintf("%s  %s  %s  %s  ", in.ID, when(in), term.Pad(in.For, 13), term.Visible(in.Session))), term.Span(term.Dim, term.Visible(strings.Join(why, " · "))))
+		env.Lay(term.NarrowHang, term.Span("", fmt.Sprintf("%s  %s  %s  %s  ", in.ID, when(in), term.Pad(occasion(in), 14), term.Visible(in.Session))), term.Span(term.Dim, term.Visible(strings.Join(why, " · "))))
 	}
 	switch {
 	case len(u.Times) > 0:

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/gitstore/guard"
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
@@ -319,7 +320,17 @@ func (p *planner) memory(r record.Reflection, c record.Candidate) record.Memory 
 		Kind: c.Kind, Text: c.Text, Body: c.Body, Paths: c.Paths, Tags: c.Tags, Topic: c.Topic,
 		Source:  record.Source{Time: at, By: r.Client + "/" + r.Session, Commit: r.Commit, How: c.How},
 		Private: slices.Contains(p.in.Private, c.Kind),
-	}).WithTrigger(record.Trigger{Command: c.Command, Errors: c.Errors})
+	}).WithTrigger(record.Trigger{Command: c.Command, Errors: c.Errors, Guards: guards(c)})
+}
+
+// guards returns the calls at which the memory of a candidate acts. Facts and lessons of failures
+// refuse nothing.
+func guards(c record.Candidate) []string {
+	switch c.Kind {
+	case record.Constraint, record.Convention, record.Decision, record.Preference, record.Workflow:
+		return guard.Propose(c.Text)
+	}
+	return nil
 }
 
 func sighting(r record.Reflection, c record.Candidate) record.Sighting {

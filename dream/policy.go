@@ -51,6 +51,8 @@ func (p Policy) grounds(o record.Operation) (ok bool, why string) {
 		return false, "is a procedure for agents"
 	case o.Op != record.Add:
 		return false, "changes what is known"
+	case gates(o.Memory):
+		return false, "would hold up calls of tools"
 	case len(o.Contradicts) > 0:
 		return false, "contradicts " + o.Contradicts[0]
 	case !slices.Contains(p.Accept, o.How):
@@ -72,6 +74,12 @@ func (p Policy) grounds(o record.Operation) (ok bool, why string) {
 		return true, ""
 	}
 	return false, "nobody reviewed it"
+}
+
+// gates reports whether a memory's guards do more than say it.
+func gates(m record.Memory) bool {
+	s := m.Trigger().Strength
+	return s != "" && s != record.Say
 }
 
 // borne returns the sightings that count: a person's words and outcomes of commands.

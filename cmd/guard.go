@@ -1,0 +1,132 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore/brief"
+	"github.com/reverie-memory/reverie/gitstore/guard"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/plural"
+	"github.com/reverie-memory/reverie/internal/term"
+	"github.com/urfave/cli/v2"
+)
+
+func guardCommand(env *Env) *cli.Command {
+	var edits bool
+	return &cli.Command{
+		Name:      "guard",
+		Usage:     "list the memories that act at calls of tools",
+		ArgsUsage: "[on|off|test COMMAND|test --edit FILE]",
+		Description: "A guard acts when an agent is about to run a command or to change a file: it tells the agent its\n" +
+			"statement, asks you, or denies the call. Lessons of failures are told before their command. test\n" +
+			"says what would happen; off stops all guards of this clone.",
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "edit", Usage: "test a change of a file instead of a command", Destination: &edits}},
+		Action: func(c *cli.Context) error {
+			words := c.Args().Slice()
+			switch {
+			case len(words) == 0:
+				return runGuards(c.Context, env, nil)
+			case len(words) == 1 && (words[0] == "on" || words[0] == "off"):
+				return setConfig(c.Context, env, "context.guards", fmt.Sprint(words[0] == "on"), false)
+			case words[0] == "test" && len(words) > 1:
+				call := hooks.Call{Tool: hooks.Bash, Command: strings.Join(words[1:], " ")}
+				if edits {
+					call = hooks.Call{Tool: hooks.Edit, Files: words[1:]}
+				}
+				return runGuards(c.Context, env, &call)
+			}
+			return exit.Usage("reverie guard test 'npm install'", "guard takes on, off, or test and a command")
+		},
+	}
+}
+
+// guardJSON is one pattern of calls at which a memory acts.
+type guardJSON struct {
+	ID       string   `json:"id"`
+	Kind     string   `json:"kind"`
+	Text     string   `json:"text"`
+	On       string   `json:"on"`
+	Strength string   `json:"strength"`
+	Paths    []string `json:"paths"`
+	Lesson   bool     `json:"lesson"` // it tells about a failure of the command
+	Stale    bool     `json:"stale,omitempty"`
+	Fired    int      `json:"fired"` // times that it acted, as far as sessions are kept
+}
+
+// runGuards lists the guards, or those that match a call.
+func runGuards(ctx context.Context, env *Env, call *hooks.Call) error {
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	table, _, err := brief.MakeGuards(ctx, w.Reader)
+	if err != nil {
+		return err
+	}
+	rules := table.Rules()
+	if call != nil {
+		dir, err := filepath.Abs(env.Dir)
+		if err != nil {
+			return err
+		}
+		rules = table.Match(*call, guard.Place{Top: w.Repo.WorkTree, Dir: dir}, env.Now())
+	}
+	fired := map[string]int{}
+	for _, in := range (brief.Ledger{Repo: w.Repo}).All(0) {
+		for _, g := range in.Items {
+			if in.For == brief.Calling || in.For == brief.Called {
+				fired[g.ID]++
+			}
+		}
+	}
+	for _, r := range rules {
+		if env.JSON {
+			if err := env.Object(guardJSON{r.ID, string(r.Kind), r.Text, r.On, string(r.Strength), list(r.Paths), r.Lesson, r.Stale, fired[r.ID]}); err != nil {
+				return err
+			}
+			continue
+		}
+		tellGuard(env, r, fired[r.ID])
+	}
+	switch {
+	case call != nil && len(rules) == 0:
+		return exit.New(exit.Negative, errors.New("no guard acts at this call"), "")
+	case len(rules) == 0:
+		env.Say("no memory has a guard; to add one: reverie remember --guard 'Bash(npm *)' \"use pnpm, never npm\"")
+	}
+	if !w.Config.Guards {
+		env.Say("guards are off here: reverie guard on")
+	}
+	return nil
+}
+
+func tellGuard(env *Env, r guard.Rule, fired int) {
+	act := string(r.Strength)
+	if r.Lesson {
+		act = "lesson"
+	}
+	env.Hit(term.Hit{Mark: " ", ID: r.ID, Kind: act, Statement: r.Text})
+	line := r.On
+	if len(r.Paths) > 0 && !r.Lesson {
+		line += " in " + strings.Join(r.Paths, ", ")
+	}
+	if fired > 0 {
+		line += " · acted " + plural.Count(fired, "time", "times")
+	}
+	env.Under(term.Span(term.Dim, term.Visible(line)))
+}
+
+// triggerLine describes at which calls a memory acts, or is "".
+func triggerLine(m record.Memory) string {
+	t := m.Trigger()
+	if len(t.Guards) == 0 {
+		return ""
+	}
+	return strings.Join(t.Guards, ", ") + ": " + string(t.Strength)
+}
