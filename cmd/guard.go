@@ -14,6 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
+	"github.com/reverie-memory/reverie/reflect/transcript"
 	"github.com/urfave/cli/v2"
 )
 
@@ -56,7 +57,11 @@ type guardJSON struct {
 	Paths    []string `json:"paths"`
 	Lesson   bool     `json:"lesson"` // it tells about a failure of the command
 	Stale    bool     `json:"stale,omitempty"`
-	Fired    int      `json:"fired"` // times that it acted, as far as sessions are kept
+	// Acted counts the times that it acted, as far as sessions are kept, the others their outcomes.
+	Acted     int `json:"acted"`
+	Heeded    int `json:"heeded"`
+	Ignored   int `json:"ignored"`
+	Overruled int `json:"overruled"`
 }
 
 // runGuards lists the guards, or those that match a call.
@@ -77,22 +82,18 @@ func runGuards(ctx context.Context, env *Env, call *hooks.Call) error {
 		}
 		rules = table.Match(*call, guard.Place{Top: w.Repo.WorkTree, Dir: dir}, env.Now())
 	}
-	fired := map[string]int{}
-	for _, in := range (brief.Ledger{Repo: w.Repo}).All(0) {
-		for _, g := range in.Items {
-			if in.For == brief.Calling || in.For == brief.Called {
-				fired[g.ID]++
-			}
-		}
-	}
+	heeds := brief.Heeds(brief.Ledger{Repo: w.Repo}.All(0), table, w.Repo.WorkTree, func(session string) []transcript.Event {
+		_, events, _ := w.Sessions.Load(session) // it may have expired
+		return events
+	})
 	for _, r := range rules {
 		if env.JSON {
-			if err := env.Object(guardJSON{r.ID, string(r.Kind), r.Text, r.On, string(r.Strength), list(r.Paths), r.Lesson, r.Stale, fired[r.ID]}); err != nil {
+			if err := env.Object(guardJSON{r.ID, string(r.Kind), r.Text, r.On, string(r.Strength), list(r.Paths), r.Lesson, r.Stale, heeds[r.ID].Acted, heeds[r.ID].Heeded, heeds[r.ID].Ignored, heeds[r.ID].Overruled}); err != nil {
 				return err
 			}
 			continue
 		}
-		tellGuard(env, r, fired[r.ID])
+		tellGuard(env, r, heeds[r.ID])
 	}
 	switch {
 	case call != nil && len(rules) == 0:
@@ -106,7 +107,10 @@ func runGuards(ctx context.Context, env *Env, call *hooks.Call) error {
 	return nil
 }
 
-func tellGuard(env *Env, r guard.Rule, fired int) {
+// muchOverruled is the number of times from which a person should look at a guard again.
+const muchOverruled = 2
+
+func tellGuard(env *Env, r guard.Rule, h brief.Heed) {
 	act := string(r.Strength)
 	if r.Lesson {
 		act = "lesson"
@@ -116,10 +120,21 @@ func tellGuard(env *Env, r guard.Rule, fired int) {
 	if len(r.Paths) > 0 && !r.Lesson {
 		line += " in " + strings.Join(r.Paths, ", ")
 	}
-	if fired > 0 {
-		line += " · acted " + plural.Count(fired, "time", "times")
+	if h.Acted > 0 {
+		line += " · acted " + plural.Count(h.Acted, "time", "times")
+	}
+	for _, part := range []struct {
+		n    int
+		name string
+	}{{h.Heeded, "heeded"}, {h.Ignored, "ignored"}, {h.Overruled, "overruled"}} {
+		if part.n > 0 {
+			line += fmt.Sprintf(" · %s %d", part.name, part.n)
+		}
 	}
 	env.Under(term.Span(term.Dim, term.Visible(line)))
+	if h.Overruled >= muchOverruled {
+		env.Under(term.Span("", "people let it happen: reverie edit "+r.ID[:8]+" --strength say"))
+	}
 }
 
 // triggerLine describes at which calls a memory acts, or is "".

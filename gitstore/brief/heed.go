@@ -1,0 +1,77 @@
+package brief
+
+import (
+	"slices"
+
+	"github.com/reverie-memory/reverie/gitstore/guard"
+	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/reflect/transcript"
+)
+
+// Heed counts the times that a memory acted at a call, and the outcomes in sessions that are kept.
+type Heed struct {
+	Acted     int
+	Heeded    int // the session made no such call afterwards
+	Ignored   int // it made one
+	Overruled int // a person let the call run
+}
+
+// Heeds returns the counts by the ids of memories. events returns the events of a kept session, or
+// nil. top is the work tree's.
+func Heeds(all []Injection, t guard.Table, top string, events func(session string) []transcript.Event) map[string]Heed {
+	kept := map[string][]transcript.Event{}
+	heeds := map[string]Heed{}
+	for _, in := range all {
+		if in.For != Calling && in.For != Called {
+			continue
+		}
+		session, known := kept[in.Session]
+		if !known {
+			session = events(in.Session)
+			kept[in.Session] = session
+		}
+		at := slices.IndexFunc(session, func(e transcript.Event) bool {
+			return e.Kind == transcript.Call && e.CallID == in.Call && in.Call != ""
+		})
+		for _, g := range in.Items {
+			h := heeds[g.ID]
+			h.Acted++
+			switch {
+			case at < 0:
+			case in.Ruling == string(hooks.Ask) && ran(session[at:], in.Call):
+				h.Overruled++
+			case slices.ContainsFunc(session[at+1:], func(e transcript.Event) bool { return matches(t, g.ID, e, top) }):
+				h.Ignored++
+			default:
+				h.Heeded++
+			}
+			heeds[g.ID] = h
+		}
+	}
+	return heeds
+}
+
+// ran reports whether a call ended by itself.
+func ran(events []transcript.Event, call string) bool {
+	return slices.ContainsFunc(events, func(e transcript.Event) bool {
+		return e.Kind == transcript.Result && e.CallID == call && (e.Outcome == transcript.OK || e.Outcome == transcript.Failed)
+	})
+}
+
+// matches reports whether an event is a call at which a memory acts.
+func matches(t guard.Table, id string, e transcript.Event, top string) bool {
+	call := hooks.Call{Tool: e.Tool}
+	switch {
+	case e.Kind != transcript.Call:
+		return false
+	case e.Action == transcript.Run:
+		call = hooks.Call{Tool: hooks.Bash, Command: e.Command}
+	case e.Action == transcript.Edit:
+		call = hooks.Call{Tool: hooks.Edit, Files: e.Paths}
+	}
+	dir := e.Dir
+	if dir == "" {
+		dir = top
+	}
+	return slices.ContainsFunc(t.Match(call, guard.Place{Top: top, Dir: dir}, e.Time), func(r guard.Rule) bool { return r.ID == id })
+}
