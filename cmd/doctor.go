@@ -92,7 +92,7 @@ func examine(ctx context.Context, env *Env) []doctor.Finding {
 	if err == nil {
 		r = w.Reader
 	}
-	found := doctor.Run(ctx, doctor.Checks(r, err))
+	found := doctor.Run(ctx, doctor.Checks(r, nil, err))
 	for i := range found {
 		f := &found[i]
 		switch {

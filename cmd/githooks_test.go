@@ -50,7 +50,7 @@ func treeCmd(ts *testscript.TestScript, neg bool, args []string) {
 // doctorOfHooks returns the finding of doctor about the git hooks of a repository.
 func doctorOfHooks(t *testing.T, dir string, mend bool) doctor.Finding {
 	t.Helper()
-	checks := doctor.Checks(at(t, dir, noon).Reader, nil)
+	checks := doctor.Checks(at(t, dir, noon).Reader, nil, nil)
 	found := checks[slices.IndexFunc(checks, func(c doctor.Check) bool { return c.Name == "git hooks" })].Run(t.Context())
 	if len(found) != 1 {
 		t.Fatalf("%d findings: %+v", len(found), found)

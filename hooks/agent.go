@@ -97,7 +97,7 @@ var Agents = []Agent{
 			// Without a timeout of its own it ends after 1.5 s.
 			{Name: "SessionEnd", Kind: End, Answer: Silent, Timeout: 5 * time.Second},
 		}, Calls: []Delivery{
-			{Name: "PreToolUse", Kind: Calling, Answer: Object, Timeout: 5 * time.Second, Tools: []string{"Bash", "Edit", "Write", "MultiEdit", "NotebookEdit"}},
+			{Name: "PreToolUse", Kind: Calling, Answer: Object, Timeout: 5 * time.Second, Tools: []string{"Bash", "Edit", "Write", "NotebookEdit"}},
 			{Name: "PostToolUseFailure", Kind: Called, Answer: Object, Timeout: 5 * time.Second, Tools: []string{"Bash"}},
 		}},
 	{Name: "codex", Title: "Codex CLI", Unit: time.Second, Strict: true, Unmarked: true, Line: forgiving, Limit: limit,

@@ -21,6 +21,8 @@ type AgentOptions struct {
 	Names   []string // of agents, or AllAgents
 	Project bool     // write this work tree's settings instead of the user's
 	Bare    bool     // add the hooks alone, without the server of tools
+	// FilterOf returns the calls that a clone needs hooks for, by its common git directory.
+	FilterOf func(commonDir string) hooks.Filter
 }
 
 // AgentPlan holds every change of agents' settings, before the first is written.
@@ -58,7 +60,7 @@ func planAgents(c *clone.Clone, program func() (string, error), o AgentOptions) 
 	if p.None = len(named) == 0 && !generic; p.None {
 		return p, nil
 	}
-	p.Generic, p.installer = generic, agents.Installer{Dir: m.StateDir()}
+	p.Generic, p.installer = generic, agents.Installer{Dir: m.StateDir(), FilterOf: o.FilterOf}
 	if p.Program, err = program(); err != nil {
 		return p, err
 	}
@@ -70,7 +72,7 @@ func planAgents(c *clone.Clone, program func() (string, error), o AgentOptions) 
 		if t.Bare = o.Bare; o.Bare && !t.Hooks() {
 			continue
 		}
-		change, err := p.installer.Plan(t, p.Program)
+		change, err := p.installer.Plan(t, p.Program, c.Repo.CommonDir)
 		if err != nil {
 			return p, refused(err, "nothing was changed")
 		}
@@ -103,6 +105,17 @@ func Claim(ctx context.Context, c *clone.Clone) error {
 		return nil // without a home there are no settings
 	}
 	return agents.Installer{Dir: m.StateDir()}.Claim(ctx, c.Repo.CommonDir)
+}
+
+// RefreshGuards updates the hooks for calls of tools in all files from which agents call this
+// clone, and returns the changes. Call it whenever filterOf may answer differently for the clone.
+// Without a change it reads only the journal and the filters.
+func RefreshGuards(ctx context.Context, c *clone.Clone, filterOf func(commonDir string) hooks.Filter) ([]agents.Change, error) {
+	m, err := agents.ThisMachine()
+	if err != nil {
+		return nil, nil // without a home there are no settings
+	}
+	return agents.Installer{Dir: m.StateDir(), FilterOf: filterOf}.Refresh(ctx, c.Repo.CommonDir)
 }
 
 // chosen finds agents by name, each once.
@@ -172,7 +185,7 @@ func Advice(c agents.Change) (lines []string) {
 	lines = append(lines, "the file has a path of this machine: leave it out of commits")
 	if m, err := agents.ThisMachine(); err == nil && c.Hooks() {
 		user, _ := m.User(c.Agent)
-		if s, err := agents.Examine(user); err == nil && s.Installed {
+		if s, err := (agents.Installer{Dir: m.StateDir()}).Examine(user); err == nil && s.Installed {
 			lines = append(lines, "your own settings have it too, so every event comes twice: "+user.File)
 		}
 	}

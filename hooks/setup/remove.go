@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/hooks/githook"
 	"github.com/reverie-memory/reverie/internal/block"
 	"github.com/reverie-memory/reverie/internal/clone"
@@ -35,6 +36,8 @@ type Scope struct {
 	// Values counts the entries of the key-value store, to be reported.
 	Values int
 	Loops  func(context.Context) ([]Artefact, error) // finds the work trees of loops; may be nil
+	// FilterOf is that of AgentOptions, for files that other clones use too.
+	FilterOf func(commonDir string) hooks.Filter
 }
 
 // partial reports whether some part stays.

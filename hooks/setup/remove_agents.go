@@ -28,7 +28,7 @@ func (r *Removal) findAgents() error {
 	if err != nil {
 		return nil // without a home there are no settings
 	}
-	in := agents.Installer{Dir: m.StateDir()}
+	in := agents.Installer{Dir: m.StateDir(), FilterOf: r.scope.FilterOf}
 	installed, err := in.Installed(r.c.Repo.CommonDir, agentTargets(r.c, m))
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (r *Removal) findNamedAgents() error {
 	if err != nil {
 		return err
 	}
-	in := agents.Installer{Dir: m.StateDir()}
+	in := agents.Installer{Dir: m.StateDir(), FilterOf: r.scope.FilterOf}
 	for _, t := range targets {
 		i, err := in.InstalledIn(t, r.c.Repo.CommonDir)
 		if err != nil {
@@ -65,7 +65,7 @@ func (r *Removal) findNamedAgents() error {
 		}
 		switch i.Fate {
 		case agents.Refused:
-			if s, err := agents.Examine(t); err != nil && !s.Installed && !t.Hooks() { // no trace of us
+			if s, err := in.Examine(t); err != nil && !s.Installed && !t.Hooks() { // no trace of us
 				continue
 			}
 			return refused(i.Why, "nothing was changed")

@@ -12,7 +12,7 @@ import (
 
 // entry is one of our commands in a settings file.
 type entry struct {
-	Event        string // the agent's name of it
+	key
 	Group, Index int    // in the event's array, and in the group's
 	Program      string // started by the command
 	Command      string
@@ -43,7 +43,7 @@ func (s *settings) entries(a hooks.Agent) ([]entry, error) {
 		seen[event] = true
 		groups, ok := m.Value.Value.(*hujson.Array)
 		if !ok {
-			if delivers(a, event) {
+			if delivers(a.Deliveries, event) || delivers(a.Calls, event) {
 				return nil, s.fault(m.Value.StartOffset, "hooks.%s is not a list", event)
 			}
 			continue
@@ -59,7 +59,12 @@ func (s *settings) entries(a hooks.Agent) ([]entry, error) {
 				if !ours {
 					continue
 				}
-				e := entry{Event: event, Group: g, Index: i, Program: program, Command: literal(command)}
+				e := entry{key: key{Event: event}, Group: g, Index: i, Program: program, Command: literal(command)}
+				if !delivers(a.Deliveries, event) {
+					matcher, _ := member(group.Value, "matcher").(hujson.Literal)
+					rule, _ := member(hook.Value, "if").(hujson.Literal)
+					e.Matcher, e.If = literal(matcher), literal(rule)
+				}
 				if t, ok := member(hook.Value, "timeout").(hujson.Literal); ok && t.Kind() == '0' {
 					e.Timeout = time.Duration(t.Float() * float64(a.Unit))
 				}
@@ -70,63 +75,101 @@ func (s *settings) entries(a hooks.Agent) ([]entry, error) {
 	return found, nil
 }
 
-// delivers reports whether our entries ask an agent for an event.
-func delivers(a hooks.Agent, event string) bool {
-	return slices.ContainsFunc(a.Deliveries, func(d hooks.Delivery) bool { return d.Name == event })
+// delivers reports whether an event is among deliveries.
+func delivers(all []hooks.Delivery, event string) bool {
+	return slices.ContainsFunc(all, func(d hooks.Delivery) bool { return d.Name == event })
 }
 
 // The form of our entries in the file.
 type (
 	hookGroup struct {
-		Hooks []hookCommand `json:"hooks"`
+		Matcher string        `json:"matcher,omitempty"`
+		Hooks   []hookCommand `json:"hooks"`
 	}
 	hookCommand struct {
 		Type    string `json:"type"`
 		Name    string `json:"name,omitempty"`
+		If      string `json:"if,omitempty"`
 		Command string `json:"command"`
 		Timeout int64  `json:"timeout"`
 	}
 )
 
-func commandOf(a hooks.Agent, d hooks.Delivery, command string) hookCommand {
-	c := hookCommand{Type: "command", Command: command, Timeout: int64(d.Timeout / a.Unit)}
+func commandOf(a hooks.Agent, w want, command string) hookCommand {
+	c := hookCommand{Type: "command", If: w.If, Command: command, Timeout: int64(w.Timeout / a.Unit)}
 	if a.Named {
 		c.Name = "reverie"
 	}
 	return c
 }
 
-// addEntries inserts an entry for each delivery of an agent into the text of its settings. It
-// replaces our earlier one, or becomes the last group. made lists the new containers.
-func addEntries(text []byte, a hooks.Agent, command string) (out []byte, made []string, err error) {
+// addEntries inserts an entry for each event of an agent, and for each call that a filter names,
+// into the text of its settings. It replaces our earlier one, or becomes the last group. now
+// extends made by the new containers.
+func addEntries(text []byte, a hooks.Agent, command string, f hooks.Filter, made []string) (out []byte, now []string, err error) {
 	s, err := parseSettings(text, a)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := s.cut(a, func(e entry, before []entry) bool {
-		again := slices.ContainsFunc(before, func(b entry) bool { return b.Event == e.Event })
-		return !delivers(a, e.Event) || again
-	}, nil); err != nil {
+	if made, err = put(s, a, command, eventWants(a), made, true); err == nil {
+		made, err = put(s, a, command, callWants(a, f), made, false)
+	}
+	if err != nil {
 		return nil, nil, err
 	}
-	for _, d := range a.Deliveries {
-		entries, err := s.entries(a)
-		if err != nil {
-			return nil, nil, err
-		}
-		want := commandOf(a, d, command)
-		if i := slices.IndexFunc(entries, func(e entry) bool { return e.Event == d.Name }); i >= 0 {
-			err = s.refresh(entries[i], want, time.Duration(want.Timeout)*a.Unit)
-		} else {
-			var more []string
-			more, err = s.add(d.Name, hookGroup{[]hookCommand{want}})
-			made = append(made, more...)
-		}
-		if err != nil {
-			return nil, nil, err
+	return s.bytes(), made, nil
+}
+
+// refreshCalls is addEntries for the calls alone. A text without an entry for an event stays as it
+// is.
+func refreshCalls(text []byte, a hooks.Agent, f hooks.Filter, made []string) (out []byte, now []string, err error) {
+	s, err := parseSettings(text, a)
+	if err != nil {
+		return nil, nil, err
+	}
+	entries, err := s.entries(a)
+	at := slices.IndexFunc(entries, func(e entry) bool { return delivers(a.Deliveries, e.Event) })
+	if err != nil || at < 0 {
+		return text, made, err
+	}
+	made, err = put(s, a, Command(entries[at].Program, a.Name), callWants(a, f), made, false)
+	return s.bytes(), made, err
+}
+
+// put makes our entries those of wants. It replaces earlier ones in their place and removes others,
+// with the containers in made that become empty. If events is true, wants are all entries for
+// events of sessions, else all others. now lists the containers that are ours by then.
+func put(s *settings, a hooks.Agent, command string, wants []want, made []string, events bool) (now []string, err error) {
+	if err := s.cut(a, func(e entry, before []entry) bool {
+		wanted := slices.ContainsFunc(wants, func(w want) bool { return w.key == e.key })
+		again := slices.ContainsFunc(before, func(b entry) bool { return b.key == e.key })
+		return delivers(a.Deliveries, e.Event) == events && (!wanted || again)
+	}, func(container string) bool { return slices.Contains(made, container) }); err != nil {
+		return nil, err
+	}
+	for _, container := range made {
+		if _, missing := s.find(strings.Split(container, ".")...); missing == nil {
+			now = append(now, container)
 		}
 	}
-	return s.bytes(), made, nil
+	for _, w := range wants {
+		entries, err := s.entries(a)
+		if err != nil {
+			return nil, err
+		}
+		c := commandOf(a, w, command)
+		if i := slices.IndexFunc(entries, func(e entry) bool { return e.key == w.key }); i >= 0 {
+			err = s.refresh(entries[i], c, time.Duration(c.Timeout)*a.Unit)
+		} else {
+			var more []string
+			more, err = s.add(w.Event, hookGroup{w.Matcher, []hookCommand{c}})
+			now = append(now, more...)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return now, nil
 }
 
 // add appends a group to an event's list and returns the new containers.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/tailscale/hujson"
@@ -22,14 +23,28 @@ type Status struct {
 	Installed bool
 	entries   []entry
 	Programs  []string // called by it, each once
-	Missing   []string // events without a delivery
-	Twice     []string // events with several deliveries
+	Missing   []string // events and calls without an entry
+	Twice     []string // and those with several
+	Needless  []string // entries that nothing needs
 	Other     bool     // the plugin is of another version
 	Serves    bool     // it names our server
 }
 
-// Examine reads a target's file. A missing file is no error.
-func Examine(t Target) (Status, error) {
+// Examine reads a target's file and compares it with the needs of its clones. A missing file is no
+// error.
+func (in Installer) Examine(t Target) (Status, error) {
+	j, err := in.read()
+	if err != nil {
+		return Status{Target: t}, err
+	}
+	var f hooks.Filter
+	if a := j.find(t.File); a != nil {
+		f = in.filter(*a)
+	}
+	return examine(t, f)
+}
+
+func examine(t Target, f hooks.Filter) (Status, error) {
 	s := Status{Target: t}
 	text, err := readSettings(t.File)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -64,21 +79,26 @@ func Examine(t Target) (Status, error) {
 		return s, t.refusal(err)
 	}
 	s.Installed = len(s.entries) > 0 || s.Serves
-	times := map[string]int{}
+	times := map[key]int{}
 	for _, e := range s.entries {
-		times[e.Event]++
+		times[e.key]++
 		if !slices.Contains(s.Programs, e.Program) {
 			s.Programs = append(s.Programs, e.Program)
 		}
 	}
-	for _, d := range t.Agent.Deliveries {
-		switch n := times[d.Name]; {
+	for _, w := range slices.Concat(eventWants(t.Agent), callWants(t.Agent, f)) {
+		switch n := times[w.key]; {
 		case n == 0:
-			s.Missing = append(s.Missing, d.Name)
+			s.Missing = append(s.Missing, w.key.String())
 		case n > 1:
-			s.Twice = append(s.Twice, d.Name)
+			s.Twice = append(s.Twice, w.key.String())
 		}
+		delete(times, w.key)
 	}
+	for k := range times {
+		s.Needless = append(s.Needless, k.String())
+	}
+	slices.Sort(s.Needless)
 	return s, nil
 }
 
@@ -195,8 +215,12 @@ func codexHash(e entry) string {
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(map[string]any{"event_name": snake(e.Event), "hooks": []any{
-		map[string]any{"async": false, "command": e.Command, "timeout": int(e.Timeout.Seconds()), "type": "command"}}})
+	group := map[string]any{"event_name": snake(e.Event), "hooks": []any{
+		map[string]any{"async": false, "command": e.Command, "timeout": int(e.Timeout.Seconds()), "type": "command"}}}
+	if e.Matcher != "" {
+		group["matcher"] = e.Matcher
+	}
+	_ = enc.Encode(group)
 	return "sha256:" + hash(bytes.TrimSuffix(text.Bytes(), []byte("\n")))
 }
 

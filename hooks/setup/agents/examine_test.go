@@ -5,19 +5,24 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
-// codex 0.169.0 itself produced the key and the hash for this entry.
+// codex 0.169.0 itself produced the keys and the hashes for these entries.
 func TestCodexApprovalIsRecognised(t *testing.T) {
-	e := entry{Event: "SessionStart", Command: "'/opt/my bin/reverie' hook codex", Timeout: agent(t, "codex").Deliveries[0].Timeout}
+	e := entry{key: key{Event: "SessionStart"}, Command: "'/opt/my bin/reverie' hook codex", Timeout: agent(t, "codex").Deliveries[0].Timeout}
 	if got := codexHash(e); got != "sha256:7160e38f32630ab072fa9a33224897d7dc00a672f9534c744670fdfdad398819" {
 		t.Errorf("hash %s", got)
+	}
+	e = entry{key: key{Event: "PreToolUse", Matcher: "Bash|apply_patch"}, Command: "'/opt/my bin/reverie' hook codex || true", Timeout: 5 * time.Second}
+	if got := codexHash(e); got != "sha256:05601696847bbc08d3e583e8836a99f9392bff013bbd46256db34f4ab31b4577" {
+		t.Errorf("hash with a matcher: %s", got)
 	}
 	p := newPlace(t)
 	target := p.user("codex")
 	p.install(target, p.clone("clone"))
 	look := func() string {
-		s, err := Examine(target)
+		s, err := p.in.Examine(target)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +38,7 @@ func TestCodexApprovalIsRecognised(t *testing.T) {
 	approve := func(event, hash, more string) string {
 		return "[hooks.state.\"" + target.File + ":" + event + ":0:0\"]\ntrusted_hash = \"" + hash + "\"\n" + more
 	}
-	s, _ := Examine(target)
+	s, _ := p.in.Examine(target)
 	var config string
 	for _, e := range s.entries {
 		hash, more := codexHash(e), ""
@@ -64,12 +69,12 @@ func TestExamineNamesWhatIsMissingAndDoubled(t *testing.T) {
 	changed := strings.Replace(string(text), `"AfterAgent": [`, `"AfterModel": [`, 1)
 	changed = strings.Replace(changed, `"SessionEnd": [`, `"SessionEnd": [{"hooks": [{"command": "/other/reverie hook gemini"}]},`, 1)
 	p.write(target.File, changed, 0o600)
-	s, err := Examine(target)
+	s, err := p.in.Examine(target)
 	if err != nil || strings.Join(s.Missing, " ") != "AfterAgent" || strings.Join(s.Twice, " ") != "SessionEnd" || len(s.Programs) != 2 {
 		t.Errorf("%+v, %v", s, err)
 	}
 	p.install(target, p.clone("clone"))
-	if s, err = Examine(target); err != nil || len(s.Missing)+len(s.Twice) > 0 || len(s.Programs) != 1 {
+	if s, err = p.in.Examine(target); err != nil || len(s.Missing)+len(s.Twice) > 0 || len(s.Programs) != 1 {
 		t.Errorf("after: %+v, %v", s, err)
 	}
 }

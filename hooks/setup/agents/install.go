@@ -46,7 +46,15 @@ type Change struct {
 func (c Change) Changed() bool { return c.Fresh || !bytes.Equal(c.Old, c.New) }
 
 // Plan returns the change that Install would make, with the same errors.
-func (in Installer) Plan(t Target, program string) (Change, error) {
+func (in Installer) Plan(t Target, program, clone string) (Change, error) {
+	j, err := in.read()
+	if err != nil {
+		return Change{}, err
+	}
+	return in.plan(t, program, j.claimed(t, clone))
+}
+
+func (in Installer) plan(t Target, program string, a artefact) (Change, error) {
 	c, err := inspect(t)
 	if err != nil {
 		return c, err
@@ -58,7 +66,10 @@ func (in Installer) Plan(t Target, program string) (Change, error) {
 		c.New = plugin(t.Agent, program, !t.Bare || pluginServes(c.Old))
 		return c, nil
 	}
-	c.New, c.made, err = t.add(c.Old, program)
+	if c.Fresh {
+		a.Made = nil
+	}
+	c.New, c.made, err = t.add(c.Old, program, in.filter(a), a.Made)
 	return c, t.refusal(err)
 }
 
@@ -162,48 +173,86 @@ func (in Installer) Install(ctx context.Context, t Target, program, clone string
 		return Change{}, err
 	}
 	defer end()
-	c, err := in.Plan(t, program)
+	a := j.claimed(t, clone)
+	c, err := in.plan(t, program, a)
 	if err != nil {
 		return c, err
 	}
-	known := j.find(t.File)
-	a := artefact{File: t.File, Agent: t.Agent.Name, Top: t.Top}
-	if known != nil {
-		a = *known
-	}
-	if known == nil || hash(c.Old) != a.After {
-		if err := in.before(&a, c, known != nil); err != nil {
-			return c, t.refusal(err)
+	return c, in.apply(j, a, c)
+}
+
+// apply records a change in the journal and writes it.
+func (in Installer) apply(j *journal, a artefact, c Change) error {
+	if known := a.After != ""; !known || hash(c.Old) != a.After {
+		if err := in.before(&a, c, known); err != nil {
+			return c.refusal(err)
 		}
 	}
-	for _, container := range c.made {
-		if !slices.Contains(a.Made, container) {
-			a.Made = append(a.Made, container)
-		}
-	}
+	a.Made = slices.Compact(slices.Sorted(slices.Values(c.made)))
 	for dir := filepath.Dir(c.real); ; dir = filepath.Dir(dir) {
 		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 			break
 		}
 		a.Folders = slices.Insert(slices.DeleteFunc(a.Folders, func(d string) bool { return d == dir }), 0, dir)
 	}
-	a.After = hash(c.New)
-	a.Clones = a.alive()
-	if !slices.Contains(a.Clones, clone) {
-		a.Clones = append(a.Clones, clone)
-	}
-	if known != nil {
-		*known = a
-	} else {
-		j.Artefacts = append(j.Artefacts, a)
-	}
+	a.After, a.Filter = hash(c.New), ""
+	j.put(a)
 	if err := in.write(j); err != nil { // first: an entry without a file is harmless
-		return c, err
+		return err
 	}
 	if !c.Changed() {
-		return c, nil
+		return nil
 	}
-	return c, c.write()
+	return c.write()
+}
+
+// Refresh makes the files of a clone start a hook for the calls that clones' memories are about by
+// now, and returns the changes. It changes no entry for a session, and no file without one. If
+// nothing changed, it only reads the journal and the filters.
+func (in Installer) Refresh(ctx context.Context, clone string) (changed []Change, err error) {
+	due := func(a artefact) bool {
+		t := a.target()
+		return t.Hooks() && !t.plugin() && slices.Contains(a.Clones, clone) && a.Filter != hashOf(in.filter(a))
+	}
+	j, err := in.read()
+	if err != nil || !slices.ContainsFunc(j.Artefacts, due) {
+		return nil, err
+	}
+	j, end, err := in.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	for _, a := range slices.Clone(j.Artefacts) {
+		if !due(a) {
+			continue
+		}
+		c, failed := in.refresh(j, a)
+		if err = errors.Join(err, failed); failed == nil && !bytes.Equal(c.Old, c.New) {
+			changed = append(changed, c)
+		}
+	}
+	return changed, err
+}
+
+// refresh updates the entries for calls in the file of an artefact.
+func (in Installer) refresh(j *journal, a artefact) (Change, error) {
+	c, err := inspect(a.target())
+	if err != nil {
+		return c, err
+	}
+	f := in.filter(a)
+	if !c.Fresh {
+		if c.New, c.made, err = refreshCalls(c.Old, c.Agent, f, a.Made); err != nil {
+			return c, c.refusal(err)
+		}
+	}
+	if !bytes.Equal(c.Old, c.New) {
+		return c, in.apply(j, a, c)
+	}
+	a.Filter = hashOf(f)
+	j.put(a)
+	return c, in.write(j)
 }
 
 // before determines and stores the file's content without us.
@@ -387,7 +436,11 @@ func (in Installer) Remove(ctx context.Context, t Target, clone string) (Fate, e
 	}
 	switch {
 	case r.fate == Stays:
-		return r.fate, in.write(j)
+		if err := in.write(j); err != nil || !t.Hooks() || t.plugin() {
+			return r.fate, err
+		}
+		_, _ = in.refresh(j, a) // after an error, a Refresh of another clone tries again
+		return r.fate, nil
 	case r.remove:
 		err = os.Remove(r.real)
 		if info, lerr := os.Lstat(a.File); err == nil && lerr == nil && info.Mode()&fs.ModeSymlink != 0 {

@@ -26,7 +26,7 @@ type place struct {
 func newPlace(t *testing.T) *place {
 	home := t.TempDir()
 	m := Machine{home, func(string) string { return "" }}
-	return &place{t, home, Installer{m.StateDir()}, m}
+	return &place{t, home, Installer{Dir: m.StateDir()}, m}
 }
 
 func (p *place) clone(name string) string {
@@ -360,7 +360,7 @@ func TestWriterBesideUsIsNotOverwritten(t *testing.T) {
 	p := newPlace(t)
 	target := p.user("gemini")
 	p.write(target.File, "{}\n", 0o600)
-	c, err := p.in.Plan(target, "/bin/reverie")
+	c, err := p.in.Plan(target, "/bin/reverie", p.clone("clone"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -408,7 +408,7 @@ func TestKilledInstallerLeavesNothing(t *testing.T) {
 		target, clone := p.user("claude"), p.clone("clone")
 		p.write(target.File, "{}\n", 0o600)
 		before := p.tree()
-		c, err := p.in.Plan(target, "/bin/reverie")
+		c, err := p.in.Plan(target, "/bin/reverie", p.clone("clone"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,6 +29,8 @@ type artefact struct {
 	Made    []string `json:"made,omitempty"`    // containers in it that were not there
 	Folders []string `json:"folders,omitempty"` // made by us for it, the outermost first
 	Clones  []string `json:"clones"`            // common git directories of the clones
+	// Filter is the hash of the filter whose entries the file was seen to have, or "".
+	Filter string `json:"filter,omitempty"`
 }
 
 // journal is every artefact, in the order in which they came.
@@ -50,6 +52,9 @@ const (
 // for each other. An agent that writes its settings at the same moment is not overwritten.
 type Installer struct {
 	Dir string
+	// FilterOf returns the calls that a clone needs hooks for, by its common git directory. Nil
+	// names none.
+	FilterOf func(commonDir string) hooks.Filter
 }
 
 // open takes the lock and reads the journal. end gives the lock back. If the journal is empty by
@@ -173,6 +178,27 @@ func (j *journal) find(path string) *artefact {
 	return nil
 }
 
+// claimed returns the artefact of a target as it is with a clone's claim.
+func (j *journal) claimed(t Target, clone string) artefact {
+	a := artefact{File: t.File, Agent: t.Agent.Name, Top: t.Top}
+	if known := j.find(t.File); known != nil {
+		a = *known
+	}
+	if a.Clones = a.alive(); !slices.Contains(a.Clones, clone) {
+		a.Clones = append(a.Clones, clone)
+	}
+	return a
+}
+
+// put replaces the artefact of a file, or appends it.
+func (j *journal) put(a artefact) {
+	if known := j.find(a.File); known != nil {
+		*known = a
+	} else {
+		j.Artefacts = append(j.Artefacts, a)
+	}
+}
+
 func (j *journal) drop(path string) {
 	j.Artefacts = slices.DeleteFunc(j.Artefacts, func(a artefact) bool { return a.File == path })
 }
@@ -204,6 +230,33 @@ func (a *artefact) alive() []string {
 		_, away := os.Stat(filepath.Dir(filepath.Dir(dir)))
 		return errors.Is(err, fs.ErrNotExist) && away == nil
 	})
+}
+
+// filter returns the calls that the existing clones of an artefact need hooks for, sorted.
+func (in Installer) filter(a artefact) (all hooks.Filter) {
+	if in.FilterOf == nil {
+		return all
+	}
+	for _, clone := range a.alive() {
+		f := in.FilterOf(clone)
+		all.Commands = append(all.Commands, f.Commands...)
+		all.Failing = append(all.Failing, f.Failing...)
+		all.Files = append(all.Files, f.Files...)
+	}
+	for _, list := range []*[]string{&all.Commands, &all.Failing, &all.Files} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
+	return all
+}
+
+// hashOf returns the hash of a filter.
+func hashOf(f hooks.Filter) string {
+	data, err := json.Marshal(f)
+	if err != nil {
+		panic(err) // it has only strings
+	}
+	return hash(data)
 }
 
 // others counts the other clones that use an artefact.

@@ -112,20 +112,21 @@ func Projects(a hooks.Agent, top string) []Target {
 	return []Target{t}
 }
 
-// add inserts our entries into the text of a target's file. made lists the new containers.
-func (t Target) add(text []byte, program string) (out []byte, made []string, err error) {
-	switch {
+// add inserts our entries into the text of a target's file. now extends made by the new containers.
+func (t Target) add(text []byte, program string, f hooks.Filter, made []string) (out []byte, now []string, err error) {
+	var more []string
+	switch out = text; {
 	case t.table():
-		return addTable(text, serverOf(t.Agent, program))
-	case !t.Hooks():
-		return addServer(text, t.Agent, program)
+		out, more, err = addTable(text, serverOf(t.Agent, program))
+		return out, slices.Concat(made, more), err
+	case t.Hooks():
+		out, made, err = addEntries(text, t.Agent, Command(program, t.Agent.Name), f, made)
 	}
-	out, made, err = addEntries(text, t.Agent, Command(program, t.Agent.Name))
-	if err != nil || !t.serves() || t.Bare {
+	if err != nil || !t.serves() || t.Hooks() && t.Bare {
 		return out, made, err
 	}
-	out, more, err := addServer(out, t.Agent, program)
-	return out, append(made, more...), err
+	out, more, err = addServer(out, t.Agent, program)
+	return out, slices.Concat(made, more), err
 }
 
 // cut removes the entries that add inserted, and the containers that become empty: those in made,

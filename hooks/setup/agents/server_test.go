@@ -61,7 +61,7 @@ func TestServerComesAndGoesWithoutTrace(t *testing.T) {
 		for n, text := range target.texts {
 			t.Run(target.Agent.Name+"/"+n, func(t *testing.T) {
 				const program, next = `/opt/my "tools"/reverie`, "/opt/next/reverie"
-				added, made, err := target.add([]byte(text), program)
+				added, made, err := target.add([]byte(text), program, hooks.Filter{}, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -69,19 +69,19 @@ func TestServerComesAndGoesWithoutTrace(t *testing.T) {
 				if want := serverOf(target.Agent, program); !found || err != nil || s.Command != want.Command || cmp.Diff(want.Args, s.Args) != "" {
 					t.Errorf("%+v, %t, %v in\n%s", s, found, err, added)
 				}
-				again, more, err := target.add(added, program)
-				if err != nil || len(more) > 0 || string(again) != string(added) {
-					t.Errorf("the second time: %v, made %q: %s", err, more, cmp.Diff(string(added), string(again)))
+				again, now, err := target.add(added, program, hooks.Filter{}, made)
+				if err != nil || !slices.Equal(now, made) || string(again) != string(added) {
+					t.Errorf("the second time: %v, made %q: %s", err, now, cmp.Diff(string(added), string(again)))
 				}
 				if strings.Contains(text, "\r\n") && strings.Count(string(added), "\n") != strings.Count(string(added), "\r\n") {
 					t.Errorf("line ends are mixed: %q", added)
 				}
-				renewed, more, err := target.add(added, next)
+				renewed, now, err := target.add(added, next, hooks.Filter{}, made)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if s, found, err := target.serverIn(renewed); !found || err != nil || s.Command != next || len(more) > 0 {
-					t.Errorf("renewed: %+v, %t, %v, made %q", s, found, err, more)
+				if s, found, err := target.serverIn(renewed); !found || err != nil || s.Command != next || !slices.Equal(now, made) {
+					t.Errorf("renewed: %+v, %t, %v, made %q", s, found, err, now)
 				}
 				if strings.Count(string(renewed), "\n") != strings.Count(string(added), "\n") {
 					t.Errorf("renewed elsewhere:\n%s", renewed)
@@ -142,7 +142,7 @@ func TestServerStaysReadOnly(t *testing.T) {
 		if target.table() {
 			text = "[mcp_servers.reverie]\ncommand = \"/opt/reverie\"\nargs = " + args + "\n"
 		}
-		once, _, err := target.add([]byte(text), "/opt/next/reverie")
+		once, _, err := target.add([]byte(text), "/opt/next/reverie", hooks.Filter{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +150,7 @@ func TestServerStaysReadOnly(t *testing.T) {
 		if !found || err != nil || s.Command != "/opt/next/reverie" || !slices.Equal(s.Args, []string{"mcp", "--agent", target.Agent.Name, "--read-only"}) {
 			t.Errorf("%s: %+v %v", target.File, s, err)
 		}
-		if twice, _, err := target.add(once, "/opt/next/reverie"); err != nil || string(twice) != string(once) {
+		if twice, _, err := target.add(once, "/opt/next/reverie", hooks.Filter{}, nil); err != nil || string(twice) != string(once) {
 			t.Errorf("%s: the second time: %v\n%s", target.File, err, twice)
 		}
 		if left, err := target.cut(once, nil, false); err != nil || strings.Contains(string(left), "reverie") {
@@ -166,7 +166,7 @@ func TestOthersServerIsRefused(t *testing.T) {
 		if target.table() {
 			text = "[mcp_servers.reverie]\ncommand = \"/opt/elsewhere/diary\"\nargs = [\"mcp\"]\n"
 		}
-		if _, _, err := target.add([]byte(text), "/opt/reverie"); err == nil || !strings.Contains(err.Error(), "--no-mcp") {
+		if _, _, err := target.add([]byte(text), "/opt/reverie", hooks.Filter{}, nil); err == nil || !strings.Contains(err.Error(), "--no-mcp") {
 			t.Errorf("%s: %v", target.File, err)
 		}
 		if left, err := target.cut([]byte(text), nil, false); err != nil || string(left) != text {
@@ -225,7 +225,7 @@ func TestBareAddsNoServer(t *testing.T) {
 		target.Bare = true
 		clone := p.clone("clone")
 		serves := func() bool {
-			s, err := Examine(target)
+			s, err := p.in.Examine(target)
 			if err != nil || !s.Installed || len(s.Missing) > 0 || s.Other {
 				t.Errorf("%s: %+v, %v", name, s, err)
 			}

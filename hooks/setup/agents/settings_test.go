@@ -66,7 +66,7 @@ func TestEntriesComeAndGoWithoutTrace(t *testing.T) {
 		for n, text := range cases {
 			t.Run(a.Name+"/"+n, func(t *testing.T) {
 				command := Command("/opt/re verie/bin/reverie", a.Name)
-				added, made, err := addEntries([]byte(text), a, command)
+				added, made, err := addEntries([]byte(text), a, command, hooks.Filter{}, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -83,9 +83,9 @@ func TestEntriesComeAndGoWithoutTrace(t *testing.T) {
 						t.Errorf("entry %+v, want %s within %s", e, command, d.Timeout)
 					}
 				}
-				again, more, err := addEntries(added, a, command)
-				if err != nil || len(more) > 0 {
-					t.Fatalf("second time: %v, made %q", err, more)
+				again, now, err := addEntries(added, a, command, hooks.Filter{}, made)
+				if err != nil || !slices.Equal(now, made) {
+					t.Fatalf("second time: %v, made %q", err, now)
 				}
 				if d := cmp.Diff(string(added), string(again)); d != "" {
 					t.Errorf("the second time changed it:\n%s", d)
@@ -141,7 +141,7 @@ func TestInstalledLooksLikeTheRest(t *testing.T) {
 	text := "{\n\t\"theme\": \"dark\"\n}\n"
 	a := agent(t, "gemini")
 	a.Deliveries = a.Deliveries[:1]
-	got, made, err := addEntries([]byte(text), a, "/bin/reverie hook gemini")
+	got, made, err := addEntries([]byte(text), a, "/bin/reverie hook gemini", hooks.Filter{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestEntryIsRenewedInItsPlace(t *testing.T) {
 		{"hooks": [{"type": "command", "command": "/older/reverie hook codex"}]},
 		{"hooks": [{"type": "command", "command": "/x/reveries-son hook claude"}]}
 	], "PostToolUse": [{"hooks": [{"type": "command", "command": "/older/reverie hook codex"}]}]}}`
-	got, _, err := addEntries([]byte(text), a, "/new/reverie hook codex")
+	got, _, err := addEntries([]byte(text), a, "/new/reverie hook codex", hooks.Filter{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func TestEntryIsRenewedInItsPlace(t *testing.T) {
 
 func TestUserEditsSurviveTheCut(t *testing.T) {
 	a := agent(t, "gemini")
-	added, made, err := addEntries([]byte("{}\n"), a, "/bin/reverie hook gemini")
+	added, made, err := addEntries([]byte("{}\n"), a, "/bin/reverie hook gemini", hooks.Filter{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestUserEditsSurviveTheCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.insert(starts, "", hookGroup{[]hookCommand{{Command: "mine"}}}); err != nil {
+	if err := s.insert(starts, "", hookGroup{Hooks: []hookCommand{{Command: "mine"}}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.insert(s.root, "theme", "dark"); err != nil {
@@ -231,7 +231,7 @@ func TestSettingsInDoubtAreRefused(t *testing.T) {
 		{"codex", "{\n  \"a\": 1,\n}\n", 3, "Codex CLI ignores the whole file"},
 		{"codex", "\xef\xbb\xbf{}\n", 1, "a byte order mark"},
 	} {
-		_, _, err := addEntries([]byte(c.text), agent(t, c.agent), "/bin/reverie hook "+c.agent)
+		_, _, err := addEntries([]byte(c.text), agent(t, c.agent), "/bin/reverie hook "+c.agent, hooks.Filter{}, nil)
 		var at *settingsError
 		if !errors.As(err, &at) || at.Line != c.line || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%q: %v, want line %d, %s", c.text, err, c.line, c.says)
@@ -280,15 +280,15 @@ func FuzzEntriesComeAndGo(f *testing.F) {
 	}
 	a, _ := hooks.Find("gemini")
 	f.Fuzz(func(t *testing.T, text string) {
-		added, made, err := addEntries([]byte(text), a, "/bin/reverie hook gemini")
+		added, made, err := addEntries([]byte(text), a, "/bin/reverie hook gemini", hooks.Filter{}, nil)
 		if err != nil {
 			return
 		}
 		if entries, err := entriesOf(added, a); err != nil || len(entries) != len(a.Deliveries) {
 			t.Fatalf("%d entries, %v in %q", len(entries), err, added)
 		}
-		again, more, err := addEntries(added, a, "/bin/reverie hook gemini")
-		if err != nil || len(more) > 0 || string(again) != string(added) {
+		again, now, err := addEntries(added, a, "/bin/reverie hook gemini", hooks.Filter{}, made)
+		if err != nil || !slices.Equal(now, made) || string(again) != string(added) {
 			t.Fatalf("not the same the second time: %v\n%q\n%q", err, added, again)
 		}
 		left, err := cutEntries(added, a, made, true)

@@ -26,6 +26,8 @@ type agentCheck struct {
 	machine agents.Machine
 	program string // by which hooks should call us; "" without one
 	agent   hooks.Agent
+
+	filterOf func(commonDir string) hooks.Filter // of setup.AgentOptions
 }
 
 func (x agentCheck) run(ctx context.Context) (found []Finding) {
@@ -41,6 +43,10 @@ func (x agentCheck) run(ctx context.Context) (found []Finding) {
 		found = append(found, x.examine(ctx)...)
 	}
 	return found
+}
+
+func (x agentCheck) installer() agents.Installer {
+	return agents.Installer{Dir: x.machine.StateDir(), FilterOf: x.filterOf}
 }
 
 func (x agentCheck) finding(state State, detail, fix string) Finding {
@@ -63,7 +69,7 @@ func (x agentCheck) examine(ctx context.Context) (found []Finding) {
 			found = append(found, x.tools(t)...)
 			continue
 		}
-		s, err := agents.Examine(t)
+		s, err := x.installer().Examine(t)
 		if err != nil {
 			state := Note // the user's file, without our entries
 			if s.Installed {
@@ -106,7 +112,7 @@ func (x agentCheck) hooks(ctx context.Context, s agents.Status, top string) []Fi
 
 // tools checks a file with our server and no hooks. The user may choose that.
 func (x agentCheck) tools(t agents.Target) []Finding {
-	s, err := agents.Examine(t)
+	s, err := x.installer().Examine(t)
 	switch {
 	case !s.Installed:
 		return nil
@@ -157,6 +163,9 @@ func (x agentCheck) faults(s agents.Status) (found []Finding) {
 	if len(s.Twice) > 0 {
 		add(Broken, true, "more than one hook of ours for %s", strings.Join(s.Twice, ", "))
 	}
+	if len(s.Needless) > 0 {
+		add(Note, true, "hooks that nothing needs any more: %s,", strings.Join(s.Needless, ", "))
+	}
 	return found
 }
 
@@ -164,7 +173,7 @@ func (x agentCheck) install(ctx context.Context, t agents.Target) error {
 	if x.clone == nil {
 		return errors.New("outside of a repository: run it in one")
 	}
-	_, err := agents.Installer{Dir: x.machine.StateDir()}.Install(ctx, t, x.program, x.clone.Repo.CommonDir)
+	_, err := x.installer().Install(ctx, t, x.program, x.clone.Repo.CommonDir)
 	return err
 }
 

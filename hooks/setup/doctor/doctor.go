@@ -14,6 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/trust"
+	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/job"
 	"github.com/reverie-memory/reverie/internal/plural"
@@ -50,19 +51,20 @@ type Finding struct {
 }
 
 // Checks returns the checks in order. Without a repository, r is nil and err gives the reason.
-func Checks(r *reader.Reader, err error) []Check {
+// filterOf is that of setup.AgentOptions.
+func Checks(r *reader.Reader, filterOf func(commonDir string) hooks.Filter, err error) []Check {
 	checks := []Check{{"git", checkGit}}
 	if job.Disabled() {
 		off := Finding{State: Note, Detail: "turned off in this shell by " + job.DisableVariable + " or " + job.Depth}
 		checks = append(checks, Check{"hooks", one(off)})
 	}
 	if r == nil {
-		return append(checks, Check{"repository", one(fault(err))}, Check{"agents", agentCheck{}.run})
+		return append(checks, Check{"repository", one(fault(err))}, Check{"agents", agentCheck{filterOf: filterOf}.run})
 	}
 	m := &memoryCheck{Reader: r}
 	return append(checks,
 		Check{"memory", m.records}, Check{"objects", m.objects}, Check{"index", m.index}, Check{"trust", m.trust},
-		Check{"agents", agentCheck{clone: r.Clone}.run}, Check{"git hooks", gitHookCheck{r.Clone}.run},
+		Check{"agents", agentCheck{clone: r.Clone, filterOf: filterOf}.run}, Check{"git hooks", gitHookCheck{r.Clone}.run},
 		Check{"hooks", logCheck{r.Clone}.run}, Check{"prompts", modelCheck{r}.prompts}, Check{"model", modelCheck{r}.models})
 }
 
