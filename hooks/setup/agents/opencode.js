@@ -1,13 +1,18 @@
 // managed by reverie: written by `reverie init`, taken away by `reverie uninstall`; changes are lost
 //
 // Pipes a session's events to Reverie and gives the agent what it answers. Nothing here may throw, nor wait longer
-// than its deadline: OpenCode waits for a hook without end, and some errors end the session.
+// than its deadline: OpenCode waits for a hook without end, and some errors end the session. The one exception
+// refuses a call of a tool.
 
 import { execFile, spawn } from "node:child_process"
+import { readFileSync, statSync } from "node:fs"
+import { dirname, join, resolve } from "node:path"
 
 const program = "PROGRAM"
 const deadlines = "DEADLINES"
 const serves = "SERVES"
+const commands = "COMMANDS" // tools that run a shell command
+const edits = "EDITS" // and those that change files
 const patience = 3 // so many calls in a row that came to nothing, and Reverie is left alone until OpenCode starts anew
 
 export const Reverie = async (host) => {
@@ -94,6 +99,67 @@ export const Reverie = async (host) => {
     }
   }
 
+  // commonDir returns the repository's common git directory. It starts no git.
+  const commonDir = () => {
+    for (let dir = cwd; ; dir = dirname(dir)) {
+      const at = join(dir, ".git")
+      const found = statSync(at, { throwIfNoEntry: false })
+      if (found?.isDirectory()) return at
+      if (found) {
+        const own = resolve(dir, readFileSync(at, "utf8").replace(/^gitdir: /, "").replace(/\r?\n$/, ""))
+        const shared = join(own, "commondir")
+        return statSync(shared, { throwIfNoEntry: false }) ? resolve(own, readFileSync(shared, "utf8").trimEnd()) : own
+      }
+      if (dirname(dir) === dir) throw new Error("no repository")
+    }
+  }
+
+  // table returns the rules about calls that the repository's memories have: a tool, and for a command its program or
+  // "*". It reads them again when the file has changed.
+  let file, version, rules
+  const table = () => {
+    try {
+      file ??= join(commonDir(), "reverie", "guards")
+      const { ino, mtimeMs, size } = statSync(file)
+      const now = [ino, mtimeMs, size].join()
+      if (now !== version) {
+        rules = readFileSync(file, "utf8").split("\n").slice(1).map((line) => line.split("\t")).filter((columns) => columns.length > 2)
+        version = now
+      }
+      return rules
+    } catch {
+      file ??= ""
+      return []
+    }
+  }
+
+  // has reports whether a text has a word, with no letter or digit beside it.
+  const has = (text, word) => {
+    for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
+      if (!/\w/.test(text.charAt(at - 1)) && !/\w/.test(text.charAt(at + word.length))) return true
+    }
+    return false
+  }
+
+  // concerns reports whether a rule may be about a call. No program is started for any other.
+  const concerns = (name, args) => {
+    const tool = commands.includes(name) ? "Bash" : edits.includes(name) ? "Edit" : name
+    return table().some(([of, word]) => of === tool && (tool !== "Bash" || word === "*" || has(String(args?.command), word)))
+  }
+
+  const calling = (input, args, more) => ({ tool_name: input.tool, tool_input: args, tool_use_id: input.callID, ...more })
+
+  // refusal returns the reason against a call that is about to begin, or "". Without a clear answer the call runs.
+  const refusal = async (input, args) => {
+    try {
+      if (!concerns(input.tool, args)) return ""
+      const answer = JSON.parse(await ask("tool.execute.before", input.sessionID, calling(input, args)))
+      return answer?.decision === "deny" ? answer.reason || "This repository's memory refuses it." : ""
+    } catch {
+      return ""
+    }
+  }
+
   // safe makes a hook of which OpenCode sees no error.
   const safe = (hook) => async (...args) => { try { await hook(...args) } catch {} }
 
@@ -160,6 +226,21 @@ export const Reverie = async (host) => {
     "experimental.session.compacting": safe(async (input, output) => {
       const text = await ask("session.compacting", input.sessionID)
       if (text) output.context.push(text)
+    }),
+
+    "tool.execute.before": async (input, output) => {
+      const reason = await refusal(input, output?.args)
+      if (reason) throw new Error(reason)
+    },
+
+    "tool.execute.after": safe(async (input, output) => {
+      if (!concerns(input.tool, input.args)) return
+      const said = output.output ?? output.content?.map((part) => part.text ?? "").join("\n") ?? ""
+      const response = { tool_response: said.slice(-32768), exit: output.metadata?.exit }
+      const text = await ask("tool.execute.after", input.sessionID, calling(input, input.args, response))
+      if (!text) return
+      if (Array.isArray(output.content)) output.content.push({ type: "text", text })
+      else output.output = said + "\n\n" + text
     }),
 
     "shell.env": safe(async (input, output) => {

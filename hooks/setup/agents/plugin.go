@@ -4,6 +4,7 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/hooks"
@@ -21,17 +22,18 @@ const pluginHeader = "// managed by reverie"
 // true.
 func plugin(a hooks.Agent, program string, serves bool) []byte {
 	deadlines := map[string]int64{}
-	for _, d := range a.Deliveries {
+	for _, d := range slices.Concat(a.Deliveries, a.Calls) {
 		deadlines[d.Name] = d.Timeout.Milliseconds()
 	}
-	return []byte(strings.NewReplacer(`"PROGRAM"`, inJSON(program), `"DEADLINES"`, inJSON(deadlines), `"SERVES"`, inJSON(serves)).Replace(pluginText))
+	return []byte(strings.NewReplacer(`"PROGRAM"`, inJSON(program), `"DEADLINES"`, inJSON(deadlines), `"SERVES"`, inJSON(serves),
+		`"COMMANDS"`, inJSON(a.Commands), `"EDITS"`, inJSON(a.Edits)).Replace(pluginText))
 }
 
 // inJSON returns a value as JSON, which is valid JavaScript.
 func inJSON(v any) string {
 	data, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // only strings and numbers come here
+		panic(err) // only plain values come here
 	}
 	return string(data)
 }

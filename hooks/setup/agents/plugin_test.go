@@ -252,7 +252,7 @@ func TestPluginIsOffWhereReverieIs(t *testing.T) {
 }
 
 func TestPluginNamesItsProgram(t *testing.T) {
-	for _, path := range []string{"/opt/reverie", `/a "b" \c/reverie`, "/</script>/\u2028/reverie", "/\"DEADLINES\"/reverie"} {
+	for _, path := range []string{"/opt/reverie", `/a "b" \c/reverie`, "/</script>/\u2028/reverie", "/\"DEADLINES\"/reverie", "/\"EDITS\"/reverie"} {
 		text := plugin(agent(t, "opencode"), path, true)
 		if got, ours := pluginProgram(text); !ours || got != path {
 			t.Errorf("%q came back as %q", path, got)
@@ -260,5 +260,198 @@ func TestPluginNamesItsProgram(t *testing.T) {
 	}
 	if _, ours := pluginProgram([]byte("export const X = 1\n")); ours {
 		t.Error("another's plugin is taken for ours")
+	}
+}
+
+// caller plays calls of tools to the plugin. Each line of its input is a step: a call with its
+// result, or a new table.
+const caller = `
+import * as plugin from "./reverie.mjs"
+import { readFileSync, rmSync, writeFileSync } from "node:fs"
+const hooks = await plugin.Reverie({ directory: process.env.IN }, {})
+const out = []
+for (const step of JSON.parse(readFileSync("steps.json", "utf8"))) {
+  if (step.table !== undefined) {
+    if (step.table) writeFileSync(process.env.TABLE, step.table)
+    else rmSync(process.env.TABLE)
+    continue
+  }
+  const input = { tool: step.tool, sessionID: "ses_top", callID: "call_1" }
+  let refused = ""
+  try { await hooks["tool.execute.before"](input, { args: step.args }) } catch (e) { refused = e.message }
+  const output = step.content ? { content: step.content } : { output: step.output ?? "", metadata: step.metadata }
+  if (!refused) await hooks["tool.execute.after"]({ ...input, args: step.args }, output)
+  out.push({ refused, text: output.content ? output.content.map((p) => p.text).join("|") : output.output })
+}
+console.log(JSON.stringify(out))
+`
+
+type callStep struct {
+	Table    *string        `json:"table,omitempty"`
+	Tool     string         `json:"tool,omitempty"`
+	Args     map[string]any `json:"args,omitempty"`
+	Output   string         `json:"output,omitempty"`
+	Content  []any          `json:"content,omitempty"`
+	Metadata map[string]any `json:"metadata,omitempty"`
+}
+
+type callResult struct{ Refused, Text string }
+
+// playCalls runs the plugin in a folder of a repository with a common git directory.
+func playCalls(t *testing.T, program, in, common string, steps ...callStep) (results []callResult) {
+	t.Helper()
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip("no node here; the tests with the real clients run the plugin too")
+	}
+	dir := t.TempDir()
+	all, _ := json.Marshal(steps)
+	for name, text := range map[string]string{"reverie.mjs": string(plugin(agent(t, "opencode"), program, true)), "caller.mjs": caller, "steps.json": string(all)} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command("node", "caller.mjs")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "IN="+in, "TABLE="+filepath.Join(common, "reverie", "guards"))
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if err := json.Unmarshal(out, &results); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return results
+}
+
+// repositories makes a repository with a linked work tree and returns folders in both.
+func repositories(t *testing.T) (common, main, linked string) {
+	t.Helper()
+	top := t.TempDir()
+	common, main, linked = filepath.Join(top, "main", ".git"), filepath.Join(top, "main", "web"), filepath.Join(top, "linked", "a", "b")
+	own := filepath.Join(common, "worktrees", "linked")
+	for _, dir := range []string{filepath.Join(common, "reverie"), own, main, linked} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for file, text := range map[string]string{filepath.Join(top, "linked", ".git"): "gitdir: " + own + "\n", filepath.Join(own, "commondir"): "../..\n"} {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return common, main, linked
+}
+
+func bash(command string) callStep {
+	return callStep{Tool: "bash", Args: map[string]any{"command": command}, Output: "out"}
+}
+
+func tableStep(text string) callStep { return callStep{Table: &text} }
+
+const someRules = "{\"format\":1}\nBash\tnpm\t{}\nBash\tgit\t{}\nmcp__db\t\t{}\n"
+
+// The program is started only for calls that a rule may be about.
+func TestPluginAsksOnlyAboutCallsInTheTable(t *testing.T) {
+	common, main, linked := repositories(t)
+	for _, in := range []string{main, linked} {
+		log := filepath.Join(t.TempDir(), "log")
+		program := fake(t, `in=$(cat); echo "$3|$in" >>'`+log+`'`)
+		edit := callStep{Tool: "write", Args: map[string]any{"filePath": "/x"}}
+		results := playCalls(t, program, in, common,
+			bash("npm i"), edit, // no table
+			tableStep(someRules),
+			bash("cd web && npm i"), bash("pnpm i; npmx"), bash("/usr/bin/npm"), bash("git -C . push"), bash("ls -la"), edit, callStep{Tool: "read"},
+			callStep{Tool: "mcp__db", Args: map[string]any{"q": "x"}, Content: []any{map[string]any{"type": "text", "text": "row"}}},
+			tableStep("{\"format\":1}\nEdit\tgenerated/**\t{}\n"), edit, bash("npm i"),
+			tableStep("{\"format\":1}\nBash\t*\t{}\n"), bash("ls -la"), edit,
+			tableStep("{\"format\":1}\n"), bash("npm i"),
+			tableStep(""), bash("npm i"), edit)
+		for _, r := range results {
+			if r.Refused != "" || !slices.Contains([]string{"out", "row", ""}, r.Text) {
+				t.Errorf("%+v", r)
+			}
+		}
+		var got []string
+		text, err := os.ReadFile(log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			event, in, _ := strings.Cut(line, "|")
+			var e struct {
+				Tool    string         `json:"tool_name"`
+				Input   map[string]any `json:"tool_input"`
+				ID      string         `json:"tool_use_id"`
+				Session string         `json:"session_id"`
+				Output  *string        `json:"tool_response"`
+			}
+			if err := json.Unmarshal([]byte(in), &e); err != nil || e.ID != "call_1" || e.Session != "ses_top" || (e.Output == nil) != (event == "tool.execute.before") {
+				t.Errorf("%v: %s", err, line)
+			}
+			got = append(got, fmt.Sprint(strings.TrimPrefix(event, "tool.execute."), " ", e.Tool, " ", e.Input))
+		}
+		var want []string
+		for _, call := range []string{"bash map[command:cd web && npm i]", "bash map[command:/usr/bin/npm]", "bash map[command:git -C . push]", "mcp__db map[q:x]",
+			"write map[filePath:/x]", "bash map[command:ls -la]"} {
+			want = append(want, "before "+call, "after "+call)
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Error(d)
+		}
+		os.Remove(filepath.Join(common, "reverie", "guards"))
+	}
+}
+
+func TestPluginRefusesAndAnnotatesCalls(t *testing.T) {
+	common, main, _ := repositories(t)
+	log := filepath.Join(t.TempDir(), "log")
+	program := fake(t, `in=$(cat); echo "$in" >>'`+log+`'
+case "$3 $in" in
+*before*forbidden*) echo '{"decision":"deny","reason":"Use pnpm."}';;
+*before*asked*) echo '{"decision":"ask","reason":"Use pnpm."}';;
+*before*) echo '{}';;
+*after*) echo "mem 1234: use pnpm";;
+esac`)
+	long := bash("npm long")
+	long.Output, long.Metadata = strings.Repeat("x", 40000)+"END", map[string]any{"exit": 7}
+	served := callStep{Tool: "mcp__db", Content: []any{map[string]any{"type": "text", "text": "row"}}}
+	results := playCalls(t, program, main, common, tableStep(someRules), bash("npm forbidden"), bash("npm asked"), bash("npm i"), served, long)
+	want := []callResult{{"Use pnpm.", "out"}, {"", "out\n\nmem 1234: use pnpm\n"}, {"", "out\n\nmem 1234: use pnpm\n"}, {"", "row|mem 1234: use pnpm\n"},
+		{"", long.Output + "\n\nmem 1234: use pnpm\n"}}
+	if d := cmp.Diff(want, results); d != "" {
+		t.Error(d)
+	}
+	text, _ := os.ReadFile(log)
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	e, err := agent(t, "opencode").Decode("tool.execute.after", strings.NewReader(lines[len(lines)-1]), time.Now())
+	if err != nil || e.Call.Tool != hooks.Bash || e.Call.Command != "npm long" || !e.Call.Failed || len(e.Call.Output) != 32<<10 || !strings.HasSuffix(e.Call.Output, "xEND") {
+		t.Errorf("%+v, %v", e.Call, err)
+	}
+}
+
+// A call runs, and keeps its output, whatever becomes of the program.
+func TestPluginLetsCallsRunWithoutItsProgram(t *testing.T) {
+	for name, program := range map[string]string{
+		"missing":  "/nowhere/reverie",
+		"crashing": fake(t, "echo '{\"decision\":\"deny\",\"reason\":\"x\"}'; echo panic >&2; exit 2"),
+		"killed":   fake(t, "kill -SEGV $$"),
+		"no JSON":  fake(t, `case "$3" in *before) echo "deny {";; esac`),
+		"null":     fake(t, `case "$3" in *before) echo null;; esac`),
+		"hanging":  fake(t, "trap '' TERM; exec sleep 60"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			common, main, _ := repositories(t)
+			for i, r := range playCalls(t, program, main, common, tableStep(someRules), bash("npm i"), bash("npm i"), bash("npm i")) {
+				if d := cmp.Diff(callResult{"", "out"}, r); d != "" {
+					t.Errorf("call %d: %s", i, d)
+				}
+			}
+		})
+	}
+	// A folder outside of any repository has no table.
+	for _, r := range playCalls(t, fake(t, "echo here"), t.TempDir(), t.TempDir(), bash("npm i")) {
+		if r.Text != "out" {
+			t.Errorf("without a repository: %+v", r)
+		}
 	}
 }
