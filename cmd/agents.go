@@ -3,7 +3,9 @@ package cmd
 import (
 	"bytes"
 	"context"
+	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/hooks"
@@ -86,26 +88,17 @@ func tellUnclaimed(w *workspace, err error) {
 	}
 }
 
+// genericText is a format for our command and the names of the events.
+//
+//go:embed generic.txt
+var genericText string
+
 // tellGeneric prints how an agent without a row of its own calls us.
 func tellGeneric(env *Env, program string) {
 	a, _ := hooks.Find("generic")
 	var events []string
-	for _, d := range a.Deliveries {
+	for _, d := range slices.Concat(a.Deliveries, a.Calls) {
 		events = append(events, d.Name)
 	}
-	env.Print(`Any agent that can run a command with JSON on its standard input:
-
-    %s EVENT
-
-EVENT is one of: %s.
-The object has
-    session_id              the session's name; required
-    cwd                     the folder it works in, absolute; else it is the one in which the command runs
-    transcript_path         the file it is recorded in, absolute, in any format that learn reads
-    parent_id               the session that started it, for a sub-agent
-    prompt                  what the user typed, for the event prompt
-    last_assistant_message  what the agent said last, for the event stop
-    source                  what brought it about, in words of your own
-What the command prints after start, prompt, compacting and compacted is context for the agent. It exits with 0 whatever happens.
-`, agents.Command(program, a.Name), strings.Join(events, ", "))
+	env.Print(genericText, agents.Command(program, a.Name), strings.Join(events, ", "))
 }

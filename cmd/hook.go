@@ -26,7 +26,7 @@ func hookCommand(env *Env) *cli.Command {
 		Description: "SOURCE is claude, codex, gemini, opencode, generic or git. The exit code is always 0, and the output\n" +
 			"is the text for the agent, or empty. A generic event is a JSON object with session_id, cwd and, if\n" +
 			"known, transcript_path, parent_id and prompt. EVENT is start, prompt, stop, subagent-stop,\n" +
-			"compacting, compacted or end.",
+			"compacting, compacted, end, calling or called.",
 		SkipFlagParsing: true,
 		Action: func(c *cli.Context) error {
 			if argv.IsHelp(c.Args().First()) {
