@@ -1,0 +1,131 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/hooks/setup/agents"
+)
+
+// recorder replaces the command: it notes an event about a call, and then runs $HOME/answer.
+const recorder = `#!/bin/sh
+in=$(tr -d '\n')
+case $in in *'"tool_name"'*) ;; *) exit 0 ;; esac
+printf '%s\n' "$in" >>"$HOME/calls"
+. "$HOME/answer"
+`
+
+// guard makes the agent call recorder about some calls.
+func (l *lab) guard() hooks.Agent {
+	l.t.Helper()
+	a, _ := hooks.Find(l.c.Name)
+	f := hooks.Filter{Commands: []string{"frobnicate *"}, Failing: []string{"sh test.sh"}, Files: []string{"generated/**"}}
+	write(l.t, filepath.Join(l.repo, ".git", "reverie", "guards"), "{}\nBash\tfrobnicate\t{}\nBash\tsh\t{}\nEdit\tgenerated/**\t{}\n")
+	write(l.t, l.binary(), recorder)
+	if err := os.Chmod(l.binary(), 0o755); err != nil {
+		l.t.Fatal(err)
+	}
+	m := agents.Machine{Home: l.home, Env: func(string) string { return "" }}
+	in := agents.Installer{Dir: m.StateDir(), FilterOf: func(string) hooks.Filter { return f }}
+	target, _ := m.User(a)
+	target.Bare = true
+	if _, err := in.Install(l.t.Context(), target, l.binary(), filepath.Join(l.repo, ".git")); err != nil {
+		l.t.Fatal(err)
+	}
+	return a
+}
+
+// asked returns the events about calls so far and forgets them.
+func (l *lab) asked(a hooks.Agent) (all []string) {
+	l.t.Helper()
+	text, _ := os.ReadFile(filepath.Join(l.home, "calls"))
+	os.Remove(filepath.Join(l.home, "calls"))
+	for line := range strings.Lines(string(text)) {
+		e, err := a.Decode("", strings.NewReader(line), time.Now())
+		if err != nil {
+			l.t.Fatalf("%v: %s", err, line)
+		}
+		about := e.Call.Command
+		if about == "" || len(e.Call.Files) > 0 {
+			about = filepath.Base(strings.Join(e.Call.Files, " "))
+		}
+		all = append(all, fmt.Sprint(e.Kind, " ", about))
+	}
+	return all
+}
+
+// A hook starts for the calls that it is installed for, and what it answers counts.
+func TestClientsAskAboutGuardedCalls(t *testing.T) {
+	inClients(t, nil, func(l *lab) {
+		t := l.t
+		a := l.guard()
+		refusal := a.Encode(hooks.Event{Name: a.Calls[0].Name, Kind: hooks.Calling}, hooks.Reply{Ruling: hooks.Deny, Reason: "Never frobnicate."})
+		write(t, filepath.Join(l.home, "refusal"), string(refusal))
+		write(t, filepath.Join(l.home, "answer"), fmt.Sprintf("case $in in *%s*forbidden*|*forbidden*%[1]s*) cat \"$HOME/refusal\" ;; esac\n", a.Calls[0].Name))
+		if err := os.MkdirAll(filepath.Join(l.repo, "generated"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		const refused = "touch forbidden; env A=1 frobnicate x"
+		var steps []step
+		for _, c := range []call{l.c.shell("ls"), l.c.shell("sh test.sh"), l.c.shell(refused),
+			l.c.create(filepath.Join(l.repo, "plain.txt"), "x"), l.c.create(filepath.Join(l.repo, "generated", "made.txt"), "x")} {
+			steps = append(steps, step{Calls: []call{c}})
+		}
+		l.model.play(turn{"Go.", append(steps, step{Say: "Done."})})
+		last := newest(l.run(l.c.session("Go.")...))
+		if got := last.text("tool", "user"); !strings.Contains(got, "Never frobnicate.") {
+			t.Errorf("the model was not told why:\n%s", got)
+		}
+		if _, err := os.Stat(filepath.Join(l.repo, "forbidden")); err == nil {
+			t.Error("the refused command ran")
+		}
+		want := map[string][]string{
+			"claude":   {"called sh test.sh", "calling " + refused, "calling made.txt"},
+			"opencode": {"calling sh test.sh", "called sh test.sh", "calling " + refused, "calling plain.txt", "called plain.txt", "calling made.txt", "called made.txt"},
+		}[l.c.Name]
+		if want == nil { // every call of these tools
+			for _, c := range []string{"ls", "sh test.sh", refused, "plain.txt", "made.txt"} {
+				want = append(want, "calling "+c)
+				// Codex asks about results of commands alone.
+				if c != refused && (l.c.Name == "gemini" || !strings.HasSuffix(c, ".txt")) {
+					want = append(want, "called "+c)
+				}
+			}
+		}
+		if diff := cmp.Diff(want, l.asked(a)); diff != "" {
+			t.Errorf("hooks started (-want +got)\n%s", diff)
+		}
+	})
+}
+
+// A call runs whatever becomes of the program.
+func TestClientsOutliveBrokenGuards(t *testing.T) {
+	inClients(t, nil, func(l *lab) {
+		l.guard()
+		for _, broken := range []struct{ name, answer string }{
+			{"crashing", "echo 'panic: x' >&2; echo 'goroutine 1 [running]:' >&2; exit 2"},
+			{"hanging", "exec sleep 8"},
+			{"missing", ""},
+		} {
+			write(l.t, filepath.Join(l.home, "answer"), broken.answer)
+			if broken.answer == "" {
+				os.Remove(l.binary())
+			}
+			l.model.play(turn{"Go " + broken.name, []step{{Calls: []call{l.c.shell("frobnicate; touch " + broken.name)}}, {Say: "Done."}}})
+			l.run(l.c.session("Go " + broken.name)...)
+			if _, err := os.Stat(filepath.Join(l.repo, broken.name)); err != nil {
+				l.t.Errorf("%s: the command did not run: %v", broken.name, err)
+			}
+			text, _ := os.ReadFile(filepath.Join(l.home, "calls"))
+			if got := string(text); broken.answer != "" && !strings.Contains(got, "touch "+broken.name) {
+				l.t.Errorf("%s: the hook did not start: %s", broken.name, got)
+			}
+		}
+	})
+}
