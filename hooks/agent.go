@@ -184,7 +184,8 @@ type Filter struct {
 	Commands []string // of Bash, as words with wildcards: "npm *", "git push *"
 	Failing  []string // commands whose failure a memory is about
 	Files    []string // globs of changed files, below the top of the work tree
+	Tools    []string // other tools, by the agents' names
 }
 
 // Empty reports whether no call matches.
-func (f Filter) Empty() bool { return len(f.Commands)+len(f.Failing)+len(f.Files) == 0 }
+func (f Filter) Empty() bool { return len(f.Commands)+len(f.Failing)+len(f.Files)+len(f.Tools) == 0 }

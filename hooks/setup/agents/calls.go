@@ -38,12 +38,17 @@ func eventWants(a hooks.Agent) (all []want) {
 // callWants returns the entries for the calls of tools that a filter names.
 func callWants(a hooks.Agent, f hooks.Filter) (all []want) {
 	for _, d := range a.Calls {
-		commands, files := f.Commands, f.Files
+		commands, files, tools := f.Commands, f.Files, f.Tools
 		switch {
 		case d.Kind == hooks.Called && onlyDecides(a):
 			commands = slices.Concat(commands, f.Failing)
 		case d.Kind == hooks.Called:
-			commands, files = f.Failing, nil
+			commands, files, tools = f.Failing, nil, nil
+		}
+		for _, tool := range tools {
+			if !slices.Contains(d.Tools, tool) {
+				all = append(all, want{key{d.Name, tool, everyCall}, d})
+			}
 		}
 		switch {
 		case a.Filters:

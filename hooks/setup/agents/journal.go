@@ -242,8 +242,9 @@ func (in Installer) filter(a artefact) (all hooks.Filter) {
 		all.Commands = append(all.Commands, f.Commands...)
 		all.Failing = append(all.Failing, f.Failing...)
 		all.Files = append(all.Files, f.Files...)
+		all.Tools = append(all.Tools, f.Tools...)
 	}
-	for _, list := range []*[]string{&all.Commands, &all.Failing, &all.Files} {
+	for _, list := range []*[]string{&all.Commands, &all.Failing, &all.Files, &all.Tools} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 	}
