@@ -35,7 +35,7 @@ func (b *bench) guards(hello string) error {
 		once(dir, lines.Bytes(), b.bin, "-q", "import", "--accept", "-")
 		call := func(command string) figure {
 			i := 0
-			return b.fed(dir, func() []byte {
+			return fed(b.rounds, dir, func() []byte {
 				i++
 				line, _ := json.Marshal(map[string]any{"session_id": fmt.Sprintf("guarded-%s-%d", command[:2], i), "cwd": dir, "hook_event_name": "PreToolUse",
 					"tool_name": "Bash", "tool_input": map[string]string{"command": command}, "tool_use_id": "t"})
@@ -53,11 +53,11 @@ func (b *bench) guards(hello string) error {
 	return nil
 }
 
-// fed runs a command b.rounds times in dir with new input each time. The first run counts for
+// fed runs a command so many times in dir with new input each time. A run before them counts for
 // nothing, because it may make what the others read.
-func (b *bench) fed(dir string, input func() []byte, name string, args ...string) figure {
+func fed(rounds int, dir string, input func() []byte, name string, args ...string) figure {
 	var walls, cpus []time.Duration
-	for i := range b.rounds + 1 {
+	for i := range rounds + 1 {
 		if f := once(dir, input(), name, args...); i > 0 {
 			walls, cpus = append(walls, f.wall), append(cpus, f.cpu)
 		}

@@ -32,7 +32,7 @@ func Run(ctx context.Context, given *Env, args []string) int {
 	err := app.RunContext(ctx, args)
 	if w := env.opened; w != nil && ctx.Err() == nil {
 		if w.Book.Triggered() {
-			w.refreshGuards(ctx)
+			refreshGuards(ctx, w)
 		}
 		sweepLater(w)
 	}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
+	"github.com/reverie-memory/reverie/gitstore/guard"
 	"github.com/reverie-memory/reverie/hooks/setup/doctor"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
-	"github.com/urfave/cli/v2"
 )
 
 type doctorOptions struct {
@@ -92,7 +94,7 @@ func examine(ctx context.Context, env *Env) []doctor.Finding {
 	if err == nil {
 		r = w.Reader
 	}
-	found := doctor.Run(ctx, doctor.Checks(r, nil, err))
+	found := doctor.Run(ctx, doctor.Checks(r, guard.FilterOf, err))
 	for i := range found {
 		f := &found[i]
 		switch {

@@ -5,11 +5,13 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
+	"github.com/reverie-memory/reverie/gitstore/guard"
 	"github.com/reverie-memory/reverie/hooks/githook"
 	"github.com/reverie-memory/reverie/hooks/setup"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/intake"
-	"github.com/urfave/cli/v2"
 )
 
 type initOptions struct {
@@ -90,7 +92,7 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 	}
 	answer := initJSON{Branch: w.Branch()}
 	options := setup.Options{
-		Agents: setup.AgentOptions{Names: o.agents.Value(), Project: o.project, Bare: o.noMCP},
+		Agents: setup.AgentOptions{Names: o.agents.Value(), Project: o.project, Bare: o.noMCP, FilterOf: guard.FilterOf},
 		Forge:  o.ci, Version: version(), GitHooks: o.hooks, Trailers: o.trailers, Dry: o.dry,
 		Begin: w.ensure,
 	}

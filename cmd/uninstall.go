@@ -5,9 +5,11 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
+	"github.com/reverie-memory/reverie/gitstore/guard"
 	"github.com/reverie-memory/reverie/hooks/setup"
 	"github.com/reverie-memory/reverie/internal/exit"
-	"github.com/urfave/cli/v2"
 )
 
 type uninstallOptions struct {
@@ -54,7 +56,7 @@ func runUninstall(ctx context.Context, env *Env, o uninstallOptions) error {
 	}
 	values, _ := w.kv().Count()
 	removal, err := setup.FindRemoval(ctx, w.Clone, setup.Scope{
-		Agents: o.agents.Value(), Project: o.project, GitHooks: o.gitHooks, Memory: o.memory,
+		Agents: o.agents.Value(), Project: o.project, GitHooks: o.gitHooks, Memory: o.memory, FilterOf: guard.FilterOf,
 		Values: values, Loops: w.loopArtefacts,
 	}, env.tellRemoval)
 	if err != nil {

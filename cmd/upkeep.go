@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/reverie-memory/reverie/gitstore/brief"
+	"github.com/reverie-memory/reverie/gitstore/guard"
+	"github.com/reverie-memory/reverie/hooks/setup"
 	"github.com/reverie-memory/reverie/internal/upkeep"
 )
 
@@ -18,8 +20,12 @@ func (w *workspace) afterLearning(ctx context.Context) error {
 }
 
 // refreshGuards makes the table of guards again, and has the agents call us where it may match.
-func (w *workspace) refreshGuards(ctx context.Context) {
-	if _, _, err := brief.MakeGuards(ctx, w.Reader); err != nil {
+func refreshGuards(ctx context.Context, w *workspace) {
+	_, _, err := brief.MakeGuards(ctx, w.Reader)
+	if err == nil {
+		_, err = setup.RefreshGuards(ctx, w.Clone, guard.FilterOf)
+	}
+	if err != nil {
 		w.env.Warn("guards: %v", err)
 	}
 }

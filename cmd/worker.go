@@ -32,8 +32,9 @@ func runWorker(ctx context.Context, env *Env) error {
 	}
 	job := worker.Worker{
 		Reader: w.Reader, Learner: w.learner, Ingester: ingester(w), Tidy: w.tidy, Claim: w.claimAgents,
-		Warn: func(err error) { env.Warn("%v", err) },
-		Exit: func() { os.Exit(exit.Failed) },
+		Guards: func(ctx context.Context) { refreshGuards(ctx, w) },
+		Warn:   func(err error) { env.Warn("%v", err) },
+		Exit:   func() { os.Exit(exit.Failed) },
 	}
 	return job.Run(ctx)
 }

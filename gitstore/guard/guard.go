@@ -230,12 +230,15 @@ func FilterOf(commonDir string) (f hooks.Filter) {
 		if err != nil {
 			continue
 		}
-		to := &f.Commands
-		if p.Tool == hooks.Edit {
-			to = &f.Files
+		to, what := &f.Tools, p.Tool
+		switch p.Tool {
+		case hooks.Bash:
+			to, what = &f.Commands, p.Of
+		case hooks.Edit:
+			to, what = &f.Files, p.Of
 		}
-		if !slices.Contains(*to, p.Of) {
-			*to = append(*to, p.Of)
+		if !slices.Contains(*to, what) {
+			*to = append(*to, what)
 		}
 		if r.Lesson && !slices.Contains(f.Failing, p.Of) {
 			f.Failing = append(f.Failing, p.Of)

@@ -38,6 +38,7 @@ func TestPatternsOfCommands(t *testing.T) {
 		{"npm *", "(npm i)", true},
 		{"npm *", "if true; then npm i; fi", true},
 		{"npm *", "pnpm i", false},
+		{"./build.sh *", "cd x && ../build.sh all", true},
 		{"npm run", "npm run", true},
 		{"npm run", "npm run build", false},
 		{"git push *", "git -C . push origin", true},
@@ -168,7 +169,7 @@ func TestFilter(t *testing.T) {
 	if err := os.Mkdir(state, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	rules := []Rule{{ID: "a", On: "Bash(npm *)"}, {ID: "b", On: "Bash(npm *)"}, {ID: "c", On: "Edit(gen/**)"}, {ID: "d", On: "Bash(go test *)", Lesson: true}}
+	rules := []Rule{{ID: "a", On: "Bash(npm *)"}, {ID: "b", On: "Bash(npm *)"}, {ID: "c", On: "Edit(gen/**)"}, {ID: "d", On: "Bash(go test *)", Lesson: true}, {ID: "e", On: "mcp__db__drop"}}
 	text, err := Encode("k", "", rules)
 	if err != nil {
 		t.Fatal(err)
@@ -176,7 +177,7 @@ func TestFilter(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(state, File), text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	want := hooks.Filter{Commands: []string{"npm *", "go test *"}, Failing: []string{"go test *"}, Files: []string{"gen/**"}}
+	want := hooks.Filter{Commands: []string{"npm *", "go test *"}, Failing: []string{"go test *"}, Files: []string{"gen/**"}, Tools: []string{"mcp__db__drop"}}
 	if diff := cmp.Diff(want, FilterOf(common)); diff != "" {
 		t.Error(diff)
 	}

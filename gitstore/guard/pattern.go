@@ -60,6 +60,7 @@ func Parse(text string) (p Pattern, err error) {
 		if len(words) == 0 || len(words) > maxWords {
 			return p, fmt.Errorf("guard %q: want one to %d words of a command", text, maxWords)
 		}
+		words[0] = path.Base(words[0]) // a command may give any folder
 		p.Of = strings.Join(words, " ")
 	case hooks.Edit:
 		if strings.HasSuffix(p.Of, "/") {

@@ -29,10 +29,11 @@ type Worker struct {
 	Learner  func() *learn.Learner
 	Ingester *ingest.Ingester
 
-	Tidy  func(context.Context) // does small upkeep
-	Claim func(context.Context) // takes over hooks of agents that call another installation
-	Warn  func(error)           // hears errors that end nothing
-	Exit  func()                // ends the process if its work does not end in time
+	Tidy   func(context.Context) // does small upkeep
+	Guards func(context.Context) // makes the table of guards, and has agents ask where it matches
+	Claim  func(context.Context) // takes over hooks of agents that call another installation
+	Warn   func(error)           // hears errors that end nothing
+	Exit   func()                // ends the process if its work does not end in time
 }
 
 // Run works as long as work is requested. It does nothing in a clone that was uninstalled after the
@@ -86,6 +87,7 @@ func (w *Worker) learn(ctx context.Context, doing func(string) error, live map[s
 		w.Warn(fmt.Errorf("index: %w", err)) // the next search has the work
 	}
 	w.prepare(ctx)
+	w.Guards(ctx)
 	return nil
 }
 
