@@ -129,3 +129,45 @@ func TestClientsOutliveBrokenGuards(t *testing.T) {
 		}
 	})
 }
+
+// An agent that is about to break a rule is told, and then held up; without Reverie it breaks it.
+func TestClientsAreGuarded(t *testing.T) {
+	inClients(t, nil, func(l *lab) {
+		const rule = "Releases are made by CI, so deploy.sh stays out of sessions"
+		t, runs := l.t, 0
+		write(t, filepath.Join(l.repo, "deploy.sh"), "touch \"deployed-$1\"\n")
+		// deploy has the agent run the script, and returns the texts that the model then saw.
+		deploy := func() (ran bool, seen string) {
+			t.Helper()
+			runs++
+			l.model.play(turn{fmt.Sprintf("Release %d.", runs), []step{{Calls: []call{l.c.shell(fmt.Sprintf("cd . && sh deploy.sh %d", runs))}}, {Say: "Done."}}})
+			last := newest(l.run(l.c.session(fmt.Sprintf("Release %d.", runs))...))
+			_, err := os.Stat(filepath.Join(l.repo, fmt.Sprintf("deployed-%d", runs)))
+			return err == nil, last.text()
+		}
+		if ran, seen := deploy(); !ran || strings.Contains(seen, rule) {
+			t.Errorf("without Reverie: ran %t, told\n%s", ran, seen)
+		}
+		l.install()
+		id := strings.TrimSpace(l.must("-q", "remember", "--guard", "Bash(sh deploy.sh *)", rule))
+		l.must("-q", "config", "context.budget", "0") // the start of a session says nothing
+		if ran, seen := deploy(); !ran || !strings.Contains(seen, rule) {
+			t.Errorf("told beside the call: ran %t, told\n%s", ran, seen)
+		}
+		l.must("-q", "edit", id, "--strength", "ask")
+		if ran, seen := deploy(); ran || !strings.Contains(seen, rule) {
+			t.Errorf("asked, without a person: ran %t, told\n%s", ran, seen)
+		}
+		l.must("-q", "edit", id, "--strength", "deny")
+		if ran, seen := deploy(); ran || !strings.Contains(seen, rule) {
+			t.Errorf("denied: ran %t, told\n%s", ran, seen)
+		}
+		l.must("-q", "guard", "off")
+		if ran, _ := deploy(); !ran {
+			t.Error("guards are off, and the call did not run")
+		}
+		if got := strings.Count(l.must("why", "list"), "tool-"); got != 3 {
+			t.Errorf("%d firings in the ledger, want 3", got)
+		}
+	})
+}
