@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/reverie-memory/reverie/cmd/argv"
+	"github.com/reverie-memory/reverie/cmd/usage"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
@@ -84,14 +85,14 @@ func newApp(env *Env, args ...string) *cli.App {
 		},
 		Commands:                  commandsFor(env, args),
 		HideVersion:               true,
-		Metadata:                  map[string]any{typedArgs: args},
+		Metadata:                  map[string]any{usage.Typed: args},
 		HideHelpCommand:           true, // helpCommand replaces it
 		DisableSliceFlagSeparator: true, // a comma belongs to the value
 		Reader:                    env.In,
 		Writer:                    helpOut{env},
 		ErrWriter:                 io.Discard, // Run prints every error, once
 		ExitErrHandler:            func(*cli.Context, error) {},
-		OnUsageError:              usageError,
+		OnUsageError:              usage.Error,
 		Before: func(c *cli.Context) error {
 			if c.Bool("no-color") {
 				env.Colour = false
@@ -103,7 +104,7 @@ func newApp(env *Env, args ...string) *cli.App {
 			case c.Bool("version"):
 				return runVersion(env)
 			case c.NArg() > 0:
-				return noCommand(c.App, c.Args().First())
+				return usage.NoCommand(c.App, c.Args().First())
 			}
 			err := runOverview(c.Context, env)
 			if errors.Is(err, git.ErrNotRepository) && !env.JSON {
@@ -113,7 +114,7 @@ func newApp(env *Env, args ...string) *cli.App {
 		},
 	}
 	for _, c := range app.Commands {
-		nameVerbs(c, app.Name+" "+c.Name)
+		usage.NameCommands(c, app.Name+" "+c.Name)
 	}
 	return app
 }

@@ -1,12 +1,12 @@
 package cmd
 
 import (
-	"fmt"
 	"io"
 	"strings"
 
 	"github.com/clipperhouse/displaywidth"
 	"github.com/reverie-memory/reverie/cmd/help"
+	"github.com/reverie-memory/reverie/cmd/usage"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
@@ -80,7 +80,7 @@ func helpCommand(env *Env) *cli.Command {
 				below := found.Command(word)
 				switch {
 				case below == nil && of == "":
-					return noCommand(c.App, word)
+					return usage.NoCommand(c.App, word)
 				case below == nil:
 					return exit.Usage("reverie help"+of, "%q is not a command of%s", word, of)
 				}
@@ -94,23 +94,4 @@ func helpCommand(env *Env) *cli.Command {
 			return nil
 		},
 	}
-}
-
-// noCommand is the failure for a word that names no command.
-func noCommand(app *cli.App, word string) error {
-	hint := "reverie help"
-	if name := help.Meant(app, word); name != "" {
-		hint = fmt.Sprintf("did you mean 'reverie %s'?", name)
-	}
-	return exit.Usage(hint, "%q is not a command", word)
-}
-
-// typedArgs is the key in App.Metadata of the command line as it was typed.
-const typedArgs = "args"
-
-// usageError words an error of the flag parser.
-func usageError(c *cli.Context, err error, _ bool) error {
-	args, _ := c.App.Metadata[typedArgs].([]string)
-	says, hint := help.Misuse(c, err, args)
-	return exit.Usage(hint, "%s", says)
 }

@@ -114,6 +114,7 @@ var arrows = map[string][]string{
 	"cmd/reverie":           {"cmd"},
 	"cmd/tui":               nil,
 	"cmd/help":              nil,
+	"cmd/usage":             {"cmd/help", "internal/exit"},
 	"cmd/argv":              {"cmd/help"},
 	"cmd/report":            {"internal/demo", "internal/plural", "internal/preview", "internal/term"},
 	"examples":              nil,
@@ -139,7 +140,7 @@ var testsOnly = []string{"internal/testrepo", "internal/tinymodel"}
 var outside = map[string][]string{
 	"github.com/go-git/go-git/v5":            {"internal/git"},
 	"github.com/ollama/ollama":               {"internal/ollama"},
-	"github.com/urfave/cli/v2":               {"cmd", "cmd/argv", "cmd/help"},
+	"github.com/urfave/cli/v2":               {"cmd", "cmd/argv", "cmd/help", "cmd/usage"},
 	"charm.land/bubbletea/v2":                {"cmd/tui"},
 	"github.com/modelcontextprotocol/go-sdk": {"internal/mcp", "internal/mcpconn"},
 	"github.com/google/jsonschema-go":        nil, // tests only; the SDK below links it anyway

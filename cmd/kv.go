@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/reverie-memory/reverie/cmd/usage"
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
@@ -28,7 +29,7 @@ func kvCommand(env *Env) *cli.Command {
 		Subcommands: []*cli.Command{
 			{Name: "set", ArgsUsage: "KEY TEXT|-", Usage: "store a value; - reads standard input",
 				Flags: []cli.Flag{&cli.StringFlag{Name: "ttl", Usage: "keep it for `TIME`: 90m, 12h, 7d, 2w", Value: period.Short(kv.TTL), Destination: &ttl}},
-				Action: takes(2, 2, func(c *cli.Context, words, _ []string) error {
+				Action: usage.Takes(2, 2, func(c *cli.Context, words, _ []string) error {
 					value, err := value(env, words[1])
 					if err != nil {
 						return err
@@ -36,16 +37,16 @@ func kvCommand(env *Env) *cli.Command {
 					return runKVSet(c.Context, env, words[0], value, ttl)
 				})},
 			{Name: "get", ArgsUsage: "KEY", Usage: "print a value; exit 1 if it is missing",
-				Action: takes(1, 1, func(c *cli.Context, words, _ []string) error { return runKVGet(c.Context, env, words[0]) })},
+				Action: usage.Takes(1, 1, func(c *cli.Context, words, _ []string) error { return runKVGet(c.Context, env, words[0]) })},
 			{Name: "list", Usage: "list the values, newest first",
 				Flags: []cli.Flag{&cli.StringFlag{Name: "prefix", Usage: "list only keys that begin with `TEXT`, taken literally", Destination: &prefix}},
-				Action: takes(0, 0, func(c *cli.Context, _, _ []string) error {
+				Action: usage.Takes(0, 0, func(c *cli.Context, _, _ []string) error {
 					return env.Paged(c.Context, func() error { return runKVList(c.Context, env, prefix) })
 				})},
 			{Name: "delete", ArgsUsage: "KEY…", Usage: "delete values; exit 1 if they are missing",
-				Action: takes(1, kv.MaxKeys, func(c *cli.Context, words, _ []string) error { return runKVDelete(c.Context, env, words) })},
+				Action: usage.Takes(1, kv.MaxKeys, func(c *cli.Context, words, _ []string) error { return runKVDelete(c.Context, env, words) })},
 		},
-		Action: noVerb,
+		Action: usage.NoVerb,
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/reverie-memory/reverie/cmd/usage"
 	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/worktree"
@@ -27,13 +28,13 @@ func loopCommand(env *Env) *cli.Command {
 			loopLintCommand(env), loopStartCommand(env), loopStatusCommand(env), loopOutputCommand(env), loopFindingsCommand(env),
 			loopCancelCommand(env), loopResumeCommand(env), loopRemoveCommand(env),
 		}, loopHiddenCommands(env)...),
-		Action: noVerb,
+		Action: usage.NoVerb,
 	}
 }
 
 // loopAction opens the repository for a command below loop that takes least to most words.
 func loopAction(env *Env, least, most int, run func(w *workspace, c *cli.Context, words, command []string) error) cli.ActionFunc {
-	return takes(least, most, func(c *cli.Context, words, command []string) error {
+	return usage.Takes(least, most, func(c *cli.Context, words, command []string) error {
 		w, err := env.open(c.Context)
 		if err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/reverie-memory/reverie/cmd/usage"
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
@@ -15,13 +16,13 @@ import (
 
 // loopHiddenCommands are the commands that git's hooks and --detach call.
 func loopHiddenCommands(env *Env) []*cli.Command {
-	background := func(name, usage string, claim func(*loop.Loops, context.Context, string) (*loop.Claim, error)) *cli.Command {
-		return &cli.Command{Name: name, Usage: usage, ArgsUsage: "NAME", Hidden: true, Action: takes(1, 1, func(c *cli.Context, words, _ []string) error {
+	background := func(name, summary string, claim func(*loop.Loops, context.Context, string) (*loop.Claim, error)) *cli.Command {
+		return &cli.Command{Name: name, Usage: summary, ArgsUsage: "NAME", Hidden: true, Action: usage.Takes(1, 1, func(c *cli.Context, words, _ []string) error {
 			return runLoopBackground(c.Context, env, words[0], claim)
 		})}
 	}
 	return []*cli.Command{
-		{Name: "hook", Usage: "called by git's hooks", ArgsUsage: "HOOK", Hidden: true, Action: takes(1, 1, func(c *cli.Context, words, _ []string) error {
+		{Name: "hook", Usage: "called by git's hooks", ArgsUsage: "HOOK", Hidden: true, Action: usage.Takes(1, 1, func(c *cli.Context, words, _ []string) error {
 			return runLoopHook(c.Context, env, words[0])
 		})},
 		background("wake", "called after a commit", (*loop.Loops).Wake),

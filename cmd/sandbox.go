@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/cmd/usage"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
@@ -52,7 +53,7 @@ func sandboxCommand(env *Env) *cli.Command {
 					&cli.DurationFlag{Name: "time", Usage: "end the command after `TIME`, such as 90s, if that is less than the setting", Destination: &o.time},
 				},
 				Action: func(c *cli.Context) error {
-					words, command, err := commandWords(c)
+					words, command, err := usage.Words(c)
 					switch {
 					case err != nil:
 						return err
@@ -76,14 +77,14 @@ func sandboxCommand(env *Env) *cli.Command {
 					&cli.StringFlag{Name: "base", Usage: "start from image `NAME`", Destination: &o.base},
 					&cli.StringFlag{Name: "dockerfile", Usage: "use `FILE` instead of the built-in Dockerfile", Destination: &o.dockerfile},
 				},
-				Action: takes(0, 0, func(c *cli.Context, _, _ []string) error { return runSandboxBuild(c.Context, env, o) }),
+				Action: usage.Takes(0, 0, func(c *cli.Context, _, _ []string) error { return runSandboxBuild(c.Context, env, o) }),
 			},
 			{
 				Name:      "list",
 				Usage:     "list running containers",
 				ArgsUsage: " ",
 				Flags:     []cli.Flag{engine},
-				Action:    takes(0, 0, func(c *cli.Context, _, _ []string) error { return runSandboxList(c.Context, env, o) }),
+				Action:    usage.Takes(0, 0, func(c *cli.Context, _, _ []string) error { return runSandboxList(c.Context, env, o) }),
 			},
 			{
 				Name:      "prune",
@@ -93,7 +94,7 @@ func sandboxCommand(env *Env) *cli.Command {
 				Action:    func(c *cli.Context) error { return runSandboxPrune(c.Context, env, o, c.Args().Slice()) },
 			},
 		},
-		Action: noVerb,
+		Action: usage.NoVerb,
 	}
 }
 

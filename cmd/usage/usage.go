@@ -1,4 +1,6 @@
-package cmd
+// Package usage checks the words of a command line, and words the errors about it. Begin with
+// Takes. It holds no state.
+package usage
 
 import (
 	"fmt"
@@ -10,18 +12,18 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// nameVerbs gives every command below c its full name, and our words for what it does not take.
-func nameVerbs(c *cli.Command, name string) {
-	c.OnUsageError = usageError
+// NameCommands gives every command below c its full name, and our wording of usage errors.
+func NameCommands(c *cli.Command, name string) {
+	c.OnUsageError = Error
 	c.HideHelpCommand = true
 	for _, sub := range c.Subcommands {
 		sub.HelpName = name + " " + sub.Name
-		nameVerbs(sub, sub.HelpName)
+		NameCommands(sub, sub.HelpName)
 	}
 }
 
-// noVerb is the action of a command that has others below it.
-func noVerb(c *cli.Context) error {
+// NoVerb is the action of a command that has others below it.
+func NoVerb(c *cli.Context) error {
 	var names []string
 	for _, sub := range c.Command.Subcommands {
 		if !sub.Hidden {
@@ -40,8 +42,8 @@ func noVerb(c *cli.Context) error {
 	return exit.Usage(hint, "%s takes %s, not %q", c.Command.Name, wants, word)
 }
 
-// commandWords splits the arguments of a command at "--". It is an error if no command follows.
-func commandWords(c *cli.Context) (words, command []string, err error) {
+// Words splits the arguments of a command at "--". It is an error if no command follows.
+func Words(c *cli.Context) (words, command []string, err error) {
 	words = c.Args().Slice()
 	if !help.TakesCommand(c.Command) {
 		return words, nil, nil
@@ -56,11 +58,11 @@ func commandWords(c *cli.Context) (words, command []string, err error) {
 	return words, command, err
 }
 
-// takes is the action of a command that takes at least so many words, and at most so many; command
+// Takes is the action of a command that takes at least so many words, and at most so many; command
 // is what stands behind "--".
-func takes(least, most int, run func(c *cli.Context, words, command []string) error) cli.ActionFunc {
+func Takes(least, most int, run func(c *cli.Context, words, command []string) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
-		words, command, err := commandWords(c)
+		words, command, err := Words(c)
 		if err == nil && (len(words) < least || len(words) > most) {
 			err = wrongWords(c, words)
 		}
@@ -75,14 +77,34 @@ func takes(least, most int, run func(c *cli.Context, words, command []string) er
 func wrongWords(c *cli.Context, words []string) error {
 	name := help.Name(c.Command)
 	wants := strings.TrimSpace(c.Command.ArgsUsage)
+	hint := fmt.Sprintf("'reverie help %s' describes it", name)
 	if help.TakesCommand(c.Command) && len(words) > 1 {
 		return exit.Usage(fmt.Sprintf("put the command after --: reverie %s %s … -- %s", name, words[0], strings.Join(words[1:], " ")), "%s takes %s, not %q", name, wants, words)
 	}
 	if wants == "" {
-		return exit.Usage(fmt.Sprintf("'reverie help %s' describes it", name), "%s takes no arguments", name)
+		return exit.Usage(hint, "%s takes no arguments", name)
 	}
 	if len(words) == 0 {
-		return exit.Usage(fmt.Sprintf("'reverie help %s' describes it", name), "%s takes %s", name, wants)
+		return exit.Usage(hint, "%s takes %s", name, wants)
 	}
-	return exit.Usage(fmt.Sprintf("'reverie help %s' describes it", name), "%s takes %s, not %q", name, wants, words)
+	return exit.Usage(hint, "%s takes %s, not %q", name, wants, words)
+}
+
+// NoCommand is the failure for a word that names no command.
+func NoCommand(app *cli.App, word string) error {
+	hint := "reverie help"
+	if name := help.Meant(app, word); name != "" {
+		hint = fmt.Sprintf("did you mean 'reverie %s'?", name)
+	}
+	return exit.Usage(hint, "%q is not a command", word)
+}
+
+// Typed is the key in App.Metadata of the command line as it was typed.
+const Typed = "args"
+
+// Error words an error of the flag parser.
+func Error(c *cli.Context, err error, _ bool) error {
+	args, _ := c.App.Metadata[Typed].([]string)
+	says, hint := help.Misuse(c, err, args)
+	return exit.Usage(hint, "%s", says)
 }
