@@ -28,7 +28,7 @@ func explain(err error) (code int, hint string) {
 	case errors.As(err, &f):
 		return f.Code, f.Hint
 	case errors.As(err, &refused):
-		return exit.NeedsPerson, hintOfPurge(refused)
+		return exit.NeedsPerson, refused.Hint()
 	case errors.Is(err, context.Canceled):
 		return exit.Signal, ""
 	case errors.Is(err, gitstore.ErrDeleted):

@@ -76,7 +76,7 @@ var arrows = map[string][]string{
 	"gitstore/guard":          {"gitstore/recall", "gitstore/record", "gitstore/record/wording", "hooks", "internal/file", "internal/pattern", "internal/shell"},
 	"gitstore/recall/vector":  {"gitstore/recall", "gitstore/record", "internal/file"},
 	"gitstore/recall/pack":    nil,
-	"gitstore/purge":          {"gitstore", "gitstore/record", "gitstore/remotes", "internal/exit", "internal/file", "internal/git", "internal/pattern", "internal/redact"},
+	"gitstore/purge":          {"gitstore", "gitstore/record", "gitstore/remotes", "internal/exit", "internal/file", "internal/git", "internal/pattern", "internal/plural", "internal/redact"},
 	"gitstore/remotes":        {"gitstore", "internal/exit", "internal/file", "internal/git"},
 	"gitstore/trust":          {"gitstore", "gitstore/record", "internal/config", "internal/derived", "internal/exit", "internal/file", "internal/pattern"},
 	"hooks":                   {"internal/file", "internal/pattern", "internal/redact"},

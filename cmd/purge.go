@@ -56,28 +56,15 @@ func purgeCommand(env *Env) *cli.Command {
 
 // purgeJSON is the answer of purge.
 type purgeJSON struct {
-	Memories []purgedMemory `json:"memories"`
-	Files    map[string]int `json:"files"`    // contents that go, by their folder in a store
-	Messages int            `json:"messages"` // of commits
-	Commits  int            `json:"commits"`  // that get new ids
-	Refs     []string       `json:"refs"`     // that are rewritten
-	Sessions []string       `json:"sessions"` // files that are removed
-	Loops    []string       `json:"loops"`    // whose records go whole
-	State    []string       `json:"state"`    // other files that are cleaned or removed
-	Records  []string       `json:"records"`  // ids of what says that it was purged
-	Done     bool           `json:"done"`
-	Pushed   string         `json:"pushed,omitempty"` // the remote
-	Left     []leftover     `json:"left"`             // what else may hold it
+	purge.Found
+	Records []string       `json:"records"` // ids of what says that it was purged
+	Done    bool           `json:"done"`
+	Pushed  string         `json:"pushed,omitempty"` // the remote
+	Left    []purge.Remedy `json:"left"`             // what else may hold it
 }
 
-// newPurgeJSON has lists where nothing is found, not null.
-func newPurgeJSON() purgeJSON {
-	return purgeJSON{Memories: []purgedMemory{}, Files: map[string]int{}, Refs: []string{}, Sessions: []string{}, Loops: []string{}, State: []string{}, Records: []string{}, Left: []leftover{}}
-}
-
-type purgedMemory struct {
-	ID       string `json:"id"`
-	Versions int    `json:"versions"`
+func newPurgeJSON(w *workspace, f purge.Found) purgeJSON {
+	return purgeJSON{Found: f, Records: []string{}, Left: purge.Remedies(f.Left, w.State)}
 }
 
 func runPurge(ctx context.Context, env *Env, o purgeOptions) error {
@@ -102,7 +89,7 @@ func runPurge(ctx context.Context, env *Env, o purgeOptions) error {
 			return share.ExplainRemote(err)
 		}
 	}
-	done := newPurgeJSON()
+	done := newPurgeJSON(w, purge.NothingFound())
 	goes := true
 	var t purge.Target
 	if o.What != "" {
@@ -147,7 +134,7 @@ func carryOut(ctx context.Context, w *workspace, t purge.Target, o purgeOptions,
 		told.Pushed = remote.Name
 	}
 	told.Done, told.Records = done.Complete, append(told.Records, done.Records...)
-	told.Left = append(told.Left, leftovers(w, done.Left)...)
+	told.Left = append(told.Left, purge.Remedies(done.Left, w.State)...)
 	return err
 }
 
@@ -189,9 +176,9 @@ func showAndAsk(ctx context.Context, w *workspace, t purge.Target, o purgeOption
 	if err != nil {
 		return false, err
 	}
-	told := describePurge(w, found)
+	told := newPurgeJSON(w, found)
 	if !w.env.JSON {
-		showPurge(w, told)
+		showPurge(w, found)
 	}
 	if o.dryRun {
 		*done = told
@@ -217,28 +204,13 @@ func refuseAll(ctx context.Context, w *workspace, p *purge.Plan) error {
 	return exit.New(exit.NeedsPerson, fmt.Errorf("purge: all %d memories contain it: nothing was removed", n), "to purge them all, write it as a regular expression: reverie purge --regexp")
 }
 
-// describePurge is the answer as far as it is known before anything goes.
-func describePurge(w *workspace, f purge.Found) purgeJSON {
-	told := newPurgeJSON()
-	for _, m := range f.Memories {
-		told.Memories = append(told.Memories, purgedMemory{m.ID, m.N})
-	}
-	told.Files, told.Messages, told.Commits = f.Files, f.Messages, f.Commits
-	told.Refs, told.Loops, told.State = append(told.Refs, f.Refs...), append(told.Loops, f.Loops...), append(told.State, f.State...)
-	for _, path := range f.Sessions {
-		told.Sessions = append(told.Sessions, strings.TrimPrefix(path, "sessions/"))
-	}
-	told.Left = leftovers(w, f.Left)
-	return told
-}
-
 // showPurge tells a person what would go: by number and id, never by its words.
-func showPurge(w *workspace, d purgeJSON) {
+func showPurge(w *workspace, d purge.Found) {
 	line := func(name, format string, args ...any) {
 		w.env.Lay(13, term.Span("", term.Pad(name, 12)+" "+term.Visible(fmt.Sprintf(format, args...))))
 	}
 	for _, m := range d.Memories {
-		line("memory", "%s, %s", m.ID, plural.Count(m.Versions, "version", "versions"))
+		line("memory", "%s, %s", m.ID, plural.Count(m.N, "version", "versions"))
 	}
 	for _, top := range slices.Sorted(maps.Keys(d.Files)) {
 		if top != record.MemoryDir {

@@ -149,7 +149,7 @@ func (t syncTeller) note(n share.Note) {
 	case share.PurgeFollowed:
 		t.followed(n)
 	case share.StillThere:
-		for _, l := range leftovers(t.w, n) {
+		for _, l := range purge.Remedies(n, t.w.State) {
 			say("still there: %s: %s", l.What, l.Next)
 		}
 	}
@@ -178,7 +178,7 @@ func (t syncTeller) purged(n share.Purged) {
 
 // followed tells what is left to do here after another clone's purge, and which memories went.
 func (t syncTeller) followed(n share.PurgeFollowed) {
-	for _, l := range leftovers(t.w, n.Left) {
+	for _, l := range purge.Remedies(n.Left, t.w.State) {
 		if l.Next != "" && !strings.Contains(l.Next, "--push") { // their remote needs no push
 			t.w.env.Say("still there: %s: %s", l.What, l.Next)
 		}

@@ -3,33 +3,39 @@ package purge
 import (
 	"context"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 )
 
 // Found lists the parts to remove, by number and id, never by their words.
 type Found struct {
-	Memories []Versions
-	Files    map[string]int // removed contents by their folder in a store, or "other"
-	Messages int            // of commits
-	Commits  int            // with new ids
-	Refs     []string       // refs whose history is rewritten or whose log is dropped
-	Loops    []string       // loops whose record is removed
-	Sessions []string       // paths in the state folder, with slashes
-	State    []string       // paths of other files there that are cleaned or removed
-	Left     []Left         // other places that hold the target and stay
-	Nothing  bool           // none of our data and no settings have to change
+	Memories []Versions     `json:"memories"`
+	Files    map[string]int `json:"files"`    // removed contents by their folder in a store, or "other"
+	Messages int            `json:"messages"` // of commits
+	Commits  int            `json:"commits"`  // with new ids
+	Refs     []string       `json:"refs"`     // refs whose history is rewritten or whose log is dropped
+	Sessions []string       `json:"sessions"` // names of files in their folder
+	Loops    []string       `json:"loops"`    // loops whose record is removed
+	State    []string       `json:"state"`    // paths of other files in the state folder that are cleaned or removed
+	Left     []Left         `json:"-"`        // other places that hold the target and stay
+	Nothing  bool           `json:"-"`        // no data of Reverie and no settings have to change
+}
+
+// NothingFound returns a Found without parts, whose lists are not nil.
+func NothingFound() Found {
+	return Found{Memories: []Versions{}, Files: map[string]int{}, Refs: []string{}, Sessions: []string{}, Loops: []string{}, State: []string{}}
 }
 
 // Versions counts the removed versions of a memory.
 type Versions struct {
-	ID string
-	N  int
+	ID string `json:"id"`
+	N  int    `json:"versions"`
 }
 
 // Find lists the consequences of a plan.
 func (p *Plan) Find(ctx context.Context) (Found, error) {
-	f := Found{Files: map[string]int{}}
+	f := NothingFound()
 	rw, err := p.c.rewriting(ctx, p)
 	if err != nil {
 		return f, err
@@ -59,7 +65,7 @@ func (p *Plan) Find(ctx context.Context) (Found, error) {
 		case Settings:
 			f.Left = append(f.Left, Left{Place: InSettings, Name: file.path})
 		case Session:
-			f.Sessions = append(f.Sessions, file.path)
+			f.Sessions = append(f.Sessions, path.Base(file.path))
 		default:
 			f.State = append(f.State, file.path)
 		}

@@ -161,7 +161,7 @@ func TestTextIsTakenOutOfAllThatIsOurs(t *testing.T) {
 	if got, want := found.Refs, []string{"refs/reverie/backup/1", branch}; !slices.Equal(got, want) {
 		t.Errorf("refs %q, want %q", got, want)
 	}
-	if got, want := found.Sessions, []string{"sessions/claude-1"}; !slices.Equal(got, want) {
+	if got, want := found.Sessions, []string{"claude-1"}; !slices.Equal(got, want) {
 		t.Errorf("sessions %q, want %q", got, want)
 	}
 	if got, want := found.State, []string{"derived/1", "plain", "whole/1"}; !slices.Equal(got, want) {
@@ -212,7 +212,7 @@ func TestMemoryIsTakenOutByItsID(t *testing.T) {
 		t.Error("what the memory said is not known to the plan")
 	}
 	found, err := p.Find(t.Context())
-	if err != nil || !slices.Equal(found.Sessions, []string{"sessions/claude-3"}) || !slices.Contains(found.Left, purge.Left{Place: purge.InSettings, Name: "settings"}) {
+	if err != nil || !slices.Equal(found.Sessions, []string{"claude-3"}) || !slices.Contains(found.Left, purge.Left{Place: purge.InSettings, Name: "settings"}) {
 		t.Errorf("found %+v, %v", found, err)
 	}
 	purged(t, c, purge.Memory(id))

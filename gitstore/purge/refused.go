@@ -51,3 +51,26 @@ func (r *Refused) Error() string {
 }
 
 func (r *Refused) Unwrap() error { return r.Err }
+
+// Hint returns the next step for a person, or "".
+func (r *Refused) Hint() string {
+	switch r.Why {
+	case HoldsSettings:
+		return "remove it there with a commit of your own, then purge"
+	case NamesSettings:
+		return "see its author: git log -- purged"
+	case LoopGoesOn:
+		return "reverie loop cancel " + r.Name
+	case NotWhole:
+		return "complete it first: git fetch --unshallow"
+	case CameMeanwhile:
+		return "git update-ref -d " + shellWord(r.Name)
+	case RemoteMoved, RemoteAhead:
+		return "reverie sync " + r.Name + ", then: reverie purge --push " + r.Name
+	case RemoteMovedEarly:
+		return "run it again"
+	case RemoteRefuses:
+		return "its administrator has to allow it once (a protected branch, receive.denyNonFastForwards); then: reverie purge --push " + r.Name
+	}
+	return ""
+}

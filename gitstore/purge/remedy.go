@@ -1,0 +1,109 @@
+package purge
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/reverie-memory/reverie/internal/plural"
+)
+
+// Remedy names a place in words, and the command or step that cleans it.
+type Remedy struct {
+	What string `json:"what"`
+	Next string `json:"next,omitempty"`
+}
+
+// Remedies puts places into words. state is the state folder of the clone.
+func Remedies(left []Left, state string) []Remedy {
+	all := make([]Remedy, 0, len(left))
+	for _, l := range left {
+		all = append(all, l.remedy(state))
+	}
+	return all
+}
+
+func (l Left) remedy(state string) Remedy {
+	const later = "when no agent and no git command writes there: git gc --prune=now"
+	switch l.Place {
+	case InSettings:
+		return Remedy{"your settings of this clone hold it: " + filepath.Join(state, l.Name), "edit that file"}
+	case InMemory:
+		return Remedy{"memory " + l.Name + " says the same in its text", "reverie purge " + l.Name}
+	case InLoopRef:
+		return Remedy{"work of loop " + l.Of + " at " + l.Name, "reverie loop remove " + shellWord(l.Of) + ", or: git update-ref -d " + shellWord(l.Name)}
+	case InLoopBranch:
+		return Remedy{"work of a loop on the branch " + l.Name, "rebase it, or delete it: git branch -D " + shellWord(l.Name)}
+	case InLoopFiles:
+		return Remedy{"files of a loop in " + l.Name, "remove it there, or: reverie loop remove " + shellWord(l.Of)}
+	case InRef:
+		return refRemedy(l.Name, l.Followed)
+	case InLog:
+		if l.Name == stash {
+			return refRemedy(l.Name, false) // the log of the stash is the stash
+		}
+		return Remedy{"the reflog of " + l.Name, "git reflog expire --expire=now " + shellWord(l.Name)}
+	case InWorkTree:
+		return Remedy{"the work tree " + l.Name + ", which is on the branch, and its index: switch it to another branch", ""}
+	case InUnknown:
+		return Remedy{"an index, stash or reflog of yours reaches the old history; git does not name it", ""}
+	case InPacks:
+		return Remedy{"packs of this repository: " + plural.Count(l.Count, "old object", "old objects") + " that nothing reaches", later}
+	case InReached:
+		return Remedy{"the objects those reach; when those are gone", later}
+	case WhileGitWorks:
+		return Remedy{"the old objects: git is at work in this repository (" + l.Name + ")", later}
+	case WhileGitFails:
+		return Remedy{"the old objects: git cannot list what it needs (" + l.Name + ")", later}
+	case WhileRefsMove:
+		return Remedy{"the old objects: refs moved meanwhile", later}
+	case InRefName:
+		return Remedy{"the name of " + l.Name + ": give its commit another name, then delete this one", "git update-ref -d " + shellWord(l.Name)}
+	case InPeople:
+		return Remedy{"author or committer of " + plural.Count(l.Count, "commit", "commits") + ": people and dates are kept", ""}
+	case InAgents:
+		return Remedy{l.Name + " of this work tree", "reverie render agents-md; where it was committed, it is in the code's own history"}
+	case InRemote:
+		return Remedy{"the remote " + l.Name + ", if it was ever published there", "reverie purge --push " + shellWord(l.Name)}
+	case InProposal:
+		return Remedy{"the proposal " + l.Name + " on " + l.Of, "close its pull request, and: git push " + shellWord(l.Of) + " --delete " + shellWord(l.Name)}
+	case InJournal:
+		return Remedy{"the journal on " + l.Name + ", which was not published from here", "its publisher runs: reverie purge --push " + l.Name}
+	case InRemoteBranch:
+		return Remedy{"the branch " + l.Name + " of " + l.Of + ", and its pull request, may hold it", "close it, and: git push " + shellWord(l.Of) + " --delete " + shellWord(l.Name)}
+	case Elsewhere:
+		return Remedy{"other clones until they sync; forks, pull requests and caches of a forge; backups; transcripts that agents keep themselves", ""}
+	}
+	return Remedy{string(l.Place) + " " + l.Name, ""}
+}
+
+// stash is the ref whose log is the stash.
+const stash = "refs/stash"
+
+// refRemedy names a ref that still leads to purged objects. If another clone purged first, the remote
+// has dropped it already.
+func refRemedy(name string, followed bool) Remedy {
+	what := "your ref " + name
+	if branch, ok := strings.CutPrefix(name, "refs/remotes/"); ok {
+		remote, _, _ := strings.Cut(branch, "/")
+		drop := "git update-ref -d " + shellWord(name) // with its log, which a fetch would keep
+		if followed {
+			return Remedy{what, drop + " && git fetch --prune " + shellWord(remote)}
+		}
+		return Remedy{what, "reverie purge --push " + shellWord(remote) + ", or: " + drop}
+	}
+	if branch, ok := strings.CutPrefix(name, "refs/heads/"); ok {
+		return Remedy{what, "rebase it, or: git branch -D " + shellWord(branch)}
+	}
+	if name == stash {
+		return Remedy{"a stash of yours: find it with 'git stash list', and 'git stash drop' that one", ""}
+	}
+	return Remedy{what, "git update-ref -d " + shellWord(name)}
+}
+
+// shellWord is a name as a shell takes it for one word: names of refs come from anybody.
+func shellWord(name string) string {
+	if name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/@+-") == "" {
+		return name
+	}
+	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+}
