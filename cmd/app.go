@@ -17,6 +17,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/hint"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -51,12 +52,12 @@ func Run(ctx context.Context, given *Env, args []string) int {
 	if err == nil {
 		return exit.Done
 	}
-	code, hint := explain(err)
+	code, next := hint.For(err)
 	if asked := new(exit.Error); code == exit.NoStore && !errors.As(err, &asked) && env.hasRemote(ctx) {
-		hint += "\nor, if a remote has it, fetch it: reverie sync"
+		next += "\nor, if a remote has it, fetch it: reverie sync"
 	}
 	if err.Error() != "" && env.JSON {
-		env.TellError(code, err.Error(), hint)
+		env.TellError(code, err.Error(), next)
 		return code
 	}
 	if err.Error() != "" {
@@ -64,8 +65,8 @@ func Run(ctx context.Context, given *Env, args []string) int {
 			env.Warn("%s", line)
 		}
 	}
-	if hint != "" {
-		env.Talk("hint: ", hint)
+	if next != "" {
+		env.Talk("hint: ", next)
 	}
 	return code
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/hint"
 	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
@@ -180,8 +181,8 @@ func checkState(w *workspace, tell func(where, what string)) {
 	_, known := remotes.Read(w.State)
 	for _, err := range []error{approved, known} {
 		if err != nil {
-			_, hint := explain(err)
-			tell("state", err.Error()+"; "+hint)
+			_, next := hint.For(err)
+			tell("state", err.Error()+"; "+next)
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/guard"
 	"github.com/reverie-memory/reverie/hooks/setup/doctor"
 	"github.com/reverie-memory/reverie/internal/exit"
-	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
 )
 
@@ -87,26 +86,13 @@ func runDoctor(ctx context.Context, env *Env, o doctorOptions) error {
 	return nil
 }
 
-// examine runs every check on a clone that is opened for them, and words what checks leave to cmd.
+// examine runs every check on a clone that is opened for them.
 func examine(ctx context.Context, env *Env) []doctor.Finding {
 	w, err := env.open(ctx)
-	var r *reader.Reader
-	if err == nil {
-		r = w.Reader
+	if err != nil {
+		return doctor.Run(ctx, doctor.Checks(nil, guard.FilterOf, err))
 	}
-	found := doctor.Run(ctx, doctor.Checks(r, guard.FilterOf, err))
-	for i := range found {
-		f := &found[i]
-		switch {
-		case f.Held != nil:
-			f.Detail = heldLine(f.Held)
-		case f.Settings:
-			f.Detail = whySettings(w)
-		case f.Err != nil && f.Fix == "":
-			_, f.Fix = explain(f.Err)
-		}
-	}
-	return found
+	return doctor.Run(ctx, doctor.Checks(w.Reader, guard.FilterOf, nil))
 }
 
 // detailColumn is the column of a finding's detail.

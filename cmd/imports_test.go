@@ -23,6 +23,7 @@ var arrows = map[string][]string{
 		"internal/dotenv", "internal/exit", "internal/file", "internal/git", "internal/redact", "reflect", "reflect/transcript", "reflect/transcript/past"},
 	"internal/reader": {"gitstore", "gitstore/anchor", "gitstore/recall", "gitstore/recall/vector", "gitstore/record", "gitstore/trust",
 		"internal/clone", "internal/config", "internal/docs", "internal/exit", "internal/ollama", "internal/plural", "internal/unseen", "prompts/door"},
+	"internal/hint":   {"gitstore", "gitstore/purge", "gitstore/record", "gitstore/trust", "hooks/githook", "internal/config", "internal/exit", "internal/file", "internal/git"},
 	"internal/period": nil,
 	"internal/checkpoint": {"gitstore", "gitstore/record", "hooks", "internal/clone", "internal/cut", "internal/exit", "internal/git", "internal/job", "internal/learn/ingest",
 		"internal/reader", "reflect", "reflect/transcript"},
@@ -85,7 +86,7 @@ var arrows = map[string][]string{
 		"internal/config", "internal/exit", "internal/file", "internal/git", "internal/job", "internal/plural", "internal/redact", "worktree"},
 	"hooks/setup/ci": {"internal/pattern"},
 	"hooks/setup/doctor": {"gitstore", "gitstore/recall/vector", "gitstore/record", "gitstore/trust", "hooks", "hooks/githook", "hooks/setup/agents", "hooks/setup",
-		"internal/clone", "internal/config", "internal/file", "internal/job", "internal/learn/ingest", "internal/model", "internal/ollama", "internal/plural", "internal/reader", "internal/capture"},
+		"internal/clone", "internal/config", "internal/file", "internal/hint", "internal/job", "internal/learn/ingest", "internal/model", "internal/ollama", "internal/plural", "internal/reader", "internal/capture"},
 	"hooks/githook":      {"hooks", "internal/file", "internal/git", "internal/pattern", "internal/redact"},
 	"worktree":           {"gitstore", "internal/file", "internal/git", "internal/process", "internal/redact"},
 	"worktree/agent":     {"worktree"},
@@ -129,7 +130,7 @@ var arrows = map[string][]string{
 	"internal/capture": {"gitstore", "gitstore/guard", "gitstore/record", "gitstore/brief", "gitstore/recall", "hooks", "internal/checkpoint", "internal/clone", "internal/config", "internal/cut", "internal/git", "internal/job", "internal/learn",
 		"internal/learn/ingest", "internal/reader", "internal/redact", "internal/unseen", "reflect/transcript"},
 	"internal/worker": {"gitstore", "gitstore/brief", "hooks", "internal/clone", "internal/config", "internal/job", "internal/learn", "internal/learn/ingest", "internal/reader"},
-	"internal/mcp": {"gitstore", "gitstore/brief", "gitstore/recall", "gitstore/recall/pack", "gitstore/record", "hooks", "internal/checkpoint", "internal/cut", "internal/exit", "internal/git",
+	"internal/mcp": {"gitstore", "gitstore/brief", "gitstore/recall", "gitstore/recall/pack", "gitstore/record", "hooks", "internal/checkpoint", "internal/cut", "internal/exit", "internal/git", "internal/hint",
 		"internal/job", "internal/kv", "internal/learn", "internal/mcpconn", "internal/pattern", "internal/period", "internal/plural", "internal/reader", "internal/remember", "internal/status", "reflect/transcript"},
 }
 

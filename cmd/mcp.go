@@ -40,7 +40,7 @@ func mcpCommand(env *Env) *cli.Command {
 
 // mcpServer returns the server of the agents' tools.
 func mcpServer(env *Env, agent string, readOnly bool) mcp.Server {
-	return mcp.Server{Agent: agent, ReadOnly: readOnly, Version: version(), Log: env.Err, Explain: explain,
+	return mcp.Server{Agent: agent, ReadOnly: readOnly, Version: version(), Log: env.Err,
 		Open: func(ctx context.Context, caller string, notes io.Writer) (*mcp.Desk, error) {
 			call := &Env{Terminal: term.Terminal{In: strings.NewReader(""), Out: io.Discard, Err: notes, Width: 80},
 				Dir: env.Dir, Now: env.Now, caller: caller, embedder: env.embedder}

@@ -87,7 +87,7 @@ func showGiven(ctx context.Context, w *workspace, v *record.View, m record.Memor
 				w.env.Indent("", g.Body)
 			}
 		}
-		w.env.Say("%s", decides(h))
+		w.env.Say("%s", h.Next())
 	}
 	return nil
 }

@@ -82,14 +82,14 @@ func tellStatus(w *workspace, s status.Status, held []reader.Held) {
 	case len(held) == 0:
 		row("withheld", all+"; 'reverie list' says why")
 	case len(held) == s.Withheld:
-		row("withheld", heldLine(held)+"; next: reverie trust")
+		row("withheld", reader.DescribeHeld(held)+"; next: reverie trust")
 	default:
-		row("withheld", fmt.Sprintf("%s, %d of them by %s; 'reverie list' says why; next: reverie trust", all, len(held), heldWhose(held)))
+		row("withheld", fmt.Sprintf("%s, %d of them by %s; 'reverie list' says why; next: reverie trust", all, len(held), reader.HeldFor(held)))
 	}
 	if s.Older > 0 {
-		row("older", fmt.Sprintf("%s changed by %s: agents are given the version before; next: reverie trust", plural.Count(s.Older, "memory", "memories"), heldWhose(older)))
+		row("older", fmt.Sprintf("%s changed by %s: agents are given the version before; next: reverie trust", plural.Count(s.Older, "memory", "memories"), reader.HeldFor(older)))
 	}
-	if why := whySettings(w); why != "" && !w.Shields() {
+	if why := reader.WhySettings(w.Reader); why != "" && !w.Shields() {
 		row("settings", why+"; next: reverie trust approve "+trust.SettingsPath)
 	}
 	if s.Retired > 0 {

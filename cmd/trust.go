@@ -109,7 +109,7 @@ func runTrust(ctx context.Context, env *Env, signatures bool) error {
 		if held, err = w.Held(ctx, v); err != nil {
 			return err
 		}
-		if why := whySettings(w); why != "" {
+		if why := reader.WhySettings(w.Reader); why != "" {
 			env.Say("%s; next: reverie trust approve %s", why, trust.SettingsPath)
 		}
 		brief := env.Screen && !env.Verbose && len(held) > maxTrustLines
@@ -129,16 +129,8 @@ func runTrust(ctx context.Context, env *Env, signatures bool) error {
 	if added := askWhom(w, people); len(added) > 0 {
 		return runTrustWhom(ctx, env, true, added, trustOptions{})
 	}
-	env.Say("%s; next: reverie trust add WHO, reverie trust approve ID…, or for all of it: reverie trust --all", heldLine(held))
+	env.Say("%s; next: reverie trust add WHO, reverie trust approve ID…, or for all of it: reverie trust --all", reader.DescribeHeld(held))
 	return nil
-}
-
-// whySettings says for whom an older version of the team's settings counts, or "".
-func whySettings(w *workspace) string {
-	if w.Settings.Trust.Text == nil {
-		return ""
-	}
-	return trust.SettingsPath + " was " + strings.TrimPrefix(w.WhyWithheld(w.Settings.Trust.By), "last ") + ": the version before it is used"
 }
 
 // maxTrustLines bounds the withheld changes that a terminal shows one by one unasked.
@@ -186,49 +178,11 @@ func tellPerson(w *workspace, p trust.Person, c config.Trust) {
 	w.env.Lay(15, term.Span("", mark+" "+term.Pad(how, 11)+"  "+who+"  "), term.Span(term.Dim, known))
 }
 
-// decides names the commands that decide about a change.
-func decides(h reader.Held) string {
-	id := h.ID[:8]
-	next := "next: reverie trust approve " + id
-	if h.Given != nil {
-		next += ", or keep what agents are given: reverie trust keep " + id
-	}
-	return next
-}
-
 // tellWithheld says in a line that memories are withheld and what to do.
 func tellWithheld(w *workspace, held []reader.Held) {
 	if len(held) > 0 {
-		w.env.Say("%s; next: reverie trust", heldLine(held))
+		w.env.Say("%s; next: reverie trust", reader.DescribeHeld(held))
 	}
-}
-
-func heldLine(held []reader.Held) string {
-	verb := "are"
-	if len(held) == 1 {
-		verb = "is"
-	}
-	line := fmt.Sprintf("%s by %s %s withheld from agents", plural.Count(len(held), "memory", "memories"), heldWhose(held), verb)
-	switch older := reader.Older(held); {
-	case older > 0 && older == len(held):
-		line += ", which are given the version before"
-	case older > 0:
-		line += fmt.Sprintf(", which are given the version before of %d", older)
-	}
-	return line
-}
-
-// heldWhose says for how many people memories are withheld.
-func heldWhose(held []reader.Held) string {
-	var whose []string
-	for _, h := range held {
-		for _, name := range h.By {
-			if !slices.Contains(whose, name) {
-				whose = append(whose, name)
-			}
-		}
-	}
-	return plural.Count(len(whose), "person", "people") + " you do not trust yet"
 }
 
 // tellForeign says what of the newest state is withheld; init and sync end with it.

@@ -20,6 +20,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/cut"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/hint"
 	"github.com/reverie-memory/reverie/internal/job"
 	"github.com/reverie-memory/reverie/internal/learn"
 	"github.com/reverie-memory/reverie/internal/mcpconn"
@@ -37,8 +38,6 @@ type Server struct {
 	// Open opens the clone for one call of a caller, "<agent>/<session>" or the agent alone. It writes
 	// remarks to notes, one per line.
 	Open func(ctx context.Context, caller string, notes io.Writer) (*Desk, error)
-	// Explain returns the exit code and the hint that a command gives for an error.
-	Explain func(error) (code int, hint string)
 }
 
 // Desk is a clone opened by one call.
@@ -139,24 +138,24 @@ func (c *call) run(t tool) (text string, err error) {
 // fault returns an error in the form that an agent reads.
 func (s Server) fault(err error) string {
 	text := "reverie: " + err.Error()
-	if hint := s.hint(err); hint != "" {
-		text += "\nhint: " + hint
+	if next := s.hint(err); next != "" {
+		text += "\nhint: " + next
 	}
 	return cut.Marked(brief.TaglessLines(text), maxFault)
 }
 
 // hint returns an agent's remedy for an error, by tools: it has no command line.
 func (s Server) hint(err error) string {
-	code, hint := s.Explain(err)
+	code, next := hint.For(err)
 	switch {
 	case errors.Is(err, record.ErrNoMemory):
 		return "recall shows ids in brackets"
 	case errors.Is(err, git.ErrNotRepository):
 		return "the server serves the repository of the folder in which it was started"
-	case code == exit.BadUsage && strings.Contains(hint, "reverie "):
+	case code == exit.BadUsage && strings.Contains(next, "reverie "):
 		return ""
 	}
-	return hint
+	return next
 }
 
 // clientAgent maps a client's name for itself to our name of the agent.

@@ -3,11 +3,14 @@ package reader
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/trust"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/unseen"
 )
 
@@ -146,4 +149,51 @@ func VersionOf(c trust.Changed) string {
 // author, who chose that name.
 func olderLabel(c trust.Changed, now record.Memory) string {
 	return " (" + changeOf(c, now) + " by an author not trusted here: this is " + VersionOf(c) + ")"
+}
+
+// WhySettings says for whose sake an older version of the team's settings applies, or returns "".
+func WhySettings(r *Reader) string {
+	if r.Settings.Trust.Text == nil {
+		return ""
+	}
+	return trust.SettingsPath + " was " + strings.TrimPrefix(r.WhyWithheld(r.Settings.Trust.By), "last ") + ": the version before it is used"
+}
+
+// Next names the commands that decide about a change.
+func (h Held) Next() string {
+	id := h.ID[:8]
+	next := "next: reverie trust approve " + id
+	if h.Given != nil {
+		next += ", or keep what agents are given: reverie trust keep " + id
+	}
+	return next
+}
+
+// DescribeHeld says in a line how many memories are withheld, and for how many people.
+func DescribeHeld(held []Held) string {
+	verb := "are"
+	if len(held) == 1 {
+		verb = "is"
+	}
+	line := fmt.Sprintf("%s by %s %s withheld from agents", plural.Count(len(held), "memory", "memories"), HeldFor(held), verb)
+	switch older := Older(held); {
+	case older > 0 && older == len(held):
+		line += ", which are given the version before"
+	case older > 0:
+		line += fmt.Sprintf(", which are given the version before of %d", older)
+	}
+	return line
+}
+
+// HeldFor says for how many people memories are withheld.
+func HeldFor(held []Held) string {
+	var whose []string
+	for _, h := range held {
+		for _, name := range h.By {
+			if !slices.Contains(whose, name) {
+				whose = append(whose, name)
+			}
+		}
+	}
+	return plural.Count(len(whose), "person", "people") + " you do not trust yet"
 }

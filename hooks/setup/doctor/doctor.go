@@ -16,6 +16,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/hint"
 	"github.com/reverie-memory/reverie/internal/job"
 	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/reader"
@@ -42,10 +43,7 @@ type Finding struct {
 	State  State
 	Detail string
 	Fix    string // something a person can do
-	Err    error  // behind Detail, for a caller that knows a fix for it
-
-	Held     []reader.Held // memories withheld from agents, instead of Detail
-	Settings bool          // settings of the team are withheld, instead of Detail
+	Err    error  // behind Detail
 
 	Mend func(context.Context) (notes []string, err error) // nil if only a person can
 }
@@ -68,12 +66,16 @@ func Checks(r *reader.Reader, filterOf func(commonDir string) hooks.Filter, err 
 		Check{"hooks", logCheck{r.Clone}.run}, Check{"prompts", modelCheck{r}.prompts}, Check{"model", modelCheck{r}.models})
 }
 
-// Run runs checks. A finding without a subject gets the name of its check.
+// Run runs checks. A finding without a subject gets the name of its check, and one without a fix the
+// hint of its error.
 func Run(ctx context.Context, checks []Check) (all []Finding) {
 	for _, c := range checks {
 		for _, f := range c.Run(ctx) {
 			if f.What == "" {
 				f.What = c.Name
+			}
+			if f.Err != nil && f.Fix == "" {
+				_, f.Fix = hint.For(f.Err)
 			}
 			all = append(all, f)
 		}
@@ -173,9 +175,9 @@ func (m *memoryCheck) trust(ctx context.Context) []Finding {
 	case err != nil:
 		f = fault(err)
 	case len(held) > 0:
-		f = Finding{State: Note, Held: held, Fix: "reverie trust"}
+		f = Finding{State: Note, Detail: reader.DescribeHeld(held), Fix: "reverie trust"}
 	case m.Settings.Trust.Text != nil:
-		f = Finding{State: Note, Settings: true, Fix: "reverie trust approve " + trust.SettingsPath}
+		f = Finding{State: Note, Detail: reader.WhySettings(m.Reader), Fix: "reverie trust approve " + trust.SettingsPath}
 	}
 	if _, err := m.Memory.Tip(ctx); err != nil && len(held) == 0 {
 		return nil

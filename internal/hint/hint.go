@@ -1,4 +1,6 @@
-package cmd
+// Package hint finds the exit code of an error, and a hint at the next step. Begin with For. It holds
+// no state.
+package hint
 
 import (
 	"context"
@@ -17,8 +19,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// explain finds exit code and hint for any error.
-func explain(err error) (code int, hint string) {
+// For returns the exit code of any error, and a hint or "".
+func For(err error) (code int, hint string) {
 	var f *exit.Error
 	var refused *purge.Refused
 	var lock *file.LockError
