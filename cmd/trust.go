@@ -3,16 +3,12 @@ package cmd
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/trust"
-	"github.com/reverie-memory/reverie/internal/clone"
-	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/approval"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/reader"
@@ -54,22 +50,11 @@ func trustCommand(env *Env) *cli.Command {
 			case verb == "keep" && len(rest) > 0 && !o.all:
 				return runKeep(c.Context, env, rest)
 			case (verb == "add" || verb == "remove") && len(rest) > 0 && !o.all:
-				return runTrustWhom(c.Context, env, verb == "add", rest, o)
+				return runTrustWhom(c.Context, env, approval.Edit{People: rest, Add: verb == "add", Signer: o.signer, User: o.user})
 			}
 			return exit.Usage("'reverie help trust' describes it", "trust takes add WHO, remove WHO, approve ID or --all, keep ID, or nothing")
 		},
 	}
-}
-
-// personJSON is an author of memories.
-type personJSON struct {
-	Author   string   `json:"author"`
-	Key      string   `json:"key,omitempty"`  // of a good signature
-	Name     string   `json:"name,omitempty"` // whose key it is by the user's allowed signers
-	Trusted  bool     `json:"trusted"`
-	Own      bool     `json:"own"`      // this clone's own identity, or made in it
-	Memories int      `json:"memories"` // in force, that are as this person left them
-	Withheld []string `json:"withheld"` // ids of those that agents are not given
 }
 
 // runTrust lists who wrote what.
@@ -78,59 +63,44 @@ func runTrust(ctx context.Context, env *Env, signatures bool) error {
 	if err != nil {
 		return err
 	}
-	var people []trust.Person
-	var held []reader.Held
-	err = w.View(ctx, func(v *record.View) error {
-		c, err := w.Restrict(ctx, v)
-		if err != nil {
-			return err
-		}
-		if err := w.Judge.Again(ctx, c.Trust, signatures); err != nil {
-			return err
-		}
-		foreign, err := w.Withheld(ctx, v)
-		if err != nil {
-			return err
-		}
-		if people, err = w.Judge.People(ctx, v, c.Trust, foreign, signatures, env.Now()); err != nil {
-			return err
-		}
-		if env.JSON {
-			for _, p := range people {
-				if err := env.Object(personJSON(p)); err != nil {
-					return err
-				}
-			}
-			return nil
-		}
-		for _, p := range people {
-			tellPerson(w, p, c.Trust)
-		}
-		if held, err = w.Held(ctx, v); err != nil {
-			return err
-		}
-		if why := reader.WhySettings(w.Reader); why != "" {
-			env.Say("%s; next: reverie trust approve %s", why, trust.SettingsPath)
-		}
-		brief := env.Screen && !env.Verbose && len(held) > maxTrustLines
-		for _, h := range held {
-			if !w.Shields() && !brief {
-				line(w, "!", term.Dim, h.Memory, h.Why)
-			}
-		}
-		if brief {
-			env.Say("each of them: reverie -v trust")
-		}
-		return nil
-	})
-	if err != nil || env.JSON || len(held) == 0 {
+	o, err := approval.List(ctx, w.Reader, signatures)
+	if err != nil {
 		return err
 	}
-	if added := askWhom(w, people); len(added) > 0 {
-		return runTrustWhom(ctx, env, true, added, trustOptions{})
+	if env.JSON {
+		for _, p := range o.People {
+			if err := env.Object(p); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
-	env.Say("%s; next: reverie trust add WHO, reverie trust approve ID…, or for all of it: reverie trust --all", reader.DescribeHeld(held))
+	for _, p := range o.People {
+		tellPerson(w, p, o.Everyone)
+	}
+	if why := reader.WhySettings(w.Reader); why != "" {
+		env.Say("%s; next: reverie trust approve %s", why, trust.SettingsPath)
+	}
+	if env.Screen && !env.Verbose && len(o.Held) > maxTrustLines {
+		env.Say("each of them: reverie -v trust")
+	} else if !w.Shields() {
+		tellHeld(w, o.Held)
+	}
+	if len(o.Held) == 0 {
+		return nil
+	}
+	if added := askWhom(w, o); len(added) > 0 {
+		return runTrustWhom(ctx, env, approval.Edit{Add: true, People: added})
+	}
+	env.Say("%s; next: reverie trust add WHO, reverie trust approve ID…, or for all of it: reverie trust --all", reader.DescribeHeld(o.Held))
 	return nil
+}
+
+// tellHeld lists withheld changes.
+func tellHeld(w *workspace, held []reader.Held) {
+	for _, h := range held {
+		line(w, "!", term.Dim, h.Memory, h.Why)
+	}
 }
 
 // maxTrustLines bounds the withheld changes that a terminal shows one by one unasked.
@@ -138,29 +108,22 @@ const maxTrustLines = 8
 
 // askWhom asks a person at a terminal about each author of what is withheld, and returns the
 // addresses that are to be trusted.
-func askWhom(w *workspace, people []trust.Person) (added []string) {
-	if !w.env.Interactive || w.Shields() || w.Settings.Config.Trust.Signed {
+func askWhom(w *workspace, o approval.Overview) (added []string) {
+	if !w.env.Interactive || w.Shields() {
 		return nil
 	}
-	for _, p := range people {
-		if n := len(p.Withheld); n > 0 && !p.Trusted && askable(p.Author) && !slices.Contains(added, p.Author) &&
-			w.env.Ask(fmt.Sprintf("Trust %s (%s)?", p.Author, plural.Count(n, "memory", "memories")), "n") {
+	for _, p := range o.Strangers() {
+		if w.env.Ask(fmt.Sprintf("Trust %s (%s)?", p.Author, plural.Count(len(p.Withheld), "memory", "memories")), "n") {
 			added = append(added, p.Author)
 		}
 	}
 	return added
 }
 
-// askable reports whether an address can stand in the settings as it is: an author may have written
-// a pattern, or anything.
-func askable(author string) bool {
-	return strings.Contains(author, "@") && !strings.ContainsAny(author, "*?[]\\ ") && term.Visible(author) == author
-}
-
-func tellPerson(w *workspace, p trust.Person, c config.Trust) {
+func tellPerson(w *workspace, p trust.Person, everyone bool) {
 	mark, how := " ", "trusted"
 	switch {
-	case c.Everyone && !p.Trusted:
+	case everyone && !p.Trusted:
 		how = "everyone is trusted"
 	case !p.Trusted:
 		mark, how = "?", "not trusted"
@@ -204,9 +167,7 @@ func nameForeign(ctx context.Context, w *workspace) error {
 			w.tellHidden(len(held))
 			return err
 		}
-		for _, h := range held {
-			line(w, "!", term.Dim, h.Memory, h.Why)
-		}
+		tellHeld(w, held)
 		tellWithheld(w, held)
 		return err
 	})
@@ -221,48 +182,19 @@ func runApprove(ctx context.Context, env *Env, ids []string, all bool) error {
 	if err := w.WantPerson("trust"); err != nil {
 		return err
 	}
-	ctx, unlock, err := w.Memory.Lock(ctx)
+	a, err := approval.Approve(ctx, w.Reader, ids, all)
+	tellIdle(env, a.Idle)
 	if err != nil {
 		return err
 	}
-	defer unlock()
-	return w.View(ctx, func(v *record.View) error {
-		var approved []string
-		if named := slices.Index(ids, trust.SettingsPath); named >= 0 || all {
-			if named >= 0 {
-				ids = slices.Delete(slices.Clone(ids), named, named+1)
-			}
-			if w.Settings.Trust.Text != nil {
-				approved = []string{trust.SettingsPath}
-				env.Say("approved %s as it is now", trust.SettingsPath)
-			}
-		}
-		foreign, err := w.Withheld(ctx, v)
-		if err != nil {
-			return err
-		}
-		done, err := chosen(w, v, foreign, ids, all)
-		if err != nil {
-			return err
-		}
-		for _, p := range done {
-			approved = append(approved, p.ID)
-		}
-		if err := w.Judge.Approve(v, foreign, w.Settings.Trust, approved); err != nil {
-			return err
-		}
-		return tellApproved(w, w.Explain(done), len(approved) > len(done))
-	})
+	return tellApproved(w, a)
 }
 
-// chosen returns the withheld changes of some memories, or of all, and tells which of the memories
-// are not in force.
-func chosen(w *workspace, v *record.View, foreign *trust.Withheld, ids []string, all bool) ([]trust.Pending, error) {
-	chosen, idle, err := foreign.Choose(v, w.env.Now(), ids, all)
-	for _, id := range idle {
-		w.env.Say("%s is not in force: no agent is given it", id)
+// tellIdle says which of the chosen memories are not in force.
+func tellIdle(env *Env, ids []string) {
+	for _, id := range ids {
+		env.Say("%s is not in force: no agent is given it", id)
 	}
-	return chosen, err
 }
 
 // runKeep writes the versions that agents are given in place of what is withheld.
@@ -274,23 +206,12 @@ func runKeep(ctx context.Context, env *Env, ids []string) error {
 	if err := w.WantPerson("trust"); err != nil {
 		return err
 	}
-	var done []trust.Pending
-	err = w.Update(ctx, func(tx *record.Tx, _ clone.Team) error {
-		foreign, err := w.Withheld(ctx, tx.View)
-		if err != nil {
-			return err
-		}
-		chosen, err := chosen(w, tx.View, foreign, ids, false)
-		if err != nil {
-			return err
-		}
-		done, err = trust.Keep(tx, chosen)
-		return err
-	})
+	kept, idle, err := approval.Keep(ctx, w.Reader, ids)
+	tellIdle(env, idle)
 	if err != nil {
 		return err
 	}
-	for _, d := range done {
+	for _, d := range kept {
 		if env.JSON {
 			if err := env.Object(newMemoryJSON(*d.Given)); err != nil {
 				return err
@@ -299,15 +220,18 @@ func runKeep(ctx context.Context, env *Env, ids []string) error {
 		}
 		line(w, "+", term.Green, *d.Given, "kept as "+reader.VersionOf(trust.Changed{When: d.When}))
 	}
-	if len(done) == 0 {
+	if len(kept) == 0 {
 		env.Say("agents are given no older version of these")
 	}
 	return nil
 }
 
 // tellApproved says what was approved, and whose it is.
-func tellApproved(w *workspace, done []reader.Held, settings bool) error {
-	for _, d := range done {
+func tellApproved(w *workspace, a approval.Approved) error {
+	if a.Settings {
+		w.env.Say("approved %s as it is now", trust.SettingsPath)
+	}
+	for _, d := range a.Memories {
 		if w.env.JSON {
 			if err := w.env.Object(newMemoryJSON(d.Memory)); err != nil {
 				return err
@@ -316,19 +240,18 @@ func tellApproved(w *workspace, done []reader.Held, settings bool) error {
 		}
 		line(w, "+", term.Green, d.Memory, d.Why)
 	}
-	if len(done) == 0 {
-		if !settings {
-			w.env.Say("nothing was withheld")
-		}
-		return nil
+	switch {
+	case len(a.Memories) > 0:
+		w.env.Say("approved %s as they are now; the next change by the same people is withheld again", plural.Count(len(a.Memories), "memory", "memories"))
+	case !a.Settings:
+		w.env.Say("nothing was withheld")
 	}
-	w.env.Say("approved %s as they are now; the next change by the same people is withheld again", plural.Count(len(done), "memory", "memories"))
 	return nil
 }
 
 // runTrustWhom changes the lists of trusted authors and signers in the settings of this clone or of
 // the user.
-func runTrustWhom(ctx context.Context, env *Env, add bool, whom []string, o trustOptions) error {
+func runTrustWhom(ctx context.Context, env *Env, e approval.Edit) error {
 	w, err := env.open(ctx)
 	if err != nil {
 		return err
@@ -336,33 +259,19 @@ func runTrustWhom(ctx context.Context, env *Env, add bool, whom []string, o trus
 	if err := w.WantPerson("trust"); err != nil {
 		return err
 	}
-	c, file := w.Config, clone.SettingsFile(w.State)
-	if o.user {
-		if file = config.UserFile(); file == "" {
-			return errors.New("there is no home directory for your settings")
-		}
-		if c, err = config.Load(file); err != nil {
-			return err
-		}
-	} else if _, err := w.Repo.StateDir(); err != nil {
-		return err
-	}
 	before, err := w.AllHeld(ctx)
 	if err != nil {
 		return err
 	}
-	changed, already, err := trust.Edit(c.Trust, add, whom, o.signer)
-	if err != nil {
-		return err
-	}
-	for _, who := range already {
+	done, err := e.Apply(w.Clone)
+	for _, who := range done.Already {
 		env.Say("%s is trusted already", who)
 	}
-	for _, key := range slices.Sorted(maps.Keys(changed)) {
-		if err := config.Set(file, key, tomlList(changed[key])); err != nil {
-			return err
-		}
-		env.Say("set %s in %s", key, file)
+	for _, key := range done.Keys {
+		env.Say("set %s in %s", key, done.File)
+	}
+	if err != nil {
+		return err
 	}
 	if w, err = env.open(ctx); err != nil {
 		return err
@@ -376,12 +285,4 @@ func runTrustWhom(ctx context.Context, env *Env, add bool, whom []string, o trus
 	}
 	tellWithheld(w, held)
 	return nil
-}
-
-func tomlList(values []string) string {
-	quoted := make([]string, len(values))
-	for i, v := range values {
-		quoted[i] = fmt.Sprintf("%q", v)
-	}
-	return "[" + strings.Join(quoted, ", ") + "]"
 }

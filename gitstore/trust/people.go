@@ -16,13 +16,13 @@ import (
 
 // Person is an author of memories.
 type Person struct {
-	Author   string   // the address as written in the commits
-	Key      string   // of a good signature
-	Name     string   // owner of the key by the user's allowed signers
-	Trusted  bool     // named by the settings; trust in everyone does not count
-	Own      bool     // this clone's own identity, or made in it
-	Memories int      // in force and last changed by this person
-	Withheld []string // ids withheld from agents; never nil
+	Author   string   `json:"author"`         // the address as written in the commits
+	Key      string   `json:"key,omitempty"`  // of a good signature
+	Name     string   `json:"name,omitempty"` // owner of the key by the user's allowed signers
+	Trusted  bool     `json:"trusted"`        // named by the settings; trust in everyone does not count
+	Own      bool     `json:"own"`            // this clone's own identity, or made in it
+	Memories int      `json:"memories"`       // in force and last changed by this person
+	Withheld []string `json:"withheld"`       // ids withheld from agents; never nil
 }
 
 // Again detects changes that an outcome does not check: our own new name, or other allowed signers.

@@ -48,6 +48,15 @@ func Set(path, name, value string) error {
 	return fmt.Errorf("set %s: it takes more than one line in %s; set it there", name, path)
 }
 
+// List returns values as a TOML list, for Set.
+func List(values []string) string {
+	quoted := make([]string, len(values))
+	for i, v := range values {
+		quoted[i] = fmt.Sprintf("%q", v)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
+
 // text returns the value as TOML on one line: as given, or as a string.
 func (k key) text(value string) (string, error) {
 	var why error
