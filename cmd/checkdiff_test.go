@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reverie-memory/reverie/cmd/check"
 	"github.com/reverie-memory/reverie/hooks/setup/ci"
 )
 
@@ -207,11 +208,11 @@ func TestDiffRules(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := w.span(t.Context(), "base..change")
+			s, err := check.ReadSpan(t.Context(), w.Clone, "base..change")
 			if err != nil {
 				t.Fatal(err)
 			}
-			found, err := checkDiff(t.Context(), w, s)
+			found, err := s.Diff(t.Context(), w.Reader, version())
 			if err != nil {
 				t.Fatal(err)
 			}

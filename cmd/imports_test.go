@@ -120,7 +120,7 @@ var arrows = map[string][]string{
 	"cmd/argv":              {"cmd/help"},
 	"cmd/report":            {"internal/demo", "internal/plural", "internal/preview", "internal/term"},
 	"examples":              nil,
-	"cmd/check":             {"hooks/setup/ci", "dream", "gitstore", "gitstore/record", "internal/attack", "internal/config", "internal/finding", "internal/plural", "internal/redact", "internal/unseen"},
+	"cmd/check":             {"dream", "gitstore", "gitstore/record", "gitstore/remotes", "hooks/setup/ci", "internal/attack", "internal/clone", "internal/config", "internal/exit", "internal/finding", "internal/git", "internal/hint", "internal/plural", "internal/reader", "internal/redact", "internal/term", "internal/unseen"},
 
 	"gitstore/brief": {"internal/plural", "gitstore", "gitstore/guard", "hooks", "gitstore/recall", "gitstore/recall/pack", "gitstore/record", "gitstore/trust", "internal/attack", "internal/block", "internal/clone", "internal/config",
 		"internal/cut", "internal/derived", "internal/file", "internal/git", "internal/pattern", "internal/reader", "internal/redact", "internal/unseen", "reflect", "reflect/transcript"},
