@@ -9,6 +9,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/learn/inbox"
+	"github.com/reverie-memory/reverie/internal/remember"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -130,7 +131,7 @@ func walk(ctx context.Context, w *workspace, queue []inbox.Waiting) error {
 			}
 			rejected++
 		case "e":
-			if err := runEdit(ctx, env, p.ID, editOptions{}); err != nil {
+			if err := runEdit(ctx, env, p.ID, remember.Edit{}); err != nil {
 				env.Warn("%v", err)
 			}
 			if queue, i, err = again(ctx, w, queue, i, nil); err != nil {

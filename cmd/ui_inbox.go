@@ -10,6 +10,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/learn/inbox"
+	"github.com/reverie-memory/reverie/internal/remember"
 	"github.com/reverie-memory/reverie/internal/term"
 )
 
@@ -87,7 +88,7 @@ func inboxTab(env *Env) tui.Tab {
 			{Key: "e", Name: "edit", Takes: func(ctx context.Context, id string, in io.Reader, out, talk io.Writer) error {
 				e := *env
 				e.Terminal, e.opened = env.To(in, out, talk), nil
-				return runEdit(ctx, &e, id, editOptions{})
+				return runEdit(ctx, &e, id, remember.Edit{})
 			}},
 		},
 	}

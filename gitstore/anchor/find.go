@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -32,6 +33,9 @@ type namedFile struct {
 	path, blob string
 	line       int // named by the statement, from 1
 }
+
+// GrepTime bounds how long one command searches the whole code for names in statements.
+const GrepTime = time.Second
 
 // Find returns the places in the code that a memory names, at most record.MaxAnchors in the text
 // form of record.Anchor. It looks at the files in the memory's paths and words, and there for lines

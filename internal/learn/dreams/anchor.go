@@ -10,13 +10,10 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// GrepTime bounds how long one command searches the whole code for names in statements.
-const GrepTime = time.Second
-
 // anchorNew anchors proposed operations in the code, and limits them to a side branch if needed. It
 // asks git, so it is called once per plan, and it skips pending operations.
 func anchorNew(ctx context.Context, code *anchor.Code, ops []record.Operation, in dream.Input) {
-	grep, stop := context.WithTimeout(ctx, GrepTime)
+	grep, stop := context.WithTimeout(ctx, anchor.GrepTime)
 	defer stop()
 	pending := map[string]record.How{}
 	for _, o := range in.Pending {
