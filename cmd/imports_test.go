@@ -29,6 +29,7 @@ var arrows = map[string][]string{
 		"internal/reader", "reflect", "reflect/transcript"},
 	"internal/remember": {"dream", "gitstore", "gitstore/anchor", "gitstore/guard", "gitstore/record", "gitstore/record/transfer", "internal/clone", "internal/exit", "internal/plural", "internal/reader"},
 	"internal/approval": {"gitstore/record", "gitstore/trust", "internal/clone", "internal/config", "internal/reader", "internal/unseen"},
+	"internal/history":  {"internal/git"},
 	"internal/plural":   nil,
 	"internal/status":   {"gitstore", "internal/clone", "gitstore/record", "internal/config", "internal/job", "internal/kv", "internal/learn", "internal/learn/ingest", "internal/reader", "prompts"},
 	"internal/block":    {"internal/exit", "internal/pattern"},

@@ -45,7 +45,7 @@ func runLoopOutput(ctx context.Context, w *workspace, name string, iteration int
 			continue
 		}
 		w.env.Print("%s\n", w.env.Paint(term.Bold, fmt.Sprintf("── iteration %d, %s%s", o.Iteration, o.Phase, since(w, o.Live))))
-		if text := strings.TrimRight(visibleLines(o.Text), "\n"); text != "" {
+		if text := strings.TrimRight(term.VisibleLines(o.Text), "\n"); text != "" {
 			w.env.Print("%s\n", text)
 		}
 	}

@@ -277,7 +277,7 @@ func tellNewLines(w *workspace, seen, now *worktree.Live) {
 		w.env.Print("  [… %s …]\n", plural.Count(gone, "line", "lines"))
 	}
 	for _, line := range lines[max(0, len(lines)-fresh):] {
-		w.env.Print("  %s\n", strings.TrimRight(visibleLines(line), " \n"))
+		w.env.Print("  %s\n", strings.TrimRight(term.VisibleLines(line), " \n"))
 	}
 	seen.Lines = now.Lines
 }

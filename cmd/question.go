@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/internal/model"
@@ -64,21 +63,8 @@ func printQuestion(e *Env, q prompts.Rendered, about questionJSON) error {
 		about.Prompt, about.Hash, about.System, about.User, about.Schema = q.Name, q.Hash, q.System, q.User, q.Schema
 		return e.Object(about)
 	}
-	e.Print("%s\n\n%s\n\n%s\n", visibleLines(q.System), visibleLines(q.User), q.Schema)
+	e.Print("%s\n\n%s\n\n%s\n", term.VisibleLines(q.System), term.VisibleLines(q.User), q.Schema)
 	return nil
-}
-
-// visibleLines is text of several lines with its control characters visible.
-func visibleLines(s string) string {
-	var b strings.Builder
-	for line := range strings.Lines(s) {
-		text, end := strings.CutSuffix(line, "\n")
-		b.WriteString(term.Visible(text))
-		if end {
-			b.WriteByte('\n')
-		}
-	}
-	return b.String()
 }
 
 // questionJSON is a question as --print-prompt gives it.

@@ -70,3 +70,16 @@ func eachColour(line string, fn func(sequence, text string)) {
 
 // colour matches a sequence that sets the look of text, and does nothing else.
 var colour = pattern.New("\x1b\\[[0-9;]*m")
+
+// VisibleLines is Visible for a text of several lines.
+func VisibleLines(s string) string {
+	var b strings.Builder
+	for line := range strings.Lines(s) {
+		text, end := strings.CutSuffix(line, "\n")
+		b.WriteString(Visible(text))
+		if end {
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
