@@ -54,7 +54,7 @@ func (f filter) read(ctx context.Context, env *Env, fn func(*workspace, []record
 		if err != nil {
 			return err
 		}
-		w.tellBad(v)
+		reader.ReportBad(w.Reader, v)
 		if f.at == "" {
 			w.tellLost(ctx)
 		}

@@ -109,7 +109,7 @@ func showForget(ctx context.Context, w *workspace, ids []string, o forgetOptions
 		if err != nil {
 			return err
 		}
-		w.tellBad(v)
+		reader.ReportBad(w.Reader, v)
 		standings, err := w.Caveats(ctx, v)
 		if err != nil {
 			return err

@@ -84,9 +84,8 @@ var arrows = map[string][]string{
 	"gitstore/trust":          {"gitstore", "gitstore/record", "internal/config", "internal/derived", "internal/exit", "internal/file", "internal/pattern"},
 	"hooks":                   {"internal/file", "internal/pattern", "internal/redact"},
 	"hooks/setup/agents":      {"hooks", "internal/file", "internal/pattern"},
-	"hooks/setup": {"gitstore", "gitstore/record", "hooks", "hooks/githook", "hooks/setup/agents", "hooks/setup/ci", "internal/block", "internal/clone",
-		"internal/config", "internal/exit", "internal/file", "internal/git", "internal/job", "internal/plural", "internal/redact", "worktree"},
-	"hooks/setup/ci": {"internal/pattern"},
+	"hooks/setup":             {"gitstore", "gitstore/brief", "gitstore/record", "hooks", "hooks/githook", "hooks/setup/agents", "hooks/setup/ci", "internal/block", "internal/clone", "internal/config", "internal/exit", "internal/file", "internal/git", "internal/job", "internal/plural", "internal/reader", "internal/redact", "worktree"},
+	"hooks/setup/ci":          {"internal/pattern"},
 	"hooks/setup/doctor": {"gitstore", "gitstore/recall/vector", "gitstore/record", "gitstore/trust", "hooks", "hooks/githook", "hooks/setup/agents", "hooks/setup",
 		"internal/clone", "internal/config", "internal/file", "internal/hint", "internal/job", "internal/learn/ingest", "internal/model", "internal/ollama", "internal/plural", "internal/reader", "internal/capture"},
 	"hooks/githook":      {"hooks", "internal/file", "internal/git", "internal/pattern", "internal/redact"},
@@ -123,8 +122,7 @@ var arrows = map[string][]string{
 	"examples":              nil,
 	"cmd/check":             {"dream", "gitstore", "gitstore/record", "gitstore/remotes", "hooks/setup/ci", "internal/attack", "internal/clone", "internal/config", "internal/exit", "internal/finding", "internal/git", "internal/hint", "internal/plural", "internal/reader", "internal/redact", "internal/term", "internal/unseen"},
 
-	"gitstore/brief": {"internal/plural", "gitstore", "gitstore/guard", "hooks", "gitstore/recall", "gitstore/recall/pack", "gitstore/record", "gitstore/trust", "internal/attack", "internal/block", "internal/clone", "internal/config",
-		"internal/cut", "internal/derived", "internal/file", "internal/git", "internal/pattern", "internal/reader", "internal/redact", "internal/unseen", "reflect", "reflect/transcript"},
+	"gitstore/brief": {"gitstore", "gitstore/guard", "gitstore/recall", "gitstore/recall/pack", "gitstore/record", "gitstore/trust", "hooks", "internal/attack", "internal/block", "internal/clone", "internal/config", "internal/cut", "internal/derived", "internal/exit", "internal/file", "internal/git", "internal/pattern", "internal/plural", "internal/reader", "internal/redact", "internal/unseen", "reflect", "reflect/transcript"},
 
 	"internal/foreign":         {"internal/file", "internal/pattern", "internal/sqlite", "internal/docs"},
 	"gitstore/record/transfer": {"gitstore/record", "internal/pattern", "internal/redact"},

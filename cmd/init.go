@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/gitstore/guard"
 	"github.com/reverie-memory/reverie/hooks/githook"
 	"github.com/reverie-memory/reverie/hooks/setup"
@@ -68,7 +69,7 @@ type initJSON struct {
 	CI      string `json:"ci,omitempty"`      // the file that was asked for
 	Changed bool   `json:"changed,omitempty"` // it was not there like that
 
-	AgentsMD *renderJSON        `json:"agentsMD,omitempty"`
+	AgentsMD *brief.Rendered    `json:"agentsMD,omitempty"`
 	Agents   []agentJSON        `json:"agents,omitempty"`
 	GitHooks *githook.Installed `json:"gitHooks,omitempty"`
 
@@ -94,21 +95,19 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 	options := setup.Options{
 		Agents: setup.AgentOptions{Names: o.agents.Value(), Project: o.project, Bare: o.noMCP, FilterOf: guard.FilterOf},
 		Forge:  o.ci, Version: version(), GitHooks: o.hooks, Trailers: o.trailers, Dry: o.dry,
-		Begin: w.ensure,
+		AgentsMD: o.agentsMD, Begin: w.ensure,
 	}
-	if o.agentsMD {
-		options.Render = func(ctx context.Context) error {
-			return runRender(ctx, env, renderOptions{view: "agents-md", done: func(r renderJSON) { answer.AgentsMD = &r }})
-		}
+	done, err := setup.Init(ctx, w.Reader, options)
+	if done.AgentsMD != nil {
+		tellRendered(w, *done.AgentsMD, err)
 	}
-	done, err := setup.Init(ctx, w.Clone, options)
 	tellSetup(w, done, o)
 	if err != nil {
 		return err
 	}
 	answer.Written = intake.FindWritten(ctx, w.Clone)
 	if env.JSON {
-		answer.Created, answer.Started, answer.GitHooks = done.Created, done.Started && !o.dry, done.GitHooks
+		answer.AgentsMD, answer.Created, answer.Started, answer.GitHooks = done.AgentsMD, done.Created, done.Started && !o.dry, done.GitHooks
 		answer.CI, answer.Changed = done.Workflow.Path, done.Changed
 		for _, c := range done.Written {
 			answer.Agents = append(answer.Agents, agentJSON{c.Agent.Name, c.File, !c.Hooks(), c.Changed()})

@@ -40,15 +40,6 @@ func (env *Env) tellAnchors(anchors []string) {
 	}
 }
 
-// tellBad names files of memories that cannot be read.
-func (w *workspace) tellBad(v *record.View) {
-	var why []string
-	for _, bad := range v.Bad() {
-		why = append(why, bad.Error())
-	}
-	w.tellPassedOver(why)
-}
-
 // tellPassedOver says why files cannot be read, a line for each. That quotes their names and what
 // they hold, which anybody may have written who can push: an agent is told how many they are, and
 // nothing of it.

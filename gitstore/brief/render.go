@@ -31,12 +31,30 @@ const (
 	ShowsForeign       // it shows changes by people not trusted here
 )
 
-// FaultOf checks a block in a text. It renders the block again at its own state and time, so later
+// describe returns a fault in words that continue the file's name, or "".
+func (f Fault) describe(branch string, b block.Block) string {
+	const again = "; write it again: reverie render agents-md"
+	switch f {
+	case NoBlock:
+		return " has no reverie block"
+	case Stateless:
+		return ": the block does not name its state and time" + again
+	case Unknown:
+		return ": the block shows a state that " + branch + " never had here" + again
+	case HandEdited:
+		return fmt.Sprintf(": the block was edited by hand or torn (lines %d to %d)", b.Lines[0], b.Lines[1]) + "; to see the edits: reverie render agents-md"
+	case ShowsForeign:
+		return ": the block shows changes by untrusted people; next: reverie trust, or" + again[1:]
+	}
+	return ""
+}
+
+// faultOf checks a block in a text. It renders the block again at its own state and time, so later
 // or expired memories are no fault. The state must belong to the history of the current one. The
 // block must not show a memory that is withheld for its author, then or now. The block records the
 // number of otherwise withheld memories and its own labels of stale ones, which cannot be known
 // here.
-func FaultOf(ctx context.Context, r *reader.Reader, now *record.View, b block.Block, text string) (fault Fault, err error) {
+func faultOf(ctx context.Context, r *reader.Reader, now *record.View, b block.Block, text string) (fault Fault, err error) {
 	if b.State == block.Absent {
 		return NoBlock, nil
 	}
@@ -251,17 +269,17 @@ func Markdown(memories []Item, limit, left int) string {
 // size returns the length of a text with two-byte line ends.
 func size(s string) int { return len(s) + strings.Count(s, "\n") }
 
-// Edited reports whether a block has another body than it was written with, by the sum in its begin
+// edited reports whether a block has another body than it was written with, by the sum in its begin
 // line. Without a sum it says no.
-func Edited(b block.Block, text string) bool {
+func edited(b block.Block, text string) bool {
 	sum := b.Attribute("sum")
 	return b.State == block.OK && sum != "" && sum != derived.Sum([]byte(b.Body(text)))
 }
 
-// HandEdits returns the lines of a block that no memory explains, and the removed lines whose
+// handEdits returns the lines of a block that no memory explains, and the removed lines whose
 // memories still hold. The latter would be shown now. Memories that are new, changed or forgotten
 // since count as neither.
-func HandEdits(ctx context.Context, r *reader.Reader, now *record.View, b block.Block, text string, given []Item) (added, gone []string, err error) {
+func handEdits(ctx context.Context, r *reader.Reader, now *record.View, b block.Block, text string, given []Item) (added, gone []string, err error) {
 	body := b.Body(text)
 	ours, then, err := renderedThen(ctx, r, now, b, body)
 	if err != nil {

@@ -8,10 +8,12 @@ import (
 	"errors"
 	"os"
 
+	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/hooks/githook"
 	"github.com/reverie-memory/reverie/hooks/setup/agents"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/reader"
 )
 
 // Options select the parts that Init installs.
@@ -23,15 +25,17 @@ type Options struct {
 	Trailers bool // also install the git hook that writes
 	Dry      bool // change nothing
 
-	Begin  func(context.Context) (created bool, err error) // makes or adopts the memory branch
-	Render func(context.Context) error                     // writes the managed block; nil leaves it
+	AgentsMD bool // also write the managed block
+
+	Begin func(context.Context) (created bool, err error) // makes or adopts the memory branch
 }
 
 // Done describes the work of Init, done or planned.
 type Done struct {
-	Created   bool  // the memory branch is new in this clone
-	Started   bool  // the branch was there, and the state folder was not
-	Unclaimed error // error of Claim, which is not fatal
+	Created   bool            // the memory branch is new in this clone
+	Started   bool            // the branch was there, and the state folder was not
+	Unclaimed error           // error of Claim, which is not fatal
+	AgentsMD  *brief.Rendered // nil: the block was not asked for, or not reached
 	Workflow  Workflow
 	Changed   bool   // the workflow was new or different
 	Note      string // git's, on the commit of the workflow
@@ -41,7 +45,8 @@ type Done struct {
 }
 
 // Init starts Reverie in a clone. Repeating it is harmless. The result is valid even with an error.
-func Init(ctx context.Context, c *clone.Clone, o Options) (d Done, err error) {
+func Init(ctx context.Context, r *reader.Reader, o Options) (d Done, err error) {
+	c := r.Clone
 	if o.Forge != "" {
 		if d.Workflow, err = findWorkflow(o.Forge, c.Config.Ref, o.Version); err != nil {
 			return d, err
@@ -62,7 +67,7 @@ func Init(ctx context.Context, c *clone.Clone, o Options) (d Done, err error) {
 		return d, err
 	}
 	d.Unclaimed = Claim(ctx, c)
-	err = d.install(ctx, c, o)
+	err = d.install(ctx, r, o)
 	return d, err
 }
 
@@ -89,9 +94,12 @@ func (d *Done) plan(ctx context.Context, c *clone.Clone, o Options) error {
 	return d.gitHooks(ctx, c, o)
 }
 
-func (d *Done) install(ctx context.Context, c *clone.Clone, o Options) (err error) {
-	if o.Render != nil {
-		if err := o.Render(ctx); err != nil {
+func (d *Done) install(ctx context.Context, r *reader.Reader, o Options) (err error) {
+	c := r.Clone
+	if o.AgentsMD {
+		rendered, err := brief.Managed{}.Render(ctx, r)
+		d.AgentsMD = &rendered
+		if err != nil {
 			return err
 		}
 	}

@@ -124,3 +124,14 @@ func (r *Reader) Tolerate(err error) error {
 	}
 	return rest
 }
+
+// ReportBad notes the files of a view that cannot be read.
+func ReportBad(r *Reader, v *record.View) {
+	var why []string
+	for _, bad := range v.Bad() {
+		why = append(why, bad.Error())
+	}
+	if why != nil {
+		r.Note(Note{About: Unreadable, Files: why})
+	}
+}
