@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/internal/exit"
@@ -16,7 +15,6 @@ import (
 	"github.com/reverie-memory/reverie/internal/upkeep"
 	"github.com/reverie-memory/reverie/reflect"
 	"github.com/reverie-memory/reverie/reflect/compress"
-	"github.com/reverie-memory/reverie/reflect/transcript"
 	"github.com/urfave/cli/v2"
 )
 
@@ -24,18 +22,6 @@ type compressOptions struct {
 	as, command string
 	session     string
 	limit       int
-}
-
-// outputKind is a value of --as: what a tool did, and a name of one where that is not all.
-type outputKind struct {
-	name   string
-	action transcript.Action
-	tool   string
-}
-
-var outputKinds = []outputKind{
-	{"auto", transcript.Other, ""}, {"run", transcript.Run, ""}, {"read", transcript.Read, ""}, {"search", transcript.Search, ""}, {"list", transcript.Search, "list"},
-	{"fetch", transcript.Fetch, ""}, {"task", transcript.Task, ""}, {"skill", transcript.Other, "skill"},
 }
 
 func compressCommand(env *Env) *cli.Command {
@@ -47,7 +33,7 @@ func compressCommand(env *Env) *cli.Command {
 		Description: "Kept lines stay verbatim, and a note marks each omission. Errors and exit codes stay.\n" +
 			"For example: go test ./... 2>&1 | reverie compress --command \"go test ./...\"",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "as", Usage: "treat the output as this `KIND`: " + joinKinds(), Value: o.as, Destination: &o.as},
+			&cli.StringFlag{Name: "as", Usage: "treat the output as this `KIND`: " + strings.Join(compress.KindNames(), ", "), Value: o.as, Destination: &o.as},
 			&cli.StringFlag{Name: "command", Usage: "name the command line `CMD` that printed it", Destination: &o.command},
 			&cli.StringFlag{Name: "session", Usage: "print the kept `SESSION`, shortened", Destination: &o.session},
 			&cli.IntFlag{Name: "limit", Usage: "with --session: shorten it to `N` bytes, as far as the rules allow", Destination: &o.limit},
@@ -70,34 +56,16 @@ func compressCommand(env *Env) *cli.Command {
 	}
 }
 
-func joinKinds() string {
-	var names []string
-	for _, k := range outputKinds {
-		names = append(names, k.name)
-	}
-	return strings.Join(names, ", ")
-}
-
-// compressedJSON is the answer of compress. Its counts leave out markers.
+// compressedJSON is the answer of compress.
 type compressedJSON struct {
-	Text      string `json:"text"`
-	Cut       bool   `json:"cut"`
-	Hash      string `json:"hash,omitempty"` // where the original was kept
-	Lines     int    `json:"lines"`          // of the original
-	LeftLines int    `json:"leftLines"`      // out
-	Bytes     int    `json:"bytes"`
-	LeftBytes int    `json:"leftBytes"`
-	Redacted  int    `json:"redacted"` // secrets
+	compress.Shortened
+	Redacted int `json:"redacted"` // secrets
 }
 
 func runCompress(ctx context.Context, env *Env, name string, o compressOptions) error {
-	at := slices.IndexFunc(outputKinds, func(k outputKind) bool { return k.name == o.as })
-	if at < 0 {
-		return exit.Usage("it is one of "+joinKinds(), "%q is not a kind of output", o.as)
-	}
-	kind := outputKinds[at]
-	if kind.name == "auto" && o.command != "" {
-		kind.action = transcript.Run
+	kind, ok := compress.KindNamed(o.as)
+	if !ok {
+		return exit.Usage("it is one of "+strings.Join(compress.KindNames(), ", "), "%q is not a kind of output", o.as)
 	}
 	text, err := readOutput(ctx, env, name)
 	if err != nil {
@@ -105,10 +73,7 @@ func runCompress(ctx context.Context, env *Env, name string, o compressOptions) 
 	}
 	store, scanner, why := originals(ctx, env)
 	clean, found := scanner.Text(text)
-	var j compressedJSON
-	j.Text, j.Cut = compress.Output(kind.action, kind.tool, o.command, clean.String())
-	j.Redacted = found.Found
-	j.count(clean.String())
+	j := compressedJSON{Shortened: kind.Shorten(o.command, clean.String()), Redacted: found.Found}
 	if j.Cut {
 		if why == nil {
 			j.Hash, why = store.Put(clean)
@@ -128,7 +93,7 @@ func runCompress(ctx context.Context, env *Env, name string, o compressOptions) 
 		if !strings.HasSuffix(j.Text, "\n") {
 			env.Raw("\n")
 		}
-		env.Raw(j.last())
+		env.Raw(j.LastLine())
 	}
 	return nil
 }
@@ -173,37 +138,6 @@ func originals(ctx context.Context, env *Env) (compress.Store, *redact.Scanner, 
 	return upkeep.Originals(w.Clone), w.Scanner, nil
 }
 
-// count fills in the numbers.
-func (j *compressedJSON) count(original string) {
-	lines := func(s string) (all, markers, bytes int) {
-		for l := range strings.Lines(s) {
-			all++
-			if compress.IsMarker(strings.TrimSuffix(l, "\n")) {
-				markers++
-				bytes += len(l)
-			}
-		}
-		return all, markers, bytes
-	}
-	was, marked, markedBytes := lines(original)
-	now, markers, markerBytes := lines(j.Text)
-	j.Lines, j.Bytes = was, len(original)
-	j.LeftLines = max(0, was-marked-(now-markers))
-	j.LeftBytes = max(0, len(original)-markedBytes-(len(j.Text)-markerBytes))
-}
-
-// last is the line below what was shortened.
-func (j *compressedJSON) last() string {
-	left := fmt.Sprintf("%d of %s left out", j.LeftLines, plural.Count(j.Lines, "line", "lines"))
-	if j.LeftLines == 0 {
-		left = fmt.Sprintf("%d of %s left out", j.LeftBytes, plural.Count(j.Bytes, "byte", "bytes"))
-	}
-	if j.Hash == "" {
-		return "[reverie compress: " + left + ", and not kept]\n"
-	}
-	return "[reverie expand " + j.Hash + ": " + left + "]\n"
-}
-
 func runCompressSession(ctx context.Context, env *Env, o compressOptions) error {
 	w, err := env.open(ctx)
 	if err != nil {
@@ -228,40 +162,11 @@ func runCompressSession(ctx context.Context, env *Env, o compressOptions) error 
 			}
 			continue
 		}
-		env.Raw(eventText(e))
+		env.Raw(e.Whole())
 	}
 	env.Say("%d of %s stay, in %s", after, plural.Count(before, "byte", "bytes"), plural.Count(len(events), "event", "events"))
 	if o.limit > 0 && after > o.limit {
 		env.Say("no rule leaves out more; %d bytes are over the limit", after-o.limit)
 	}
 	return nil
-}
-
-// eventText is an event with all that it says, below a line with its number.
-func eventText(e transcript.Event) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "#%d %s", e.N, e.Kind)
-	if e.Origin != "" {
-		fmt.Fprintf(&b, " (%s)", e.Origin)
-	}
-	if e.Tool != "" {
-		b.WriteString(" " + e.Tool)
-	}
-	switch {
-	case e.Exit != nil:
-		fmt.Fprintf(&b, ", exit %d", *e.Exit)
-	case e.Outcome != transcript.Unknown:
-		fmt.Fprintf(&b, ", %s", e.Outcome)
-	}
-	b.WriteByte('\n')
-	if e.Kind != transcript.Call {
-		e.Command = "" // it stands on the call
-	}
-	for _, part := range []struct{ before, text string }{{"$ ", e.Command}, {"", strings.Join(e.Paths, "\n")}, {"", e.Text}, {"old:\n", e.Old}, {"new:\n", e.New}} {
-		if part.text != "" {
-			b.WriteString(part.before + strings.TrimSuffix(part.text, "\n") + "\n")
-		}
-	}
-	b.WriteByte('\n')
-	return b.String()
 }

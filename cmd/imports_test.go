@@ -106,7 +106,7 @@ var arrows = map[string][]string{
 	"worktree/loop/status":  {"internal/clone", "internal/exit", "internal/git", "internal/unseen", "worktree", "worktree/agent"},
 	"worktree/try":          {"internal/file", "internal/git"},
 	"worktree/verify":       {"worktree"},
-	"reflect/compress":      {"reflect/transcript", "internal/file", "internal/pattern", "internal/redact"},
+	"reflect/compress":      {"reflect/transcript", "internal/file", "internal/pattern", "internal/plural", "internal/redact"},
 	"reflect/claim":         {"internal/pattern"},
 	"reflect/train":         {"reflect/claim"},
 	"reflect":               {"gitstore/record", "gitstore/record/wording", "internal/cut", "internal/file", "internal/pattern", "internal/plural", "internal/redact", "internal/shell", "prompts", "reflect/claim", "reflect/compress", "reflect/transcript"},

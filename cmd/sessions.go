@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/reverie-memory/reverie/hooks/githook"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/reflect"
-	"github.com/reverie-memory/reverie/reflect/transcript"
 	"github.com/urfave/cli/v2"
 )
 
@@ -93,31 +91,9 @@ func runSessionsShow(ctx context.Context, env *Env, name string) error {
 		}
 	}
 	for _, e := range events {
-		env.Print("%4d %s %s\n", e.N, term.Pad(string(e.Kind), 10), env.Brief(16, eventLine(e)))
+		env.Print("%4d %s %s\n", e.N, term.Pad(string(e.Kind), 10), env.Brief(16, e.Brief()))
 	}
 	return nil
-}
-
-// eventLine is an event in one line.
-func eventLine(e transcript.Event) string {
-	switch e.Kind {
-	case transcript.Call:
-		if e.Command != "" {
-			return "$ " + e.Command
-		}
-		return e.Tool + " " + strings.Join(e.Paths, " ")
-	case transcript.Result:
-		status := string(e.Outcome)
-		if e.Exit != nil {
-			status = fmt.Sprintf("exit %d", *e.Exit)
-		}
-		return "[" + status + "] " + e.Text
-	case transcript.User:
-		if e.Origin != transcript.Typed {
-			return "(" + string(e.Origin) + ") " + e.Text
-		}
-	}
-	return e.Text
 }
 
 // linked returns the commits that each session made. It tells doubts about copies under -v.
