@@ -67,7 +67,7 @@ var arrows = map[string][]string{
 	"reflect/transcript/past": {"reflect/transcript", "internal/file", "internal/pattern", "internal/sqlite"},
 	"prompts":                 nil,
 	"prompts/door":            {"prompts", "internal/file", "internal/pattern", "internal/redact"},
-	"sandbox":                 {"internal/config", "internal/process"},
+	"sandbox":                 {"internal/config", "internal/exit", "internal/process"},
 	"reflect/transcript":      {"internal/pattern"},
 	"gitstore":                {"internal/file", "internal/git", "internal/redact", "internal/unseen"},
 	"gitstore/catalog":        {"internal/file"},

@@ -98,13 +98,6 @@ func sandboxCommand(env *Env) *cli.Command {
 	}
 }
 
-// The exit codes of sandbox exec where the command did not end by itself, as timeout(1) and shells
-// have them.
-const (
-	exitTime  = 124 // its time was up
-	exitLimit = 125 // it printed or wrote too much, or used too much memory
-)
-
 // sandboxSettings are the user's, narrowed by the team's where this is a repository with a memory.
 func sandboxSettings(ctx context.Context, env *Env) (config.Sandbox, error) {
 	w, err := env.open(ctx)
@@ -121,55 +114,29 @@ func sandboxSettings(ctx context.Context, env *Env) (config.Sandbox, error) {
 	return w.Settings.Config.Sandbox, nil
 }
 
-// engine returns the named container engine, or the one of the settings. It never falls back to
-// another.
-func engine(ctx context.Context, env *Env, c config.Sandbox, name string) (*sandbox.Engine, error) {
-	if name == "" {
-		name = c.Mode
-	}
-	if name == config.Off {
-		return nil, exit.New(exit.Failed, errors.New("the sandbox is off: sandbox.mode"), "to turn it on: reverie config --user sandbox.mode docker, or podman; for one run: --engine docker")
-	}
-	e, err := sandbox.Find(ctx, name)
-	return e, sandboxFailure(err)
-}
-
-// sandboxFailure adds to an error of the sandbox what a person can do.
-func sandboxFailure(err error) error {
-	if err == nil {
-		return nil
-	}
-	return exit.New(exit.Failed, err, sandbox.Hint(err))
-}
-
 // sandboxForward is this program inside a container: it passes on what the command has to say to
 // the network.
 func sandboxForward(args []string) int {
 	code, err := sandbox.Forward(args)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "reverie:", err)
-		return max(code, exitLimit)
+		return max(code, sandbox.ExitLimit)
 	}
 	return code
 }
 
 // sandboxJSON is the answer of sandbox exec.
 type sandboxJSON struct {
-	Ended   string        `json:"ended"` // exited, time, output, disk, memory
-	Exit    int           `json:"exit"`  // of the command
-	Why     string        `json:"why,omitempty"`
-	Seconds float64       `json:"seconds"`
-	Image   string        `json:"image"` // its id
-	Stdout  string        `json:"stdout"`
-	Stderr  string        `json:"stderr"`
-	Hidden  []string      `json:"hidden"`  // git directories that were not inside
-	Denied  []string      `json:"denied"`  // what it wanted to reach and may not
-	Changed []plantedJSON `json:"changed"` // what the host would obey
-}
-
-type plantedJSON struct {
-	Path string `json:"path"`
-	Why  string `json:"why"`
+	Ended   string           `json:"ended"` // exited, time, output, disk, memory
+	Exit    int              `json:"exit"`  // of the command
+	Why     string           `json:"why,omitempty"`
+	Seconds float64          `json:"seconds"`
+	Image   string           `json:"image"` // its id
+	Stdout  string           `json:"stdout"`
+	Stderr  string           `json:"stderr"`
+	Hidden  []string         `json:"hidden"`  // git directories that were not inside
+	Denied  []string         `json:"denied"`  // what it wanted to reach and may not
+	Changed []sandbox.Change `json:"changed"` // what the host would obey
 }
 
 func runSandboxExec(ctx context.Context, env *Env, o sandboxOptions, argv []string) error {
@@ -206,7 +173,7 @@ func runSandboxExec(ctx context.Context, env *Env, o sandboxOptions, argv []stri
 	if !env.JSON {
 		spec.Stdout, spec.Stderr = env.Out, env.Err
 	}
-	e, err := engine(ctx, env, c, o.engine)
+	e, err := sandbox.Choose(ctx, c, o.engine)
 	if err != nil {
 		return err
 	}
@@ -225,7 +192,7 @@ func runSandboxExec(ctx context.Context, env *Env, o sandboxOptions, argv []stri
 		return exit.New(exit.Failed, err, "nothing was run; '"+e.Name+" images' lists the images here; the default is the setting sandbox.image")
 	}
 	if err != nil {
-		return sandboxFailure(err)
+		return sandbox.Explain(err)
 	}
 	if changedErr != nil {
 		return changedErr
@@ -237,10 +204,7 @@ func runSandboxExec(ctx context.Context, env *Env, o sandboxOptions, argv []stri
 // it have.
 func tellSandbox(env *Env, r sandbox.Result, changed []sandbox.Change, spec sandbox.Spec, most time.Duration) error {
 	if env.JSON {
-		j := sandboxJSON{string(r.Ended), r.Exit, r.Why, r.Took.Seconds(), r.Image, string(r.Stdout), string(r.Stderr), list(r.Hidden), list(r.Denied), []plantedJSON{}}
-		for _, c := range changed {
-			j.Changed = append(j.Changed, plantedJSON(c))
-		}
+		j := sandboxJSON{string(r.Ended), r.Exit, r.Why, r.Took.Seconds(), r.Image, string(r.Stdout), string(r.Stderr), list(r.Hidden), list(r.Denied), append([]sandbox.Change{}, changed...)}
 		if err := env.Object(j); err != nil {
 			return err
 		}
@@ -249,19 +213,8 @@ func tellSandbox(env *Env, r sandbox.Result, changed []sandbox.Change, spec sand
 		env.Say("not reached: %s", d)
 	}
 	tellChanged(env, changed)
-	l := spec.Limits
-	switch r.Ended {
-	case sandbox.TimedOut:
-		if l.Time < most {
-			return exit.New(exitTime, fmt.Errorf("the command was ended after %s", l.Time), fmt.Sprintf("--time sets the limit, up to the setting sandbox.seconds: %s", most))
-		}
-		return exit.New(exitTime, fmt.Errorf("the command was ended after %s", l.Time), "the setting sandbox.seconds sets the limit")
-	case sandbox.TooLong:
-		return exit.New(exitLimit, fmt.Errorf("the command was ended: it printed more than %d MiB", l.Output>>20), "the setting sandbox.output sets the limit")
-	case sandbox.TooBig:
-		return exit.New(exitLimit, fmt.Errorf("the command was ended: %s", r.Why), "the setting sandbox.disk sets the limit")
-	case sandbox.NoMemory:
-		return exit.New(exitLimit, fmt.Errorf("the command used more than %d MiB of memory", l.Memory>>20), "the setting sandbox.memory sets the limit")
+	if err := spec.Limits.Failure(r, most); err != nil {
+		return err
 	}
 	if r.Exit != 0 {
 		return &exit.Error{Code: r.Exit, Err: errors.New("")} // it has said why

@@ -41,7 +41,7 @@ func runSandboxBuild(ctx context.Context, env *Env, o sandboxOptions) error {
 	if env.Verbose {
 		r.Progress = env.Err
 	}
-	e, err := engine(ctx, env, c, o.engine)
+	e, err := sandbox.Choose(ctx, c, o.engine)
 	if err != nil {
 		return err
 	}

@@ -24,14 +24,7 @@ type containerJSON struct {
 }
 
 func newContainerJSON(c sandbox.Container) containerJSON {
-	owner := "dead"
-	switch {
-	case !c.Owner.Here():
-		owner = "elsewhere"
-	case c.Owner.Alive():
-		owner = "alive"
-	}
-	return containerJSON{c.Name, c.Loop, c.Status, owner, c.Owner.PID, c.Owner.Host, c.Started}
+	return containerJSON{c.Name, c.Loop, c.Status, c.Owner.State(), c.Owner.PID, c.Owner.Host, c.Started}
 }
 
 // sandboxEngine is the engine to look after.
@@ -40,7 +33,7 @@ func sandboxEngine(ctx context.Context, env *Env, o sandboxOptions) (*sandbox.En
 	if err != nil {
 		return nil, err
 	}
-	return engine(ctx, env, c, o.engine)
+	return sandbox.Choose(ctx, c, o.engine)
 }
 
 func runSandboxList(ctx context.Context, env *Env, o sandboxOptions) error {
@@ -54,9 +47,9 @@ func runSandboxList(ctx context.Context, env *Env, o sandboxOptions) error {
 	}
 	all, err := e.List(ctx)
 	if err != nil {
-		return sandboxFailure(err)
+		return sandbox.Explain(err)
 	}
-	return errors.Join(tellContainers(env, all), sandboxFailure(pruneErr))
+	return errors.Join(tellContainers(env, all), sandbox.Explain(pruneErr))
 }
 
 func tellContainers(env *Env, all []sandbox.Container) error {
@@ -84,7 +77,7 @@ func runSandboxPrune(ctx context.Context, env *Env, o sandboxOptions, names []st
 	}
 	if len(names) == 0 {
 		removed, err := e.Prune(ctx, nil)
-		return errors.Join(tellContainers(env, removed), sandboxFailure(err))
+		return errors.Join(tellContainers(env, removed), sandbox.Explain(err))
 	}
 	// a person may be at work in it
 	if err := clone.WantPerson(env.caller, "sandbox prune NAME"); err != nil {
@@ -92,7 +85,7 @@ func runSandboxPrune(ctx context.Context, env *Env, o sandboxOptions, names []st
 	}
 	for _, name := range names {
 		if err := e.Remove(ctx, name); err != nil {
-			return sandboxFailure(err)
+			return sandbox.Explain(err)
 		}
 		env.Say("removed %s", name)
 	}

@@ -13,8 +13,8 @@ import (
 
 // Change is a made or changed entry of a folder that a person should check before the host uses it.
 type Change struct {
-	Path string // with slashes, from the top
-	Why  string
+	Path string `json:"path"` // with slashes, from the top
+	Why  string `json:"why"`
 }
 
 // Changed finds dangerous files that were made or changed in a folder since a moment. They are

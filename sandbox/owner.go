@@ -40,6 +40,17 @@ func (o Owner) Here() bool {
 // Alive reports whether the owner may still run. An owner on another machine counts as alive.
 func (o Owner) Alive() bool { return !o.Here() || process.Alive(o.PID, o.Started) }
 
+// State returns alive, dead, or elsewhere: on another machine or in another PID namespace.
+func (o Owner) State() string {
+	switch {
+	case !o.Here():
+		return "elsewhere"
+	case o.Alive():
+		return "alive"
+	}
+	return "dead"
+}
+
 // The labels of our containers.
 const (
 	labelOurs    = "reverie.sandbox" // the version of these labels

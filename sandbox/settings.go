@@ -1,13 +1,16 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/exit"
 )
 
 // FromSettings returns the Spec for a command from the settings. It takes the values of variables
@@ -70,4 +73,50 @@ func Hint(err error) string {
 		return "nothing was run"
 	}
 	return ""
+}
+
+// Explain adds the exit code and Hint to an error of this package. nil stays nil.
+func Explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	return exit.New(exit.Failed, err, Hint(err))
+}
+
+// Choose finds the named engine, or with "" that of the settings. It never uses another one instead.
+func Choose(ctx context.Context, c config.Sandbox, name string) (*Engine, error) {
+	if name == "" {
+		name = c.Mode
+	}
+	if name == config.Off {
+		return nil, exit.New(exit.Failed, errors.New("the sandbox is off: sandbox.mode"), "to turn it on: reverie config --user sandbox.mode docker, or podman; for one run: --engine docker")
+	}
+	e, err := Find(ctx, name)
+	return e, Explain(err)
+}
+
+// Exit codes for a command that did not end by itself, as timeout(1) and shells have them.
+const (
+	ExitTime  = 124 // its time was up
+	ExitLimit = 125 // it printed or wrote too much, or used too much memory
+)
+
+// Failure returns the error of a command that exceeded a limit, or nil. most is the time that the
+// settings allow.
+func (l Limits) Failure(r Result, most time.Duration) error {
+	switch r.Ended {
+	case TimedOut:
+		hint := "the setting sandbox.seconds sets the limit"
+		if l.Time < most {
+			hint = fmt.Sprintf("--time sets the limit, up to the setting sandbox.seconds: %s", most)
+		}
+		return exit.New(ExitTime, fmt.Errorf("the command was ended after %s", l.Time), hint)
+	case TooLong:
+		return exit.New(ExitLimit, fmt.Errorf("the command was ended: it printed more than %d MiB", l.Output>>20), "the setting sandbox.output sets the limit")
+	case TooBig:
+		return exit.New(ExitLimit, fmt.Errorf("the command was ended: %s", r.Why), "the setting sandbox.disk sets the limit")
+	case NoMemory:
+		return exit.New(ExitLimit, fmt.Errorf("the command used more than %d MiB of memory", l.Memory>>20), "the setting sandbox.memory sets the limit")
+	}
+	return nil
 }
