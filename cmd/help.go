@@ -4,7 +4,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/clipperhouse/displaywidth"
 	"github.com/reverie-memory/reverie/cmd/help"
 	"github.com/reverie-memory/reverie/cmd/usage"
 	"github.com/reverie-memory/reverie/internal/exit"
@@ -38,20 +37,8 @@ func init() {
 func (env *Env) fitHelp(text string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, " \n")
-		env.Lay(helpColumn(line), term.Span("", line))
+		env.Lay(help.Column(line), term.Span("", line))
 	}
-}
-
-// helpColumn finds the second column of a line: behind its first gap of two spaces. A line without
-// a gap has its own indentation.
-func helpColumn(line string) int {
-	inner := strings.TrimLeft(line, " ")
-	at := len(line) - len(inner)
-	name, says, found := strings.Cut(inner, "  ")
-	if !found {
-		return at
-	}
-	return at + displaywidth.String(name) + 2 + len(says) - len(strings.TrimLeft(says, " "))
 }
 
 // helpCommand replaces the parser's own, which suggests nothing.

@@ -13,6 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/job"
+	"github.com/reverie-memory/reverie/internal/process"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -68,7 +69,7 @@ func hookProcess(args []string) int {
 func runHook(ctx context.Context, env *Env, call *capture.Call) {
 	host := capture.Host{
 		Dir: env.Dir, In: env.In, Now: env.Now, Shell: env.agentShell(), Given: os.Getenv(job.Given),
-		Reading: collectLate,
+		Reading: process.CollectLate,
 		Warn:    func(err error) { env.Warn("%v", err) },
 		Open: func(ctx context.Context, dir string) (*capture.Desk, error) {
 			env.Dir = dir
@@ -79,7 +80,7 @@ func runHook(ctx context.Context, env *Env, call *capture.Call) {
 			return &capture.Desk{Reader: w.Reader, Ingester: ingester(w), Create: w.create}, nil
 		},
 	}
-	err := withRoom(func() error {
+	err := process.WithRoom(func() error {
 		v, err := host.Run(ctx, call)
 		if len(v.Answer) > 0 {
 			env.Out.Write(v.Answer)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/reverie-memory/reverie/cmd/argv"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/process"
 )
 
 // patience is the time from the first interrupt until a command has to stop.
@@ -27,14 +28,14 @@ func Main(args []string) int {
 	if len(args) > 2 && args[1] == "sandbox" && args[2] == "forward" {
 		return sandboxForward(args[3:])
 	}
-	collectLate()
+	process.CollectLate()
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a closed pipe is an error of the write
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	done := make(chan int, 1)
-	go func() { done <- withRoom(func() int { return Run(ctx, system(), args) }) }()
+	go func() { done <- process.WithRoom(func() int { return Run(ctx, system(), args) }) }()
 	select {
 	case code := <-done:
 		return code

@@ -9,6 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/model"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/upkeep"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/prompts/door"
@@ -86,4 +87,9 @@ func (w *workspace) model(ctx context.Context, name string) (*prompts.Model, pro
 	}}
 	d.Budget.Wait = sync.OnceFunc(func() { w.env.Say("another question is being answered; this one waits") })
 	return d.Open(m), set, nil
+}
+
+// watch shows a person who watches how far the answer to a question is.
+func watch(env *Env) model.Watch {
+	return func(name string) (func(int), func()) { return term.WatchAnswer(&env.Terminal, name, env.background) }
 }

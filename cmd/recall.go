@@ -129,71 +129,11 @@ func tellAnswer(w *workspace, a reader.Answer, explain bool) error {
 			env.Indent(strings.Repeat(" ", env.Hang(term.StatedAt)), h.Memory.Body)
 		}
 		if explain {
-			env.Under(term.Span(term.Dim, explainScore(h, a.Lists)))
+			env.Under(term.Span(term.Dim, h.Explain(a.Lists)))
 		}
 	}
 	if after != "" {
 		env.Say("%s", after)
 	}
 	return nil
-}
-
-// explainScore says where a score comes from: what each list gave it, and there each term.
-func explainScore(h reader.Hit, lists []string) string {
-	if len(lists) < 2 && h.Score == 0 {
-		return "nothing to score: the newest first"
-	}
-	if len(lists) < 2 {
-		return term.Format2(h.Score) + " = " + terms(h)
-	}
-	var parts []string
-	for _, list := range lists {
-		if rank, ok := h.Ranks(lists)[list]; ok {
-			parts = append(parts, list+" "+strconv.Itoa(rank))
-		}
-	}
-	line := strconv.FormatFloat(h.Score, 'f', 4, 64) + " = " + strings.Join(parts, " + ")
-	if h.Kept {
-		line = reader.ListLexical + " " + strconv.Itoa(h.Lexical) + ", where it stays: it has no vector"
-	}
-	if h.Lexical > 0 {
-		line += "; " + reader.ListLexical + " " + term.Format2(h.Own) + " = " + terms(h)
-	}
-	if h.Near > 0 {
-		line += "; likeness " + term.Format2(h.Likeness)
-	}
-	return line
-}
-
-// terms is a lexical score as the sum of what each term and each part of the ranking added, and its
-// factors.
-func terms(h reader.Hit) string {
-	var parts []string
-	for _, p := range h.Words {
-		parts = append(parts, term.Visible(p.String())+" "+term.Format2(p.Score))
-	}
-	p := h.Parts
-	for _, part := range []struct {
-		name  string
-		score float64
-	}{{"characters", p.Characters}, {"spelling", p.Grams}, {"neighbours", p.Near}, {"one passage", p.Passage}, {"same session", p.Beside}, {"same file", p.SameFile}} {
-		if part.score >= 0.005 {
-			parts = append(parts, part.name+" "+term.Format2(part.score))
-		}
-	}
-	sum := strings.Join(parts, " + ")
-	factor := func(f float64, name string) {
-		if f != 1 && f != 0 {
-			if strings.Contains(sum, " + ") && !strings.HasSuffix(sum, ")") {
-				sum = "(" + sum + ")"
-			}
-			sum = term.Format2(f) + " " + name + " × " + sum
-		}
-	}
-	factor(p.Prior, "age")
-	factor(p.Files, "files")
-	if s := h.Caveats; s.Stale || s.Withheld {
-		factor(reader.Doubt, "doubt")
-	}
-	return sum + "; covers " + strconv.Itoa(int(100*h.Covered+0.5)) + " %"
 }

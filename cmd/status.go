@@ -157,7 +157,7 @@ func runOverview(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
-	next := nextCommand(s)
+	next := s.Next()
 	if env.JSON {
 		return env.Object(overviewJSON{s, next})
 	}
@@ -168,25 +168,4 @@ func runOverview(ctx context.Context, env *Env) error {
 	parts = append(parts, plural.Count(s.Sessions, "session", "sessions")+" kept")
 	env.Print("%s\nnext: %s\nhelp: reverie help\n", strings.Join(parts, ", "), next)
 	return nil
-}
-
-// nextCommand returns the command for the most urgent part of a state.
-func nextCommand(s status.Status) string {
-	switch {
-	case s.Unreadable > 0:
-		return "reverie check"
-	case !s.Adopted:
-		return "reverie init"
-	case s.Contested > 0:
-		return "reverie conflicts"
-	case s.Waiting > 0:
-		return "reverie review"
-	case s.Withheld+s.Older > 0:
-		return "reverie trust"
-	case s.Stale > 0:
-		return "reverie stale"
-	case s.Pending > 0 || s.Known() == 0:
-		return "reverie learn"
-	}
-	return "reverie recall QUESTION"
 }

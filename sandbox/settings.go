@@ -83,7 +83,8 @@ func Explain(err error) error {
 	return exit.New(exit.Failed, err, Hint(err))
 }
 
-// Choose finds the named engine, or with "" that of the settings. It never uses another one instead.
+// Choose finds the named engine, or with "" that of the settings. It never uses another one
+// instead.
 func Choose(ctx context.Context, c config.Sandbox, name string) (*Engine, error) {
 	if name == "" {
 		name = c.Mode

@@ -178,3 +178,15 @@ func Name(c *cli.Command) string {
 	}
 	return strings.TrimPrefix(c.HelpName, "reverie ")
 }
+
+// Column finds the second column of a line of help, which lies behind its first gap of two spaces.
+// A line without a gap has its own indentation.
+func Column(line string) int {
+	inner := strings.TrimLeft(line, " ")
+	at := len(line) - len(inner)
+	name, says, found := strings.Cut(inner, "  ")
+	if !found {
+		return at
+	}
+	return at + displaywidth.String(name) + 2 + len(says) - len(strings.TrimLeft(says, " "))
+}

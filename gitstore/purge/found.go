@@ -11,13 +11,13 @@ import (
 // Found lists the parts to remove, by number and id, never by their words.
 type Found struct {
 	Memories []Versions     `json:"memories"`
-	Files    map[string]int `json:"files"`    // removed contents by their folder in a store, or "other"
+	Files    map[string]int `json:"files"`    // removed, by their folder, or "other"
 	Messages int            `json:"messages"` // of commits
 	Commits  int            `json:"commits"`  // with new ids
-	Refs     []string       `json:"refs"`     // refs whose history is rewritten or whose log is dropped
+	Refs     []string       `json:"refs"`     // with new history or without log
 	Sessions []string       `json:"sessions"` // names of files in their folder
 	Loops    []string       `json:"loops"`    // loops whose record is removed
-	State    []string       `json:"state"`    // paths of other files in the state folder that are cleaned or removed
+	State    []string       `json:"state"`    // paths of other files there that go or change
 	Left     []Left         `json:"-"`        // other places that hold the target and stay
 	Nothing  bool           `json:"-"`        // no data of Reverie and no settings have to change
 }

@@ -1,6 +1,9 @@
 package purge
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Refused is the error of a purge that needs a person's decision or action.
 type Refused struct {
@@ -73,4 +76,12 @@ func (r *Refused) Hint() string {
 		return "its administrator has to allow it once (a protected branch, receive.denyNonFastForwards); then: reverie purge --push " + r.Name
 	}
 	return ""
+}
+
+// shellWord is a name as a shell takes it for one word: names of refs come from anybody.
+func shellWord(name string) string {
+	if name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/@+-") == "" {
+		return name
+	}
+	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 }

@@ -79,8 +79,8 @@ func (l Left) remedy(state string) Remedy {
 // stash is the ref whose log is the stash.
 const stash = "refs/stash"
 
-// refRemedy names a ref that still leads to purged objects. If another clone purged first, the remote
-// has dropped it already.
+// refRemedy names a ref that still leads to purged objects. If another clone purged first, the
+// remote has dropped it already.
 func refRemedy(name string, followed bool) Remedy {
 	what := "your ref " + name
 	if branch, ok := strings.CutPrefix(name, "refs/remotes/"); ok {
@@ -98,12 +98,4 @@ func refRemedy(name string, followed bool) Remedy {
 		return Remedy{"a stash of yours: find it with 'git stash list', and 'git stash drop' that one", ""}
 	}
 	return Remedy{what, "git update-ref -d " + shellWord(name)}
-}
-
-// shellWord is a name as a shell takes it for one word: names of refs come from anybody.
-func shellWord(name string) string {
-	if name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/@+-") == "" {
-		return name
-	}
-	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 }

@@ -19,7 +19,7 @@ type Person struct {
 	Author   string   `json:"author"`         // the address as written in the commits
 	Key      string   `json:"key,omitempty"`  // of a good signature
 	Name     string   `json:"name,omitempty"` // owner of the key by the user's allowed signers
-	Trusted  bool     `json:"trusted"`        // named by the settings; trust in everyone does not count
+	Trusted  bool     `json:"trusted"`        // by name, not as one of everyone
 	Own      bool     `json:"own"`            // this clone's own identity, or made in it
 	Memories int      `json:"memories"`       // in force and last changed by this person
 	Withheld []string `json:"withheld"`       // ids withheld from agents; never nil

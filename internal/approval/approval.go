@@ -108,8 +108,8 @@ func Approve(ctx context.Context, r *reader.Reader, ids []string, all bool) (a A
 	return a, err
 }
 
-// Keep writes the versions that agents get in place of withheld changes, and returns these. idle has
-// the ids of memories that are not in force.
+// Keep writes the versions that agents get in place of withheld changes, and returns these. idle
+// has the ids of memories that are not in force.
 func Keep(ctx context.Context, r *reader.Reader, ids []string) (kept []trust.Pending, idle []string, err error) {
 	err = r.Update(ctx, func(tx *record.Tx, _ clone.Team) error {
 		foreign, err := r.Withheld(ctx, tx.View)

@@ -32,7 +32,7 @@ const (
 	logFields = 6
 )
 
-// Log calls fn for each commit of ref that touches the paths, the newest first. limit 0 is none.
+// Log calls fn for each commit of ref that touches the paths, the newest first. Limit 0 means all.
 func Log(ctx context.Context, repo *git.Repo, ref string, paths []string, limit int, fn func(Commit) error) error {
 	args := []string{"log", "--no-color", "--no-ext-diff", "--no-textconv", "-z", "--format=" + logFormat}
 	if limit > 0 {
@@ -91,8 +91,8 @@ func Blame(ctx context.Context, repo *git.Repo, ref, path string, fn func(Line) 
 		"blame", "--no-textconv", "--date=short", "--line-porcelain", ref, "--", path)
 }
 
-// readLines parses git's porcelain format: the commit of a line, its fields one a line, and the text
-// after a tab.
+// readLines parses git's porcelain format: the commit of a line, its fields one a line, and the
+// text after a tab.
 func readLines(out *bufio.Reader, fn func(Line) error) error {
 	var now Line
 	for {

@@ -132,3 +132,24 @@ func (s *Status) countMemories(ctx context.Context, r *reader.Reader, v *record.
 	}
 	return nil
 }
+
+// Next returns the command for the most urgent part of a state.
+func (s Status) Next() string {
+	switch {
+	case s.Unreadable > 0:
+		return "reverie check"
+	case !s.Adopted:
+		return "reverie init"
+	case s.Contested > 0:
+		return "reverie conflicts"
+	case s.Waiting > 0:
+		return "reverie review"
+	case s.Withheld+s.Older > 0:
+		return "reverie trust"
+	case s.Stale > 0:
+		return "reverie stale"
+	case s.Pending > 0 || s.Known() == 0:
+		return "reverie learn"
+	}
+	return "reverie recall QUESTION"
+}

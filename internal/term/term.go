@@ -138,9 +138,6 @@ func (t *Terminal) Paint(colour, text string) string {
 // Visible is unseen.Visible: it shows characters that could move the cursor.
 func Visible(s string) string { return unseen.Visible(s) }
 
-// Format2 returns a number with two digits after the point.
-func Format2(f float64) string { return fmt.Sprintf("%.2f", f) }
-
 // Ask asks a person a yes-or-no question and returns the answer. Enter means preset, "y" or "n";
 // without a person the answer is no.
 func (t *Terminal) Ask(question, preset string) bool {

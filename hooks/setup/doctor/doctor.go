@@ -66,8 +66,8 @@ func Checks(r *reader.Reader, filterOf func(commonDir string) hooks.Filter, err 
 		Check{"hooks", logCheck{r.Clone}.run}, Check{"prompts", modelCheck{r}.prompts}, Check{"model", modelCheck{r}.models})
 }
 
-// Run runs checks. A finding without a subject gets the name of its check, and one without a fix the
-// hint of its error.
+// Run runs checks. A finding without a subject gets the name of its check, and one without a fix
+// the hint of its error.
 func Run(ctx context.Context, checks []Check) (all []Finding) {
 	for _, c := range checks {
 		for _, f := range c.Run(ctx) {
