@@ -11,14 +11,15 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/plural"
-	"github.com/reverie-memory/reverie/internal/reader"
+	"github.com/reverie-memory/reverie/internal/remember"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
 type forgetOptions struct {
 	reason      string
-	chosen      choice
+	choice      remember.Choice
+	tags        cli.StringSlice
 	dryRun, yes bool
 }
 
@@ -31,14 +32,19 @@ func forgetCommand(env *Env) *cli.Command {
 		Description: "Filters select memories instead of ids; a memory must match all of them. Reverie shows the selected\n" +
 			"memories, asks a person, and retires only those shown. All go in one commit, which 'reverie revert'\n" +
 			"undoes.",
-		Flags: append(o.chosen.flags(),
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "older-than", Usage: "only memories learned before `TIME`: 90d, 6m, 1y, 2026-01-31", Destination: &o.choice.Older},
+			kindFlag(&o.choice.Kind),
+			&cli.StringSliceFlag{Name: "tag", Aliases: []string{"t"}, Usage: "only memories with this `TAG`; may be repeated, to require each", Destination: &o.tags},
+			&cli.StringFlag{Name: "query", Usage: "only memories that match these `FILTERS` of recall, such as \"by:claude -since:30d path:web\"; without words", Destination: &o.choice.Query},
 			&cli.StringFlag{Name: "reason", Usage: "record `WHY` they no longer hold", Destination: &o.reason},
 			&cli.BoolFlag{Name: "dry-run", Usage: "print what would change, and change nothing", Destination: &o.dryRun},
 			&cli.BoolFlag{Name: "yes", Usage: "do not ask", Destination: &o.yes},
-		),
+		},
 		Action: func(c *cli.Context) error {
 			ids := c.Args().Slice()
-			switch some := o.chosen.given(); {
+			o.choice.Tags = o.tags.Value()
+			switch some := o.choice.Given(); {
 			case some && len(ids) > 0:
 				return exit.Usage("filters select among all memories", "forget takes ids or filters, not both")
 			case !some && len(ids) == 0 || o.reason == "" && !o.dryRun:
@@ -99,49 +105,17 @@ func runForget(ctx context.Context, env *Env, ids []string, o forgetOptions) err
 // showForget lists the memories that would go, by their ids or by what o chooses, and gives the
 // blob of each.
 func showForget(ctx context.Context, w *workspace, ids []string, o forgetOptions) (map[string]string, error) {
-	filters, err := o.chosen.filters(reader.Where(w.Repo.WorkTree, w.env.Dir))
-	if err != nil {
-		return nil, err
-	}
+	chosen, err := keeper(w).Choose(ctx, ids, o.choice, w.env.Dir)
 	shown := map[string]string{}
-	err = w.View(ctx, func(all *record.View) error {
-		v, err := w.ForAsker(ctx, all)
-		if err != nil {
-			return err
+	for _, m := range chosen {
+		shown[m.ID] = m.Blob
+		if w.env.JSON && !o.dryRun { // the answer is what became of them
+			continue
 		}
-		reader.ReportBad(w.Reader, v)
-		standings, err := w.Caveats(ctx, v)
-		if err != nil {
-			return err
+		if err := tell(w, m.Memory, m.Caveats); err != nil {
+			return nil, err
 		}
-		var found []record.Memory
-		for _, id := range ids {
-			m, err := v.Find(id)
-			if err != nil {
-				return err
-			}
-			found = append(found, m)
-		}
-		for _, m := range v.Memories() {
-			if len(ids) == 0 && passes(w, m, filters) {
-				found = append(found, m)
-			}
-		}
-		for _, m := range found {
-			if m.Status == record.Retired || shown[m.ID] != "" {
-				continue
-			}
-			blob, _ := all.Blob(m.ID) // what it goes by is what is there
-			shown[m.ID] = string(blob)
-			if w.env.JSON && !o.dryRun { // the answer is what became of them
-				continue
-			}
-			if err := tell(w, m, standings(m)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	}
 	switch {
 	case err != nil:
 		return nil, err
