@@ -127,6 +127,10 @@ func afterImport(ctx context.Context, w *workspace) {
 func (w *workspace) tellIntake(n intake.Note) {
 	warn := w.env.Warn
 	switch n := n.(type) {
+	case intake.Missing:
+		w.env.Say("%v", n.Err)
+	case intake.Failed:
+		warn("%v", n.Err)
 	case intake.Redacted:
 		warn("%s redacted from the import", plural.Count(int(n), "secret was", "secrets were"))
 	case intake.Unreadable:

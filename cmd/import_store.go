@@ -1,13 +1,10 @@
 package cmd
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/foreign"
@@ -16,10 +13,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/term"
 )
 
-const (
-	defaultChars = 4000 // of one item of a store, unless --max-length says otherwise
-	previewChars = 200  // of one item in a list
-)
+// defaultChars bounds one item of a store, unless --max-length says otherwise.
+const defaultChars = 4000
 
 // storeOptions are those of an import from another tool's store.
 type storeOptions struct {
@@ -27,16 +22,6 @@ type storeOptions struct {
 	filter string // only what has this in it, in any case
 	most   int    // characters of one statement with its body
 	remote bool   // a server may be of another machine
-}
-
-// itemJSON is a line of a probe.
-type itemJSON struct {
-	From    string     `json:"from"`
-	Key     string     `json:"key"`
-	Kind    string     `json:"kind"`
-	Text    string     `json:"text"` // its beginning
-	Private bool       `json:"private"`
-	Created *time.Time `json:"created,omitempty"`
 }
 
 // runImportStores imports from the store of one tool, or of each that there is: each in a commit of
@@ -56,57 +41,14 @@ func runImportStores(ctx context.Context, env *Env, place string, o importOption
 			return err
 		}
 	}
-	tools := []string{o.from}
-	if o.from == "all" {
-		tools = foreign.Tools
-	}
-	q, err := intake.Query(ctx, w.Clone)
-	if err != nil {
-		return err
-	}
-	q.Place, q.Remote = place, o.store.remote
 	if place != "" && o.from != "opencode-mem" {
-		if q.Place, err = filepath.Abs(env.path(place)); err != nil {
+		if place, err = filepath.Abs(env.path(place)); err != nil {
 			return err
 		}
 	}
-	done, bad := 0, 0
-	for _, tool := range tools {
-		found, err := foreign.Read(ctx, tool, q)
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case err == nil:
-			if err := importStore(ctx, w, tool, found, o); err != nil {
-				return err
-			}
-			done++
-		case len(tools) == 1:
-			return exit.New(exit.Failed, fmt.Errorf("import --from %w", err), storeHint(tool, err))
-		case errors.Is(err, foreign.ErrNone):
-			env.Say("%v", err)
-		default:
-			env.Warn("%v", err)
-			bad++
-		}
-	}
-	switch {
-	case bad > 0:
-		return exit.New(exit.Failed, fmt.Errorf("import --from all: %s could not be read", plural.Count(bad, "store", "stores")), "the other stores were imported, and earlier memories stay")
-	case done == 0:
-		return exit.New(exit.Failed, errors.New("import --from all: no store could be read"), "name its place: reverie import --from TOOL PLACE")
-	}
-	return nil
-}
-
-func storeHint(tool string, err error) string {
-	switch {
-	case errors.Is(err, foreign.ErrNone):
-		return "name its place: reverie import --from " + tool + " PLACE"
-	case tool == "opencode-mem":
-		return "nothing was imported; OPENCODE_MEM_TOKEN holds the server's token, and --allow-remote allows a server on another machine"
-	}
-	return "nothing was imported, and earlier memories stay"
+	return w.intake().ReadStores(ctx, intake.Stores{From: o.from, Place: place, Remote: o.store.remote}, func(tool string, found foreign.Found) error {
+		return importStore(ctx, w, tool, found, o)
+	})
 }
 
 // tellWrittenDown says how to have them reviewed.
@@ -123,13 +65,7 @@ func tellWrittenDown(w *workspace, all []intake.Written) {
 // importStore takes in, or lists, what the store of a tool has.
 func importStore(ctx context.Context, w *workspace, tool string, found foreign.Found, o importOptions) error {
 	if o.store.probe {
-		if o.store.filter != "" {
-			found.Items = intake.Matching(found.Items, o.store.filter)
-		}
-		if found.Bad > 0 {
-			w.tellIntake(intake.Unreadable{Tool: tool, N: found.Bad})
-		}
-		return tellStore(w, tool, found)
+		return tellStore(w, tool, found, w.intake().List(tool, found, o.store.filter))
 	}
 	res, err := w.intake().Store(ctx, tool, found, o.intake())
 	if err != nil {
@@ -163,30 +99,22 @@ func tellTaken(w *workspace, a intake.StoreResult, o importOptions) error {
 }
 
 // tellStore lists what a store has, and writes nothing.
-func tellStore(w *workspace, tool string, f foreign.Found) error {
+func tellStore(w *workspace, tool string, f foreign.Found, items []intake.Item) error {
 	if !w.env.JSON {
-		w.env.Print("%s: %s at %s, %d of other projects, %d not in force there\n", tool, plural.Count(len(f.Items), "item", "items"), term.Visible(f.Place), f.Others, f.Left)
+		w.env.Print("%s: %s at %s, %d of other projects, %d not in force there\n", tool, plural.Count(len(items), "item", "items"), term.Visible(f.Place), f.Others, f.Left)
 	}
-	for _, i := range f.Items {
-		text, _ := w.Scanner.Text(i.Text)
-		kind, _ := w.Scanner.Text(i.Kind)
-		key, _ := w.Scanner.Text(cmp.Or(i.Key, i.At))
-		short, _ := intake.Shorten(strings.Join(strings.Fields(text.String()), " "), previewChars)
-		if !w.env.JSON {
-			at := ""
-			if i.At != "" {
-				at = term.Visible(key.String()) + "  "
+	for _, i := range items {
+		if w.env.JSON {
+			if err := w.env.Object(i); err != nil {
+				return err
 			}
-			w.env.Print("  %s%s  %s\n", at, term.Visible(kind.String()), term.Visible(short))
 			continue
 		}
-		one := itemJSON{From: tool, Key: key.String(), Kind: kind.String(), Text: short, Private: i.User}
-		if !i.Created.IsZero() {
-			one.Created = &i.Created
+		at := ""
+		if i.At != "" {
+			at = term.Visible(i.At) + "  "
 		}
-		if err := w.env.Object(one); err != nil {
-			return err
-		}
+		w.env.Print("  %s%s  %s\n", at, term.Visible(i.Kind), term.Visible(i.Text))
 	}
 	return nil
 }

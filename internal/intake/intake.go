@@ -43,6 +43,8 @@ type (
 		N, Max int
 	} // texts that were cut after Max characters
 	Nothing struct{ Tool, Place string } // a store without any wanted entry
+	Missing struct{ Err error }          // one of all stores does not exist
+	Failed  struct{ Err error }          // one of all stores cannot be read
 )
 
 // Options control an import.

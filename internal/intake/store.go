@@ -38,7 +38,7 @@ type StoreResult struct {
 // Store imports the items of a tool's store.
 func (in *Intake) Store(ctx context.Context, tool string, found foreign.Found, o Options) (StoreResult, error) {
 	if o.Filter != "" {
-		found.Items = Matching(found.Items, o.Filter)
+		found.Items = matching(found.Items, o.Filter)
 	}
 	if found.Bad > 0 {
 		in.Report(Unreadable{tool, found.Bad})
@@ -103,8 +103,8 @@ func storeName(tool string, found foreign.Found) string {
 	return tool + "@" + hex.EncodeToString(sum[:4])
 }
 
-// Matching returns the items whose text contains filter, in any case.
-func Matching(items []foreign.Item, filter string) []foreign.Item {
+// matching returns the items whose text contains filter, in any case.
+func matching(items []foreign.Item, filter string) []foreign.Item {
 	want := strings.ToLower(filter)
 	return slices.DeleteFunc(slices.Clone(items), func(i foreign.Item) bool { return !strings.Contains(strings.ToLower(i.Text), want) })
 }
