@@ -8,6 +8,7 @@ import (
 	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/learn"
 	"github.com/reverie-memory/reverie/internal/model"
 	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
@@ -86,7 +87,7 @@ func (e *dreamByHand) run(ctx context.Context, env *Env, o dreamOptions) error {
 	case e.name == "" && len(questions) > 1:
 		return exit.Usage("reverie dream --print-prompt prints them, and their name", "%s; name the answered ones with --questions NAME", plural.Count(len(questions), "question is open", "questions are open"))
 	}
-	m := &prompts.Model{Name: cmp.Or(o.model.name, unnamed)}
+	m := &prompts.Model{Name: cmp.Or(o.model.name, learn.Unnamed)}
 	found, err := ask.Import(m.Name, answers)
 	if err != nil {
 		return fmt.Errorf("dream: %s: %w", e.from, err)

@@ -8,50 +8,20 @@ import (
 	"io"
 	"os"
 
-	"github.com/reverie-memory/reverie/gitstore/purge"
-	"github.com/reverie-memory/reverie/internal/model"
+	"github.com/reverie-memory/reverie/internal/learn"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/prompts"
-	"github.com/reverie-memory/reverie/reflect"
 )
 
-// printPrompts prints what a model would be asked about sessions: the model that is wanted, or one
-// of which only the context is known.
+// printPrompts prints the questions about sessions.
 func printPrompts(ctx context.Context, w *workspace, names []string, o reflectOptions) error {
-	m, set, err := w.model(ctx, o.model.asked())
+	all, err := learn.Questions(ctx, w.learner(), names, o.model.asked(), o.pending, o.limit)
 	if err != nil {
 		return err
 	}
-	if m == nil {
-		m = &prompts.Model{Context: w.Settings.Config.Model.Context}
-		if set, err = model.Prompts(w.Config); err != nil {
+	for _, q := range all {
+		if err := printQuestion(w.env, q.Rendered, questionJSON{Session: q.Session}); err != nil {
 			return err
-		}
-	}
-	l := w.learner()
-	if o.pending {
-		if names, err = l.Unread(ctx, nil, set); err != nil {
-			return err
-		}
-		names, _ = oldest(names, o.limit)
-	}
-	for _, name := range names {
-		kept, events, err := w.Sessions.Load(name)
-		if err != nil {
-			return fmt.Errorf("reflect: %w", err)
-		}
-		known, err := l.KnownAbout(ctx, events, false) // it may be for a model elsewhere
-		if err != nil {
-			return err
-		}
-		questions, err := reflect.Questions(m, set, kept.Session, events, known)
-		if err != nil {
-			return err
-		}
-		for _, q := range questions {
-			if err := printQuestion(w.env, q, questionJSON{Session: kept.Name()}); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
@@ -81,9 +51,6 @@ type questionJSON struct {
 // maxImport is the longest answer taken from a file, in bytes.
 const maxImport = 1 << 20
 
-// unnamed is the model of an answer without a model's name.
-const unnamed = "unnamed"
-
 // readAnswer reads what a model answered elsewhere from a file, or from standard input where it is
 // called -.
 func readAnswer(w *workspace, from string) ([]byte, error) {
@@ -112,27 +79,9 @@ func importAnswer(ctx context.Context, w *workspace, name string, o reflectOptio
 	if err != nil {
 		return fmt.Errorf("reflect: %w", err)
 	}
-	set, err := model.Prompts(w.Config)
+	got, err := learn.Import(ctx, w.learner(), name, o.from, answer, cmp.Or(o.model.name, learn.Unnamed), o.dryRun)
 	if err != nil {
 		return err
-	}
-	purges := purge.Mark(w.State)
-	kept, events, err := w.Sessions.Load(name)
-	if err != nil {
-		return fmt.Errorf("reflect: %w", err)
-	}
-	base := reflect.Study(kept.Session, events)
-	got, err := reflect.Import(set, kept.Session, events, base, answer, cmp.Or(o.model.name, unnamed))
-	if err != nil {
-		return fmt.Errorf("reflect: %s: %w", o.from, err)
-	}
-	if !o.dryRun {
-		if err := w.create(ctx); err != nil {
-			return err
-		}
-		if err := w.learner().KeepReading(ctx, got, purges); err != nil {
-			return err
-		}
 	}
 	return tellReading(w, got)
 }

@@ -100,8 +100,8 @@ func runReflect(ctx context.Context, env *Env, names []string, o reflectOptions)
 			tellNothingPending(w, m, len(toRead))
 			return nil
 		}
-		names, left = oldest(names, o.limit)
-		toRead, r.unread = oldest(toRead, o.limit)
+		names, left = learn.Oldest(names, o.limit)
+		toRead, r.unread = learn.Oldest(toRead, o.limit)
 	}
 	if err := r.study(ctx, names); err != nil {
 		return err
@@ -118,14 +118,6 @@ func runReflect(ctx context.Context, env *Env, names []string, o reflectOptions)
 		env.Say("next: reverie dream, then reverie review")
 	}
 	return nil
-}
-
-// oldest is the first of some names, all without a limit, and how many are left.
-func oldest(names []string, limit int) (some []string, left int) {
-	if limit > 0 && len(names) > limit {
-		return names[:limit], len(names) - limit
-	}
-	return names, 0
 }
 
 // tellNothingPending says why there is nothing to do, where unread sessions have not been read by
