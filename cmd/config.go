@@ -4,18 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"slices"
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
-	"github.com/reverie-memory/reverie/hooks/githook"
 	"github.com/reverie-memory/reverie/hooks/setup"
-	"github.com/reverie-memory/reverie/internal/clone"
-	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
-	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -40,7 +34,7 @@ func configCommand(env *Env) *cli.Command {
 
 func runConfig(ctx context.Context, env *Env, key, value string, set, user bool) error {
 	if set {
-		return setConfig(ctx, env, key, value, user)
+		return setConfig(ctx, env, setup.Setting{Key: key, Value: value, User: user})
 	}
 	w, err := env.open(ctx)
 	if err != nil {
@@ -76,13 +70,9 @@ func runConfig(ctx context.Context, env *Env, key, value string, set, user bool)
 		}
 	}
 	if !found {
-		return noSetting(key)
+		return setup.NoSetting(key)
 	}
 	return nil
-}
-
-func noSetting(key string) error {
-	return exit.Usage("'reverie config' lists the settings", "%s: it is not a setting", key)
 }
 
 // plainValue is the value of a TOML text.
@@ -99,40 +89,16 @@ type settingJSON struct {
 	Help   string `json:"help"`
 }
 
-// setConfig writes one setting. For a person it reads no others, so that it can mend a file that
-// does not load.
-func setConfig(ctx context.Context, env *Env, key, value string, user bool) error {
-	if !slices.ContainsFunc(config.Default().Settings(), func(s config.Setting) bool { return s.Key == key }) {
-		return noSetting(key)
-	}
-	// settings govern decisions without a person, the context of agents, and the kept data
-	if env.agentShell() != "" {
-		if c, err := config.Load(config.UserFile()); err != nil || !c.AgentsDecide {
-			return clone.WantPerson(env.caller, "config "+key)
-		}
-	}
-	file := config.UserFile()
-	user = user || config.Own(key)
-	if user && file == "" {
-		return errors.New("there is no home directory for your settings")
-	}
-	if !user {
-		repo, err := git.FindCached(ctx, env.Dir)
-		if err != nil {
-			return err
-		}
-		state, err := repo.StateDir()
-		if err != nil {
-			return err
-		}
-		file = clone.SettingsFile(state)
-	}
-	if err := config.Set(file, key, value); err != nil {
+// setConfig writes one setting.
+func setConfig(ctx context.Context, env *Env, o setup.Setting) error {
+	o.Caller = env.caller
+	file, err := o.Set(ctx, env.Dir)
+	if err != nil {
 		return err // an invalid value is a usage error
 	}
-	env.Say("set %s in %s", key, file)
-	tellLastWord(ctx, env, key, file)
-	return tellGitScripts(ctx, env)
+	env.Say("set %s in %s", o.Key, file)
+	tellLastWord(ctx, env, o.Key, file)
+	return setup.RefreshScripts(ctx, env.Dir)
 }
 
 // tellLastWord says where something else than the file has the last word on a key.
@@ -146,22 +112,4 @@ func tellLastWord(ctx context.Context, env *Env, key, file string) {
 			env.Say("here it stays %s, set by %s", s.Value, s.Origin)
 		}
 	}
-}
-
-// tellGitScripts brings the scripts of git's hooks up to date with the settings, where there are
-// any.
-func tellGitScripts(ctx context.Context, env *Env) error {
-	repo, err := git.FindCached(ctx, env.Dir)
-	if err != nil {
-		return nil // the user's settings can be set anywhere
-	}
-	c, err := config.Load(config.UserFile(), clone.SettingsFile(filepath.Join(repo.CommonDir, "reverie")))
-	if err != nil {
-		return nil // whatever needs the settings says why
-	}
-	program, err := setup.Program()
-	if err != nil {
-		return nil // doctor says so
-	}
-	return githook.Refresh(repo, setup.ScriptSettings(program, c))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/guard"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/hooks/setup"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
@@ -34,7 +35,7 @@ func guardCommand(env *Env) *cli.Command {
 			case len(words) == 0:
 				return runGuards(c.Context, env, nil)
 			case len(words) == 1 && (words[0] == "on" || words[0] == "off"):
-				return setConfig(c.Context, env, "context.guards", fmt.Sprint(words[0] == "on"), false)
+				return setConfig(c.Context, env, setup.Setting{Key: "context.guards", Value: fmt.Sprint(words[0] == "on")})
 			case words[0] == "test" && len(words) > 1:
 				call := hooks.Call{Tool: hooks.Bash, Command: strings.Join(words[1:], " ")}
 				if edits {

@@ -1,0 +1,75 @@
+package setup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+
+	"github.com/reverie-memory/reverie/hooks/githook"
+	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/git"
+)
+
+// Setting is one setting to change.
+type Setting struct {
+	Key, Value string
+	User       bool   // in the user's own settings, whatever Key is
+	Caller     string // the agent behind a tool, or ""
+}
+
+// NoSetting returns the error for an unknown key.
+func NoSetting(key string) error {
+	return exit.Usage("'reverie config' lists the settings", "%s: it is not a setting", key)
+}
+
+// Set writes the setting for the repository of a folder, and returns the changed file. For a person
+// it reads no other settings, so that it can repair a file that does not load.
+func (s Setting) Set(ctx context.Context, dir string) (file string, err error) {
+	if !slices.ContainsFunc(config.Default().Settings(), func(known config.Setting) bool { return known.Key == s.Key }) {
+		return "", NoSetting(s.Key)
+	}
+	// Settings govern decisions without a person, the context of agents, and the kept data.
+	if cmp.Or(s.Caller, clone.Shell()) != "" {
+		if c, err := config.Load(config.UserFile()); err != nil || !c.AgentsDecide {
+			return "", clone.WantPerson(s.Caller, "config "+s.Key)
+		}
+	}
+	if s.User || config.Own(s.Key) {
+		if file = config.UserFile(); file == "" {
+			return "", errors.New("there is no home directory for your settings")
+		}
+	} else {
+		repo, err := git.FindCached(ctx, dir)
+		if err != nil {
+			return "", err
+		}
+		state, err := repo.StateDir()
+		if err != nil {
+			return "", err
+		}
+		file = clone.SettingsFile(state)
+	}
+	return file, config.Set(file, s.Key, s.Value)
+}
+
+// RefreshScripts updates the scripts of git's hooks, if there are any, from the settings. Faults of
+// the settings are for the commands that need these.
+func RefreshScripts(ctx context.Context, dir string) error {
+	repo, err := git.FindCached(ctx, dir)
+	if err != nil {
+		return nil // the user's settings can be set anywhere
+	}
+	c, err := config.Load(config.UserFile(), clone.SettingsFile(filepath.Join(repo.CommonDir, "reverie")))
+	if err != nil {
+		return nil
+	}
+	program, err := Program()
+	if err != nil {
+		return nil // doctor reports it
+	}
+	return githook.Refresh(repo, ScriptSettings(program, c))
+}
