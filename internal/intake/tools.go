@@ -21,7 +21,7 @@ type Stores struct {
 }
 
 // ReadStores reads the stores and calls fn for each, so that a later one that fails leaves the
-// earlier ones imported. Of all stores, it notes the missing and unreadable ones and goes on.
+// earlier ones imported. With "all" it notes missing and unreadable stores and goes on.
 func (in *Intake) ReadStores(ctx context.Context, s Stores, fn func(tool string, found foreign.Found) error) error {
 	q, err := Query(ctx, in.Clone)
 	if err != nil {

@@ -21,9 +21,9 @@ type Question struct {
 	prompts.Rendered
 }
 
-// Questions returns the questions about sessions to the named model, or to one of which the settings
-// know only the context. With pending it asks about unread sessions, at most limit of them unless
-// limit is 0.
+// Questions returns the questions about sessions to the named model. Without a model, the settings
+// give the size of its context. With pending it asks about unread sessions, at most limit of them
+// unless limit is 0.
 func Questions(ctx context.Context, l *Learner, names []string, name string, pending bool, limit int) (all []Question, err error) {
 	m, set, err := l.Model(ctx, name)
 	if err != nil {
