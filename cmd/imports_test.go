@@ -103,7 +103,7 @@ var arrows = map[string][]string{
 	"worktree/loop/plan": {"internal/config", "internal/exit", "internal/git", "internal/reader", "internal/unseen", "prompts", "sandbox", "worktree", "worktree/agent", "worktree/container",
 		"worktree/loop/fault", "worktree/loop/phase", "worktree/program", "worktree/try", "worktree/verify"},
 	"worktree/loop/session": {"hooks", "internal/clone", "internal/cut", "internal/file", "internal/unseen", "reflect", "reflect/transcript", "worktree", "worktree/agent", "worktree/verify"},
-	"worktree/loop/status":  {"internal/clone", "internal/exit", "internal/git", "internal/unseen", "worktree", "worktree/agent"},
+	"worktree/loop/status":  {"internal/clone", "internal/exit", "internal/git", "internal/plural", "internal/unseen", "worktree", "worktree/agent"},
 	"worktree/try":          {"internal/file", "internal/git"},
 	"worktree/verify":       {"worktree"},
 	"reflect/compress":      {"reflect/transcript", "internal/file", "internal/pattern", "internal/plural", "internal/redact"},

@@ -110,7 +110,7 @@ func carryLoop(ctx context.Context, w *workspace, c *loop.Claim) error {
 		return w.env.Object(j)
 	}
 	w.env.Print("%s\n", j.Dir)
-	w.env.Say("loop %s, iteration %d: %s", end.Name, end.Iteration, loopNext(ctx, w, j, j.Dir))
+	w.env.Say("loop %s, iteration %d: %s", end.Name, end.Iteration, loop.Next(ctx, w.Reader, j, j.Dir))
 	return nil
 }
 

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reverie-memory/reverie/hooks/githook"
-	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
@@ -80,7 +78,7 @@ func runLoopList(ctx context.Context, w *workspace) error {
 			}
 			continue
 		}
-		rows = append(rows, slices.Insert(loopCells(j), 1, plural.Ago(w.env.Now().Sub(j.Changed))))
+		rows = append(rows, slices.Insert(j.Cells(), 1, plural.Ago(w.env.Now().Sub(j.Changed))))
 	}
 	for _, line := range term.Columns(4, rows) {
 		w.env.Print("%s\n", line)
@@ -106,40 +104,6 @@ func tellSpoilt(w *workspace, bad []status.Spoilt) error {
 		"to remove a record: git update-ref -d "+worktree.Refs+name+"; then the rest of it: reverie loop remove "+name)
 }
 
-// loopLine describes a loop in one line.
-func loopLine(j status.Status) string { return strings.Join(loopCells(j), "  ") }
-
-// loopCells returns the parts of a loop's line: name, phase, iteration and remarks.
-func loopCells(j status.Status) []string {
-	phase := string(j.Phase)
-	if j.Phase == worktree.Stopped {
-		phase = "stopped: " + string(j.Reason)
-	}
-	cells := []string{term.Visible(j.Name), term.Visible(phase), "iteration " + iterationOf(j)}
-	if j.Findings.Open > 0 {
-		cells = append(cells, plural.Count(j.Findings.Open, "finding open", "findings open"))
-	}
-	switch {
-	case j.Foreign:
-		cells = append(cells, "not started here")
-	case j.Phase.Over() || j.Holder != nil:
-	case j.Unseen != "":
-		cells = append(cells, "a commit waits to be checked")
-	case j.Waits():
-		cells = append(cells, "waits for a commit")
-	default:
-		cells = append(cells, "no process runs it")
-	}
-	return cells
-}
-
-func iterationOf(j status.Status) string {
-	if j.Settings.MaxIterations > 0 {
-		return fmt.Sprintf("%d/%d", j.Iteration, j.Settings.MaxIterations)
-	}
-	return fmt.Sprint(j.Iteration)
-}
-
 // tellLoop shows a loop: its progress, the output of between, and its settings.
 func tellLoop(ctx context.Context, w *workspace, j status.Status, between func()) {
 	const width = 10
@@ -152,7 +116,7 @@ func tellLoop(ctx context.Context, w *workspace, j status.Status, between func()
 	row("title", j.Title)
 	row("phase", string(j.Phase)+since(w, j.Live))
 	row("reason", strings.TrimSuffix(string(j.Reason)+": "+term.OneLine(j.Detail, 600), ": "))
-	row("iteration", iterationOf(j))
+	row("iteration", j.Iterations())
 	switch {
 	case j.Failing != nil:
 		row("verified", "no: "+term.Visible(j.Failing.String()))
@@ -167,7 +131,7 @@ func tellLoop(ctx context.Context, w *workspace, j status.Status, between func()
 	if j.Foreign {
 		row("process", "none: "+worktree.ErrForeign.Error()+"; to remove its record: reverie loop remove "+j.Name)
 	} else if j.Holder == nil && !j.Phase.Over() {
-		row("process", loopNext(ctx, w, j, ""))
+		row("process", loop.Next(ctx, w.Reader, j, ""))
 	}
 	between()
 	row("audits", fmt.Sprint(j.Audits))
@@ -185,36 +149,6 @@ func tellLoop(ctx context.Context, w *workspace, j status.Status, between func()
 	if j.Holder != nil {
 		row("process", fmt.Sprintf("%d on %s since %s", j.Holder.PID, j.Holder.Host, j.Holder.Since.Local().Format(time.DateTime)))
 	}
-}
-
-// loopNext says how a loop without a process goes on. in names the work tree, if it has to be said.
-func loopNext(ctx context.Context, w *workspace, j status.Status, in string) string {
-	resume := "reverie loop resume " + j.Name
-	wakes := loop.Wakes(ctx, w.Reader)
-	if !j.ByHand() || j.Phase != worktree.Coding {
-		if j.Phase == worktree.Coding && j.Settings.Sandbox == config.Off && wakes {
-			return "no process runs it: " + resume + ", or a commit in its work tree, which ends the iteration"
-		}
-		return "no process runs it: " + resume
-	}
-	branch := strings.TrimPrefix(j.Branch, "refs/heads/")
-	if j.Unseen != "" {
-		return fmt.Sprintf("commit %.12s on %s waits to be checked: %s", j.Unseen, branch, resume)
-	}
-	wait := "it waits for a commit on " + branch
-	if in != "" {
-		wait += " in " + in
-	}
-	hooks, err := githook.FindPlace(ctx, w.Repo)
-	switch {
-	case wakes:
-		return wait
-	case w.Settings.Config.Background == config.Off:
-		return wait + "; then: " + resume + " (learn.background is off)"
-	case err != nil || hooks.Avoid != "" || hooks.Tool != "":
-		return wait + "; then: " + resume + " (it continues by itself once git's post-commit hook calls Reverie: 'reverie init --git-hooks' prints the line to add)"
-	}
-	return wait + "; then: " + resume + " (after 'reverie init --git-hooks' it continues by itself)"
 }
 
 // since says for how long a phase has run, and for how long it has been silent.
@@ -248,7 +182,7 @@ func runLoopWatch(ctx context.Context, w *workspace, name string) error {
 	last := ""
 	var seen worktree.Live
 	end, err := status.Watch(ctx, w.Clone, name, func(j status.Status, live *worktree.Live) (err error) {
-		if line := loopLine(j); line != last && !j.Phase.Over() && (j.Holder != nil || j.Waits()) {
+		if line := j.Line(); line != last && !j.Phase.Over() && (j.Holder != nil || j.Waits()) {
 			last = line
 			if w.env.JSON {
 				return w.env.Object(j)

@@ -26,7 +26,7 @@ type shape struct {
 // ceilings bound the shapes of packages. A commit may lower them. Packages without an entry keep to
 // small.
 var ceilings = map[string]shape{
-	"cmd":                    {10, 27},
+	"cmd":                    {10, 22},
 	"cmd/check":              {10, 25},
 	"cmd/tui":                {3, 30},
 	"dream":                  {10, 27},
@@ -51,7 +51,7 @@ var ceilings = map[string]shape{
 var small = shape{knot: 8, methods: 20}
 
 // maxCmd bounds the lines of package cmd, tests aside. A commit may lower it.
-const maxCmd = 10422
+const maxCmd = 10305
 
 func TestShapesOnlyShrink(t *testing.T) {
 	if testing.Short() {

@@ -85,6 +85,6 @@ func loopItem(ctx context.Context, w *workspace, name string) tui.Item {
 		item.Not = ""
 	}
 	j.Name = term.Truncate(j.Name, 30) // the view shows all of it
-	item.Title = loopLine(j)
+	item.Title = j.Line()
 	return item
 }
