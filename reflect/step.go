@@ -61,7 +61,7 @@ func stepsFrom(line, dir, root string) (out []step, end string) {
 		for range opened {
 			outer = append(outer, dir)
 		}
-		words = shell.Unwrap(words)
+		words = shell.Unwrap(words, len(words))
 		if len(words) > 0 {
 			switch words[0] {
 			case "cd", "pushd", "popd", "chdir", "Set-Location":

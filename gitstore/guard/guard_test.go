@@ -26,7 +26,22 @@ func TestPatternsOfCommands(t *testing.T) {
 		{"npm *", "cat <<'EOF'\nnpm install\nEOF", false},
 		{"npm *", "cd web && CI=1 npm ci | tail -3", true},
 		{"npm *", "sudo -E npm i", true},
+		{"npm *", "sudo -u bob npm i", true},
+		{"npm *", "sudo -nubob npm i", true},
+		{"npm *", "sudo apt install npm", false},
 		{"npm *", "timeout 5 npm i", true},
+		{"npm *", "timeout -k 5 -s KILL 10 npm i", true},
+		{"npm *", "nice -n 5 npm i", true},
+		{"npm *", "x=$(npm prefix)", true},
+		{"npm *", `X="$(npm prefix)" make`, true},
+		{"npm *", "echo `a` `npm prefix`", true},
+		{"npm *", `echo "it's $(npm prefix)"`, true},
+		{"npm *", `echo "$(a) npm $(b)"`, false},
+		{"npm *", "while npm i; do :; done", true},
+		{"npm *", "ls | xargs -n 1 npm i", true},
+		{"sudo *", "cd x && sudo -u bob npm i", true},
+		{"timeout *", "sudo timeout 5 npm i", true},
+		{"xargs * rm *", "ls | xargs rm", true},
 		{"npm *", "/usr/bin/npm i", true},
 		{"npm *", `"npm" i`, true},
 		{"npm *", `bash -lc "npm i"`, true},
@@ -61,6 +76,17 @@ func TestPatternsOfCommands(t *testing.T) {
 		got := len(table.Match(hooks.Call{Tool: hooks.Bash, Command: c.line}, Place{"/p", "/p"}, time.Now())) > 0
 		if got != c.want {
 			t.Errorf("%s on %.60q: %t", p, c.line, got)
+		}
+	}
+}
+
+// An agent waits for a hook, and runs the call if it takes too long.
+func TestNestedLinesAreReadInTime(t *testing.T) {
+	for _, nested := range []string{"$(", `"$(`, "x$(", `echo "$(echo `, "`", "sudo ", "if ", "bash -c '"} {
+		started := time.Now()
+		commands(strings.Repeat(nested, maxLine/len(nested)), "/p")
+		if took := time.Since(started); took > time.Second {
+			t.Errorf("%q: %s", nested, took)
 		}
 	}
 }

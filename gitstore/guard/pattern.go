@@ -152,52 +152,57 @@ type command struct {
 // Bounds of a command line.
 const (
 	maxLine     = 64 << 10 // bytes
+	maxRead     = 4 * maxLine
 	maxCommands = 200
 	maxDepth    = 4 // of command lines inside words
 )
 
 // commands returns the simple commands that a line runs in a folder, those in substitutions and in
-// arguments of shells included.
+// arguments of shells included. A wrapper such as sudo counts, and so does the command behind it.
 func commands(line, dir string) []command {
-	var all []command
-	collect(&all, line[:min(len(line), maxLine)], dir, 0)
-	return all
+	s := scan{left: maxRead}
+	s.read(line[:min(len(line), maxLine)], dir, 0)
+	return s.all
 }
 
-func collect(all *[]command, line, dir string, depth int) {
+// scan collects commands.
+type scan struct {
+	all  []command
+	left int // bytes that may be read; those of a line in a line count twice
+}
+
+func (s *scan) read(line, dir string, depth int) {
+	if s.left -= len(line); s.left < 0 || depth > maxDepth {
+		return
+	}
 	var outer []string
 	for _, c := range shell.Split(line) {
-		if len(*all) >= maxCommands {
-			return
+		for _, word := range slices.Concat(c.Env, c.Words) {
+			for _, inner := range shell.Substitutions(word) {
+				s.read(inner, dir, depth+1)
+			}
 		}
 		words, opened, closed := shell.WithoutParentheses(c.Words)
 		for range opened {
 			outer = append(outer, dir)
 		}
-		if words = shell.Unwrap(words); len(words) > 0 && depth < maxDepth {
-			for _, inner := range substitutions(words) {
-				collect(all, inner, dir, depth+1)
+		for len(words) > 0 {
+			if len(s.all) >= maxCommands {
+				return
 			}
-		}
-		for i := range words {
-			words[i] = plain(words[i])
-		}
-		words = slices.Clone(words)
-		if len(words) > 0 {
-			words[0] = path.Base(words[0])
-			switch {
-			case words[0] == "cd" && len(words) > 1:
-				dir = joined(dir, words[1])
-			case words[0] == "xargs":
-				words = afterFlags(words[1:])
-			case depth < maxDepth:
-				if script := scriptOf(words); script != "" {
-					collect(all, script, dir, depth+1)
-				}
+			run := command{make([]string, len(words)), dir}
+			for i, w := range words {
+				run.words[i] = plain(w)
 			}
-		}
-		if len(words) > 0 {
-			*all = append(*all, command{words, dir})
+			run.words[0] = path.Base(run.words[0])
+			s.all = append(s.all, run)
+			if run.words[0] == "cd" && len(words) > 1 {
+				dir = joined(dir, run.words[1])
+			}
+			if script := scriptOf(run.words); script != "" {
+				s.read(script, dir, depth+1)
+			}
+			words = behind(words)
 		}
 		for range min(closed, len(outer)) {
 			dir, outer = outer[len(outer)-1], outer[:len(outer)-1]
@@ -205,25 +210,20 @@ func collect(all *[]command, line, dir string, depth int) {
 	}
 }
 
-// substitutions returns the command lines in $(…) and backticks of words.
-func substitutions(words []string) (lines []string) {
-	for _, w := range words {
-		if strings.HasPrefix(w, "'") {
-			continue
-		}
-		for rest := w; ; {
-			_, inner, ok := strings.Cut(rest, "$(")
-			if !ok {
-				break
-			}
-			lines = append(lines, strings.TrimSuffix(strings.TrimSuffix(inner, `"`), ")"))
-			rest = inner
-		}
-		if parts := strings.Split(w, "`"); len(parts) > 2 {
-			lines = append(lines, parts[1])
-		}
+// conditions begin a command whose result a shell asks for.
+var conditions = strings.Fields("elif while until")
+
+// behind returns the words of the command that a wrapper starts, or none.
+func behind(words []string) []string {
+	switch inner := shell.Unwrap(words, 1); {
+	case len(inner) < len(words):
+		return inner
+	case slices.Contains(conditions, words[0]):
+		return words[1:]
+	case words[0] == "xargs":
+		return shell.AfterFlags(words[1:], "adEILnPs")
 	}
-	return lines
+	return nil
 }
 
 // shells run a command line that one of their arguments holds.
@@ -243,14 +243,6 @@ func scriptOf(words []string) string {
 		}
 	}
 	return ""
-}
-
-// afterFlags returns the words from the first that is no flag on.
-func afterFlags(words []string) []string {
-	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
-		words = words[1:]
-	}
-	return words
 }
 
 // plain returns a word as its program gets it, as far as its quotes tell.

@@ -202,8 +202,12 @@ func IsAssignment(w string) bool {
 	return true
 }
 
-// wrappers run the command after them and have no lasting effect.
-var wrappers = strings.Fields("time nohup command exec sudo env timeout nice then do else if ! { (")
+// wrappers run the command after them and have no lasting effect. Each has its short flags that take
+// a value.
+var wrappers = map[string]string{
+	"time": "fo", "nohup": "", "command": "", "builtin": "", "exec": "a", "sudo": "CDghpRrTtUu", "doas": "Cu", "env": "Cu", "timeout": "ks",
+	"nice": "n", "stdbuf": "eio", "setsid": "", "then": "", "do": "", "else": "", "if": "", "!": "", "{": "", "(": "",
+}
 
 // WithoutParentheses removes the parentheses of subshells from a command's words, and counts them.
 func WithoutParentheses(words []string) (rest []string, opened, closed int) {
@@ -226,27 +230,59 @@ func WithoutParentheses(words []string) (rest []string, opened, closed int) {
 	return rest, opened, closed
 }
 
-// Unwrap removes leading commands that only run another.
-func Unwrap(words []string) []string {
-	for len(words) > 0 {
-		if !slices.Contains(wrappers, words[0]) {
+// Unwrap removes at most a number of leading commands that only run another.
+func Unwrap(words []string, layers int) []string {
+	for ; layers > 0 && len(words) > 0; layers-- {
+		valued, wraps := wrappers[words[0]]
+		if !wraps {
 			break
 		}
 		n := 0
 		if words[0] == "timeout" {
 			n = 1 // the time
 		}
-		unsets := words[0] == "env"
-		words = words[1:]
-		for len(words) > 0 && (strings.HasPrefix(words[0], "-") || IsAssignment(words[0])) {
-			if unsets && words[0] == "-u" && len(words) > 1 {
-				words = words[1:]
-			}
-			words = words[1:]
-		}
+		words = AfterFlags(words[1:], valued)
 		words = words[min(n, len(words)):]
 	}
 	return words
+}
+
+// AfterFlags returns the words after the flags and variables at their start. valued holds the
+// letters of flags that take a value.
+func AfterFlags(words []string, valued string) []string {
+	for len(words) > 0 && (strings.HasPrefix(words[0], "-") || IsAssignment(words[0])) {
+		flag := words[0]
+		words = words[1:]
+		if at := strings.IndexAny(flag, valued); flag[0] == '-' && at > 0 && at == len(flag)-1 { // else the value is in the word
+			words = words[min(1, len(words)):]
+		}
+	}
+	return words
+}
+
+// Substitutions returns the command lines in $(…) and backticks of a word, without those inside
+// them.
+func Substitutions(word string) (lines []string) {
+	double := false
+	for i := 0; i < len(word); i++ {
+		switch {
+		case word[i] == '\\':
+			i++
+		case word[i] == '"':
+			double = !double
+		case word[i] == '\'' && !double:
+			i += quoted(word[i:]) - 1
+		case word[i] == '`':
+			n := quoted(word[i:])
+			lines = append(lines, strings.Trim(word[i:i+n], "`"))
+			i += n - 1
+		case strings.HasPrefix(word[i:], "$("):
+			n := bracketed(word[i+1:])
+			lines = append(lines, strings.TrimSuffix(word[i+2:i+1+n], ")"))
+			i += n
+		}
+	}
+	return lines
 }
 
 // Unquote removes a word's outer quotes.
