@@ -12,19 +12,27 @@ import (
 // The forms of statements that name a call, each with the call in its first group. A call is code
 // in backticks, or one word.
 var (
-	refusedCommand = pattern.New(`(?i)\b(?:never|do not|don't|must not|mustn't|not to|avoid)\s+(?:ever\s+)?(?:run|running|use|using|call|calling|execute|invoke)\s+` + calls)
+	refusedCommand = pattern.New(`(?i)\b(?:never|do not|don't|must not|mustn't|not to|avoid)\s+(?:ever\s+)?(?:run|running|use|using|execute|invoke)\s+` + calls)
 	refusedTool    = pattern.New(`(?i)\b(?:never|and not|not|instead of|rather than)\s+` + calls)
 	refusedFile    = pattern.New("(?i)\\b(?:never|do not|don't|must not|mustn't|not to)\\s+(?:ever\\s+)?(?:hand-?)?(?:edit|touch|modify|change|write to)\\s+(?:(?:the|any|files?|anything|in|under|of)\\s+)*(`[^`\n]+`|[\\w.*-]*[/*][\\w./*-]*)")
-	beforeCommand  = pattern.New("(?i)\\bbefore\\s+(?:you\\s+)?(?:(?:run|running|each|every|any)\\s+)?(`[^`\n]+`|committing|commits?\\b|pushing|pushes?\\b)")
+	beforeCommand  = pattern.New("(?i)\\bbefore\\s+(?:you\\s+)?(?:(?:run|running|each|every|any)\\s+)?(`[^`\n]+`|committing|commit\\b|pushing|push\\b)")
 )
 
 const calls = "(`[^`\n]+`|[a-z][\\w.+-]*)((?:,| or| and| nor)+\\s+(?:`[^`\n]+`|[a-z][\\w.+-]*))*"
 
 // gerunds maps the words for a command to it.
 var gerunds = map[string]string{
-	"committing": "git commit", "commit": "git commit", "commits": "git commit",
-	"pushing": "git push", "push": "git push", "pushes": "git push",
+	"committing": "git commit", "commit": "git commit", "pushing": "git push", "push": "git push",
 }
+
+// ends matches the text after a tool that is refused as such. "Never use docker compose" and "don't
+// run pytest with -n" are about some uses of one.
+var ends = pattern.New(`(?i)^["'*_]*(?:\s*$|\s*[.,;:!?()–—]|\s+-\s|\s+(?:in|inside|outside|under|from|for|to|here|there|on|at|or|and|but|except|unless|if|because|since|when|before|after|until|directly|anymore|again|any|ever|even|instead|please)\b)`)
+
+// constructs are words of programming languages, which statements put into backticks like commands.
+var constructs = pattern.NewWords(`any as assert async await break case class const continue default defer else enum eval except false fetch
+	for func function global goto if import interface lambda let new nil none null object panic print private public return select self
+	static struct super switch this throw true try type undefined unsafe unwrap var void while with yield`)
 
 // maxProposed bounds the patterns that a statement gives.
 const maxProposed = 4
@@ -40,8 +48,11 @@ func Propose(statement string) (all []string) {
 	}
 	commands := func(form *pattern.Pattern, sure func(word string) bool) {
 		for _, at := range form.FindAllStringSubmatchIndex(statement, -1) {
-			for _, call := range listed(statement[at[2]:at[1]]) {
-				if command, ok := commandOf(call, sure); ok {
+			to := len(strings.TrimRight(statement[:at[1]], ".,;:!?"))
+			parts := listed(statement[at[2]:to])
+			for i, call := range parts {
+				whole := i < len(parts)-1 || ends.MatchString(statement[to:])
+				if command, ok := commandOf(call, func(word string) bool { return whole && sure(word) }); ok {
 					add(Parse(hooks.Bash + "(" + command + " *)"))
 				}
 			}
@@ -51,7 +62,9 @@ func Propose(statement string) (all []string) {
 		commands(refusedTool, func(word string) bool { return isTool(word) && hasRival(statement, word) })
 	}
 	if m := refusedFile.FindStringSubmatch(statement); m != nil {
-		if file := strings.Trim(m[1], "`.,;:"); strings.ContainsAny(file, "/*.") && !strings.ContainsAny(file, " ()") {
+		file := strings.Trim(m[1], "`.,;:")
+		sure := m[1][0] == '`' || strings.HasSuffix(file, "/") // "and/or" is no file
+		if (strings.ContainsAny(file, "*.") || sure && strings.Contains(file, "/")) && !strings.ContainsAny(file, " ()") {
 			add(Parse(hooks.Edit + "(" + file + ")"))
 		}
 	}
@@ -82,10 +95,9 @@ func commandOf(call string, sure func(word string) bool) (words string, ok bool)
 		if len(fields) == 0 || !programName.MatchString(fields[0]) {
 			return "", false
 		}
-		return strings.Join(fields, " "), len(fields) > 1 || !strings.ContainsAny(inner, "._")
+		return strings.Join(fields, " "), !constructs.Has(fields[0]) && (len(fields) > 1 || !strings.ContainsAny(inner, "._"))
 	}
-	word := strings.TrimRight(call, ".,;:!?")
-	return word, sure(word)
+	return call, sure(call)
 }
 
 // isTool reports whether a word names a program that has rivals.
