@@ -376,16 +376,17 @@ func TestChosenOptionsAreMixed(t *testing.T) {
 	}
 }
 
-// A call that a hook refused never ran. Its reason is no failure, and no person's words.
+// A call that a hook refused never ran. Its reason is no failure, and no person's words. The output
+// of a call that ran may hold the same words.
 func TestCallsThatAHookRefusedNeverRan(t *testing.T) {
 	const reason = HeldUp + "Use pnpm, never npm [bc8f6852]"
-	for _, text := range []string{"PreToolUse:Bash hook error: " + reason, reason} {
+	for text, outcome := range map[string]string{"PreToolUse:Bash hook error: " + reason: "aborted", reason: "aborted", "Exit code 2\n" + reason: "failed"} {
 		r := decodeText(t, Claude, claudeUser("Install it.", ""), claudeCall("t1", "Bash", `{"command":"npm i"}`), claudeResult("t1", text, true, ""))
 		got := ""
 		for _, e := range r.sessions[0].events {
 			got += string(e.Kind) + " " + string(e.Outcome) + "; "
 		}
-		if want := "user ; call ; result aborted; "; got != want {
+		if want := "user ; call ; result " + outcome + "; "; got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}

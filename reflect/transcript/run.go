@@ -116,8 +116,8 @@ func (r *run) emit(e Event) error {
 	if e.Dir == r.Dir {
 		e.Dir = ""
 	}
-	if e.Kind == Result && e.Outcome != OK && heldUp(e.Text) {
-		e.Outcome, e.Exit = Aborted, nil
+	if e.Kind == Result && e.Outcome != OK && e.Exit == nil && heldUp(e.Text) {
+		e.Outcome = Aborted
 	}
 	r.cutter().bound(&e)
 	switch {
