@@ -127,7 +127,7 @@ var arrows = map[string][]string{
 	"internal/foreign":         {"internal/file", "internal/pattern", "internal/sqlite", "internal/docs"},
 	"gitstore/record/transfer": {"gitstore/record", "internal/pattern", "internal/redact"},
 
-	"internal/capture": {"gitstore", "gitstore/guard", "gitstore/record", "gitstore/brief", "gitstore/recall", "hooks", "internal/checkpoint", "internal/clone", "internal/config", "internal/cut", "internal/git", "internal/job", "internal/learn",
+	"internal/capture": {"gitstore", "gitstore/guard", "gitstore/record", "gitstore/brief", "gitstore/recall", "hooks", "internal/checkpoint", "internal/clone", "internal/config", "internal/cut", "internal/file", "internal/git", "internal/job", "internal/learn",
 		"internal/learn/ingest", "internal/reader", "internal/redact", "internal/unseen", "reflect/transcript"},
 	"internal/worker": {"gitstore", "gitstore/brief", "hooks", "internal/clone", "internal/config", "internal/job", "internal/learn", "internal/learn/ingest", "internal/reader"},
 	"internal/mcp": {"gitstore", "gitstore/brief", "gitstore/recall", "gitstore/recall/pack", "gitstore/record", "hooks", "internal/checkpoint", "internal/cut", "internal/exit", "internal/git", "internal/hint",

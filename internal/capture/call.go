@@ -8,6 +8,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/gitstore/guard"
 	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/learn/ingest"
 )
 
@@ -31,6 +32,17 @@ func (t *target) judge(ctx context.Context, agent hooks.Agent, e hooks.Event) (v
 	dir, err := filepath.Abs(cmp.Or(e.Dir, t.Dir))
 	if err != nil {
 		return v, err
+	}
+	if real, err := file.Real(dir); err == nil { // as git names the top
+		dir = real
+	}
+	for _, name := range e.Call.Files {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		if real, err := file.Real(name); err == nil && real != name {
+			e.Call.Files = append(e.Call.Files, real)
+		}
 	}
 	rules := table.Match(*e.Call, guard.Place{Top: t.repo.WorkTree, Dir: dir}, t.Now())
 	if len(rules) == 0 {
