@@ -7,16 +7,16 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/gitstore/guard"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/hooks/setup"
 	"github.com/reverie-memory/reverie/internal/exit"
-	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/reflect/transcript"
-	"github.com/urfave/cli/v2"
 )
 
 func guardCommand(env *Env) *cli.Command {
@@ -35,7 +35,7 @@ func guardCommand(env *Env) *cli.Command {
 			case len(words) == 0:
 				return runGuards(c.Context, env, nil)
 			case len(words) == 1 && (words[0] == "on" || words[0] == "off"):
-				return setConfig(c.Context, env, setup.Setting{Key: "context.guards", Value: fmt.Sprint(words[0] == "on")})
+				return switchGuards(c.Context, env, words[0] == "on")
 			case words[0] == "test" && len(words) > 1:
 				call := hooks.Call{Tool: hooks.Bash, Command: strings.Join(words[1:], " ")}
 				if edits {
@@ -48,6 +48,19 @@ func guardCommand(env *Env) *cli.Command {
 	}
 }
 
+// switchGuards turns the guards of this clone on or off, with the hooks that they need.
+func switchGuards(ctx context.Context, env *Env, on bool) error {
+	if err := setConfig(ctx, env, setup.Setting{Key: "context.guards", Value: fmt.Sprint(on)}); err != nil {
+		return err
+	}
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	refreshGuards(ctx, w)
+	return nil
+}
+
 // guardJSON is one pattern of calls at which a memory acts.
 type guardJSON struct {
 	ID       string   `json:"id"`
@@ -58,11 +71,7 @@ type guardJSON struct {
 	Paths    []string `json:"paths"`
 	Lesson   bool     `json:"lesson"` // it tells about a failure of the command
 	Stale    bool     `json:"stale,omitempty"`
-	// Acted counts the times that it acted, as far as sessions are kept, the others their outcomes.
-	Acted     int `json:"acted"`
-	Heeded    int `json:"heeded"`
-	Ignored   int `json:"ignored"`
-	Overruled int `json:"overruled"`
+	brief.Heed
 }
 
 // runGuards lists the guards, or those that match a call.
@@ -71,7 +80,7 @@ func runGuards(ctx context.Context, env *Env, call *hooks.Call) error {
 	if err != nil {
 		return err
 	}
-	table, _, err := brief.MakeGuards(ctx, w.Reader)
+	table, err := brief.MakeGuards(ctx, w.Reader)
 	if err != nil {
 		return err
 	}
@@ -89,7 +98,7 @@ func runGuards(ctx context.Context, env *Env, call *hooks.Call) error {
 	})
 	for _, r := range rules {
 		if env.JSON {
-			if err := env.Object(guardJSON{r.ID, string(r.Kind), r.Text, r.On, string(r.Strength), list(r.Paths), r.Lesson, r.Stale, heeds[r.ID].Acted, heeds[r.ID].Heeded, heeds[r.ID].Ignored, heeds[r.ID].Overruled}); err != nil {
+			if err := env.Object(guardJSON{r.ID, string(r.Kind), r.Text, r.On, string(r.Strength), list(r.Paths), r.Lesson, r.Stale, heeds[r.ID]}); err != nil {
 				return err
 			}
 			continue
@@ -99,7 +108,7 @@ func runGuards(ctx context.Context, env *Env, call *hooks.Call) error {
 	switch {
 	case call != nil && len(rules) == 0:
 		return exit.New(exit.Negative, errors.New("no guard acts at this call"), "")
-	case len(rules) == 0:
+	case len(rules) == 0 && w.Config.Guards:
 		env.Say("no memory has a guard; to add one: reverie remember --guard 'Bash(npm *)' \"use pnpm, never npm\"")
 	}
 	if !w.Config.Guards {
@@ -107,9 +116,6 @@ func runGuards(ctx context.Context, env *Env, call *hooks.Call) error {
 	}
 	return nil
 }
-
-// muchOverruled is the number of times from which a person should look at a guard again.
-const muchOverruled = 2
 
 func tellGuard(env *Env, r guard.Rule, h brief.Heed) {
 	act := string(r.Strength)
@@ -122,18 +128,10 @@ func tellGuard(env *Env, r guard.Rule, h brief.Heed) {
 		line += " in " + strings.Join(r.Paths, ", ")
 	}
 	if h.Acted > 0 {
-		line += " · acted " + plural.Count(h.Acted, "time", "times")
-	}
-	for _, part := range []struct {
-		n    int
-		name string
-	}{{h.Heeded, "heeded"}, {h.Ignored, "ignored"}, {h.Overruled, "overruled"}} {
-		if part.n > 0 {
-			line += fmt.Sprintf(" · %s %d", part.name, part.n)
-		}
+		line += " · " + h.String()
 	}
 	env.Under(term.Span(term.Dim, term.Visible(line)))
-	if h.Overruled >= muchOverruled {
+	if h.Overruled >= brief.MuchOverruled {
 		env.Under(term.Span("", "people let it happen: reverie edit "+r.ID[:8]+" --strength say"))
 	}
 }

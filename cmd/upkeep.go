@@ -21,7 +21,7 @@ func (w *workspace) afterLearning(ctx context.Context) error {
 
 // refreshGuards makes the table of guards again, and has the agents call us where it may match.
 func refreshGuards(ctx context.Context, w *workspace) {
-	_, _, err := brief.MakeGuards(ctx, w.Reader)
+	_, err := brief.MakeGuards(ctx, w.Reader)
 	if err == nil {
 		_, err = setup.RefreshGuards(ctx, w.Clone, guard.FilterOf)
 	}

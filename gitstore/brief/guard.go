@@ -57,14 +57,16 @@ func Guards(ctx context.Context, repo *git.Repo, c config.Config) (t guard.Table
 	return t, t.Key != "" && t.Key == guardStateOf(ctx, repo, c).key()
 }
 
-// MakeGuards makes the table of guards of the memories that agents are given here. changed reports
-// whether its rules differ from those before.
-func MakeGuards(ctx context.Context, r *reader.Reader) (t guard.Table, changed bool, err error) {
+// MakeGuards makes the table of guards of the memories that agents are given here. It has no rules
+// if the settings turn guards off. The table holds even if the error says that it was not written.
+func MakeGuards(ctx context.Context, r *reader.Reader) (t guard.Table, err error) {
 	before := guardStateOf(ctx, r.Repo, r.Config)
 	var rules []guard.Rule
 	b := maker{r, Request{}, Ledger{r.Repo, r.Scanner}}
 	err = r.View(ctx, func(v *record.View) error {
-		rules = nil
+		if rules = nil; !r.Config.Guards {
+			return nil
+		}
 		all, err := b.candidates(ctx, v, &Injection{Cut: map[string]int{}})
 		if err != nil {
 			return err
@@ -76,7 +78,7 @@ func MakeGuards(ctx context.Context, r *reader.Reader) (t guard.Table, changed b
 		return nil
 	})
 	if err != nil && !clone.NoMemory(err) {
-		return t, false, err
+		return t, err
 	}
 	now := guardStateOf(ctx, r.Repo, r.Config)
 	same := now
@@ -85,14 +87,9 @@ func MakeGuards(ctx context.Context, r *reader.Reader) (t guard.Table, changed b
 	}
 	text, err := guard.Encode(now.key(), now.Memory, rules)
 	if err != nil {
-		return t, false, err
+		return t, err
 	}
-	old := guard.Open(r.State)
-	if err := r.Repo.WriteState(guard.File, text, false); err != nil {
-		return t, false, err
-	}
-	t = guard.Open(r.State)
-	return t, !t.Same(old), nil
+	return guard.Decode(text), r.Repo.WriteState(guard.File, text, false)
 }
 
 // Bounds of a reply to a call.

@@ -1,19 +1,38 @@
 package brief
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/guard"
 	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
 // Heed counts the times that a memory acted at a call, and the outcomes in sessions that are kept.
 type Heed struct {
-	Acted     int
-	Heeded    int // the session made no such call afterwards
-	Ignored   int // it made one
-	Overruled int // a person let the call run
+	Acted     int `json:"acted"`
+	Heeded    int `json:"heeded"`    // the session made no such call afterwards
+	Ignored   int `json:"ignored"`   // it made one
+	Overruled int `json:"overruled"` // a person let the call run
+}
+
+// MuchOverruled is the number of times from which a person should look at a guard again.
+const MuchOverruled = 2
+
+func (h Heed) String() string {
+	parts := []string{"acted " + plural.Count(h.Acted, "time", "times")}
+	for _, p := range []struct {
+		n    int
+		name string
+	}{{h.Heeded, "heeded"}, {h.Ignored, "ignored"}, {h.Overruled, "overruled"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", p.name, p.n))
+		}
+	}
+	return strings.Join(parts, " · ")
 }
 
 // Heeds returns the counts by the ids of memories. events returns the events of a kept session, or

@@ -117,16 +117,21 @@ type Table struct {
 // Open reads the table in a state folder. A missing or damaged one has no rules and no key.
 func Open(state string) Table {
 	text, err := file.Read(filepath.Join(state, File), maxTable)
+	if err != nil {
+		return Table{}
+	}
+	return Decode(text)
+}
+
+// Decode parses the text of a table. A damaged one has no rules and no key.
+func Decode(text []byte) Table {
 	head, lines, _ := bytes.Cut(text, []byte("\n"))
 	var h header
-	if err != nil || json.Unmarshal(head, &h) != nil || h.Format != format || h.Sum != crc32.ChecksumIEEE(lines) {
+	if json.Unmarshal(head, &h) != nil || h.Format != format || h.Sum != crc32.ChecksumIEEE(lines) {
 		return Table{}
 	}
 	return Table{h.Key, h.Commit, lines}
 }
-
-// Same reports whether two tables have the same rules.
-func (t Table) Same(other Table) bool { return bytes.Equal(t.lines, other.lines) }
 
 // each calls fn with the columns of every rule.
 func (t Table) each(fn func(tool, first, rule []byte)) {

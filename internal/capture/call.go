@@ -25,8 +25,8 @@ func (t *target) judge(ctx context.Context, agent hooks.Agent, e hooks.Event) (v
 		if err != nil {
 			return v, err
 		}
-		if table, _, err = brief.MakeGuards(ctx, d.Reader); err != nil {
-			return v, err
+		if table, err = brief.MakeGuards(ctx, d.Reader); err != nil {
+			t.Warn(err) // the next call makes it again
 		}
 	}
 	dir, err := filepath.Abs(cmp.Or(e.Dir, t.Dir))

@@ -202,8 +202,8 @@ func IsAssignment(w string) bool {
 	return true
 }
 
-// wrappers run the command after them and have no lasting effect. Each has its short flags that take
-// a value.
+// wrappers run the command after them and have no lasting effect. Each has its short flags that
+// take a value.
 var wrappers = map[string]string{
 	"time": "fo", "nohup": "", "command": "", "builtin": "", "exec": "a", "sudo": "CDghpRrTtUu", "doas": "Cu", "env": "Cu", "timeout": "ks",
 	"nice": "n", "stdbuf": "eio", "setsid": "", "then": "", "do": "", "else": "", "if": "", "!": "", "{": "", "(": "",
@@ -253,7 +253,8 @@ func AfterFlags(words []string, valued string) []string {
 	for len(words) > 0 && (strings.HasPrefix(words[0], "-") || IsAssignment(words[0])) {
 		flag := words[0]
 		words = words[1:]
-		if at := strings.IndexAny(flag, valued); flag[0] == '-' && at > 0 && at == len(flag)-1 { // else the value is in the word
+		// The value may also be in the word.
+		if at := strings.IndexAny(flag, valued); flag[0] == '-' && at > 0 && at == len(flag)-1 {
 			words = words[min(1, len(words)):]
 		}
 	}
