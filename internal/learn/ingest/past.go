@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/reflect"
 	"github.com/reverie-memory/reverie/reflect/transcript"
@@ -41,17 +44,27 @@ type Past struct {
 
 	in     *Ingester
 	ledger *ledger
+	until  time.Time // when Take begins no further session; zero: never
 }
 
 // LookBack finds the sessions of this repository in the agents' stores. It uses Since, Agents and
 // Until of the query. It writes nothing. A limit other than 0 bounds the new sessions.
 func (in *Ingester) LookBack(ctx context.Context, q past.Query, limit int) (*Past, error) {
+	p, err := in.lookBack(ctx, q, in.Asker() != "")
+	if err == nil && limit > 0 && len(p.New) > limit {
+		p.New = p.New[:limit]
+	}
+	return p, err
+}
+
+// lookBack is LookBack for an agent, if the sessions are offered, or for a person.
+func (in *Ingester) lookBack(ctx context.Context, q past.Query, offered bool) (*Past, error) {
 	homes, err := Homes()
 	if err != nil {
 		return nil, err
 	}
 	p := &Past{in: in, ledger: readLedger(in.State)}
-	p.ledger.offered = in.Asker() != ""
+	p.ledger.offered = offered
 	trees, err := in.Repo.WorkTrees(ctx)
 	if err != nil {
 		return nil, err
@@ -60,7 +73,8 @@ func (in *Ingester) LookBack(ctx context.Context, q past.Query, limit int) (*Pas
 		text, _ := in.Scanner.Text(dir)
 		p.ledger.addTree(text.String())
 	}
-	q.Dirs = append(trees, p.ledger.goneTrees()...)
+	homes.Aider = trees
+	q.Dirs = append(slices.Clone(trees), p.ledger.goneTrees()...)
 	all, failed := past.Find(ctx, homes, q)
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -75,12 +89,23 @@ func (in *Ingester) LookBack(ctx context.Context, q past.Query, limit int) (*Pas
 		}
 		in.note(Passed{err})
 	}
-	p.All = all
-	p.count(homes, q.Agents, all)
-	if limit > 0 && len(p.New) > limit {
-		p.New = p.New[:limit]
-	}
+	p.All = slices.DeleteFunc(all, func(s past.Session) bool { return in.tracked(ctx, s) })
+	p.count(homes, q.Agents, p.All)
 	return p, nil
+}
+
+// tracked reports whether a session is in a file of the work tree that git tracks. Such a file may
+// have come with the repository, and hold the words of strangers.
+func (in *Ingester) tracked(ctx context.Context, s past.Session) bool {
+	if s.Client != string(transcript.Aider) {
+		return false
+	}
+	repo, err := git.FindCached(ctx, s.Dir)
+	if err != nil {
+		return true
+	}
+	out, err := repo.Git(ctx, nil, "-C", s.Dir, "--git-dir="+repo.GitDir, "--work-tree="+s.Dir, "ls-files", "-z", "--", filepath.Base(s.File))
+	return err != nil || len(out) > 0
 }
 
 // count sums up each store, and selects the new sessions.
@@ -127,10 +152,12 @@ func (p *Past) Take(ctx context.Context, study func(context.Context, []string) e
 	sessions := p.in.sessions(ctx)
 	sessions.Offered = p.ledger.offered
 	defer func() { p.in.note(Step{N: len(p.New), All: len(p.New)}) }()
-	for next := 0; next < len(p.New); {
+	next := 0
+	late := func() bool { return next > 0 && !p.until.IsZero() && time.Now().After(p.until) }
+	for next < len(p.New) && !late() {
 		var names []string
 		size := int64(0)
-		for first := next; next < len(p.New) && next-first < batchSessions && size < batchBytes; next++ {
+		for first := next; next < len(p.New) && next-first < batchSessions && size < batchBytes && !late(); next++ {
 			s := p.New[next]
 			p.in.note(Step{next, len(p.New), s.Client})
 			kept, err := p.take(ctx, sessions, s)
@@ -153,6 +180,7 @@ func (p *Past) Take(ctx context.Context, study func(context.Context, []string) e
 			return err
 		}
 	}
+	p.Partial = p.Partial || next < len(p.New)
 	return nil
 }
 

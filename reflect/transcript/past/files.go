@@ -319,3 +319,22 @@ func (f *finder) copilotFile(path string, s *Session) (bool, error) {
 	})
 	return s.Dir != "" && f.trees.hold(s.Dir), err
 }
+
+// Aider: .aider.chat.history.md in a work tree. It names no directory and tells no sessions apart
+// until it is read.
+
+func aiderPlaces(h Homes) (files []string) {
+	for _, dir := range h.Aider {
+		files = append(files, filepath.Join(dir, ".aider.chat.history.md"))
+	}
+	return files
+}
+
+func (f *finder) aider(h Homes) {
+	for _, path := range aiderPlaces(h) {
+		f.file(string(transcript.Aider), path, func(path string, s *Session) (bool, error) {
+			s.ID, s.Dir = "history", filepath.Dir(path)
+			return true, nil
+		})
+	}
+}

@@ -1,6 +1,7 @@
 // Package past finds the sessions of one repository that coding agents kept on this machine, each
 // in its own store: Claude Code, Codex, Gemini CLI and Copilot CLI in files, OpenCode in a
-// database. It reads, and nothing more: a store is never written, locked or added to.
+// database, Aider in a file of the work tree. It reads, and nothing more: a store is never written,
+// locked or added to.
 //
 // Find lists sessions by reading the beginning of each file; Session.Open gives one whole, as
 // transcript.Decode reads it.
@@ -27,12 +28,14 @@ type Homes struct {
 	Gemini   string // ~/.gemini
 	Copilot  string // ~/.copilot
 	OpenCode string // ~/.local/share/opencode
+
+	Aider []string // work trees; each may hold a history
 }
 
 // Session is a session in an agent's store, known by its beginning.
 type Session struct {
-	Client  string    // opencode, claude, codex, gemini, copilot
-	ID      string    // as the agent writes it
+	Client  string    // opencode, claude, codex, gemini, copilot, aider
+	ID      string    // as the agent writes it; "history" for Aider, whose file holds several sessions
 	Parent  string    // where the store tells it
 	Dir     string    // where the session began, as it recorded it
 	Started time.Time // as far as known
@@ -88,6 +91,7 @@ var agents = []agent{
 	{string(transcript.Codex), codexPlaces, (*finder).codex},
 	{string(transcript.Gemini), geminiPlaces, (*finder).gemini},
 	{string(transcript.Copilot), copilotPlaces, (*finder).copilot},
+	{string(transcript.Aider), aiderPlaces, (*finder).aider},
 }
 
 // Agents are the names of the agents whose stores are known.
@@ -203,24 +207,28 @@ func (f *finder) each(client, dir string, endings []string, look func(path strin
 		if !slices.Contains(endings, filepath.Ext(e.Name())) {
 			continue
 		}
-		path := filepath.Join(dir, e.Name())
-		info, err := os.Stat(path) // follows a link
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			f.fail(err)
-			continue
-		}
-		if !info.Mode().IsRegular() || info.Size() == 0 || info.ModTime().Before(f.since) {
-			continue
-		}
-		s := Session{Client: client, File: path, Size: info.Size(), Changed: info.ModTime()}
-		ours, err := look(path, &s)
-		if err != nil {
-			f.fail(err)
-		} else if ours {
-			f.found = append(f.found, s)
-		}
+		f.file(client, filepath.Join(dir, e.Name()), look)
+	}
+}
+
+// file offers a file to look, as each does.
+func (f *finder) file(client, path string, look func(path string, s *Session) (bool, error)) {
+	info, err := os.Stat(path) // follows a link
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	if err != nil {
+		f.fail(err)
+		return
+	}
+	if !info.Mode().IsRegular() || info.Size() == 0 || info.ModTime().Before(f.since) {
+		return
+	}
+	s := Session{Client: client, File: path, Size: info.Size(), Changed: info.ModTime()}
+	ours, err := look(path, &s)
+	if err != nil {
+		f.fail(err)
+	} else if ours {
+		f.found = append(f.found, s)
 	}
 }

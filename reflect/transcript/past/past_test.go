@@ -258,6 +258,19 @@ func TestFindsTheSessionsOfOneRepository(t *testing.T) {
 	})
 }
 
+func TestFindsAidersHistory(t *testing.T) {
+	here, other := t.TempDir(), t.TempDir()
+	file := write(t, filepath.Join(here, ".aider.chat.history.md"), "# aider chat started at 2026-01-31 15:04:05\n")
+	write(t, filepath.Join(other, ".aider.chat.history.md"), "# aider chat started at 2026-01-31 15:04:05\n")
+	all, failed := Find(context.Background(), Homes{Aider: []string{here, t.TempDir()}}, Query{Dirs: []string{here}})
+	if len(failed) > 0 || len(all) != 1 || all[0].File != file || all[0].Client != "aider" || all[0].Dir != here {
+		t.Errorf("found %+v, %v", all, failed)
+	}
+	if all, _ := Find(context.Background(), Homes{Aider: []string{here}}, Query{Since: time.Now().Add(time.Hour)}); len(all) > 0 {
+		t.Errorf("found %+v, which did not change since", all)
+	}
+}
+
 func TestOldestFirst(t *testing.T) {
 	home := t.TempDir()
 	h := homes(home)
