@@ -43,7 +43,7 @@ func initCommand(env *Env) *cli.Command {
 			&cli.BoolFlag{Name: "no-mcp", Usage: "with --agent: add hooks only, no tools", Destination: &o.noMCP},
 			&cli.BoolFlag{Name: "agents-md", Usage: "also write the managed block into AGENTS.md", Destination: &o.agentsMD},
 			&cli.StringFlag{Name: "ci", Usage: "also let `FORGE` check pull requests against the memory: github, gitlab", Destination: &o.ci},
-			&cli.BoolFlag{Name: "git-hooks", Usage: "also add git hooks that record which session made which commit, and what landed", Destination: &o.hooks},
+			&cli.BoolFlag{Name: "git-hooks", Usage: "also add git hooks: they link commits to sessions, notice what landed, and learn from agents' stores", Destination: &o.hooks},
 			&cli.BoolFlag{Name: "trailers", Usage: "with --git-hooks: also add the session to the messages of its commits", Destination: &o.trailers},
 			&cli.BoolFlag{Name: "dry-run", Usage: "print what would change, and change nothing", Destination: &o.dry},
 		},
@@ -173,7 +173,7 @@ func tellGitHooks(env *Env, d *githook.Installed, dry bool) {
 	case len(d.Changed) > 0 && dry:
 		env.Say("would put a section into %s in %s", strings.Join(d.Changed, ", "), d.Dir)
 	case len(d.Changed) > 0:
-		env.Say("put a section into %s in %s", strings.Join(d.Changed, ", "), d.Dir)
+		env.Say("put a section into %s in %s\ncommits here learn from sessions that agents and Aider kept; off: reverie config learn.background off", strings.Join(d.Changed, ", "), d.Dir)
 	case d.Place.Avoid != "" && len(d.Left) > 0:
 		env.Say("%s: it is left as it is", d.Place.Avoid)
 		env.Say("%s", d.Place.ByHand(d.Left))

@@ -12,7 +12,9 @@ import (
 
 	_ "modernc.org/sqlite"
 
+	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/job"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
@@ -115,11 +117,9 @@ func TestLearnIsToldOnOneScreen(t *testing.T) {
 	}
 }
 
-// Sessions come out of OpenCode's database while OpenCode has it open. A sub-agent's session keeps
-// its parent, and its prompt counts as no person's words.
-func TestLearnReadsOpenCodesDatabase(t *testing.T) {
-	r := testrepo.New(t)
-	r.Run("commit", "--allow-empty", "-qm", "one")
+// openCode puts a session and that of its sub-agent into OpenCode's database, and leaves it open.
+func openCode(t *testing.T, dir string) {
+	t.Helper()
 	home, err := os.UserHomeDir()
 	if err != nil {
 		t.Fatal(err)
@@ -133,14 +133,14 @@ func TestLearnReadsOpenCodesDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
+	t.Cleanup(func() { db.Close() })
 	db.SetMaxOpenConns(1)
 	for _, statement := range []string{
 		"PRAGMA journal_mode=wal",
 		"CREATE TABLE session (id text PRIMARY KEY, parent_id text, directory text, title text, version text, time_created integer, time_updated integer)",
 		"CREATE TABLE message (id text PRIMARY KEY, session_id text, time_created integer, data text)",
 		"CREATE TABLE part (id text PRIMARY KEY, message_id text, session_id text, data text)",
-		"INSERT INTO session VALUES('ses_1',NULL,'" + r.Dir + "','one','1.18.33',1795187155887,1795187170760), ('ses_2','ses_1','" + r.Dir + "','two','1.18.33',1795187155888,1795187170760)",
+		"INSERT INTO session VALUES('ses_1',NULL,'" + dir + "','one','1.18.33',1795187155887,1795187170760), ('ses_2','ses_1','" + dir + "','two','1.18.33',1795187155888,1795187170760)",
 		`INSERT INTO message VALUES('msg_1','ses_1',1,'{"role":"user","time":{"created":1795187156212}}'), ('msg_2','ses_2',2,'{"role":"user","time":{"created":1795187156213}}')`,
 		`INSERT INTO part VALUES('prt_1','msg_1','ses_1','{"type":"text","text":"From now on always pin the versions of tools."}'), ('prt_2','msg_2','ses_2','{"type":"text","text":"From now on always write release notes in English."}')`,
 	} {
@@ -148,11 +148,83 @@ func TestLearnReadsOpenCodesDatabase(t *testing.T) {
 			t.Fatalf("%s: %v", statement, err)
 		}
 	}
+}
+
+// Sessions come out of OpenCode's database while OpenCode has it open. A sub-agent's session keeps
+// its parent, and its prompt counts as no person's words.
+func TestLearnReadsOpenCodesDatabase(t *testing.T) {
+	r := testrepo.New(t)
+	r.Run("commit", "--allow-empty", "-qm", "one")
+	openCode(t, r.Dir)
 	got := reverie(t, r.Dir, "learn")
 	if !strings.Contains(got, "ersions of tools") || strings.Contains(got, "elease notes") {
 		t.Errorf("learned %s", got)
 	}
 	if sessions := reverie(t, r.Dir, "sessions", "--json"); !strings.Contains(sessions, `"name":"opencode/ses_1"`) || !strings.Contains(sessions, `"parent":"ses_1"`) {
 		t.Errorf("%s", sessions)
+	}
+}
+
+// A commit's look reads OpenCode's database too. A worker killed in a look loses nothing: later
+// ones continue, and learn each session once.
+func TestKilledLookGoesOn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
+	const sessions = 120
+	r := testrepo.New(t)
+	r.Run("commit", "--allow-empty", "-qm", "one")
+	reverie(t, r.Dir, "init", "--git-hooks")
+	openCode(t, r.Dir)
+	pastSessions(t, r.Dir, sessions)
+	home, _ := os.UserHomeDir()
+	old, err := filepath.Glob(filepath.Join(home, ".claude", "projects", "-x", "*.jsonl"))
+	if err != nil || len(old) != sessions {
+		t.Fatal(len(old), err)
+	}
+	ended := time.Now().Add(-time.Hour)
+	for _, path := range old {
+		if err := os.Chtimes(path, ended, ended); err != nil {
+			t.Fatal(err)
+		}
+	}
+	state := filepath.Join(r.Dir, ".git", "reverie")
+	kept := func() int {
+		all, _ := filepath.Glob(filepath.Join(state, "sessions", "claude-*"))
+		return len(all)
+	}
+	r.Run("commit", "--allow-empty", "-qm", "two")
+	kills, killed := 0, 0
+	for wait := time.Now().Add(time.Minute); time.Now().Before(wait) && kills < 3 && kept() < sessions; time.Sleep(time.Millisecond) {
+		s := job.ReadStatus(state, job.Worker)
+		if s == nil || s.PID == killed || s.Doing != "look" || kept() < 20*(kills+1) {
+			continue
+		}
+		job.Kill(s.PID)
+		kills, killed = kills+1, s.PID
+		for job.Running(state, job.Worker, time.Now()) != nil { // it is about to die
+			time.Sleep(time.Millisecond)
+		}
+		past := time.Now().Add(-time.Minute) // eleven minutes pass
+		if err := os.Chtimes(filepath.Join(state, hooks.LookFile), past, past); err != nil {
+			t.Fatal(err)
+		}
+		reverie(t, r.Dir, "status")
+	}
+	if kills == 0 {
+		t.Fatal("no look lived long enough to be killed")
+	}
+	for wait := time.Now().Add(time.Minute); time.Now().Before(wait); time.Sleep(10 * time.Millisecond) {
+		_, asked := os.Lstat(filepath.Join(state, hooks.LookFile))
+		if asked != nil && !job.Requested(state, job.Worker) && job.Running(state, job.Worker, time.Now()) == nil {
+			break
+		}
+	}
+	known := reverie(t, r.Dir, "list") + reverie(t, r.Dir, "review", "--json")
+	if got := strings.Count(known, "\n"); got != sessions+1 || !strings.Contains(known, "ersions of tools") {
+		t.Errorf("%d of %d statements are known", got, sessions+1)
+	}
+	if again := reverie(t, r.Dir, "learn", "--json"); !strings.Contains(again, `"reflections":0`) || strings.Contains(again, `"new":1`) {
+		t.Errorf("after the end: %s", again)
 	}
 }

@@ -32,6 +32,17 @@ const eventsFile = "events.jsonl"
 // the agent's last event.
 const SeenDir = "seen"
 
+// Git's hooks have the worker look for sessions that agents without our hooks kept. Both files are
+// in the state folder.
+const (
+	// LookFile asks for a look. It holds the session whose agent's shell asked, or nothing. Its
+	// modification time is the earliest moment for the look.
+	LookFile = "worker.look"
+	// LookDueFile holds the time since which stores were not searched, as RFC 3339, or nothing. Its
+	// modification time is the moment from which a commit asks for the next look.
+	LookDueFile = "look.due"
+)
+
 // folder returns the folder of a session's events. Its name is a hash, because an agent may choose
 // any session name.
 func (s Spool) folder(e Event) string {

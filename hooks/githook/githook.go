@@ -81,6 +81,7 @@ func (h Hook) Script(o Settings) []byte {
 	if strings.Contains(text, "$reverie_bin") {
 		b.WriteString(find)
 	}
+	text = strings.Replace(text, "@look@", find+settle, 1)
 	text = strings.Replace(text, "@wake@", find+`[ -z "$reverie_bin" ] || "$reverie_bin" loop hook `+h.Name+` </dev/null >/dev/null 2>&1 &`, 1)
 	b.WriteString(text)
 	b.WriteString("fi\n:\n")

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/reverie-memory/reverie/hooks"
 )
@@ -136,11 +137,12 @@ func hookIn(t *testing.T, shell, options, name, program, body string) (file stri
 	file = filepath.Join(dir, "hooks", name)
 	id := strings.Repeat("ab", 20)
 	for path, data := range map[string]string{
-		file:                                           string(text),
-		filepath.Join(dir, "HEAD"):                     "ref: refs/heads/main\n",
-		filepath.Join(dir, "refs/heads/main"):          id + "\n",
-		filepath.Join(dir, "reverie", LinksFile):       "commit " + id + " main claude/x\n",
-		filepath.Join(dir, "reverie", ScriptDir, name): string(hook.Script(Settings{Program: program, Ref: "refs/heads/it's mine"})),
+		file:                                  string(text),
+		filepath.Join(dir, "HEAD"):            "ref: refs/heads/main\n",
+		filepath.Join(dir, "refs/heads/main"): id + "\n",
+		filepath.Join(dir, "reverie", hooks.LookDueFile): "",
+		filepath.Join(dir, "reverie", LinksFile):         "commit " + id + " main claude/x\n",
+		filepath.Join(dir, "reverie", ScriptDir, name):   string(hook.Script(Settings{Program: program, Ref: "refs/heads/it's mine"})),
 	} {
 		if err := os.WriteFile(path, []byte(data), 0o700); err != nil {
 			t.Fatal(err)
@@ -418,5 +420,59 @@ func TestHookThatIsTooLongIsLeftAlone(t *testing.T) {
 	}
 	if err := commitHook(t).Remove(dir); !errors.Is(err, ErrRefused) {
 		t.Errorf("one that is longer than what is read: %v", err)
+	}
+}
+
+// A commit starts our program where a look into the agents' stores is due, and only there.
+func TestCommitStartsALookWhenDue(t *testing.T) {
+	now := time.Now()
+	for _, shell := range shells(t) {
+		for _, options := range []string{"", "-eu", "-C"} {
+			for _, c := range []struct {
+				name string
+				due  time.Time // of the file, unless zero
+				env  []string
+				want bool
+			}{
+				{"never looked", time.Time{}, nil, true},
+				{"due", now.Add(-time.Minute), nil, true},
+				{"not due", now.Add(time.Minute), nil, false},
+				{"in a loop", now.Add(-time.Minute), []string{"REVERIE_LOOP=x"}, false},
+				{"turned off", now.Add(-time.Minute), []string{"REVERIE_DISABLE=1"}, false},
+			} {
+				started := filepath.Join(t.TempDir(), "started")
+				program := filepath.Join(t.TempDir(), "reverie")
+				if err := os.WriteFile(program, []byte("#!/bin/sh\necho \"$*\" >"+started+".new && mv "+started+".new "+started+"\n"), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				hook := hookIn(t, shell, options, "post-commit", program, "")
+				dir := filepath.Dir(filepath.Dir(hook))
+				if err := os.WriteFile(filepath.Join(dir, "COMMIT_EDITMSG"), []byte("x\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				due := filepath.Join(dir, "reverie", hooks.LookDueFile)
+				err := os.Chtimes(due, c.due, c.due)
+				if c.due.IsZero() {
+					err = os.Remove(due)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if stdout, stderr, err := run(t, hook, "", c.env); stdout != "" || stderr != "" || err != nil {
+					t.Errorf("%s %s, %s: %q, %q, %v", shell, options, c.name, stdout, stderr, err)
+				}
+				patience := 50 * time.Millisecond
+				if c.want {
+					patience = 10 * time.Second
+				}
+				var got []byte
+				for end := time.Now().Add(patience); got == nil && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+					got, _ = os.ReadFile(started)
+				}
+				if c.want != (string(got) == "hook git post-commit\n") {
+					t.Errorf("%s %s, %s: started %q", shell, options, c.name, got)
+				}
+			}
+		}
 	}
 }

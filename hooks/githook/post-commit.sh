@@ -30,3 +30,7 @@ if [ -f "${GIT_DIR:-$reverie_dir/..}/reverie-loop" ] || [ -f "$reverie_dir/loops
 @wake@
 	fi
 fi
+# The agents' stores are searched again when that is due: the message of this commit is newer than the time in look.due.
+if [ -z "${REVERIE_LOOP-}" ] && { [ ! -f "$reverie_dir/look.due" ] || [ "${GIT_DIR:-$reverie_dir/..}/COMMIT_EDITMSG" -nt "$reverie_dir/look.due" ]; } 2>/dev/null; then
+@look@
+fi

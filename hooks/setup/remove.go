@@ -97,7 +97,11 @@ func (r *Removal) findPart(ctx context.Context) error {
 	}
 	scripts := filepath.Join(r.c.State, githook.ScriptDir)
 	if _, err := os.Lstat(scripts); err == nil {
-		r.add("what git's hooks call, in "+scripts, func(context.Context) error { return os.RemoveAll(scripts) })
+		r.add("what git's hooks call, in "+scripts, func(context.Context) error {
+			os.Remove(filepath.Join(r.c.State, hooks.LookFile))
+			os.Remove(filepath.Join(r.c.State, hooks.LookDueFile))
+			return os.RemoveAll(scripts)
+		})
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/job"
 	"github.com/reverie-memory/reverie/internal/learn"
+	"github.com/reverie-memory/reverie/internal/learn/ingest"
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
@@ -28,17 +29,29 @@ func (h Host) git(ctx context.Context, name string, args []string) (v Verdict, e
 	if t == nil || err != nil {
 		return v, err
 	}
+	moved := false
 	switch name {
+	case "pre-push":
+		v.Start, err = t.prePush(ctx, args)
+		return v, err
 	case "post-merge", "post-rewrite", "post-checkout":
-		if t.config.Background == config.Off {
-			return v, nil
-		}
+		moved = true
+	case "post-commit":
+	default:
+		return v, nil
+	}
+	looks, err := ingest.AskLook(t.repo, h.Shell, h.Now())
+	if t.config.Background == config.Off {
+		ingest.DropLook(t.state) // the next commits start no process to hear the same
+		return v, err
+	}
+	if moved {
 		if err := t.repo.WriteState(learn.MovedFile, nil, false); err != nil {
 			return v, err
 		}
+	}
+	if err == nil && (looks || moved) {
 		v.Start = func() error { return job.Wake(t.repo, t.state) }
-	case "pre-push":
-		v.Start, err = t.prePush(ctx, args)
 	}
 	return v, err
 }

@@ -21,10 +21,10 @@ import (
 // MovedFile is a file in the state folder by which git's hooks ask the worker to land memories.
 const MovedFile = "worker.moved"
 
-// Turn is one turn of the worker: it drains the spool, lands memories if git's hooks asked for
-// that, and learns from what is pending. live holds the sessions from which nothing is learned yet.
-// If git is collecting garbage, done is false and the next turn goes on. doing reports the current
-// step.
+// Turn is one turn of the worker: it drains the spool, lands memories and looks into the agents'
+// stores if git's hooks asked for that, and learns from what is pending. live holds the sessions
+// from which nothing is learned yet. If git is collecting garbage, done is false and the next turn
+// goes on. doing reports the current step.
 func (l *Learner) Turn(ctx context.Context, spool *ingest.Ingester, doing func(step string) error) (live map[string]bool, done bool, err error) {
 	if err := doing("fold"); err != nil {
 		return nil, false, err
@@ -39,6 +39,14 @@ func (l *Learner) Turn(ctx context.Context, spool *ingest.Ingester, doing func(s
 		}
 		l.Land(ctx)
 	}
+	if ingest.LookDue(l.State, l.Now()) {
+		if err := doing("look"); err != nil {
+			return live, false, err
+		}
+		if err := look(ctx, l, spool, live); err != nil {
+			l.Note(inbox.Doubt{Err: err}) // a later look repeats it
+		}
+	}
 	if !l.Free(ctx) {
 		return live, false, nil
 	}
@@ -46,6 +54,19 @@ func (l *Learner) Turn(ctx context.Context, spool *ingest.Ingester, doing func(s
 		return live, false, err
 	}
 	return live, true, l.LearnInBackground(ctx, live)
+}
+
+// look takes in sessions of the agents' stores, if the settings allow background work.
+func look(ctx context.Context, l *Learner, in *ingest.Ingester, live map[string]bool) error {
+	c, err := l.Settings(ctx)
+	if err != nil {
+		return err
+	}
+	if c.Background == config.Off {
+		ingest.DropLook(l.State)
+		return nil
+	}
+	return in.Look(ctx, live)
 }
 
 // Free restores what a git prune took of the last writes, and reports whether no git gc is running.

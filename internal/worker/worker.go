@@ -135,10 +135,10 @@ func (w *Worker) prepare(ctx context.Context) {
 	}
 }
 
-// Wake starts a worker if a killed agent or worker has left work, or if a hook called while another
-// command held the worker's lock.
+// Wake starts a worker if a killed agent or worker has left work, if a session that was live may
+// have ended, or if a hook called while another command held the worker's lock.
 func Wake(c *clone.Clone) error {
-	if job.Disabled() || !job.Requested(c.State, job.Worker) && c.Spool().Due(c.Now(), ingest.IdleAfter) == 0 {
+	if job.Disabled() || !job.Requested(c.State, job.Worker) && !ingest.LookDue(c.State, c.Now()) && c.Spool().Due(c.Now(), ingest.IdleAfter) == 0 {
 		return nil
 	}
 	return job.Wake(c.Repo, c.State)
