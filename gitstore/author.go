@@ -84,7 +84,7 @@ func (s *Store) commits(ctx context.Context, to, not ID, verify bool) ([]made, e
 		for _, p := range strings.Fields(text(2)) {
 			m.parents = append(m.parents, ID(p))
 		}
-		if !s.repo.IsID(text(0)) || !s.repo.IsID(text(1)) {
+		if !s.repo.ObjectFormat.IsID(text(0)) || !s.repo.ObjectFormat.IsID(text(1)) {
 			return nil, fmt.Errorf("read git log: %q is no commit", text(0))
 		}
 		seconds, _ := strconv.ParseInt(text(4), 10, 64)

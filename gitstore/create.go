@@ -27,8 +27,8 @@ begun apart have a common ancestor.
 
 // rootObjects returns the empty tree and the first commit of every store.
 func (s *Store) rootObjects() []git.Object {
-	tree := s.repo.NewObject(git.Tree, nil)
-	return []git.Object{tree, s.repo.NewCommit(rootAuthor, rootDate, tree.ID, nil, rootMessage)}
+	tree := s.repo.ObjectFormat.NewObject(git.Tree, nil)
+	return []git.Object{tree, s.repo.ObjectFormat.NewCommit(rootAuthor, rootDate, tree.ID, nil, rootMessage)}
 }
 
 // First returns the id of the commit with which every store begins.

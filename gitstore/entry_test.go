@@ -35,11 +35,11 @@ func FuzzTree(f *testing.F) {
 				t.Errorf("%q is let through", e.name)
 			}
 		}
-		again, err := parseTree(git.NewTree(repo, lines(entries)).Data, 20)
+		again, err := parseTree(repo.ObjectFormat.NewTree(lines(entries)).Data, 20)
 		if err != nil || len(again) != len(entries) {
 			t.Fatalf("%d entries, then %d: %v", len(entries), len(again), err)
 		}
-		if once := git.NewTree(repo, lines(again)).Data; !bytes.Equal(once, git.NewTree(repo, lines(entries)).Data) {
+		if once := repo.ObjectFormat.NewTree(lines(again)).Data; !bytes.Equal(once, repo.ObjectFormat.NewTree(lines(entries)).Data) {
 			t.Error("not stable")
 		}
 	})
@@ -74,7 +74,7 @@ func TestTreesAndCommitsAreAsGoGitEncodesThem(t *testing.T) {
 			theirs.Entries = append(theirs.Entries, object.TreeEntry{Name: name, Mode: mode, Hash: plumbing.NewHash(string(e.id))})
 		}
 		sort.Sort(object.TreeEntrySorter(theirs.Entries))
-		same(t, git.NewTree(repo, lines(entries)), theirs.Encode)
+		same(t, repo.ObjectFormat.NewTree(lines(entries)), theirs.Encode)
 
 		who := git.Identity{Name: rapid.StringMatching(`[A-Z][a-z]{0,5} ?[^<>\n\x00]{0,5}`).Draw(t, "name"), Email: rapid.StringMatching(`[a-z@.]{0,12}`).Draw(t, "email")}
 		zone := time.FixedZone("", 60*rapid.IntRange(-14*60, 14*60).Draw(t, "minutes east"))
@@ -86,7 +86,7 @@ func TestTreesAndCommitsAreAsGoGitEncodesThem(t *testing.T) {
 		for _, p := range rapid.SliceOfN(id, 0, 3).Draw(t, "parents") {
 			parents, c.ParentHashes = append(parents, string(p)), append(c.ParentHashes, plumbing.NewHash(string(p)))
 		}
-		ours := repo.NewCommit(who, when, c.TreeHash.String(), parents, c.Message)
+		ours := repo.ObjectFormat.NewCommit(who, when, c.TreeHash.String(), parents, c.Message)
 		same(t, ours, c.Encode)
 		read, err := parseCommit(ours.Data)
 		if err != nil || string(read.tree) != c.TreeHash.String() || len(read.parents) != len(parents) || read.message != c.Message || read.email != who.Email {

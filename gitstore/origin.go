@@ -182,7 +182,7 @@ func (o *Origins) replaces(since *Origins, belief Belief) {
 }
 
 func (s *Store) origins(ctx context.Context, tip ID, dir string, since *Origins, verify bool, belief Belief) (*Origins, error) {
-	w := &walk{Tree: &Tree{ctx: ctx, objects: s.repo.ObjectsUpTo(sizes), hash: s.repo.NewObject}, dir: dir, belief: belief,
+	w := &walk{Tree: &Tree{ctx: ctx, objects: s.repo.ObjectsUpTo(sizes), hash: s.repo.ObjectFormat.NewObject}, dir: dir, belief: belief,
 		shallow: s.repo.Shallow, partly: since != nil, states: map[ID]*state{}, children: map[ID]int{}, texts: map[ID][]byte{}}
 	defer w.close()
 	known, not := &state{}, ID("")

@@ -71,4 +71,4 @@ func (w *writer) onTop(parent, old ID, files map[string]redact.Redacted, c Commi
 }
 
 // BlobID returns the id of a file with this text.
-func (s *Store) BlobID(text []byte) ID { return ID(s.repo.NewObject(git.Blob, text).ID) }
+func (s *Store) BlobID(text []byte) ID { return ID(s.repo.ObjectFormat.NewObject(git.Blob, text).ID) }

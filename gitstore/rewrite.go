@@ -303,7 +303,7 @@ func (rw *Rewriting) note(what string) {
 }
 
 func (rw *Rewriting) add(kind string, data []byte) ID {
-	o := rw.repo.NewObject(kind, data)
+	o := rw.repo.ObjectFormat.NewObject(kind, data)
 	rw.store.Add(o)
 	return ID(o.ID)
 }

@@ -100,7 +100,7 @@ func (s *Store) ViewAt(ctx context.Context, rev string, fn func(*Tree) error) er
 
 // Resolve returns the commit, or else the tree, that a revision names. It does not check a full id.
 func (s *Store) Resolve(ctx context.Context, rev string) (ID, error) {
-	if s.repo.IsID(rev) {
+	if s.repo.ObjectFormat.IsID(rev) {
 		return ID(rev), nil
 	}
 	unknown := fmt.Errorf("revision %q: %w", rev, ErrRevision)
@@ -116,7 +116,7 @@ func (s *Store) Resolve(ctx context.Context, rev string) (ID, error) {
 		if err != nil {
 			return "", err
 		}
-		if id := strings.TrimSuffix(string(out), "\n"); s.repo.IsID(id) {
+		if id := strings.TrimSuffix(string(out), "\n"); s.repo.ObjectFormat.IsID(id) {
 			return ID(id), nil
 		}
 	}
@@ -138,7 +138,7 @@ func (s *Store) openRevision(ctx context.Context, rev string) (*Tree, error) {
 
 // open reads a commit or a tree, and returns its tree with its own object database.
 func (s *Store) open(ctx context.Context, at ID) (*Tree, error) {
-	t := &Tree{ctx: ctx, objects: s.repo.ObjectsUpTo(sizes), hash: s.repo.NewObject, newTree: func(lines []git.TreeEntry) git.Object { return git.NewTree(s.repo, lines) }, git: s.repo.Git, nodes: map[ID]*node{}}
+	t := &Tree{ctx: ctx, objects: s.repo.ObjectsUpTo(sizes), hash: s.repo.ObjectFormat.NewObject, newTree: func(lines []git.TreeEntry) git.Object { return s.repo.ObjectFormat.NewTree(lines) }, git: s.repo.Git, nodes: map[ID]*node{}}
 	o, err := t.read(at, "")
 	if err == nil && o.Kind == git.Commit {
 		var c commit

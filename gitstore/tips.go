@@ -39,7 +39,7 @@ func (s *Store) note(mine string) error {
 // parseTip parses a line of tips. Other lines are ignored, and dropped at the next write.
 func (s *Store) parseTip(line string) (id ID, ref string, ok bool) {
 	hex, ref, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-	return ID(hex), ref, s.repo.IsID(hex) && git.CheckRef(ref) == nil
+	return ID(hex), ref, s.repo.ObjectFormat.IsID(hex) && git.CheckRef(ref) == nil
 }
 
 // Lost returns the last commit made here if the ref no longer reaches it. Either the ref was set
@@ -47,7 +47,7 @@ func (s *Store) parseTip(line string) (id ID, ref string, ok bool) {
 // after reading a small file.
 func (s *Store) Lost(ctx context.Context) (ID, error) {
 	made := s.made() // before the tip: a writer moves the ref first
-	if !s.repo.IsID(string(made)) {
+	if !s.repo.ObjectFormat.IsID(string(made)) {
 		return "", nil
 	}
 	tip, err := s.Tip(ctx)
@@ -84,7 +84,7 @@ func (s *Store) last() ID {
 	log, _ := os.ReadFile(filepath.Join(s.repo.CommonDir, "logs", filepath.FromSlash(s.ref)))
 	var id ID
 	for line := range strings.Lines(string(log)) {
-		if fields := strings.Fields(line); len(fields) > 1 && s.repo.IsID(fields[1]) {
+		if fields := strings.Fields(line); len(fields) > 1 && s.repo.ObjectFormat.IsID(fields[1]) {
 			id = ID(fields[1])
 		}
 	}

@@ -130,7 +130,7 @@ func (w *writer) commit(objects git.Objects, objs []git.Object, root ID, parents
 	}
 	store := git.NewStorer(w.ctx, repo, objects)
 	store.Add(objs...)
-	last := repo.NewCommit(who, when, string(root), from, message)
+	last := repo.ObjectFormat.NewCommit(who, when, string(root), from, message)
 	if who.Sign {
 		if err := store.Flush(); err != nil {
 			return "", "", fmt.Errorf("save to %s: %w", w.s.ref, err)

@@ -124,7 +124,7 @@ func (p *Place) write(ctx context.Context, tree, parent string, m Message, now t
 		value, _ := p.scanner.Text(joined(t.Value))
 		fmt.Fprintf(&b, "%s: %s\n", t.Key, value)
 	}
-	o := p.repo.NewCommit(who, now, tree, []string{parent}, b.String())
+	o := p.repo.ObjectFormat.NewCommit(who, now, tree, []string{parent}, b.String())
 	objects := p.repo.Objects()
 	defer objects.Close()
 	return o.ID, objects.Save(ctx, []git.Object{o})

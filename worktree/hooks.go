@@ -78,7 +78,7 @@ func (p *Place) Commits() []string {
 	}
 	var all []string
 	for line := range strings.Lines(string(text)) {
-		if id, _, ok := strings.Cut(line, " "); ok && p.repo.IsID(id) {
+		if id, _, ok := strings.Cut(line, " "); ok && p.repo.ObjectFormat.IsID(id) {
 			all = append(all, id)
 		}
 	}

@@ -80,7 +80,7 @@ func (r *Record) Create(ctx context.Context, s State, plan Plan) error {
 		return err
 	}
 	blob := func(text redact.Redacted) gitstore.ID {
-		return gitstore.ID(r.repo.NewObject(git.Blob, text.Bytes()).ID)
+		return gitstore.ID(r.repo.ObjectFormat.NewObject(git.Blob, text.Bytes()).ID)
 	}
 	signed, err := r.signatureLines(key, map[string]gitstore.ID{"state.json": blob(text), "plan.md": blob(planText)})
 	if err != nil {

@@ -60,7 +60,7 @@ func (p *Place) plain(ctx context.Context, names []string, hold func(name, blob 
 		if err != nil {
 			return nil, err
 		}
-		o := p.repo.NewObject(git.Blob, data)
+		o := p.repo.ObjectFormat.NewObject(git.Blob, data)
 		if held, err := hold(name, o.ID); err != nil {
 			return nil, err
 		} else if held {

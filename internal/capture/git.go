@@ -69,7 +69,7 @@ func (t *target) prePush(ctx context.Context, args []string) (start func() error
 	own := false
 	for line := range strings.Lines(string(text)) { // local ref, its id, remote ref, its id
 		f := strings.Fields(line)
-		if len(f) != 4 || !t.ownRef(f[0]) && !t.ownRef(f[2]) || !t.repo.IsID(f[1]) || strings.Trim(f[1], "0") == "" {
+		if len(f) != 4 || !t.ownRef(f[0]) && !t.ownRef(f[2]) || !t.repo.ObjectFormat.IsID(f[1]) || strings.Trim(f[1], "0") == "" {
 			continue
 		}
 		own = true

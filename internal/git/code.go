@@ -125,7 +125,7 @@ func (c *Code) top(ctx context.Context) (string, error) {
 	}
 	id, ok := bytes.CutPrefix(o.Data, []byte("tree "))
 	id, _, _ = bytes.Cut(id, []byte("\n"))
-	if !ok || o.Kind != Commit || !c.repo.IsID(string(id)) {
+	if !ok || o.Kind != Commit || !c.repo.ObjectFormat.IsID(string(id)) {
 		return "", fmt.Errorf("%s: %w: not a commit", c.commit, ErrCorrupt)
 	}
 	c.root = string(id)

@@ -14,8 +14,8 @@ import (
 
 // NewCommit returns a commit whose author is its committer. Ids of sha256 do not fit go-git's
 // encoder.
-func (r *Repo) NewCommit(who Identity, when time.Time, tree string, parents []string, message string) Object {
-	if r.ObjectFormat == "sha256" {
+func (f Format) NewCommit(who Identity, when time.Time, tree string, parents []string, message string) Object {
+	if f == "sha256" {
 		var b strings.Builder
 		fmt.Fprintf(&b, "tree %s\n", tree)
 		for _, p := range parents {
@@ -23,7 +23,7 @@ func (r *Repo) NewCommit(who Identity, when time.Time, tree string, parents []st
 		}
 		stamp := who.Stamp(when)
 		fmt.Fprintf(&b, "author %s\ncommitter %s\n\n%s", stamp, stamp, message)
-		return r.NewObject(Commit, []byte(b.String()))
+		return f.NewObject(Commit, []byte(b.String()))
 	}
 	by := object.Signature{Name: who.Name, Email: who.Email, When: when}
 	c := &object.Commit{Author: by, Committer: by, Message: message, TreeHash: plumbing.NewHash(tree)}
@@ -42,9 +42,9 @@ type TreeEntry struct{ Mode, Name, ID string }
 
 // NewTree returns a tree of entries in git's order. go-git encodes files and folders; lines with
 // other modes, and ids of sha256, are written as they are.
-func NewTree(r *Repo, entries []TreeEntry) Object {
+func (f Format) NewTree(entries []TreeEntry) Object {
 	tree := &object.Tree{Entries: make([]object.TreeEntry, len(entries))}
-	plain := r.ObjectFormat != "sha256"
+	plain := f != "sha256"
 	for i, e := range entries {
 		mode := filemode.Regular
 		if e.Mode == "40000" {
@@ -62,7 +62,7 @@ func NewTree(r *Repo, entries []TreeEntry) Object {
 		id, _ := hex.DecodeString(e.ID)
 		data = append(append(data, 0), id...)
 	}
-	return r.NewObject(Tree, data)
+	return f.NewObject(Tree, data)
 }
 
 // encoded returns a tree or commit as go-git encodes it.

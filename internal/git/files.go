@@ -59,7 +59,7 @@ func (f *fileObjects) Read(ctx context.Context, id string) (Object, error) {
 
 // readFiles searches all files once. It skips a corrupt copy if there is a good one.
 func (f *fileObjects) readFiles(id string) (Object, error) {
-	if !f.repo.IsID(id) {
+	if !f.repo.ObjectFormat.IsID(id) {
 		return Object{}, fmt.Errorf("%q: not an object id", id)
 	}
 	if err := f.findDirs(); err != nil {
@@ -70,7 +70,7 @@ func (f *fileObjects) readFiles(id string) (Object, error) {
 		kind, data, err := readLoose(loosePath(dir, id), f.sizes)
 		if err == nil {
 			o := Object{ID: id, Kind: kind, Data: data}
-			if err = f.repo.check(o); err == nil {
+			if err = f.repo.ObjectFormat.check(o); err == nil {
 				return o, nil
 			}
 		}
@@ -141,7 +141,7 @@ func (f *fileObjects) readAt(p *pack, offset int64, id string) (Object, error) {
 		return Object{}, fmt.Errorf("%s in %s: %w", id, filepath.Base(p.path), err)
 	}
 	o := Object{ID: id, Kind: kind, Data: data}
-	return o, f.repo.check(o)
+	return o, f.repo.ObjectFormat.check(o)
 }
 
 // ReadAll reads packed objects in the order of the packs, then the others one by one.
@@ -161,7 +161,7 @@ func (f *fileObjects) ReadAll(ctx context.Context, ids []string, fn func(i int, 
 	var rest []int
 	for i, id := range ids {
 		name, err := hex.DecodeString(id)
-		if err != nil || !f.repo.IsID(id) {
+		if err != nil || !f.repo.ObjectFormat.IsID(id) {
 			return fmt.Errorf("%q: not an object id", id)
 		}
 		at := place{i: i}

@@ -14,7 +14,7 @@ func (m *Remote) Overwrite(ctx context.Context, u Update) (Pushed, []string, err
 	if err := CheckRef(u.Ref); err != nil {
 		return Pushed{}, nil, err
 	}
-	if !m.repo.IsID(u.ID) || !m.repo.IsID(u.Old) {
+	if !m.repo.ObjectFormat.IsID(u.ID) || !m.repo.ObjectFormat.IsID(u.Old) {
 		return Pushed{}, nil, fmt.Errorf("overwrite %s: %q from %q: not object ids", u.Ref, u.ID, u.Old)
 	}
 	out, err := m.run(ctx, nil, "push", "--porcelain", "--progress", "--no-verify", "--no-signed", "--no-follow-tags",

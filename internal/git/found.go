@@ -194,7 +194,7 @@ type answer struct {
 	// always ask git: the configuration depends on more than that
 	Ask bool `json:"ask"`
 
-	ObjectFormat string   `json:"objects"`
+	ObjectFormat Format   `json:"objects"`
 	RefFormat    string   `json:"refs"`
 	Partial      bool     `json:"partial"`
 	Settings     settings `json:"settings"`

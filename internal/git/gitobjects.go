@@ -28,7 +28,7 @@ type gitObjects struct {
 }
 
 func (g *gitObjects) Read(ctx context.Context, id string) (Object, error) {
-	if !g.repo.IsID(id) {
+	if !g.repo.ObjectFormat.IsID(id) {
 		return Object{}, fmt.Errorf("%q: not an object id", id)
 	}
 	var found Object
@@ -63,7 +63,7 @@ func (g *gitObjects) ReadAll(ctx context.Context, ids []string, fn func(i int, o
 
 func (g *gitObjects) readAll(ctx context.Context, ids []string, fn func(i int, o Object) error) error {
 	for _, id := range ids {
-		if !g.repo.IsID(id) {
+		if !g.repo.ObjectFormat.IsID(id) {
 			return fmt.Errorf("%q: not an object id", id)
 		}
 	}
@@ -140,7 +140,7 @@ func (g *gitObjects) answer(id string) (Object, error) {
 		return Object{}, fmt.Errorf("%s: %w: git cat-file: %s", id, ErrCorrupt, first(reason(g.stderr.bytes()), err.Error()))
 	}
 	o := Object{ID: id, Kind: fields[1], Data: data[:size]}
-	return o, g.repo.check(o)
+	return o, g.repo.ObjectFormat.check(o)
 }
 
 // damage returns git's complaint about one unreadable object, or "". Standard error also holds

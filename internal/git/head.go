@@ -25,7 +25,7 @@ func (r *Repo) Head(ctx context.Context) (id, branch string, err error) {
 	head := strings.TrimSpace(string(text))
 	ref, symbolic := strings.CutPrefix(head, "ref: ")
 	if !symbolic {
-		if !r.IsID(head) {
+		if !r.ObjectFormat.IsID(head) {
 			return "", "", fmt.Errorf("read HEAD: %w", ErrBrokenRef)
 		}
 		return head, "", nil

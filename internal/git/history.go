@@ -33,7 +33,7 @@ func (r *Repo) Commits(ctx context.Context, revs ...string) ([]string, error) {
 		return nil, fmt.Errorf("git cat-file: %d answers to %d questions", len(ids), len(revs))
 	}
 	for i, id := range ids {
-		if !r.IsID(id) {
+		if !r.ObjectFormat.IsID(id) {
 			ids[i] = ""
 		}
 	}

@@ -94,7 +94,7 @@ type looseWriter struct {
 
 func (w *looseWriter) add(o Object) error {
 	path := loosePath(w.root, o.ID)
-	if kind, data, err := readLoose(path, Sizes{}); err == nil && w.repo.check(Object{o.ID, kind, data}) == nil {
+	if kind, data, err := readLoose(path, Sizes{}); err == nil && w.repo.ObjectFormat.check(Object{o.ID, kind, data}) == nil {
 		now := time.Now()
 		if os.Chtimes(path, now, now) == nil {
 			if file, err := os.Open(path); err == nil {

@@ -31,7 +31,7 @@ func (r *Repo) MoveRef(ctx context.Context, name, new, old, message string) erro
 	if err := CheckRef(name); err != nil {
 		return err
 	}
-	if !r.IsID(new) || old != "" && !r.IsID(old) {
+	if !r.ObjectFormat.IsID(new) || old != "" && !r.ObjectFormat.IsID(old) {
 		return fmt.Errorf("move %s: %q to %q: not object ids", name, old, new)
 	}
 	move := r.moveByGit
@@ -78,7 +78,7 @@ func (r *Repo) moveFile(ctx context.Context, name, new, old, message string) err
 			return err
 		}
 	}
-	if err := r.appendReflog(name, first(old, r.zeroID()), new, who, message, share); err != nil {
+	if err := r.appendReflog(name, first(old, r.ObjectFormat.zero()), new, who, message, share); err != nil {
 		return err
 	}
 	if err := lock.rename(path); err != nil {
@@ -319,7 +319,7 @@ func (i Identity) Stamp(t time.Time) string {
 
 // moveByGit moves a ref that is not a plain file.
 func (r *Repo) moveByGit(ctx context.Context, name, new, old, message string) error {
-	args := append(durable[:len(durable):len(durable)], "update-ref", "--create-reflog", "-m", message, name, new, first(old, r.zeroID()))
+	args := append(durable[:len(durable):len(durable)], "update-ref", "--create-reflog", "-m", message, name, new, first(old, r.ObjectFormat.zero()))
 	return r.lostOr(ctx, name, old, func() error {
 		_, err := r.Git(ctx, nil, args...)
 		return err

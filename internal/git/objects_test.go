@@ -24,7 +24,7 @@ func save(t *testing.T, repo *git.Repo, n int) []git.Object {
 	var objs []git.Object
 	for i := range n {
 		text := strings.Repeat("a line that all of them have, and again\n", 20) + fmt.Sprintf("number %d\n", i)
-		objs = append(objs, repo.NewObject(git.Blob, []byte(text)))
+		objs = append(objs, repo.ObjectFormat.NewObject(git.Blob, []byte(text)))
 	}
 	db := repo.Objects()
 	defer db.Close()
@@ -207,7 +207,7 @@ func TestMissingObject(t *testing.T) {
 	for _, format := range []string{"sha1", "sha256"} {
 		_, repo, one, _ := fixture(t, "--object-format="+format)
 		db := repo.Objects()
-		absent := repo.NewObject(git.Blob, []byte("nobody saved this"))
+		absent := repo.ObjectFormat.NewObject(git.Blob, []byte("nobody saved this"))
 		if _, err := db.Read(t.Context(), absent.ID); !errors.Is(err, git.ErrNoObject) {
 			t.Errorf("%s: %v, want ErrNoObject", format, err)
 		}
@@ -235,7 +235,7 @@ func TestMissIsNoDamageBesideOtherComplaints(t *testing.T) {
 	}
 	db := repo.Objects()
 	defer db.Close()
-	absent := repo.NewObject(git.Blob, []byte("nobody saved this"))
+	absent := repo.ObjectFormat.NewObject(git.Blob, []byte("nobody saved this"))
 	if _, err := db.Read(t.Context(), absent.ID); !errors.Is(err, git.ErrNoObject) || errors.Is(err, git.ErrCorrupt) {
 		t.Errorf("missing: %v, want ErrNoObject", err)
 	}

@@ -66,7 +66,7 @@ func (r *Repo) PackLoose(ctx context.Context, ref, folder string) (packed int, e
 	var files []string
 	for line := range strings.Lines(string(out)) {
 		id, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		if path := loosePath(objects, id); r.IsID(id) {
+		if path := loosePath(objects, id); r.ObjectFormat.IsID(id) {
 			if _, err := os.Lstat(path); err == nil {
 				list.WriteString(line)
 				files = append(files, path)

@@ -99,7 +99,7 @@ func (r *Repo) savePack(ctx context.Context, objs []Object) (kept []string, err 
 	}
 	result, name, _ := strings.Cut(out, "\t")
 	switch {
-	case r.ObjectFormat != "" && !r.IsID(name):
+	case r.ObjectFormat != "" && !r.ObjectFormat.IsID(name):
 		return nil, fmt.Errorf("git index-pack: said %q", out)
 	case result == "keep":
 		kept = []string{filepath.Join(dir, "pack-"+name+".keep")}

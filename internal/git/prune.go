@@ -41,7 +41,7 @@ func (r *Repo) Reflog(ctx context.Context, name string) (ids, messages []string,
 		head, message, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		if fields := strings.Fields(head); len(fields) > 1 {
 			for _, id := range fields[:2] {
-				if r.IsID(id) && id != r.zeroID() {
+				if r.ObjectFormat.IsID(id) && id != r.ObjectFormat.zero() {
 					ids = append(ids, id)
 				}
 			}
@@ -96,7 +96,7 @@ func (r *Repo) DropLoose(ctx context.Context, ids []string) (left []string, err 
 	root := filepath.Join(r.CommonDir, "objects")
 	var files []string
 	for _, id := range ids {
-		if r.IsID(id) {
+		if r.ObjectFormat.IsID(id) {
 			files = append(files, loosePath(root, id))
 		}
 	}
@@ -120,7 +120,7 @@ func (r *Repo) Have(ctx context.Context, ids []string) ([]string, error) {
 		return nil, err
 	}
 	for line := range strings.Lines(string(out)) {
-		if id := strings.TrimSuffix(line, "\n"); r.IsID(id) {
+		if id := strings.TrimSuffix(line, "\n"); r.ObjectFormat.IsID(id) {
 			have = append(have, id)
 		}
 	}

@@ -84,7 +84,7 @@ func (m *Remote) checkUpdate(ctx context.Context, u Update) (commits int, err er
 	if err := CheckRef(u.Ref); err != nil {
 		return 0, err
 	}
-	if !m.repo.IsID(u.ID) || u.Old != "" && !m.repo.IsID(u.Old) {
+	if !m.repo.ObjectFormat.IsID(u.ID) || u.Old != "" && !m.repo.ObjectFormat.IsID(u.Old) {
 		return 0, fmt.Errorf("push %s: %q from %q: not object ids", u.Ref, u.ID, u.Old)
 	}
 	lost, commits, err := m.Apart(ctx, u.Old, u.ID)

@@ -92,7 +92,7 @@ func (r *Repo) recentFiles() []recentFile {
 	var files []recentFile
 	for _, e := range slices.Backward(entries) {
 		parts := strings.Split(e.Name(), "-")
-		if len(parts) != 3 || !r.IsID(parts[2]) || !e.Type().IsRegular() {
+		if len(parts) != 3 || !r.ObjectFormat.IsID(parts[2]) || !e.Type().IsRegular() {
 			continue
 		}
 		at, err := strconv.ParseInt(parts[0], 16, 64)
@@ -118,7 +118,7 @@ func (r *Repo) readRecent(f recentFile) []Object {
 		if n, _ := fmt.Sscan(string(head), &o.ID, &o.Kind, &size); n != 3 || size < 0 || size > len(rest) {
 			break
 		}
-		if o.Data, data = rest[:size], rest[size:]; r.check(o) == nil {
+		if o.Data, data = rest[:size], rest[size:]; r.ObjectFormat.check(o) == nil {
 			objs = append(objs, o)
 		}
 	}
@@ -219,7 +219,7 @@ func (r *Repo) lacks(ctx context.Context, ids []string) ([]string, error) {
 	}
 	if r.ObjectFormat != "sha1" {
 		have, err := r.Have(ctx, packed)
-		empty := r.NewObject(Tree, nil).ID // git claims to have the empty tree even if it does not
+		empty := r.ObjectFormat.NewObject(Tree, nil).ID // git always claims to have it
 		return slices.DeleteFunc(packed, func(id string) bool { return id != empty && slices.Contains(have, id) }), err
 	}
 	look := &fileObjects{repo: r}

@@ -108,7 +108,7 @@ func (r *Repo) readRef(name string) (string, error) {
 func (r *Repo) refValue(text []byte) (string, error) {
 	id := strings.TrimSuffix(string(text), "\n")
 	switch {
-	case r.IsID(id):
+	case r.ObjectFormat.IsID(id):
 		return id, nil
 	case strings.HasPrefix(id, "ref:"):
 		return "", fmt.Errorf("%w: it is a symbolic ref", ErrBrokenRef)
@@ -189,21 +189,4 @@ func (p packedRefs) below(name string) string {
 	}
 	rest, _, _ = bytes.Cut(rest, []byte("\n"))
 	return name + "/" + string(rest)
-}
-
-// IsID reports whether s is an object id in this repository's form: 40 or 64 lower-case hex digits.
-func (r *Repo) IsID(s string) bool {
-	want := 40
-	if r.ObjectFormat == "sha256" {
-		want = 64
-	}
-	return len(s) == want && strings.Trim(s, "0123456789abcdef") == ""
-}
-
-// zeroID returns the id by which git writes that a ref has no value.
-func (r *Repo) zeroID() string {
-	if r.ObjectFormat == "sha256" {
-		return strings.Repeat("0", 64)
-	}
-	return strings.Repeat("0", 40)
 }

@@ -130,7 +130,7 @@ func (m *Remote) Refs(ctx context.Context, prefixes ...string) (RemoteRefs, erro
 		value, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		if ref, ok := strings.CutPrefix(value, "ref: "); ok && name == "HEAD" {
 			found.Head = ref
-		} else if m.repo.IsID(value) && name != "HEAD" {
+		} else if m.repo.ObjectFormat.IsID(value) && name != "HEAD" {
 			found.Refs[name] = value
 		}
 	}

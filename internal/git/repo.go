@@ -39,8 +39,8 @@ type Repo struct {
 	WorkTree     string // top of this worktree; empty in a bare repository and inside a git directory
 	Bare         bool
 	Shallow      bool
-	Partial      bool   // objects may be missing until git fetches them from a promisor remote
-	ObjectFormat string // sha1 or sha256
+	Partial      bool // objects may be missing until git fetches them from a promisor remote
+	ObjectFormat Format
 	RefFormat    string // files or reftable
 
 	asked    func(context.Context) (listing, error)  // configuration, listed once
@@ -71,7 +71,7 @@ func Find(ctx context.Context, dir string) (*Repo, error) {
 		CommonDir:    answers[1],
 		Shallow:      answers[2] == "true",
 		GitDir:       answers[3],
-		ObjectFormat: answers[4],
+		ObjectFormat: Format(answers[4]),
 		RefFormat:    answers[5],
 		WorkTree:     answers[6],
 	}

@@ -112,7 +112,7 @@ func (s *Storer) SetEncodedObject(e plumbing.EncodedObject) (plumbing.Hash, erro
 	if err = errors.Join(err, r.Close()); err != nil {
 		return plumbing.ZeroHash, err
 	}
-	o := s.repo.NewObject(e.Type().String(), data)
+	o := s.repo.ObjectFormat.NewObject(e.Type().String(), data)
 	s.Add(o)
 	return plumbing.NewHash(o.ID), nil
 }

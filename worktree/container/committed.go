@@ -89,7 +89,7 @@ func (t Tree) asCommitted(ctx context.Context, folder string) (bool, error) {
 				return errOther
 			}
 		}
-		if mode != want.mode || t.Repo.NewObject(git.Blob, data).ID != want.blob {
+		if mode != want.mode || t.Repo.ObjectFormat.NewObject(git.Blob, data).ID != want.blob {
 			return errOther
 		}
 		return nil
