@@ -16,7 +16,7 @@ import (
 func TestCopiedCommitsCountWhereABranchHasThem(t *testing.T) {
 	r := testrepo.New(t)
 	w := at(t, r.Dir, noon)
-	dir, err := w.Repo.StateDir()
+	dir, err := w.Repo.State().Dir()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -464,7 +464,7 @@ func TestCancelledCallEnds(t *testing.T) {
 	r := testrepo.New(t)
 	answer(t, r.Dir, "", "remember", "Use pnpm")
 	w := at(t, r.Dir, time.Now())
-	unlock, err := w.Repo.Lock(t.Context())
+	unlock, err := w.Repo.State().Lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

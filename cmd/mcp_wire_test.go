@@ -120,7 +120,7 @@ func TestEveryCallIsAnsweredWhenTheInputEnds(t *testing.T) {
 	}
 	r := testrepo.New(t)
 	answer(t, r.Dir, "", "remember", "Use pnpm, never npm")
-	unlock, err := at(t, r.Dir, time.Now()).Repo.Lock(t.Context())
+	unlock, err := at(t, r.Dir, time.Now()).Repo.State().Lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestEveryCallIsAnsweredWhenTheInputEnds(t *testing.T) {
 func TestCancellationBeforeTheCallBegins(t *testing.T) {
 	r := testrepo.New(t)
 	answer(t, r.Dir, "", "remember", "Use pnpm")
-	unlock, err := at(t, r.Dir, time.Now()).Repo.Lock(t.Context())
+	unlock, err := at(t, r.Dir, time.Now()).Repo.State().Lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

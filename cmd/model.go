@@ -83,7 +83,7 @@ func (w *workspace) model(ctx context.Context, name string) (*prompts.Model, pro
 		if err := purge.Since(w.State, purges); err != nil {
 			return "", err
 		}
-		return w.Repo.StateSub(upkeep.AnswersDir)
+		return w.Repo.State().Sub(upkeep.AnswersDir)
 	}}
 	d.Budget.Wait = sync.OnceFunc(func() { w.env.Say("another question is being answered; this one waits") })
 	return d.Open(m), set, nil

@@ -108,7 +108,7 @@ func runPurge(ctx context.Context, env *Env, o purgeOptions) error {
 
 // carryOut purges while no sync runs.
 func carryOut(ctx context.Context, w *workspace, t purge.Target, o purgeOptions, remote *git.Remote, told *purgeJSON) error {
-	unlock, err := w.Repo.LockSync(ctx)
+	unlock, err := w.Repo.State().LockSync(ctx)
 	if err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func TestProbeDoesNotStopWorker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Repo.StateDir(); err != nil {
+	if _, err := w.Repo.State().Dir(); err != nil {
 		t.Fatal(err)
 	}
 	lock, err := job.TryLock(w.State, job.Worker)

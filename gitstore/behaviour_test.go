@@ -425,7 +425,7 @@ func TestAdoptTakesTheRemotesStore(t *testing.T) {
 
 func TestCancelledContextEndsAnUpdate(t *testing.T) {
 	s := create(t, testrepo.New(t))
-	unlock, err := s.Repo().Lock(t.Context())
+	unlock, err := s.Repo().State().Lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ func (s *Store) Lock(ctx context.Context) (locked context.Context, unlock func()
 		return ctx, func() {}, nil
 	}
 	go s.repo.Identity(ctx) // git answers while we wait; begin uses the answer or asks again
-	unlock, err = s.repo.Lock(ctx)
+	unlock, err = s.repo.State().Lock(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -22,7 +22,7 @@ func (s *Store) remember(id ID) error { return s.note(fmt.Sprintf("%s %s\n", id,
 
 // note replaces the store's line; an empty line removes it.
 func (s *Store) note(mine string) error {
-	text, err := s.repo.ReadState(tips)
+	text, err := s.repo.State().Read(tips)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -33,7 +33,7 @@ func (s *Store) note(mine string) error {
 		}
 	}
 	b.WriteString(mine)
-	return s.repo.WriteState(tips, []byte(b.String()), false)
+	return s.repo.State().Write(tips, []byte(b.String()), false)
 }
 
 // parseTip parses a line of tips. Other lines are ignored, and dropped at the next write.
@@ -64,7 +64,7 @@ func (s *Store) Lost(ctx context.Context) (ID, error) {
 
 // made returns the last commit made here, as tips records it, or "".
 func (s *Store) made() ID {
-	text, _ := s.repo.ReadState(tips)
+	text, _ := s.repo.State().Read(tips)
 	for line := range strings.Lines(string(text)) {
 		if id, ref, ok := s.parseTip(line); ok && ref == s.ref {
 			return id

@@ -15,7 +15,7 @@ const placesLock = "loops.lock"
 // LockPlaces prevents other processes from starting a loop in a user's own work tree until unlock
 // is called. Hold it from Beside until the step after which others find the loop.
 func LockPlaces(ctx context.Context, repo *git.Repo) (unlock func(), err error) {
-	dir, err := repo.StateDir()
+	dir, err := repo.State().Dir()
 	if err != nil {
 		return nil, err
 	}

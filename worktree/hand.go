@@ -107,12 +107,12 @@ func (p *Place) notePlace(ctx context.Context) error {
 	if !p.InPlace {
 		return nil
 	}
-	unlock, err := p.repo.Lock(ctx)
+	unlock, err := p.repo.State().Lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	return p.repo.WriteState(inPlaceFile, nil, false)
+	return p.repo.State().Write(inPlaceFile, nil, false)
 }
 
 // ForgetPlaces removes inPlaceFile if no unfinished loop works in a user's own work tree. A
@@ -122,7 +122,7 @@ func ForgetPlaces(ctx context.Context, repo *git.Repo) error {
 	if _, err := os.Lstat(path); err != nil {
 		return nil
 	}
-	unlock, err := repo.Lock(ctx)
+	unlock, err := repo.State().Lock(ctx)
 	if err != nil {
 		return err
 	}

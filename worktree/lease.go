@@ -72,7 +72,7 @@ func folderOf(repo *git.Repo, name string) (string, error) {
 func folder(repo *git.Repo, name string) (string, error) {
 	dir, err := folderOf(repo, name)
 	if err == nil {
-		_, err = repo.StateSub("loops")
+		_, err = repo.State().Sub("loops")
 	}
 	if err != nil {
 		return "", err

@@ -221,7 +221,7 @@ func (p *Place) Tip(ctx context.Context) (string, error) { return p.repo.ReadRef
 
 // moveBranch moves the branch by compare-and-swap.
 func (p *Place) moveBranch(ctx context.Context, to, from, why string) error {
-	unlock, err := p.repo.Lock(ctx)
+	unlock, err := p.repo.State().Lock(ctx)
 	if err != nil {
 		return err
 	}

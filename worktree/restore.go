@@ -85,7 +85,7 @@ const Kept = "refs/reverie-kept/"
 
 // backup keeps a commit that is about to leave all branches, unless the last kept one is the same.
 func (p *Place) backup(ctx context.Context, commit string) error {
-	unlock, err := p.repo.Lock(ctx)
+	unlock, err := p.repo.State().Lock(ctx)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func find(t *testing.T, r *testrepo.Repo) (repo *git.Repo, state string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if state, err = repo.StateDir(); err != nil {
+	if state, err = repo.State().Dir(); err != nil {
 		t.Fatal(err)
 	}
 	return repo, state

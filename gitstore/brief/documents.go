@@ -65,7 +65,7 @@ func NoteStated(ctx context.Context, r *reader.Reader) error {
 	if derived.Read(filepath.Join(r.State, filepath.FromSlash(name)), &before); err == nil && len(before)+len(stated) > 0 {
 		var text []byte
 		if text, err = derived.Encode(stated); err == nil {
-			err = r.Repo.WriteState(name, text, false)
+			err = r.Repo.State().Write(name, text, false)
 		}
 	}
 	return err

@@ -89,7 +89,7 @@ func MakeGuards(ctx context.Context, r *reader.Reader) (t guard.Table, err error
 	if err != nil {
 		return t, err
 	}
-	return guard.Decode(text), r.Repo.WriteState(guard.File, text, false)
+	return guard.Decode(text), r.Repo.State().Write(guard.File, text, false)
 }
 
 // Bounds of a reply to a call.

@@ -80,7 +80,7 @@ func (b *maker) branches(v *record.View, journal string, age time.Duration) (map
 		all[c.Branch] = last
 	}
 	kept.Format, kept.Journal, kept.Age, kept.Branches = contextFormat, journal, age, all
-	if _, err := b.Repo.StateSub(PreparedDir); err == nil {
+	if _, err := b.Repo.State().Sub(PreparedDir); err == nil {
 		b.KeepDerived(path, kept)
 	}
 	return all, nil

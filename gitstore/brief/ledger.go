@@ -134,7 +134,7 @@ func fileOf(name string) string { return strings.Replace(name, "/", "-", 1) + ".
 
 // lock keeps other processes from judging calls of a session. It waits for its holder.
 func (l Ledger) lock(ctx context.Context, session string) (unlock func(), err error) {
-	if _, err := l.Repo.StateSub(LedgerDir); err != nil {
+	if _, err := l.Repo.State().Sub(LedgerDir); err != nil {
 		return nil, err
 	}
 	return file.LockPath(ctx, filepath.Join(l.dir(), fileOf(l.Name(session))+".lock"))
@@ -155,7 +155,7 @@ func (l Ledger) record(in *Injection, r Request, now time.Time) error {
 func (l Ledger) Add(in *Injection, now time.Time) error {
 	in.Time = now.UTC().Truncate(time.Millisecond)
 	in.ID = "i" + derived.Sum([]byte(in.Session + "\n" + in.Time.Format(time.RFC3339Nano) + "\n" + in.For + "\n" + in.Hash))[:12]
-	dir, err := l.Repo.StateSub(LedgerDir)
+	dir, err := l.Repo.State().Sub(LedgerDir)
 	if err != nil {
 		return err
 	}

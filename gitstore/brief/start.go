@@ -130,7 +130,7 @@ func (s startState) write(repo *git.Repo, p prepared) {
 		return
 	}
 	text, err := derived.Encode(p)
-	if err != nil || repo.WriteState(PreparedDir+"/"+s.key(), text, false) != nil {
+	if err != nil || repo.State().Write(PreparedDir+"/"+s.key(), text, false) != nil {
 		return
 	}
 	files := file.ByAge(filepath.Join(repo.CommonDir, "reverie", PreparedDir), func(name string) bool { return contextName.MatchString(name) || git.StateTemp(name) })

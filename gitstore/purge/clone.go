@@ -18,7 +18,7 @@
 // a fetched history that was purged, or that holds something purged here.
 //
 // Plan, Find and Follow write nothing and take no lock. Apply, Finish and Push lock the stores.
-// Their caller holds the lock of git.Repo.LockSync from reading Clone.Remotes on. After an
+// Their caller holds the lock of git.State.LockSync from reading Clone.Remotes on. After an
 // interrupted Apply each ref has its old or its new history, and the same call completes it. If a
 // person has to decide first, the error is a *Refused.
 package purge

@@ -26,7 +26,7 @@ func (c *Clone) proposedCommits(ctx context.Context) (out []gitstore.ID) {
 
 // DropProposals forgets proposals on a rewritten history and returns them, because merging them
 // would restore the target. Their operations wait for the next sync. It also updates the noted
-// remote tips. rewrote is Done.New. The caller holds the lock of git.Repo.LockSync.
+// remote tips. rewrote is Done.New. The caller holds the lock of git.State.LockSync.
 func DropProposals(all *remotes.File, rewrote map[gitstore.ID]gitstore.ID) (left []Left, err error) {
 	moved := func(id gitstore.ID) bool {
 		to, known := rewrote[id]

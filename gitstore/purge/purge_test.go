@@ -40,7 +40,7 @@ func cloneAt(t *testing.T, dir string) *purge.Clone {
 	if err != nil {
 		t.Fatal(err)
 	}
-	state, err := repo.StateDir()
+	state, err := repo.State().Dir()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ type pusher struct {
 
 // Push replaces a remote's branch with ours, and its journal if that was published. Each must hold
 // nothing that ours lacks, apart from the purged content. The result is valid even with an error.
-// The caller holds the lock of git.Repo.LockSync.
+// The caller holds the lock of git.State.LockSync.
 func (c *Clone) Push(ctx context.Context, remote *git.Remote) (Pushed, error) {
 	return (&pusher{c, remote}).push(ctx)
 }

@@ -131,7 +131,7 @@ type Result struct {
 
 // Run removes the target if What is not empty, then replaces the branch of remote unless it is nil.
 // It removes old objects whether or not the push succeeds. The caller has held the lock of
-// git.Repo.LockSync since before it opened the clone.
+// git.State.LockSync since before it opened the clone.
 func (r Request) Run(ctx context.Context, c *Clone, t Target, remote *git.Remote) (done Result, err error) {
 	var last *Done
 	if r.What != "" {

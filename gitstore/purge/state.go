@@ -84,7 +84,7 @@ func readIDs(dir, name string) ([]string, error) {
 // writeIDs writes ids to a file of the state folder, durably.
 func writeIDs(repo *git.Repo, name string, ids []string) error {
 	slices.Sort(ids)
-	return repo.WriteState(name, []byte(strings.Join(slices.Compact(ids), "\n")+"\n"), true)
+	return repo.State().Write(name, []byte(strings.Join(slices.Compact(ids), "\n")+"\n"), true)
 }
 
 // stateFile is a file of the state folder that holds the target.
@@ -179,7 +179,7 @@ func Since(dir, mark string) error {
 // cleanState removes the target from the state folder. It always removes the cache and calls
 // State.Drop.
 func (c *Clone) cleanState(ctx context.Context, p *Plan) error {
-	if err := c.Repo.WriteState(markFile, []byte(rand.Text()), true); err != nil {
+	if err := c.Repo.State().Write(markFile, []byte(rand.Text()), true); err != nil {
 		return err
 	}
 	if err := c.State.Drop(ctx); err != nil {

@@ -48,7 +48,7 @@ func newBook(t *testing.T) (*testrepo.Repo, *record.Book, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := repo.StateDir()
+	dir, err := repo.State().Dir()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func newBook(t testing.TB) (*Book, *testrepo.Repo, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := repo.StateDir()
+	dir, err := repo.State().Dir()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,7 @@
 // consent to publish, and open proposals. It holds addresses without passwords, ids and names, but
 // no text of a memory. Without the file everything is asked or found again.
 //
-// Read the file, change it, Save it. Writers hold the lock of git.Repo.LockSync.
+// Read the file, change it, Save it. Writers hold the lock of git.State.LockSync.
 package remotes
 
 import (

@@ -5,7 +5,7 @@
 //
 // The package neither prints nor asks: Options.Report receives notes on the progress, and
 // Options.Ask puts the two questions for a person. One sync of a clone runs at a time, under
-// git.Repo.LockSync.
+// git.State.LockSync.
 package share
 
 import (
@@ -106,7 +106,7 @@ func Sync(ctx context.Context, c *clone.Clone, o Options) (*Result, error) {
 	return s.result(ctx, failed)
 }
 
-// session is the state of one sync with one remote, under the lock of LockSync.
+// session is the state of one sync with one remote, under the lock of git.State.LockSync.
 type session struct {
 	c      *clone.Clone
 	o      Options
@@ -129,7 +129,7 @@ func (s *session) run(ctx context.Context) error {
 		return ExplainRemote(err)
 	}
 	s.remote, s.done.Remote, s.done.URL = remote, remote.Name, git.Address(remote.PushURL)
-	unlock, err := repo.LockSync(ctx)
+	unlock, err := repo.State().LockSync(ctx)
 	if err != nil {
 		return err
 	}

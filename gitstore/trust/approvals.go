@@ -157,5 +157,5 @@ func (j *Judge) saveApprovals(old, next approvals) error {
 	if err != nil {
 		return err
 	}
-	return j.Memory.Repo().WriteState(ApprovedFile, append(data, '\n'), true)
+	return j.Memory.Repo().State().Write(ApprovedFile, append(data, '\n'), true)
 }

@@ -49,7 +49,7 @@ func newWorld(t *testing.T) *world {
 		if err != nil {
 			t.Fatal(err)
 		}
-		state, err := repo.StateDir()
+		state, err := repo.State().Dir()
 		if err != nil {
 			t.Fatal(err)
 		}

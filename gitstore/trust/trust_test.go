@@ -36,7 +36,7 @@ func newClone(t *testing.T) clone {
 	if err != nil {
 		t.Fatal(err)
 	}
-	state, err := repo.StateDir()
+	state, err := repo.State().Dir()
 	if err != nil {
 		t.Fatal(err)
 	}

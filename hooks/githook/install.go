@@ -44,7 +44,7 @@ func Install(ctx context.Context, repo *git.Repo, o InstallOptions) (*Installed,
 		return nil, err
 	}
 	if !o.Dry {
-		unlock, err := repo.Lock(ctx)
+		unlock, err := repo.State().Lock(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -92,7 +92,7 @@ func (h Hook) HasScript(repo *git.Repo) bool {
 
 // writeScript updates our script for a hook, and makes the file to which it appends.
 func (h Hook) writeScript(repo *git.Repo, s Settings) error {
-	state, err := repo.StateDir()
+	state, err := repo.State().Dir()
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (h Hook) writeScript(repo *git.Repo, s Settings) error {
 	if old, err := os.ReadFile(h.ScriptFile(repo)); err == nil && bytes.Equal(old, script) {
 		return nil
 	}
-	return repo.WriteState(ScriptDir+"/"+h.Name, script, false)
+	return repo.State().Write(ScriptDir+"/"+h.Name, script, false)
 }
 
 // Refresh writes the settings into the scripts that are installed.

@@ -84,7 +84,7 @@ func planAgents(c *clone.Clone, program func() (string, error), o AgentOptions) 
 // Install writes the planned changes, and returns those that were written.
 func (p AgentPlan) Install(ctx context.Context, c *clone.Clone) (done []agents.Change, err error) {
 	if len(p.Changes) > 0 { // without the state folder hooks do nothing
-		if _, err := c.Repo.StateDir(); err != nil {
+		if _, err := c.Repo.State().Dir(); err != nil {
 			return nil, err
 		}
 	}

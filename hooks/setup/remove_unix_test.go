@@ -47,7 +47,7 @@ func TestRemoveKillsAHangingWorker(t *testing.T) {
 		lock.Close()
 	}()
 	text, _ := json.Marshal(job.Status{PID: hangs.Process.Pid, Until: time.Now().Add(time.Hour)})
-	if err := c.Repo.WriteState(job.Worker.StatusFile(), text, false); err != nil {
+	if err := c.Repo.State().Write(job.Worker.StatusFile(), text, false); err != nil {
 		t.Fatal(err)
 	}
 	var notes []Note

@@ -47,7 +47,7 @@ func (s Setting) Set(ctx context.Context, dir string) (file string, err error) {
 		if err != nil {
 			return "", err
 		}
-		state, err := repo.StateDir()
+		state, err := repo.State().Dir()
 		if err != nil {
 			return "", err
 		}

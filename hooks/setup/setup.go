@@ -63,7 +63,7 @@ func Init(ctx context.Context, r *reader.Reader, o Options) (d Done, err error) 
 		return d, err
 	}
 	d.Started = !started(c)
-	if _, err := c.Repo.StateDir(); err != nil { // without it hooks do nothing
+	if _, err := c.Repo.State().Dir(); err != nil { // without it hooks do nothing
 		return d, err
 	}
 	d.Unclaimed = Claim(ctx, c)

@@ -41,7 +41,7 @@ func quiesce(ctx context.Context, c *clone.Clone, report func(Note)) (release fu
 		}
 		unlocks = append(unlocks, func() { lock.Close() })
 	}
-	for _, take := range []func(context.Context) (func(), error){c.Repo.LockSync, c.Repo.Lock} {
+	for _, take := range []func(context.Context) (func(), error){c.Repo.State().LockSync, c.Repo.State().Lock} {
 		unlock, err := take(ctx)
 		if err != nil {
 			release()

@@ -152,7 +152,7 @@ func (e Edit) Apply(c *clone.Clone) (done Edited, err error) {
 		if settings, err = config.Load(done.File); err != nil {
 			return done, err
 		}
-	} else if _, err := c.Repo.StateDir(); err != nil {
+	} else if _, err := c.Repo.State().Dir(); err != nil {
 		return done, err
 	}
 	changed, already, err := trust.Edit(settings.Trust, e.Add, e.People, e.Signer)

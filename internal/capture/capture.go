@@ -153,7 +153,7 @@ func (t *target) take(ctx context.Context, agent hooks.Agent, e hooks.Event) (v 
 	if !t.started() {
 		return v, nil
 	}
-	if _, err := t.repo.StateDir(); err != nil { // refuses a link
+	if _, err := t.repo.State().Dir(); err != nil { // refuses a link
 		return v, err
 	}
 	if err := t.spool.Append(e); err != nil {
@@ -197,7 +197,7 @@ func (t *target) see(agent string) error {
 	if !t.started() {
 		return nil
 	}
-	dir, err := t.repo.StateSub(hooks.SeenDir)
+	dir, err := t.repo.State().Sub(hooks.SeenDir)
 	if err != nil {
 		return err
 	}
@@ -205,5 +205,5 @@ func (t *target) see(agent string) error {
 	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && os.Chtimes(path, now, now) == nil {
 		return nil
 	}
-	return t.repo.WriteState(hooks.SeenDir+"/"+agent, nil, false)
+	return t.repo.State().Write(hooks.SeenDir+"/"+agent, nil, false)
 }

@@ -46,7 +46,7 @@ func (h Host) git(ctx context.Context, name string, args []string) (v Verdict, e
 		return v, err
 	}
 	if moved {
-		if err := t.repo.WriteState(learn.MovedFile, nil, false); err != nil {
+		if err := t.repo.State().Write(learn.MovedFile, nil, false); err != nil {
 			return v, err
 		}
 	}

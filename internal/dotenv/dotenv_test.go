@@ -43,7 +43,7 @@ func open(t *testing.T, dir string) *git.Repo {
 // started gives a repository the state folder that keeps a listing.
 func started(t *testing.T, repo *git.Repo) {
 	t.Helper()
-	if _, err := repo.StateDir(); err != nil {
+	if _, err := repo.State().Dir(); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -97,7 +97,7 @@ func TestStateDirIsOurs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := repo.StateDir()
+	dir, err := repo.State().Dir()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestStateDirIsOurs(t *testing.T) {
 	if err := os.Symlink(t.TempDir(), dir); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := repo.StateDir(); err == nil {
+	if _, err := repo.State().Dir(); err == nil {
 		t.Error("a symbolic link is followed")
 	}
 }

@@ -81,7 +81,7 @@ func keep(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := repo.StateDir(); err != nil {
+	if _, err := repo.State().Dir(); err != nil {
 		t.Fatal(err)
 	}
 	agree(t, dir)

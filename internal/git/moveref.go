@@ -25,8 +25,8 @@ const (
 // MoveRef moves the ref name from old to new by git's protocol. It creates <ref>.lock exclusively,
 // compares the value, writes the reflog, renames the lock over the ref, and syncs file and folder.
 // The move survives a power cut once MoveRef has returned. An empty old means that the ref must not
-// exist. The caller holds the lock of Lock, so a lock file of an earlier process is stale and is
-// removed. Errors wrap ErrLost, ErrRefConflict or ErrRefLocked.
+// exist. The caller holds the lock of State.Lock, so a lock file of an earlier process is stale and
+// is removed. Errors wrap ErrLost, ErrRefConflict or ErrRefLocked.
 func (r *Repo) MoveRef(ctx context.Context, name, new, old, message string) error {
 	if err := CheckRef(name); err != nil {
 		return err
@@ -116,7 +116,7 @@ type refLock struct {
 // folder. While both names are the same file, we made the lock, and the holder of Lock knows that
 // its maker is dead. Without hard links, lockRef creates the lock in place.
 func (r *Repo) lockRef(ctx context.Context, name, new string, share sharing) (*refLock, error) {
-	state, err := r.StateDir()
+	state, err := r.State().Dir()
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func (r *Repo) LooseDue(ctx context.Context) (bool, error) {
 	if err != nil || auto <= 0 {
 		auto = defaultAuto
 	}
-	text, _ := r.ReadState(tidyMark)
+	text, _ := r.State().Read(tidyMark)
 	left, _ := strconv.Atoi(strings.TrimSpace(string(text)))
 	return n-min(left, n) >= max(1, auto/256/2), nil
 }
@@ -55,7 +55,7 @@ func (r *Repo) sampleLoose() (int, error) {
 }
 
 // PackLoose packs every loose object that a ref or the refs below a folder reach, and then removes
-// those loose files. It packs and removes nothing else. The caller holds the lock of Lock.
+// those loose files. It packs and removes nothing else. The caller holds the lock of State.Lock.
 func (r *Repo) PackLoose(ctx context.Context, ref, folder string) (packed int, err error) {
 	out, err := r.Git(ctx, nil, "rev-list", "--objects", ref, "--glob="+folder)
 	if err != nil {
@@ -98,7 +98,7 @@ func (r *Repo) PackLoose(ctx context.Context, ref, folder string) (packed int, e
 	if err != nil {
 		return len(files), err
 	}
-	return len(files), r.WriteState(tidyMark, []byte(strconv.Itoa(left)+"\n"), false)
+	return len(files), r.State().Write(tidyMark, []byte(strconv.Itoa(left)+"\n"), false)
 }
 
 // checkPack checks that a pack and its index exist before loose objects are removed.

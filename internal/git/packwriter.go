@@ -80,7 +80,7 @@ func (r *Repo) sendPack(ctx context.Context, objs []Object, args ...string) (str
 
 // savePack saves objects as one pack with its index. No ref reaches the pack yet, so a .keep file
 // protects it from a concurrent repack. savePack returns its path, and Release removes it. The
-// caller holds the lock of Lock, so existing .keep files of Reverie belong to dead processes.
+// caller holds the lock of State.Lock, so existing .keep files of Reverie belong to dead processes.
 func (r *Repo) savePack(ctx context.Context, objs []Object) (kept []string, err error) {
 	dir := filepath.Join(r.CommonDir, "objects", "pack")
 	if err := dropKeeps(dir); err != nil {

@@ -91,7 +91,7 @@ func (r *Repo) Reachable(ctx context.Context, objects map[string]bool, more ...s
 
 // DropLoose removes the loose files of objects in this repository's own folder; packed ones stay.
 // left lists the objects that the repository still has. The caller knows that they are unreachable,
-// and holds the lock of Lock.
+// and holds the lock of State.Lock.
 func (r *Repo) DropLoose(ctx context.Context, ids []string) (left []string, err error) {
 	root := filepath.Join(r.CommonDir, "objects")
 	var files []string

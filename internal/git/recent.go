@@ -44,12 +44,12 @@ type recentFile struct {
 
 // KeepRecent keeps a copy of saved objects that no ref reaches yet; the object that a ref will name
 // comes last. It does not sync them: they matter only while a prune runs, and a power cut ends that
-// too. The caller holds the lock of Lock.
+// too. The caller holds the lock of State.Lock.
 func (r *Repo) KeepRecent(objs []Object) error {
 	if len(objs) == 0 || len(objs) > PackFrom { // a pack with its .keep is safe from every prune
 		return nil
 	}
-	dir, err := r.StateSub(RecentDir)
+	dir, err := r.State().Sub(RecentDir)
 	if err != nil {
 		return err
 	}

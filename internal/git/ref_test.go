@@ -31,7 +31,7 @@ func fixture(t *testing.T, options ...string) (r *testrepo.Repo, repo *git.Repo,
 // move moves the ref under the lock.
 func move(t *testing.T, repo *git.Repo, new, old string) error {
 	t.Helper()
-	unlock, err := repo.Lock(t.Context())
+	unlock, err := repo.State().Lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestMoveRefComparesAndLogs(t *testing.T) {
 
 func moveOther(t *testing.T, repo *git.Repo, new string) {
 	t.Helper()
-	unlock, err := repo.Lock(t.Context())
+	unlock, err := repo.State().Lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,18 +239,18 @@ func TestLockFileOfDeadIsBroken(t *testing.T) {
 
 func TestLockNamesItsHolder(t *testing.T) {
 	_, repo, _, _ := fixture(t)
-	unlock, err := repo.Lock(t.Context())
+	unlock, err := repo.State().Lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	var held *file.LockError
-	if _, err := repo.Lock(ctx); !errors.As(err, &held) || !strings.Contains(held.Holder, "process ") {
+	if _, err := repo.State().Lock(ctx); !errors.As(err, &held) || !strings.Contains(held.Holder, "process ") {
 		t.Errorf("got %v", err)
 	}
 	unlock()
-	unlock, err = repo.Lock(t.Context())
+	unlock, err = repo.State().Lock(t.Context())
 	if err != nil {
 		t.Fatalf("after the wait that was given up: %v", err)
 	}
@@ -259,7 +259,7 @@ func TestLockNamesItsHolder(t *testing.T) {
 
 func TestCancelledWaitForTheLockIsNoLockError(t *testing.T) {
 	_, repo, _, _ := fixture(t)
-	unlock, err := repo.Lock(t.Context())
+	unlock, err := repo.State().Lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +267,7 @@ func TestCancelledWaitForTheLockIsNoLockError(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var held *file.LockError
-	if _, err := repo.Lock(ctx); !errors.Is(err, context.Canceled) || errors.As(err, &held) {
+	if _, err := repo.State().Lock(ctx); !errors.Is(err, context.Canceled) || errors.As(err, &held) {
 		t.Errorf("error %v, want context.Canceled", err)
 	}
 }

@@ -19,7 +19,7 @@ func TestLockThatIsALinkIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := repo.StateDir()
+	dir, err := repo.State().Dir()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,14 +30,14 @@ func TestLockThatIsALinkIsRefused(t *testing.T) {
 	if err := os.Symlink(victim, filepath.Join(dir, "lock")); err != nil {
 		t.Fatal(err)
 	}
-	if unlock, err := repo.Lock(context.Background()); err == nil {
+	if unlock, err := repo.State().Lock(context.Background()); err == nil {
 		unlock()
 		t.Error("a link was locked")
 	}
 	if err := os.MkdirAll(filepath.Join(dir, "made", "folder"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	err = repo.WriteState("made/folder", nil, false)
+	err = repo.State().Write("made/folder", nil, false)
 	if !errors.Is(err, fs.ErrExist) || err.Error() != "state file made/folder: file exists" {
 		t.Errorf("a folder in the place of a file: %v", err)
 	}
@@ -53,7 +53,7 @@ func TestStateIsNotWrittenThroughLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := repo.StateDir()
+	dir, err := repo.State().Dir()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,18 +74,18 @@ func TestStateIsNotWrittenThroughLinks(t *testing.T) {
 		t.Error(err)
 	}
 	for _, durable := range []bool{false, true} {
-		if err := repo.WriteState("tips", []byte("ours"), durable); err != nil {
+		if err := repo.State().Write("tips", []byte("ours"), durable); err != nil {
 			t.Error(err)
 		}
-		if err := repo.WriteState("code/x", []byte("ours"), durable); err == nil {
+		if err := repo.State().Write("code/x", []byte("ours"), durable); err == nil {
 			t.Error("wrote into a folder that is a link")
 		}
-		if err := repo.WriteState("made/x", []byte("ours"), durable); err != nil {
+		if err := repo.State().Write("made/x", []byte("ours"), durable); err != nil {
 			t.Error(err)
 		}
 	}
 	for _, name := range []string{"../x", "a/b/c", "/x/y"} {
-		if err := repo.WriteState(name, nil, false); err == nil {
+		if err := repo.State().Write(name, nil, false); err == nil {
 			t.Errorf("wrote %s", name)
 		}
 	}

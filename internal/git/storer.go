@@ -49,7 +49,7 @@ func (s *Storer) Add(objs ...Object) {
 	}
 }
 
-// Flush makes all added objects durable. The caller holds the lock of Lock.
+// Flush makes all added objects durable. The caller holds the lock of State.Lock.
 func (s *Storer) Flush() error {
 	if len(s.order) == 0 {
 		return nil
@@ -84,7 +84,7 @@ func (s *Storer) Confirm() (ids []string, err error) {
 }
 
 // Move makes all added objects durable, keeps them, moves a ref as MoveRef does, and confirms them.
-// unkept is an error of keeping them. The caller holds the lock of Lock.
+// unkept is an error of keeping them. The caller holds the lock of State.Lock.
 func (s *Storer) Move(name, new, old, message string) (unkept, err error) {
 	if err := s.Flush(); err != nil {
 		return nil, fmt.Errorf("save to %s: %w", name, err)
@@ -180,7 +180,7 @@ func (s *Storer) CheckAndSetReference(ref, old *plumbing.Reference) error {
 	if ref.Type() != plumbing.HashReference || old != nil && (old.Type() != plumbing.HashReference || old.Name() != ref.Name()) {
 		return fmt.Errorf("move %s: %w", ref.Name(), errReadOnly)
 	}
-	unlock, err := s.repo.Lock(s.ctx)
+	unlock, err := s.repo.State().Lock(s.ctx)
 	if err != nil {
 		return err
 	}
@@ -233,7 +233,7 @@ func (s *Storer) IterReferences() (storer.ReferenceIter, error) {
 
 // RemoveReference removes a ref with its reflog.
 func (s *Storer) RemoveReference(name plumbing.ReferenceName) error {
-	unlock, err := s.repo.Lock(s.ctx)
+	unlock, err := s.repo.State().Lock(s.ctx)
 	if err != nil {
 		return err
 	}

@@ -119,7 +119,7 @@ func (in *Intake) keep(name string, memories []record.Memory) error {
 	if err != nil {
 		return err
 	}
-	return in.Repo.WriteState(name, text, true)
+	return in.Repo.State().Write(name, text, true)
 }
 
 // goneFrom finds the memories of the last import that the store has lost since.

@@ -67,7 +67,7 @@ func (j Job) Run(ctx context.Context, do func(ctx context.Context, doing func(st
 		if err != nil {
 			return err
 		}
-		return j.Repo.WriteState(j.Kind.StatusFile(), text, false)
+		return j.Repo.State().Write(j.Kind.StatusFile(), text, false)
 	}
 	for Requested(j.State, j.Kind) {
 		goOn, err := j.turn(ctx, func(ctx context.Context) error { return do(ctx, doing) })

@@ -2,7 +2,7 @@
 // state folder has one file for each key, in the form of package derived, whose checksum detects
 // damage. Nothing leaves the clone.
 //
-// Begin with Store, Set and Get. Writers hold the lock of git.Repo.Lock and replace whole files,
+// Begin with Store, Set and Get. Writers hold the lock of git.State.Lock and replace whole files,
 // and a value is on the disk when Set returns. Readers take no lock. An expired entry is invisible
 // at once; the next Set, Delete or Sweep removes its file. Errors carry an exit code and a hint.
 package kv
@@ -116,7 +116,7 @@ func (s Store) Set(ctx context.Context, key, value string, ttl time.Duration) (e
 	if err != nil {
 		return Entry{}, fmt.Errorf("set %s: %w", key, err)
 	}
-	unlock, err := s.Repo.Lock(ctx)
+	unlock, err := s.Repo.State().Lock(ctx)
 	if err != nil {
 		return Entry{}, err
 	}
@@ -134,7 +134,7 @@ func (s Store) Set(ctx context.Context, key, value string, ttl time.Duration) (e
 	if len(files) >= MaxKeys || size > MaxTotal {
 		return Entry{}, fmt.Errorf("set %s: %w: %d keys of %d, %d KiB of %d", key, ErrFull, len(files), MaxKeys, size>>10, MaxTotal>>10)
 	}
-	if err := s.Repo.WriteState(Dir+"/"+name, text, true); err != nil {
+	if err := s.Repo.State().Write(Dir+"/"+name, text, true); err != nil {
 		return Entry{}, err
 	}
 	e, _ = kept.at(now)
@@ -254,7 +254,7 @@ func (s Store) Delete(ctx context.Context, key string) (err error) {
 	if !s.there() {
 		return fmt.Errorf("%s: %w", key, ErrNoKey)
 	}
-	unlock, err := s.Repo.Lock(ctx)
+	unlock, err := s.Repo.State().Lock(ctx)
 	if err != nil {
 		return err
 	}
@@ -302,7 +302,7 @@ func (s Store) Sweep(ctx context.Context) error {
 	if age := s.Now().Sub(timeOf(info)); err != nil || !info.IsDir() || age >= 0 && age < 24*time.Hour {
 		return nil
 	}
-	unlock, err := s.Repo.Lock(ctx)
+	unlock, err := s.Repo.State().Lock(ctx)
 	if err != nil {
 		return err
 	}
@@ -325,7 +325,7 @@ func timeOf(info fs.FileInfo) time.Time {
 // the remaining files by name. Entries from the future get the current time, so that they expire.
 // The caller holds the lock.
 func (s Store) sweep() (map[string]int64, error) {
-	dir, err := s.Repo.StateSub(Dir)
+	dir, err := s.Repo.State().Sub(Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -359,7 +359,7 @@ func (s Store) sweep() (map[string]int64, error) {
 		if is.Set.After(now) {
 			is.Set = now.UTC()
 			if text, err := derived.Encode(is); err == nil {
-				if err := s.Repo.WriteState(Dir+"/"+name, text, true); err != nil {
+				if err := s.Repo.State().Write(Dir+"/"+name, text, true); err != nil {
 					return nil, err
 				}
 			}

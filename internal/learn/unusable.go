@@ -48,7 +48,7 @@ func (u *unusable) add(l *Learner, question string) error {
 	if err != nil {
 		return err
 	}
-	return l.Repo.WriteState(unusableFile, data, false)
+	return l.Repo.State().Write(unusableFile, data, false)
 }
 
 // GivenUp counts the sessions about which a model, or the last one if m is nil, is not asked again.

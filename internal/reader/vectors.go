@@ -44,7 +44,7 @@ func FillVectors(ctx context.Context, r *Reader, stop func() bool) (done, left i
 		return 0, 0, err
 	}
 	embed = spending(embed, r.Budget(), stop)
-	dir, err := r.Repo.StateSub(VectorsDir)
+	dir, err := r.Repo.State().Sub(VectorsDir)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -24,7 +24,7 @@ import (
 )
 
 // Purgeable describes a clone to a purge. A caller that changes something with it has held the lock
-// of LockSync since before.
+// of git.State.LockSync since before.
 func Purgeable(c *clone.Clone) (*purge.Clone, error) {
 	known, err := remotes.Read(c.State)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 )
 
 // Folder returns one of the user's own folders, creating it if needed, and never a symbolic link,
-// as git.Repo.StateSub does.
+// as git.State.Sub does.
 type Folder func() (string, error)
 
 // maxAnswer bounds a stored answer, in bytes.

@@ -38,7 +38,7 @@ func (l *Loops) learnFrom(ctx context.Context, r *worktree.Record) error {
 	if err != nil {
 		return err
 	}
-	if _, err := l.Repo.StateDir(); err != nil {
+	if _, err := l.Repo.State().Dir(); err != nil {
 		return err
 	}
 	kept, err := l.Sessions.Put(top, events)

@@ -22,7 +22,7 @@ const prefix = ".try-"
 // Make creates such a folder in the repository's state folder. It returns an empty folder in it and
 // a function that removes both. It first removes the leftovers of killed processes.
 func Make(ctx context.Context, repo *git.Repo) (tree string, done func(), err error) {
-	loops, err := repo.StateSub("loops")
+	loops, err := repo.State().Sub("loops")
 	if err == nil {
 		err = Clear(loops)
 	}

@@ -62,7 +62,7 @@ func TestStartRemovesWhatKilledStartsLeft(t *testing.T) {
 
 func TestNoStartTakesTheFolderOfAnother(t *testing.T) {
 	repo, loops := here(t)
-	if _, err := repo.StateDir(); err != nil {
+	if _, err := repo.State().Dir(); err != nil {
 		t.Fatal(err)
 	}
 	var group sync.WaitGroup

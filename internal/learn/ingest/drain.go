@@ -108,7 +108,7 @@ func (in *Ingester) Sweep(ctx context.Context) error {
 	if in.Spool.Due(in.Now(), IdleAfter) == 0 {
 		return nil
 	}
-	if _, err := in.Repo.StateDir(); err != nil {
+	if _, err := in.Repo.State().Dir(); err != nil {
 		return err
 	}
 	lock, err := job.TryLock(in.State, job.Worker)

@@ -99,7 +99,7 @@ type Source struct {
 func (in *Ingester) Files(ctx context.Context, files []Source, format transcript.Format) ([]reflect.Kept, error) {
 	sessions := in.sessions(ctx) // before there is a state folder
 	sessions.Offered = in.Asker() != ""
-	if _, err := in.Repo.StateDir(); err != nil {
+	if _, err := in.Repo.State().Dir(); err != nil {
 		return nil, err
 	}
 	// if nothing was kept: hooks take the folder for a sign that Reverie is used here

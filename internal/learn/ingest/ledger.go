@@ -115,7 +115,7 @@ func (l *ledger) write(repo *git.Repo) error {
 	if len(l.pending) == 0 {
 		return nil
 	}
-	dir, err := repo.StateDir()
+	dir, err := repo.State().Dir()
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (l *ledger) write(repo *git.Repo) error {
 		}
 	}
 	if replace {
-		err = repo.WriteState(ledgerFile, text.Bytes(), false)
+		err = repo.State().Write(ledgerFile, text.Bytes(), false)
 		l.lines = len(entries)
 	} else {
 		err = appendText(filepath.Join(dir, ledgerFile), text.Bytes())

@@ -32,11 +32,11 @@ func AskLook(repo *git.Repo, shell string, now time.Time) (bool, error) {
 	if err == nil && !reached(info, now) {
 		return false, nil
 	}
-	if err := repo.WriteState(hooks.LookFile, []byte(shell), false); err != nil {
+	if err := repo.State().Write(hooks.LookFile, []byte(shell), false); err != nil {
 		return false, err
 	}
 	if err != nil || !info.Mode().IsRegular() {
-		if err := repo.WriteState(hooks.LookDueFile, nil, false); err != nil {
+		if err := repo.State().Write(hooks.LookDueFile, nil, false); err != nil {
 			return false, err
 		}
 	}
@@ -100,7 +100,7 @@ func (in *Ingester) Look(ctx context.Context, live map[string]bool) error {
 		if !left.IsZero() && left.Before(since) {
 			since = left
 		}
-		if err := in.Repo.WriteState(hooks.LookDueFile, []byte(since.UTC().Format(time.RFC3339)), false); err != nil {
+		if err := in.Repo.State().Write(hooks.LookDueFile, []byte(since.UTC().Format(time.RFC3339)), false); err != nil {
 			return err
 		}
 		if err := setTime(due, again); err != nil {
