@@ -106,7 +106,7 @@ func editor(ctx context.Context, w *workspace, m record.Memory) (after record.Me
 	if !w.env.Interactive {
 		return m, exit.Usage("reverie edit ID \"new text\"", "there is no terminal for an editor: give the new text")
 	}
-	command, passed, err := w.Repo.Program(ctx, "GIT_EDITOR")
+	command, passed, err := w.Repo.Config().Program(ctx, "GIT_EDITOR")
 	if err != nil {
 		return m, err
 	}

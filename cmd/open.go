@@ -31,7 +31,7 @@ func (env *Env) open(ctx context.Context) (*workspace, error) {
 	w.Embedder = env.embedder
 	env.opened, env.Scanner = w, w.Scanner
 	env.Program = func(ctx context.Context) (string, error) {
-		name, _, err := w.Repo.Program(ctx, "GIT_PAGER")
+		name, _, err := w.Repo.Config().Program(ctx, "GIT_PAGER")
 		return name, err
 	}
 	return w, nil

@@ -50,7 +50,7 @@ func (s *Store) commits(ctx context.Context, to, not ID, verify bool) ([]made, e
 	format, fields := madeFormat, madeFields
 	if verify {
 		var err error
-		if options, err = s.repo.VerifyOptions(ctx); err != nil {
+		if options, err = s.repo.Config().VerifyOptions(ctx); err != nil {
 			return nil, err
 		}
 		format, fields = signedFormat, signedFields

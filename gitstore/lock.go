@@ -13,7 +13,7 @@ func (s *Store) Lock(ctx context.Context) (locked context.Context, unlock func()
 	if s.holds(ctx) {
 		return ctx, func() {}, nil
 	}
-	go s.repo.Identity(ctx) // git answers while we wait; begin uses the answer or asks again
+	go s.repo.Config().Identity(ctx) // git answers while we wait; begin uses the answer or asks again
 	unlock, err = s.repo.State().Lock(ctx)
 	if err != nil {
 		return nil, nil, err

@@ -98,7 +98,7 @@ func (s *Store) Origins(ctx context.Context, tip ID, dir string, since *Origins,
 	believed := ""
 	if verify {
 		var err error
-		if believed, err = s.repo.Believes(ctx); err != nil {
+		if believed, err = s.repo.Config().Believes(ctx); err != nil {
 			return nil, err
 		}
 	}

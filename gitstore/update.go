@@ -60,7 +60,7 @@ func (s *Store) begin(ctx context.Context) (*writer, error) {
 	if !s.holds(ctx) {
 		s.repo.AwaitCollection(ctx)
 	}
-	w.who = sync.OnceValues(func() (git.Identity, error) { return s.repo.Identity(ctx) })
+	w.who = sync.OnceValues(func() (git.Identity, error) { return s.repo.Config().Identity(ctx) })
 	asked := make(chan struct{})
 	go func() {
 		defer close(asked)

@@ -110,7 +110,7 @@ func (p *Place) treeOf(ctx context.Context, commit string) (string, error) {
 
 // write makes a durable commit object.
 func (p *Place) write(ctx context.Context, tree, parent string, m Message, now time.Time) (string, error) {
-	who, err := p.repo.Identity(ctx)
+	who, err := p.repo.Config().Identity(ctx)
 	if err != nil {
 		return "", err
 	}

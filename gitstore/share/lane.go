@@ -33,7 +33,7 @@ func (l *lane) fresh() string { return "refs/reverie/remotes/" + l.remote.Name +
 // ahead asks git, during a fetch, the questions that follow a fetch without news.
 func (l *lane) ahead(ctx context.Context) {
 	repo := l.c.Repo
-	repo.Identity(ctx)
+	repo.Config().Identity(ctx)
 	seen, err := repo.ReadRef(ctx, l.seen())
 	ours, err2 := repo.ReadRef(ctx, l.ref)
 	if err == nil && err2 == nil {

@@ -278,13 +278,13 @@ func (g *assessor) ask(ctx context.Context) error {
 	if g.asked {
 		return nil
 	}
-	id, err := g.Memory.Repo().Identity(ctx)
+	id, err := g.Memory.Repo().Config().Identity(ctx)
 	if err != nil {
 		return err
 	}
 	keys := ""
 	if len(g.trust.Signers) > 0 {
-		if keys, err = g.Memory.Repo().Believes(ctx); err != nil {
+		if keys, err = g.Memory.Repo().Config().Believes(ctx); err != nil {
 			return err
 		}
 	}

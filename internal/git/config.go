@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Identity holds the committer as git resolves it for this worktree, with includeIf.
@@ -47,12 +48,45 @@ func (l listing) settings() settings {
 	return s
 }
 
-// list lists the configuration in the user's folder, so that includeIf applies as in the user's own
+// Config is the configuration of a repository as git sees it from one work tree. It is safe for
+// concurrent use.
+type Config struct {
+	gitDir, workTree string
+	cached           settings // from the cache of FindCached; nil: list has them
+
+	mu    sync.Mutex
+	known *listing // of the first successful list
+}
+
+// settings returns the cached values. Without a cache it costs what list costs.
+func (c *Config) settings(ctx context.Context) (settings, error) {
+	if c.cached != nil {
+		return c.cached, nil
+	}
+	l, err := c.list(ctx)
+	return l.settings(), err
+}
+
+// list reads the configuration at its first successful call.
+func (c *Config) list(ctx context.Context) (listing, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known == nil {
+		l, err := c.read(ctx)
+		if err != nil {
+			return l, err
+		}
+		c.known = &l
+	}
+	return *c.known, nil
+}
+
+// read lists the configuration in the user's folder, so that includeIf applies as in the user's own
 // git. It costs one process.
-func (r *Repo) list(ctx context.Context) (listing, error) {
-	cmd := exec.CommandContext(ctx, "git", "--git-dir="+r.GitDir, "config", "--list", "-z", "--show-scope", "--show-origin")
-	if cmd.Dir = r.WorkTree; cmd.Dir == "" {
-		cmd.Dir = r.GitDir
+func (c *Config) read(ctx context.Context) (listing, error) {
+	cmd := exec.CommandContext(ctx, "git", "--git-dir="+c.gitDir, "config", "--list", "-z", "--show-scope", "--show-origin")
+	if cmd.Dir = c.workTree; cmd.Dir == "" {
+		cmd.Dir = c.gitDir
 	}
 	cmd.Env = cleanEnviron()
 	out, err := run(cmd)
@@ -85,8 +119,8 @@ func (r *Repo) list(ctx context.Context) (listing, error) {
 // Identity resolves the committer. It ignores GIT_AUTHOR_*, which in a hook names the author of the
 // user's commit, and heeds GIT_COMMITTER_*, which git never sets by itself. A missing identity
 // gives a marked fallback, not an error. It costs one process per Repo.
-func (r *Repo) Identity(ctx context.Context) (Identity, error) {
-	s, err := r.settings(ctx)
+func (c *Config) Identity(ctx context.Context) (Identity, error) {
+	s, err := c.settings(ctx)
 	if err != nil {
 		return Identity{}, err
 	}

@@ -325,7 +325,7 @@ func (f *fileObjects) Save(ctx context.Context, objs []Object) error {
 		f.kept = append(f.kept, kept...)
 		return err
 	}
-	s, err := f.repo.settings(ctx)
+	s, err := f.repo.config.settings(ctx)
 	if err != nil {
 		return err
 	}

@@ -127,7 +127,7 @@ func TestIdentityIsResolvedAsByGit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := repo.Identity(t.Context())
+	got, err := repo.Config().Identity(t.Context())
 	want := git.Identity{Name: "Ann Author", Email: "ann@work.example", Sign: true}
 	if err != nil || got != want {
 		t.Errorf("got %+v, %v, want %+v", got, err, want)

@@ -244,8 +244,7 @@ func (p place) known() *Repo {
 	} else if !absent(err) {
 		return nil
 	}
-	r.prepare()
-	r.settings = func(context.Context) (settings, error) { return a.Settings, nil }
+	r.prepare(a.Settings)
 	return r
 }
 
@@ -305,7 +304,7 @@ func (p place) keep(ctx context.Context, r *Repo, began time.Time) {
 	if a.Key, ok = p.key(); !ok {
 		return
 	}
-	l, err := r.asked(ctx)
+	l, err := r.config.list(ctx)
 	if err != nil {
 		return
 	}

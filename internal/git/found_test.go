@@ -51,7 +51,7 @@ func sees(t *testing.T, repo *git.Repo, err error) (git.Repo, git.Identity, erro
 	if err != nil {
 		return git.Repo{}, git.Identity{}, err
 	}
-	who, err := repo.Identity(t.Context())
+	who, err := repo.Config().Identity(t.Context())
 	return *repo, who, err
 }
 
@@ -124,7 +124,7 @@ func TestKeptAnswerNeedsNoGit(t *testing.T) {
 				if repo, err = git.FindCached(t.Context(), dir); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := repo.Identity(t.Context()); err != nil {
+				if _, err := repo.Config().Identity(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			})

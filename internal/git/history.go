@@ -238,7 +238,7 @@ func (r *Repo) Default(ctx context.Context, name string) (Default, error) {
 	if d, err := r.defaultNamed(ctx, r.originHead(ctx)); err != nil || len(d.Tips) > 0 {
 		return d, err
 	}
-	s, err := r.settings(ctx) // costs a process if the configuration was not read yet
+	s, err := r.config.settings(ctx) // costs a process if the configuration was not read yet
 	if err != nil {
 		return Default{}, err
 	}

@@ -46,11 +46,11 @@ func (r *Repo) MoveRef(ctx context.Context, name, new, old, message string) erro
 
 // moveFile moves a ref stored as a plain file.
 func (r *Repo) moveFile(ctx context.Context, name, new, old, message string) error {
-	who, err := r.Identity(ctx)
+	who, err := r.config.Identity(ctx)
 	if err != nil {
 		return err
 	}
-	config, err := r.settings(ctx)
+	config, err := r.config.settings(ctx)
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func (r *Repo) LooseDue(ctx context.Context) (bool, error) {
 	if err != nil || n < 2 || r.Partial {
 		return false, err
 	}
-	s, err := r.settings(ctx)
+	s, err := r.config.settings(ctx)
 	if err != nil {
 		return false, err
 	}

@@ -20,11 +20,11 @@ func programKey(variable string) string {
 // user's or system's configuration, or git's default. It never returns a program that only the
 // repository's own configuration names, because the repository may come from a stranger; passed
 // then names that setting.
-func (r *Repo) Program(ctx context.Context, variable string) (command, passed string, err error) {
+func (c *Config) Program(ctx context.Context, variable string) (command, passed string, err error) {
 	if command := os.Getenv(variable); command != "" {
 		return command, "", nil
 	}
-	s, err := r.asked(ctx)
+	s, err := c.list(ctx)
 	if err != nil {
 		return "", "", err
 	}

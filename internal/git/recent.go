@@ -197,7 +197,7 @@ func (r *Repo) rewrite(ctx context.Context, objs []Object) (ids []string, err er
 	if ids, err = r.lacks(ctx, all); len(ids) == 0 || err != nil {
 		return nil, err
 	}
-	s, err := r.settings(ctx)
+	s, err := r.config.settings(ctx)
 	if err != nil {
 		return nil, err
 	}

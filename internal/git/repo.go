@@ -43,11 +43,13 @@ type Repo struct {
 	ObjectFormat Format
 	RefFormat    string // files or reftable
 
-	asked    func(context.Context) (listing, error)  // configuration, listed once
-	settings func(context.Context) (settings, error) // from git, or from the cache
-	mayFetch func() bool                             // of a partial clone, see lazyFetch
+	config   *Config
+	mayFetch func() bool // of a partial clone, see lazyFetch
 	offline  bool
 }
+
+// Config returns the repository's configuration. It is read at its first use.
+func (r *Repo) Config() *Config { return r.config }
 
 // Offline returns the same repository with gits that never fetch: a partial clone's absent objects
 // are missing.
@@ -82,17 +84,13 @@ func Find(ctx context.Context, dir string) (*Repo, error) {
 		return nil, fmt.Errorf("find repository of %s: %w", dir, err)
 	}
 	r.Partial = r.isPartial(ctx)
-	r.prepare()
+	r.prepare(nil)
 	return r, nil
 }
 
-// prepare sets the functions for values that are computed at first use.
-func (r *Repo) prepare() {
-	r.asked = r.listOnce()
-	r.settings = func(ctx context.Context) (settings, error) {
-		l, err := r.asked(ctx)
-		return l.settings(), err
-	}
+// prepare sets up values that are computed at first use. cached may hold the settings already.
+func (r *Repo) prepare(cached settings) {
+	r.config = &Config{gitDir: r.GitDir, workTree: r.WorkTree, cached: cached}
 	r.mayFetch = sync.OnceValue(r.lazyFetch)
 }
 
@@ -181,23 +179,4 @@ func (r *Repo) isPartial(ctx context.Context) bool {
 	}
 	c, err := r.remoteConfig(ctx)
 	return err != nil || c.promisorNames() != nil
-}
-
-// listOnce returns a function that lists the configuration at its first successful call.
-func (r *Repo) listOnce() func(context.Context) (listing, error) {
-	var mu sync.Mutex
-	var done bool
-	var l listing
-	return func(ctx context.Context) (listing, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		if done {
-			return l, nil
-		}
-		var err error
-		if l, err = r.list(ctx); err == nil {
-			done = true
-		}
-		return l, err
-	}
 }

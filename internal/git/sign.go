@@ -15,7 +15,7 @@ const signWait = 10 * time.Second
 // comes from the user's and the system's configuration only: a repository must not choose our
 // programs. It fails if a person would be needed.
 func (r *Repo) SignedCommit(ctx context.Context, who Identity, when time.Time, tree string, parents []string, message string) (string, error) {
-	s, err := r.asked(ctx)
+	s, err := r.config.list(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -14,8 +14,8 @@ import (
 // signers come from the user's and the system's configuration only: a repository must not choose
 // its trusted signers. A relative file name does not count, because its folder may be the
 // repository's.
-func (r *Repo) VerifyOptions(ctx context.Context) ([]string, error) {
-	s, err := r.asked(ctx)
+func (c *Config) VerifyOptions(ctx context.Context) ([]string, error) {
+	s, err := c.list(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -28,8 +28,8 @@ func (r *Repo) VerifyOptions(ctx context.Context) ([]string, error) {
 
 // Believes returns a text that changes when the answer about a signature may: with the options, and
 // with the files that they name. It does not notice changes in a keyring.
-func (r *Repo) Believes(ctx context.Context) (string, error) {
-	options, err := r.VerifyOptions(ctx)
+func (c *Config) Believes(ctx context.Context) (string, error) {
+	options, err := c.VerifyOptions(ctx)
 	if err != nil {
 		return "", err
 	}
