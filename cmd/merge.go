@@ -41,7 +41,7 @@ func runMerge(ctx context.Context, env *Env, rev string) error {
 	m, err := share.Merge(ctx, w.Clone, tip, rev)
 	w.tellCommitted(m.Note)
 	if clone.NoMemory(err) {
-		if _, rerr := w.Repo.ReadRef(ctx, "refs/remotes/origin/"+w.Branch()); rerr == nil {
+		if _, rerr := w.Repo.Refs().Read(ctx, "refs/remotes/origin/"+w.Branch()); rerr == nil {
 			return exit.New(exit.NoStore, fmt.Errorf("%w: this clone only reads origin/%s", err, w.Branch()),
 				"adopt origin's branch first, then merge: reverie init")
 		}

@@ -36,7 +36,7 @@ func (s *Store) Backup(ctx context.Context, id ID) (ref string, err error) {
 			return Backups + strconv.Itoa(last), nil
 		}
 		ref := Backups + strconv.Itoa(last+1)
-		err = s.repo.MoveRef(ctx, ref, string(id), "", "reverie: backup of "+s.ref)
+		err = s.repo.Refs().Move(ctx, ref, string(id), "", "reverie: backup of "+s.ref)
 		if !errors.Is(err, git.ErrLost) {
 			return ref, err
 		}

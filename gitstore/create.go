@@ -99,14 +99,14 @@ func (s *Store) Discard(ctx context.Context) error {
 			return err
 		}
 	}
-	tip, err := s.repo.ReadRef(ctx, s.ref)
+	tip, err := s.repo.Refs().Read(ctx, s.ref)
 	if errors.Is(err, git.ErrNoRef) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return s.repo.DeleteRef(ctx, s.ref, tip)
+	return s.repo.Refs().Delete(ctx, s.ref, tip)
 }
 
 // Adopt makes the store from the commit of another ref, such as refs/remotes/origin/reverie/memory.
@@ -121,7 +121,7 @@ func (s *Store) Adopt(ctx context.Context, from string) (Result, error) {
 	if err := s.mayBegin(ctx); err != nil && !errors.Is(err, ErrDeleted) {
 		return Result{}, err
 	}
-	tip, err := s.repo.ReadRef(ctx, from)
+	tip, err := s.repo.Refs().Read(ctx, from)
 	if err != nil {
 		return Result{}, fmt.Errorf("adopt: %w", err)
 	}
@@ -140,7 +140,7 @@ func (s *Store) Adopt(ctx context.Context, from string) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("adopt %s: %w", from, err)
 	}
-	if err := s.repo.MoveRef(ctx, s.ref, tip, "", "reverie: adopt "+from); err != nil {
+	if err := s.repo.Refs().Move(ctx, s.ref, tip, "", "reverie: adopt "+from); err != nil {
 		return Result{}, err
 	}
 	return Result{Commit: t.commit, Tree: t.id, Changed: true}, s.remember(t.commit)

@@ -55,7 +55,7 @@ func everything(t *testing.T, r *testrepo.Repo) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Repo().DeleteRef(t.Context(), branch, string(tip)); err != nil {
+	if err := s.Repo().Refs().Delete(t.Context(), branch, string(tip)); err != nil {
 		t.Error(err)
 	}
 	if err := os.Remove(filepath.Join(s.Repo().CommonDir, "reverie", "tips")); err != nil {

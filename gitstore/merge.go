@@ -257,7 +257,7 @@ func (w *writer) take(m Merged, theirs *Tree, way Way) (Merged, error) {
 			return Merged{}, err
 		}
 	}
-	if err := w.s.repo.MoveRef(w.ctx, w.s.ref, string(theirs.commit), string(m.Old), "reverie: merge "+string(theirs.commit)+": "+string(way)); err != nil {
+	if err := w.s.repo.Refs().Move(w.ctx, w.s.ref, string(theirs.commit), string(m.Old), "reverie: merge "+string(theirs.commit)+": "+string(way)); err != nil {
 		return Merged{}, err
 	}
 	m.Result, m.Way = Result{Commit: theirs.commit, Tree: theirs.id, Changed: true}, way

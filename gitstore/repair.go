@@ -58,7 +58,7 @@ func (s *Store) Repair(ctx context.Context, seen string) (done Repaired, err err
 	if err := s.giveUp(); err != nil {
 		return done, err
 	}
-	if err := s.repo.MoveRef(ctx, s.ref, string(to), string(tip), "reverie: repair from "+source); err != nil {
+	if err := s.repo.Refs().Move(ctx, s.ref, string(to), string(tip), "reverie: repair from "+source); err != nil {
 		return done, err
 	}
 	done.From, done.To, done.Source = tip, to, source
@@ -67,7 +67,7 @@ func (s *Store) Repair(ctx context.Context, seen string) (done Repaired, err err
 
 // lastWhole returns the newest former commit of the ref that is complete, and where it was found.
 func (s *Store) lastWhole(ctx context.Context, tip ID, seen string) (to ID, source string, err error) {
-	ids, _, err := s.repo.Reflog(ctx, s.ref)
+	ids, _, err := s.repo.Refs().Log(ctx, s.ref)
 	if err != nil {
 		return "", "", err
 	}
@@ -85,7 +85,7 @@ func (s *Store) lastWhole(ctx context.Context, tip ID, seen string) (to ID, sour
 	if i := slices.IndexFunc(ids, whole); i >= 0 {
 		return ID(ids[i]), "the log of " + s.ref, nil
 	}
-	refs, err := s.repo.Refs(ctx, seen)
+	refs, err := s.repo.Refs().List(ctx, seen)
 	if err != nil {
 		return "", "", err
 	}

@@ -33,7 +33,7 @@ func (s *Store) Replace(ctx context.Context, rw *Rewriting, files map[string]red
 	}
 	res := Result{Commit: tip, Changed: true}
 	if len(files) == 0 {
-		if err := s.repo.MoveRef(ctx, s.ref, string(tip), string(old), "reverie: purge"); err != nil {
+		if err := s.repo.Refs().Move(ctx, s.ref, string(tip), string(old), "reverie: purge"); err != nil {
 			return Result{}, err
 		}
 		if s.noted() {
@@ -44,7 +44,7 @@ func (s *Store) Replace(ctx context.Context, rw *Rewriting, files map[string]red
 	} else if res, err = w.onTop(tip, old, files, c); err != nil {
 		return Result{}, err
 	}
-	return res, s.repo.ForgetReflog(ctx, s.ref)
+	return res, s.repo.Refs().ForgetLog(ctx, s.ref)
 }
 
 // onTop commits files on top of a commit that is not the ref's, and moves the ref there from old.

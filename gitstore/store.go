@@ -59,12 +59,12 @@ func (s *Store) Repo() *git.Repo { return s.repo }
 
 // Tip returns the newest commit. Errors wrap ErrNoStore, or ErrDeleted which also wraps it.
 func (s *Store) Tip(ctx context.Context) (ID, error) {
-	id, err := s.repo.ReadRef(ctx, s.ref)
+	id, err := s.repo.Refs().Read(ctx, s.ref)
 	if errors.Is(err, git.ErrNoRef) {
 		gone := s.absent()
 		// The note about the store was read after the ref: another process may have made the store
 		// between the two.
-		if id, err = s.repo.ReadRef(ctx, s.ref); errors.Is(err, git.ErrNoRef) {
+		if id, err = s.repo.Refs().Read(ctx, s.ref); errors.Is(err, git.ErrNoRef) {
 			return "", gone
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 // KeptBy returns the refs that keep a loop's commits which are no longer on a branch.
 func KeptBy(ctx context.Context, repo *git.Repo, name string) ([]git.Ref, error) {
-	return repo.Refs(ctx, Kept+name)
+	return repo.Refs().List(ctx, Kept+name)
 }
 
 // Discard removes everything of a loop except its branch: the record, the refs of KeptBy, and its
@@ -34,7 +34,7 @@ func Discard(ctx context.Context, repo *git.Repo, name string) error {
 	}
 	defer unlock()
 	for _, r := range kept {
-		if err := repo.DeleteRef(ctx, r.Name, r.ID); err != nil {
+		if err := repo.Refs().Delete(ctx, r.Name, r.ID); err != nil {
 			return err
 		}
 	}

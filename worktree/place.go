@@ -86,7 +86,7 @@ func (p *Place) Make(ctx context.Context, base string) error {
 		return err
 	}
 	if err := p.moveBranch(ctx, base, "", "loop: begin "+p.name); err != nil {
-		if now, err2 := p.repo.ReadRef(ctx, p.branch); err2 != nil || now != base {
+		if now, err2 := p.repo.Refs().Read(ctx, p.branch); err2 != nil || now != base {
 			return fmt.Errorf("branch %s: %w (%w)", strings.TrimPrefix(p.branch, "refs/heads/"), ErrTaken, err)
 		}
 	}
@@ -125,8 +125,8 @@ func (p *Place) Rollback(ctx context.Context, base string) error {
 	if err := p.clear(ctx); err != nil {
 		return err
 	}
-	if now, err := p.repo.ReadRef(ctx, p.branch); err == nil && now == base {
-		return p.repo.DeleteRef(ctx, p.branch, base)
+	if now, err := p.repo.Refs().Read(ctx, p.branch); err == nil && now == base {
+		return p.repo.Refs().Delete(ctx, p.branch, base)
 	}
 	return nil
 }
@@ -217,7 +217,7 @@ func (p *Place) command(ctx context.Context, index string, args ...string) (*exe
 }
 
 // Tip returns the commit of the branch.
-func (p *Place) Tip(ctx context.Context) (string, error) { return p.repo.ReadRef(ctx, p.branch) }
+func (p *Place) Tip(ctx context.Context) (string, error) { return p.repo.Refs().Read(ctx, p.branch) }
 
 // moveBranch moves the branch by compare-and-swap.
 func (p *Place) moveBranch(ctx context.Context, to, from, why string) error {
@@ -226,7 +226,7 @@ func (p *Place) moveBranch(ctx context.Context, to, from, why string) error {
 		return err
 	}
 	defer unlock()
-	return p.repo.MoveRef(ctx, p.branch, to, from, why)
+	return p.repo.Refs().Move(ctx, p.branch, to, from, why)
 }
 
 // attach makes HEAD of the work tree name the branch again after an agent moved it. It does not
@@ -259,7 +259,7 @@ func (p *Place) settle() error {
 			return err
 		}
 	}
-	return p.repo.ClearRefLock(p.branch)
+	return p.repo.Refs().ClearLock(p.branch)
 }
 
 // ready prepares a place in a sandbox for git.

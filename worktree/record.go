@@ -44,7 +44,7 @@ func Open(repo *git.Repo, name string, scanner *redact.Scanner) *Record {
 // List returns the names of all loops of a repository, in order. It skips refs that no loop can
 // have.
 func List(ctx context.Context, repo *git.Repo) ([]string, error) {
-	refs, err := repo.Refs(ctx, strings.TrimSuffix(Refs, "/"))
+	refs, err := repo.Refs().List(ctx, strings.TrimSuffix(Refs, "/"))
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (r *Record) Create(ctx context.Context, s State, plan Plan) error {
 		return fmt.Errorf("the plan holds what looks like a secret (%s): %w; take it out: the record of a loop is kept", rules(found), ErrRefused)
 	}
 	key := r.key()
-	if _, err := r.repo.ReadRef(ctx, Refs+r.Name); errors.Is(err, git.ErrNoRef) {
+	if _, err := r.repo.Refs().Read(ctx, Refs+r.Name); errors.Is(err, git.ErrNoRef) {
 		if key, err = r.newKey(); err != nil {
 			return err
 		}

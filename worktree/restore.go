@@ -90,7 +90,7 @@ func (p *Place) backup(ctx context.Context, commit string) error {
 		return err
 	}
 	defer unlock()
-	refs, err := p.repo.Refs(ctx, Kept+p.name)
+	refs, err := p.repo.Refs().List(ctx, Kept+p.name)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (p *Place) backup(ctx context.Context, commit string) error {
 			last = max(last, n)
 		}
 	}
-	return p.repo.MoveRef(ctx, fmt.Sprintf("%s%s/%d", Kept, p.name, last+1), commit, "", "loop: kept")
+	return p.repo.Refs().Move(ctx, fmt.Sprintf("%s%s/%d", Kept, p.name, last+1), commit, "", "loop: kept")
 }
 
 // aside moves an uncommitted file away if the commit has a file in its place.

@@ -63,7 +63,7 @@ func (c *Code) On(ctx context.Context, branch string) *Commit {
 	if branch == "" || branch == here.Branch || branch == c.Mainline(ctx).Name {
 		return here
 	}
-	tip, err := c.Repo.ReadRef(ctx, "refs/heads/"+branch)
+	tip, err := c.Repo.Refs().Read(ctx, "refs/heads/"+branch)
 	if err != nil {
 		return here
 	}
@@ -79,7 +79,7 @@ func (c *Code) On(ctx context.Context, branch string) *Commit {
 // Mainline returns the default branch of the code, or the zero value.
 func (c *Code) Mainline(ctx context.Context) git.Default {
 	if c.main == nil {
-		d, err := c.Repo.Default(ctx, c.Main)
+		d, err := c.Repo.Refs().Default(ctx, c.Main)
 		if err != nil {
 			c.note(fmt.Errorf("find the default branch: %w", err))
 		}

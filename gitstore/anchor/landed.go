@@ -46,7 +46,7 @@ func (c *Code) givenUp(ctx context.Context, m record.Memory, now time.Time, know
 	side := record.ParseSide(m.Branch)
 	tips, ok := known[side.Name]
 	if !ok {
-		if tips, err = c.Repo.Branches(ctx, side.Name); err != nil {
+		if tips, err = c.Repo.Refs().Branches(ctx, side.Name); err != nil {
 			return "", err
 		}
 		known[side.Name] = tips

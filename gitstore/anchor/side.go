@@ -61,7 +61,7 @@ func (c *Code) side(ctx context.Context, name, tip string) (record.Side, error) 
 // Named returns the Branch for a memory that a person limits to a branch. The error may wrap
 // ErrNoBranch.
 func (c *Code) Named(ctx context.Context, name string) (string, error) {
-	tips, err := c.Repo.Branches(ctx, name)
+	tips, err := c.Repo.Refs().Branches(ctx, name)
 	if err != nil {
 		return "", err
 	}
@@ -220,7 +220,7 @@ const maxPaths = 200
 
 // grown returns the tips of a branch, here and on remotes, that have its commit and more.
 func (c *Code) grown(ctx context.Context, name, tip string) []string {
-	tips, _ := c.Repo.Branches(ctx, name)
+	tips, _ := c.Repo.Refs().Branches(ctx, name)
 	slices.Sort(tips)
 	return slices.DeleteFunc(slices.Compact(tips), func(now string) bool {
 		in, err := c.Repo.IsAncestor(ctx, tip, now)

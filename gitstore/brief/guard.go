@@ -37,7 +37,7 @@ type guardState struct {
 
 // guardStateOf reads the state. It runs no git where refs are files.
 func guardStateOf(ctx context.Context, repo *git.Repo, c config.Config) guardState {
-	ref := func(name string) string { id, _ := repo.ReadRef(ctx, name); return id }
+	ref := func(name string) string { id, _ := repo.Refs().Read(ctx, name); return id }
 	s := guardState{Version: version(), Memory: ref(c.Ref), Journal: ref(clone.JournalRef), Settings: fmt.Sprintf("%+v", c)}
 	_, s.Branch, _ = repo.Head(ctx)
 	s.Approved, s.Judged = trust.Sums(filepath.Join(repo.CommonDir, "reverie"))

@@ -58,14 +58,14 @@ type startState struct {
 // startInputs reads the state. It runs no git where refs are files.
 func startInputs(ctx context.Context, repo *git.Repo, c config.Config, r Request) startState {
 	s := startState{Format: contextFormat, Version: version(), Budget: r.Budget, Bare: r.Bare, request: r, config: c}
-	ref := func(name string) string { id, _ := repo.ReadRef(ctx, name); return id }
+	ref := func(name string) string { id, _ := repo.Refs().Read(ctx, name); return id }
 	s.Memory = ref(c.Ref)
 	if branch, ok := strings.CutPrefix(c.Ref, "refs/heads/"); ok && s.Memory == "" {
 		s.Memory = ref("refs/remotes/origin/" + branch)
 	}
 	s.Journal = ref(clone.JournalRef)
 	s.Head, s.Branch, _ = repo.Head(ctx)
-	main, err := repo.Default(ctx, c.Main)
+	main, err := repo.Refs().Default(ctx, c.Main)
 	if s.Main = main; err != nil || len(r.Files) > 0 { // files are others at each call
 		s.Memory = "" // not comparable
 	}

@@ -189,7 +189,7 @@ func (d *Done) replaceRef(ctx context.Context, r git.Ref, purges []record.Purge,
 		d.Notes = append(d.Notes, res.Note)
 	}
 	if d.plan.dirty[r.Name] && !res.Changed {
-		return d.c.Repo.ForgetReflog(ctx, r.Name)
+		return d.c.Repo.Refs().ForgetLog(ctx, r.Name)
 	}
 	return nil
 }

@@ -29,14 +29,14 @@ func (c *Clone) dropOld(ctx context.Context, rest []string) (reached map[string]
 	if file := c.gitAtWork(); file != "" {
 		return nil, rest, &Left{Place: WhileGitWorks, Name: file}, nil
 	}
-	before, err := c.Repo.Refs(ctx)
+	before, err := c.Repo.Refs().List(ctx)
 	if err != nil {
 		return nil, rest, nil, err
 	}
 	if reached, err = c.Repo.Reachable(ctx, set); err != nil {
 		return nil, rest, &Left{Place: WhileGitFails, Name: err.Error()}, nil
 	}
-	now, err := c.Repo.Refs(ctx)
+	now, err := c.Repo.Refs().List(ctx)
 	if err != nil {
 		return nil, rest, nil, err
 	}
@@ -53,7 +53,7 @@ func (c *Clone) dropOld(ctx context.Context, rest []string) (reached map[string]
 
 // stillWhole returns an error if a new ref lacks objects.
 func (c *Clone) stillWhole(ctx context.Context, before []git.Ref) error {
-	now, err := c.Repo.Refs(ctx)
+	now, err := c.Repo.Refs().List(ctx)
 	for _, r := range now {
 		if !slices.Contains(before, r) && !c.Repo.Whole(ctx, r.ID) {
 			err = errors.Join(err, &Refused{Why: CameMeanwhile, Name: r.Name})

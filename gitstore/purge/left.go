@@ -155,7 +155,7 @@ func (d *Done) refsTo(ctx context.Context) ([]Left, error) {
 	if len(args) == 0 {
 		return nil, nil
 	}
-	refs, err := d.c.Repo.Refs(ctx, args...)
+	refs, err := d.c.Repo.Refs().List(ctx, args...)
 	var out []Left
 	for _, r := range refs {
 		if r.Name != d.c.Memory.Ref() && !strings.HasPrefix(r.Name, ourRefs) {
@@ -285,7 +285,7 @@ func (d *Done) leftEverywhere(ctx context.Context, pushed string) (left []Left) 
 // remotesWith lists the remotes on which one of our branches was seen.
 func (c *Clone) remotesWith(ctx context.Context) []string {
 	var out []string
-	refs, err := c.Repo.Refs(ctx, "refs/remotes/", ourRefs+"remotes/")
+	refs, err := c.Repo.Refs().List(ctx, "refs/remotes/", ourRefs+"remotes/")
 	if err != nil {
 		return nil
 	}

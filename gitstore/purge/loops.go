@@ -43,7 +43,7 @@ func (c *Clone) goneLoops(ctx context.Context, p *Plan) (gone []string, err erro
 
 // leftInLoops lists the places where code made by loops holds the target.
 func (c *Clone) leftInLoops(ctx context.Context, p *Plan) ([]Left, error) {
-	refs, err := c.Repo.Refs(ctx, strings.TrimSuffix(c.Loops.Branches, "/"), strings.TrimSuffix(c.Loops.Kept, "/"))
+	refs, err := c.Repo.Refs().List(ctx, strings.TrimSuffix(c.Loops.Branches, "/"), strings.TrimSuffix(c.Loops.Kept, "/"))
 	if err != nil {
 		return nil, err
 	}

@@ -136,7 +136,7 @@ func (c *Clone) readLogs(ctx context.Context, p *Plan) error {
 	p.prepare()
 	for _, s := range p.shelves {
 		for _, r := range s.refs {
-			ids, messages, err := c.Repo.Reflog(ctx, r.Name)
+			ids, messages, err := c.Repo.Refs().Log(ctx, r.Name)
 			if err != nil {
 				return err
 			}
@@ -206,7 +206,7 @@ func (c *Clone) rewriting(ctx context.Context, p *Plan, extra ...gitstore.ID) (*
 	}
 	for _, s := range p.shelves {
 		for _, r := range s.refs {
-			ids, _, err := c.Repo.Reflog(ctx, r.Name)
+			ids, _, err := c.Repo.Refs().Log(ctx, r.Name)
 			if err != nil {
 				rw.Close()
 				return nil, err

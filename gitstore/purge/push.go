@@ -63,7 +63,7 @@ func (r *pusher) push(ctx context.Context) (done Pushed, err error) {
 		if old == "" {
 			continue
 		}
-		tip, err := r.c.Repo.ReadRef(ctx, l.ref)
+		tip, err := r.c.Repo.Refs().Read(ctx, l.ref)
 		if errors.Is(err, git.ErrNoRef) && l.name == "journal" {
 			continue // another clone's
 		}
@@ -148,12 +148,12 @@ func (r *pusher) see(ctx context.Context, lane, tip string) error {
 		return err
 	}
 	defer unlock()
-	now, err := r.c.Repo.ReadRef(ctx, r.seen(lane))
+	now, err := r.c.Repo.Refs().Read(ctx, r.seen(lane))
 	if errors.Is(err, git.ErrNoRef) {
 		return nil
 	}
 	if err == nil && now != tip {
-		err = r.c.Repo.MoveRef(ctx, r.seen(lane), tip, now, "reverie: purge pushed")
+		err = r.c.Repo.Refs().Move(ctx, r.seen(lane), tip, now, "reverie: purge pushed")
 	}
 	if err != nil {
 		return err
@@ -220,7 +220,7 @@ func (r *pusher) letGo(ctx context.Context, lane, old string, rw *gitstore.Rewri
 		return err
 	}
 	defer unlock()
-	if err := r.c.Repo.DeleteRef(ctx, r.fresh(lane), old); err != nil {
+	if err := r.c.Repo.Refs().Delete(ctx, r.fresh(lane), old); err != nil {
 		return err
 	}
 	set := map[string]bool{}

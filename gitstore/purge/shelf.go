@@ -25,7 +25,7 @@ type shelf struct {
 // ours groups all our refs by the store whose history they share.
 func (c *Clone) ours(ctx context.Context) ([]*shelf, error) {
 	memory, journal, rest := &shelf{store: c.Memory.Ref()}, &shelf{store: c.Journal}, &shelf{}
-	refs, err := c.Repo.Refs(ctx, c.Memory.Ref(), ourRefs)
+	refs, err := c.Repo.Refs().List(ctx, c.Memory.Ref(), ourRefs)
 	if err != nil {
 		return nil, err
 	}
@@ -75,13 +75,13 @@ func unjudged(name string) bool {
 
 // dropUnjudged removes the refs of unchecked fetches.
 func (c *Clone) dropUnjudged(ctx context.Context) error {
-	refs, err := c.Repo.Refs(ctx, ourRefs+"remotes/")
+	refs, err := c.Repo.Refs().List(ctx, ourRefs+"remotes/")
 	if err != nil {
 		return err
 	}
 	for _, r := range refs {
 		if unjudged(r.Name) {
-			if err := c.Repo.DeleteRef(ctx, r.Name, r.ID); err != nil {
+			if err := c.Repo.Refs().Delete(ctx, r.Name, r.ID); err != nil {
 				return err
 			}
 		}

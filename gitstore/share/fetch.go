@@ -16,7 +16,7 @@ import (
 // ref of the last seen tip moves only if no commit was lost.
 func (l *lane) fetch(ctx context.Context) (theirs, clean gitstore.ID, err error) {
 	repo := l.c.Repo
-	if err := repo.ClearRefLock(l.fresh()); err != nil {
+	if err := repo.Refs().ClearLock(l.fresh()); err != nil {
 		return "", "", err
 	}
 	now, err := l.remote.Fetch(ctx, l.ref, l.fresh())
@@ -31,7 +31,7 @@ func (l *lane) fetch(ctx context.Context) (theirs, clean gitstore.ID, err error)
 		}
 		now = string(clean) // a purged part is not kept as seen either
 	}
-	seen, err := repo.ReadRef(ctx, l.seen())
+	seen, err := repo.Refs().Read(ctx, l.seen())
 	if errors.Is(err, git.ErrNoRef) || err == nil && seen == now {
 		if !absent && err != nil {
 			return theirs, clean, l.see(ctx, now, "")
@@ -91,7 +91,7 @@ func (l *lane) moveSeen(ctx context.Context, now, old, why string) error {
 		return err
 	}
 	defer unlock()
-	if err := l.c.Repo.MoveRef(ctx, l.seen(), now, old, "reverie sync: "+why); err != nil {
+	if err := l.c.Repo.Refs().Move(ctx, l.seen(), now, old, "reverie sync: "+why); err != nil {
 		return err
 	}
 	l.known.See(l.name, now)
@@ -147,7 +147,7 @@ func (l *lane) forgetSeen(ctx context.Context, seen string) error {
 		return err
 	}
 	defer unlock()
-	if err := l.c.Repo.DeleteRef(ctx, l.seen(), seen); err != nil {
+	if err := l.c.Repo.Refs().Delete(ctx, l.seen(), seen); err != nil {
 		return err
 	}
 	l.known.See(l.name, "")

@@ -34,8 +34,8 @@ func (l *lane) fresh() string { return "refs/reverie/remotes/" + l.remote.Name +
 func (l *lane) ahead(ctx context.Context) {
 	repo := l.c.Repo
 	repo.Config().Identity(ctx)
-	seen, err := repo.ReadRef(ctx, l.seen())
-	ours, err2 := repo.ReadRef(ctx, l.ref)
+	seen, err := repo.Refs().Read(ctx, l.seen())
+	ours, err2 := repo.Refs().Read(ctx, l.ref)
 	if err == nil && err2 == nil {
 		l.remote.Apart(ctx, seen, ours)
 	}
@@ -62,7 +62,7 @@ func (l *lane) dropBroken(ctx context.Context) (found bool) {
 	if _, err := repo.RestoreRecent(ctx); err != nil {
 		return false
 	}
-	refs, err := repo.Refs(ctx, "refs/reverie/remotes/"+l.remote.Name+"/", l.ref)
+	refs, err := repo.Refs().List(ctx, "refs/reverie/remotes/"+l.remote.Name+"/", l.ref)
 	if err != nil {
 		return false
 	}
@@ -71,7 +71,7 @@ func (l *lane) dropBroken(ctx context.Context) (found bool) {
 			continue
 		}
 		found = true
-		if r.Name != l.ref && repo.DeleteRef(ctx, r.Name, r.ID) != nil {
+		if r.Name != l.ref && repo.Refs().Delete(ctx, r.Name, r.ID) != nil {
 			return false
 		}
 	}

@@ -31,7 +31,7 @@ func (p *proposals) propose(ctx context.Context) error {
 	if p.o.DryRun {
 		at = p.fresh()
 	}
-	theirs, err := p.c.Repo.ReadRef(ctx, at)
+	theirs, err := p.c.Repo.Refs().Read(ctx, at)
 	if errors.Is(err, git.ErrNoRef) {
 		return exit.New(exit.NeedsPerson, fmt.Errorf("%s has no branch %s yet to propose a change of", p.remote.Name, p.c.Branch()), "publish it first: reverie sync "+p.remote.Name)
 	}
@@ -173,21 +173,21 @@ func (p *proposals) build(ctx context.Context, ops []record.Operation, theirs gi
 
 // clearScratch removes the store in which proposals are made.
 func (p *proposals) clearScratch(ctx context.Context) error {
-	id, err := p.c.Repo.ReadRef(ctx, scratchRef)
+	id, err := p.c.Repo.Refs().Read(ctx, scratchRef)
 	if errors.Is(err, git.ErrNoRef) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return p.c.Repo.DeleteRef(ctx, scratchRef, id)
+	return p.c.Repo.Refs().Delete(ctx, scratchRef, id)
 }
 
 // refresh merges the remote's newest tip into the open proposals of operations. Operations of one
 // session share the file of its reflection. A forge that merges two versions of that as text finds
 // a conflict that our merge rules do not have.
 func (p *proposals) refresh(ctx context.Context) error {
-	id, err := p.c.Repo.ReadRef(ctx, p.seen())
+	id, err := p.c.Repo.Refs().Read(ctx, p.seen())
 	if errors.Is(err, git.ErrNoRef) {
 		return nil
 	}
@@ -224,7 +224,7 @@ func (p *proposals) refresh(ctx context.Context) error {
 // branch on. It reports false where there was nothing to do, or another clone moved it.
 func (p *proposals) refreshOne(ctx context.Context, open *remotes.Proposal, theirs gitstore.ID) (moved bool, err error) {
 	at := p.laneOf(*open)
-	if err := p.c.Repo.ClearRefLock(at.fresh()); err != nil {
+	if err := p.c.Repo.Refs().ClearLock(at.fresh()); err != nil {
 		return false, err
 	}
 	head, err := p.remote.Fetch(ctx, at.ref, at.fresh())
@@ -232,7 +232,7 @@ func (p *proposals) refreshOne(ctx context.Context, open *remotes.Proposal, thei
 		return false, err
 	}
 	merged, err := p.mergeInto(ctx, at, gitstore.ID(head), theirs, head != string(open.Tip()))
-	err = errors.Join(err, p.c.Repo.DeleteRef(ctx, at.fresh(), head))
+	err = errors.Join(err, p.c.Repo.Refs().Delete(ctx, at.fresh(), head))
 	if err != nil || merged == "" {
 		return false, err
 	}

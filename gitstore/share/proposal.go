@@ -101,7 +101,7 @@ func (p *proposals) undecided(ctx context.Context, theirs gitstore.ID) (n int, e
 // reviewer's additions, and replaces a deleted branch.
 func (p *proposals) follow(ctx context.Context, next *remotes.Proposal) (moved bool, err error) {
 	at := p.laneOf(*next)
-	if err := p.c.Repo.ClearRefLock(at.fresh()); err != nil {
+	if err := p.c.Repo.Refs().ClearLock(at.fresh()); err != nil {
 		return false, err
 	}
 	id, err := p.remote.Fetch(ctx, at.ref, at.fresh())

@@ -278,7 +278,7 @@ func (r *Removal) refs(ctx context.Context) (there []string, err error) {
 		refs = append(refs, r.c.Config.Ref)
 	}
 	for _, ref := range refs {
-		switch _, err := r.c.Repo.ReadRef(ctx, ref); {
+		switch _, err := r.c.Repo.Refs().Read(ctx, ref); {
 		case err == nil:
 			there = append(there, ref)
 		case !errors.Is(err, git.ErrNoRef):
@@ -296,9 +296,9 @@ func (r *Removal) removeRefs(ctx context.Context) error {
 		return err
 	}
 	for _, ref := range refs {
-		id, err := r.c.Repo.ReadRef(ctx, ref)
+		id, err := r.c.Repo.Refs().Read(ctx, ref)
 		if err == nil {
-			err = r.c.Repo.DeleteRef(ctx, ref, id)
+			err = r.c.Repo.Refs().Delete(ctx, ref, id)
 		}
 		if err != nil && !errors.Is(err, git.ErrNoRef) {
 			return fmt.Errorf("remove %s: %w", ref, err)

@@ -37,7 +37,7 @@ func (c *Clone) PastState(ctx context.Context, rev string) (string, error) {
 	ref := c.Config.Ref
 	if _, err := c.Memory.Tip(ctx); errors.Is(err, gitstore.ErrNoStore) {
 		ref = "refs/remotes/origin/" + c.Branch()
-		if _, ferr := c.Repo.ReadRef(ctx, ref); ferr != nil {
+		if _, ferr := c.Repo.Refs().Read(ctx, ref); ferr != nil {
 			return "", err
 		}
 	}
@@ -50,7 +50,7 @@ func (c *Clone) PastState(ctx context.Context, rev string) (string, error) {
 		return "", exit.New(exit.Failed, err, "'reverie log' shows when the memory began")
 	}
 	branch := ""
-	if _, err := c.Repo.ReadRef(ctx, "refs/heads/"+rev); err == nil {
+	if _, err := c.Repo.Refs().Read(ctx, "refs/heads/"+rev); err == nil {
 		branch = rev
 	}
 	c.Code.Stand(string(id), branch)

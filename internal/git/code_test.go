@@ -159,7 +159,7 @@ func TestPatchIDIsTheSameWhateverTheConfiguration(t *testing.T) {
 func TestDefaultBranch(t *testing.T) {
 	r := testrepo.New(t)
 	def := func(asked string) string {
-		d, err := open(t, r).Default(t.Context(), asked)
+		d, err := open(t, r).Refs().Default(t.Context(), asked)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,10 +190,10 @@ func TestDefaultBranch(t *testing.T) {
 	if got := def(""); got != "work 1" {
 		t.Error(got)
 	}
-	if tips, err := open(t, r).Branches(t.Context(), "trunk"); err != nil || len(tips) != 2 {
+	if tips, err := open(t, r).Refs().Branches(t.Context(), "trunk"); err != nil || len(tips) != 2 {
 		t.Error(tips, err)
 	}
-	if tips, err := open(t, r).Branches(t.Context(), "*"); err != nil || len(tips) != 0 {
+	if tips, err := open(t, r).Refs().Branches(t.Context(), "*"); err != nil || len(tips) != 0 {
 		t.Error(tips, err)
 	}
 }

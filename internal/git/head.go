@@ -30,6 +30,6 @@ func (r *Repo) Head(ctx context.Context) (id, branch string, err error) {
 		}
 		return head, "", nil
 	}
-	id, err = r.ReadRef(ctx, ref)
+	id, err = r.Refs().Read(ctx, ref)
 	return id, strings.TrimPrefix(ref, "refs/heads/"), err
 }

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -173,23 +171,6 @@ func (r *Repo) Removed(ctx context.Context, from, path string) (commit, parent s
 	return f[0], f[1], nil
 }
 
-// Branches returns the tips of a branch: first the local one, if present, then the remote-tracking
-// ones.
-func (r *Repo) Branches(ctx context.Context, name string) ([]string, error) {
-	if err := CheckRef("refs/heads/" + name); err != nil {
-		return nil, nil
-	}
-	out, err := r.Git(ctx, nil, "for-each-ref", "--format=%(objectname) %(refname)", "refs/heads/"+name, "refs/remotes/*/"+name)
-	var tips []string
-	for line := range strings.Lines(string(out)) {
-		id, ref, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if ref == "refs/heads/"+name || strings.HasPrefix(ref, "refs/remotes/") && strings.HasSuffix(ref, "/"+name) {
-			tips = append(tips, id)
-		}
-	}
-	return tips, err
-}
-
 // OnBranches returns which of the commits, given by whole ids, are on a local or remote-tracking
 // branch. It costs two processes for any number of commits.
 func (r *Repo) OnBranches(ctx context.Context, commits []string) (map[string]bool, error) {
@@ -221,68 +202,4 @@ func (r *Repo) OnBranches(ctx context.Context, commits []string) (map[string]boo
 		delete(on, id)
 	}
 	return on, nil
-}
-
-// Default is the branch on which everyone's code is merged.
-type Default struct {
-	Name string
-	Tips []string // of the local one and of origin's, if present
-}
-
-// Default finds the default branch: the named one, else origin's, else the configured one, main or
-// master. It returns the zero value if no such branch exists.
-func (r *Repo) Default(ctx context.Context, name string) (Default, error) {
-	if name != "" {
-		return r.defaultNamed(ctx, name)
-	}
-	if d, err := r.defaultNamed(ctx, r.originHead(ctx)); err != nil || len(d.Tips) > 0 {
-		return d, err
-	}
-	s, err := r.config.settings(ctx) // costs a process if the configuration was not read yet
-	if err != nil {
-		return Default{}, err
-	}
-	return r.defaultNamed(ctx, s["init.defaultbranch"], "main", "master")
-}
-
-// defaultNamed returns the first of the branches that exists.
-func (r *Repo) defaultNamed(ctx context.Context, names ...string) (Default, error) {
-	for _, name := range names {
-		d := Default{Name: name}
-		for _, ref := range []string{"refs/heads/" + name, "refs/remotes/origin/" + name} {
-			if CheckRef(ref) != nil {
-				continue
-			}
-			id, err := r.ReadRef(ctx, ref)
-			if err == nil {
-				d.Tips = append(d.Tips, id)
-			} else if !errors.Is(err, ErrNoRef) && !errors.Is(err, ErrBrokenRef) {
-				return Default{}, err
-			}
-		}
-		if len(d.Tips) > 0 {
-			return d, nil
-		}
-	}
-	return Default{}, nil
-}
-
-// originHead returns the branch that origin's HEAD names, or "".
-func (r *Repo) originHead(ctx context.Context) string {
-	const ref, branches = "refs/remotes/origin/HEAD", "refs/remotes/origin/"
-	text := ""
-	if r.RefFormat == "files" {
-		data, err := os.ReadFile(filepath.Join(r.CommonDir, filepath.FromSlash(ref)))
-		if err != nil {
-			return ""
-		}
-		text = strings.TrimPrefix(string(data), "ref: ")
-	} else if out, err := r.Git(ctx, nil, "symbolic-ref", "--quiet", ref); err == nil {
-		text = string(out)
-	}
-	name, ok := strings.CutPrefix(strings.TrimSpace(text), branches)
-	if !ok {
-		return ""
-	}
-	return name
 }

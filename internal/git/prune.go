@@ -4,56 +4,9 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 )
-
-// ForgetReflog empties the log of one of our refs. Its lines would keep old commits for months.
-func (r *Repo) ForgetReflog(ctx context.Context, name string) error {
-	if err := CheckRef(name); err != nil {
-		return err
-	}
-	_, err := r.Git(ctx, nil, "reflog", "expire", "--expire=all", "--expire-unreachable=all", name)
-	return err
-}
-
-// Reflog returns the log of a ref, one line each: an earlier id of the ref, and the message. It is
-// empty without a log.
-func (r *Repo) Reflog(ctx context.Context, name string) (ids, messages []string, err error) {
-	if r.RefFormat != "files" {
-		out, err := r.Git(ctx, nil, "log", "-g", "--no-show-signature", "--format=%H %gs", name, "--")
-		if err != nil {
-			return nil, nil, nil // git reports the same for a ref without a log
-		}
-		for line := range strings.Lines(string(out)) {
-			id, message, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-			ids, messages = append(ids, id), append(messages, message)
-		}
-		return ids, messages, nil
-	}
-	text, err := os.ReadFile(filepath.Join(r.CommonDir, "logs", filepath.FromSlash(name)))
-	if absentOrFolder(err) {
-		return nil, nil, nil
-	}
-	for line := range strings.Lines(string(text)) {
-		head, message, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-		if fields := strings.Fields(head); len(fields) > 1 {
-			for _, id := range fields[:2] {
-				if r.ObjectFormat.IsID(id) && id != r.ObjectFormat.zero() {
-					ids = append(ids, id)
-				}
-			}
-		}
-		messages = append(messages, message)
-	}
-	return ids, messages, err
-}
-
-func absentOrFolder(err error) bool {
-	return err != nil && (errors.Is(err, fs.ErrNotExist) || isDirectoryError(err))
-}
 
 // Reachable returns the objects that any ref, reflog, index or HEAD of this repository reaches. It
 // lists the whole repository. For a partial clone it returns an error, because git would have to
@@ -144,21 +97,4 @@ func (r *Repo) whole(ctx context.Context, ids []string, options ...string) bool 
 		_, err = r.Git(ctx, strings.NewReader(strings.Join(ids, "\n")+"\n"), append([]string{"rev-list", "--quiet", "--stdin"}, options...)...)
 	}
 	return err == nil
-}
-
-// Ref is a ref and the object it names.
-type Ref struct{ Name, ID string }
-
-// Refs lists refs by git's patterns; without any, all of them.
-func (r *Repo) Refs(ctx context.Context, args ...string) ([]Ref, error) {
-	out, err := r.Git(ctx, nil, append([]string{"for-each-ref", "--format=%(objectname) %(refname)"}, args...)...)
-	if err != nil {
-		return nil, err
-	}
-	var refs []Ref
-	for line := range strings.Lines(string(out)) {
-		id, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		refs = append(refs, Ref{name, id})
-	}
-	return refs, nil
 }

@@ -36,7 +36,7 @@ func move(t *testing.T, repo *git.Repo, new, old string) error {
 		t.Fatal(err)
 	}
 	defer unlock()
-	return repo.MoveRef(t.Context(), ref, new, old, "test: move")
+	return repo.Refs().Move(t.Context(), ref, new, old, "test: move")
 }
 
 func TestMoveRefComparesAndLogs(t *testing.T) {
@@ -66,13 +66,13 @@ func TestMoveRefComparesAndLogs(t *testing.T) {
 			if got := r.Run("rev-parse", ref, ref+"@{1}"); got != two+"\n"+one {
 				t.Errorf("packed=%t: git reads the ref and its log as %q", packed, got)
 			}
-			if err := repo.DeleteRef(t.Context(), ref, one); !errors.Is(err, git.ErrLost) {
+			if err := repo.Refs().Delete(t.Context(), ref, one); !errors.Is(err, git.ErrLost) {
 				t.Errorf("delete with another value: %v, want ErrLost", err)
 			}
-			if err := repo.DeleteRef(t.Context(), ref, two); err != nil {
+			if err := repo.Refs().Delete(t.Context(), ref, two); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := repo.ReadRef(t.Context(), ref); !errors.Is(err, git.ErrNoRef) {
+			if _, err := repo.Refs().Read(t.Context(), ref); !errors.Is(err, git.ErrNoRef) {
 				t.Errorf("after delete: %v, want ErrNoRef", err)
 			}
 		}
@@ -89,7 +89,7 @@ func moveOther(t *testing.T, repo *git.Repo, new string) {
 		t.Fatal(err)
 	}
 	defer unlock()
-	if err := repo.MoveRef(t.Context(), "refs/reverie/journal", new, "", "test: move"); err != nil {
+	if err := repo.Refs().Move(t.Context(), "refs/reverie/journal", new, "", "test: move"); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -104,7 +104,7 @@ func TestSymbolicLinkRefIsMovedByGit(t *testing.T) {
 	if err := os.Symlink("../real", path); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := repo.ReadRef(t.Context(), ref); err != nil || got != one {
+	if got, err := repo.Refs().Read(t.Context(), ref); err != nil || got != one {
 		t.Fatalf("read %q, %v", got, err)
 	}
 	if err := move(t, repo, two, one); err != nil {
@@ -116,7 +116,7 @@ func TestSymbolicLinkRefIsMovedByGit(t *testing.T) {
 	if err := errors.Join(os.Remove(path), os.Symlink("../nothing", path)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := repo.ReadRef(t.Context(), ref); !errors.Is(err, git.ErrBrokenRef) {
+	if _, err := repo.Refs().Read(t.Context(), ref); !errors.Is(err, git.ErrBrokenRef) {
 		t.Errorf("a link to nothing: %v, want ErrBrokenRef", err)
 	}
 }
@@ -130,7 +130,7 @@ func TestTornRefIsLookedAtAgain(t *testing.T) {
 	if err := os.WriteFile(path, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := repo.ReadRef(t.Context(), ref); !errors.Is(err, git.ErrBrokenRef) || errors.Is(err, git.ErrNoRef) {
+	if _, err := repo.Refs().Read(t.Context(), ref); !errors.Is(err, git.ErrBrokenRef) || errors.Is(err, git.ErrNoRef) {
 		t.Errorf("an empty ref: %v, want ErrBrokenRef", err)
 	}
 	if err := move(t, repo, one, ""); err == nil {
@@ -139,7 +139,7 @@ func TestTornRefIsLookedAtAgain(t *testing.T) {
 	// A writer that truncates first fills the file while we read: the first read sees the empty file.
 	read := make(chan error)
 	go func() {
-		_, err := repo.ReadRef(t.Context(), ref)
+		_, err := repo.Refs().Read(t.Context(), ref)
 		read <- err
 	}()
 	if err := os.WriteFile(path+".new", []byte(one+"\n"), 0o644); err != nil {
@@ -155,7 +155,7 @@ func TestTornRefIsLookedAtAgain(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := repo.ReadRef(t.Context(), ref); !errors.Is(err, git.ErrBrokenRef) {
+		if _, err := repo.Refs().Read(t.Context(), ref); !errors.Is(err, git.ErrBrokenRef) {
 			t.Errorf("%q: %v, want ErrBrokenRef", text, err)
 		}
 	}

@@ -5,10 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"strings"
-	"time"
 )
 
 var (
@@ -81,7 +79,7 @@ func (m *Remote) Fetch(ctx context.Context, from, to string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("fetch from %s: %w", m.Name, m.explain(ctx, err))
 	}
-	return m.repo.ReadRef(ctx, to)
+	return m.repo.Refs().Read(ctx, to)
 }
 
 // explain adds one of our sentinels to an error of a fetch, and the end of ctx, which git does not
@@ -177,23 +175,4 @@ func (r *Repo) Missing(ctx context.Context, tip string, others ...string) ([]str
 	}
 	out, err := r.Git(ctx, nil, append(args, "--")...)
 	return strings.Fields(string(out)), err
-}
-
-// killedAfter is the age at which a lock of a ref counts as left by a killed git. A live git holds
-// it for milliseconds.
-const killedAfter = 2 * time.Second
-
-// ClearRefLock removes the lock that a killed git left on a ref. The caller knows that all
-// processes that move the ref have ended. So only a git that packs refs may still hold its lock; a
-// young lock is given time to go.
-func (r *Repo) ClearRefLock(name string) error {
-	if err := CheckRef(name); err != nil || r.RefFormat != "files" {
-		return err
-	}
-	lock := r.refPath(name) + ".lock"
-	for end := time.Now().Add(killedAfter); ; time.Sleep(20 * time.Millisecond) {
-		if info, err := os.Lstat(lock); err != nil || time.Since(info.ModTime()) >= killedAfter || time.Now().After(end) {
-			return removeAll([]string{lock})
-		}
-	}
 }

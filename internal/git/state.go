@@ -17,7 +17,10 @@ import (
 type State struct{ dir string }
 
 // State returns the state folder. It does no I/O.
-func (r *Repo) State() State { return State{filepath.Join(r.CommonDir, "reverie")} }
+func (r *Repo) State() State { return stateOf(r.CommonDir) }
+
+// stateOf returns the state folder of the repository with a common git directory.
+func stateOf(common string) State { return State{filepath.Join(common, "reverie")} }
 
 // Dir returns the path of the folder. It creates the folder, readable only by the owner, if it is
 // missing. It refuses a symbolic link or another user's folder in its place.

@@ -122,7 +122,7 @@ func TestReflogThatIsALinkIsRefused(t *testing.T) {
 	if err := os.Symlink(victim, log); err != nil {
 		t.Fatal(err)
 	}
-	if err := repo.MoveRef(t.Context(), "refs/heads/x", r.Run("rev-parse", "HEAD"), "", "reverie: test"); err == nil {
+	if err := repo.Refs().Move(t.Context(), "refs/heads/x", r.Run("rev-parse", "HEAD"), "", "reverie: test"); err == nil {
 		t.Error("the ref moved")
 	}
 	if text, _ := os.ReadFile(victim); string(text) != "precious" {

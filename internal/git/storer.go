@@ -83,14 +83,14 @@ func (s *Storer) Confirm() (ids []string, err error) {
 	return ids, nil
 }
 
-// Move makes all added objects durable, keeps them, moves a ref as MoveRef does, and confirms them.
-// unkept is an error of keeping them. The caller holds the lock of State.Lock.
+// Move makes all added objects durable, keeps them, moves a ref as Refs.Move does, and confirms
+// them. unkept is an error of keeping them. The caller holds the lock of State.Lock.
 func (s *Storer) Move(name, new, old, message string) (unkept, err error) {
 	if err := s.Flush(); err != nil {
 		return nil, fmt.Errorf("save to %s: %w", name, err)
 	}
 	unkept = s.Keep()
-	if err := s.repo.MoveRef(s.ctx, name, new, old, message); err != nil {
+	if err := s.repo.Refs().Move(s.ctx, name, new, old, message); err != nil {
 		return unkept, err
 	}
 	if _, err := s.Confirm(); err != nil {
@@ -187,7 +187,7 @@ func (s *Storer) CheckAndSetReference(ref, old *plumbing.Reference) error {
 	defer unlock()
 	name, was := ref.Name().String(), ""
 	if old == nil {
-		if was, err = s.repo.ReadRef(s.ctx, name); err != nil && !errors.Is(err, ErrNoRef) {
+		if was, err = s.repo.Refs().Read(s.ctx, name); err != nil && !errors.Is(err, ErrNoRef) {
 			return err
 		}
 	} else if !old.Hash().IsZero() {
@@ -207,7 +207,7 @@ func (s *Storer) Reference(name plumbing.ReferenceName) (*plumbing.Reference, er
 		}
 		return plumbing.NewHashReference(name, plumbing.NewHash(id)), err
 	}
-	id, err := s.repo.ReadRef(s.ctx, name.String())
+	id, err := s.repo.Refs().Read(s.ctx, name.String())
 	if errors.Is(err, ErrNoRef) {
 		return nil, plumbing.ErrReferenceNotFound
 	}
@@ -238,11 +238,11 @@ func (s *Storer) RemoveReference(name plumbing.ReferenceName) error {
 		return err
 	}
 	defer unlock()
-	id, err := s.repo.ReadRef(s.ctx, name.String())
+	id, err := s.repo.Refs().Read(s.ctx, name.String())
 	if err != nil {
 		return err
 	}
-	return s.repo.DeleteRef(s.ctx, name.String(), id)
+	return s.repo.Refs().Delete(s.ctx, name.String(), id)
 }
 
 // CountLooseRefs counts the refs stored as files.

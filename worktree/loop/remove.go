@@ -74,7 +74,7 @@ func (r *Removal) prepare(ctx context.Context) (err error) {
 	for _, ref := range refs {
 		r.Refs = append(r.Refs, ref.Name)
 	}
-	if _, err := l.Repo.ReadRef(ctx, worktree.Refs+s.Name); err == nil {
+	if _, err := l.Repo.Refs().Read(ctx, worktree.Refs+s.Name); err == nil {
 		r.Refs = append(r.Refs, worktree.Refs+s.Name)
 	}
 	return nil
@@ -108,7 +108,7 @@ func (l *Loops) ended(ctx context.Context, name string) (worktree.State, error) 
 		_, dirErr := os.Lstat(folder(l.Repo, name))
 		if keptErr == nil && (len(kept) > 0 || dirErr == nil) {
 			s := worktree.State{Name: name, Phase: worktree.Stopped, Branch: worktree.Branches + name, Settings: worktree.Settings{Sandbox: config.Off}}
-			s.Tip, _ = l.Repo.ReadRef(ctx, s.Branch)
+			s.Tip, _ = l.Repo.Refs().Read(ctx, s.Branch)
 			return s, nil
 		}
 	}

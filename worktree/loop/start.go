@@ -120,7 +120,7 @@ func (l *Loops) claim(ctx context.Context, s worktree.State, text worktree.Plan,
 		return nil, err
 	}
 	record := worktree.Open(l.Repo, s.Name, l.Scanner)
-	if _, branchErr := l.Repo.ReadRef(ctx, s.Branch); own && branchErr == nil {
+	if _, branchErr := l.Repo.Refs().Read(ctx, s.Branch); own && branchErr == nil {
 		err = fmt.Errorf("branch %s: %w", branchName(s), worktree.ErrTaken)
 	} else {
 		err = record.Create(ctx, s, text)
@@ -135,7 +135,7 @@ func (l *Loops) claim(ctx context.Context, s worktree.State, text worktree.Plan,
 // branchFree refuses a loop's new branch if a branch with the name of one of its folders exists.
 func branchFree(ctx context.Context, repo *git.Repo, s worktree.State) error {
 	for dir := path.Dir(s.Branch); strings.HasPrefix(dir, "refs/heads/"); dir = path.Dir(dir) {
-		if _, err := repo.ReadRef(ctx, dir); err == nil {
+		if _, err := repo.Refs().Read(ctx, dir); err == nil {
 			name := strings.TrimPrefix(dir, "refs/heads/")
 			return fault.New(worktree.Refusal, fmt.Errorf("the branch %s is in the way of %s", name, branchName(s)),
 				"rename it: git branch -m "+name+" NAME; or work on a branch of yours: --in-place")

@@ -93,7 +93,7 @@ func unseenCommit(ctx context.Context, repo *git.Repo, s worktree.State) string 
 	if !s.ByHand() || s.Phase != worktree.Coding || s.Given != "" {
 		return s.Given
 	}
-	tip, err := repo.ReadRef(ctx, s.Branch)
+	tip, err := repo.Refs().Read(ctx, s.Branch)
 	if err != nil || tip == s.Tip {
 		return ""
 	}
