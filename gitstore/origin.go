@@ -132,9 +132,9 @@ func (s *Store) Origins(ctx context.Context, tip ID, dir string, since *Origins,
 	if since == nil {
 		return o, nil
 	}
-	grown, err := s.repo.IsAncestor(ctx, string(since.Tip), string(tip))
+	grown, err := s.repo.History().IsAncestor(ctx, string(since.Tip), string(tip))
 	if err == nil && !grown { // git may have dropped the old one
-		if back, err := s.repo.IsAncestor(ctx, string(tip), string(since.Tip)); err == nil && back {
+		if back, err := s.repo.History().IsAncestor(ctx, string(tip), string(since.Tip)); err == nil && back {
 			o.strangers = false // the ref was set back here
 		}
 	}

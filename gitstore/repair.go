@@ -26,7 +26,7 @@ func (s *Store) Broken(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	whole := s.repo.Complete(ctx, string(tip))
+	whole := s.repo.History().Complete(ctx, string(tip))
 	return !whole, ctx.Err()
 }
 
@@ -80,7 +80,7 @@ func (s *Store) lastWhole(ctx context.Context, tip ID, seen string) (to ID, sour
 			return false
 		}
 		tried[id] = true
-		return s.repo.Complete(ctx, id)
+		return s.repo.History().Complete(ctx, id)
 	}
 	if i := slices.IndexFunc(ids, whole); i >= 0 {
 		return ID(ids[i]), "the log of " + s.ref, nil

@@ -56,7 +56,7 @@ func (p *Place) Commit(ctx context.Context, tip string, m Message, now time.Time
 	}
 	parent := tip
 	if head != tip {
-		builds, err := p.repo.IsAncestor(ctx, tip, head)
+		builds, err := p.repo.History().IsAncestor(ctx, tip, head)
 		if err != nil {
 			return Commit{}, err
 		}

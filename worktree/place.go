@@ -307,7 +307,7 @@ func (p *Place) Remove(ctx context.Context, tip string) error {
 	if err != nil {
 		return err
 	}
-	if holds, err := p.repo.IsAncestor(ctx, tip, now); err != nil || !holds {
+	if holds, err := p.repo.History().IsAncestor(ctx, tip, now); err != nil || !holds {
 		return fmt.Errorf("the branch does not hold %.12s: %w", tip, errors.Join(ErrDirty, err))
 	}
 	if _, err := os.Lstat(p.Dir); errors.Is(err, os.ErrNotExist) { // removed without git

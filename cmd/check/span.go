@@ -110,7 +110,7 @@ func (s Span) Missing(ctx context.Context, c *clone.Clone) bool {
 	if s.three || s.from == "" || c.Repo.Shallow {
 		return false
 	}
-	in, err := c.Repo.IsAncestor(ctx, string(s.from), string(s.to))
+	in, err := c.Repo.History().IsAncestor(ctx, string(s.from), string(s.to))
 	return err == nil && !in // trees have no history
 }
 

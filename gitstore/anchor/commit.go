@@ -208,7 +208,7 @@ func (c *Commit) follow(ctx context.Context, a record.Anchor, source string) (pa
 	}
 	commits := []string{""}
 	if isHex(source) {
-		if commits, err = c.of.Repo.Commits(ctx, source); err != nil {
+		if commits, err = c.of.Repo.History().Commits(ctx, source); err != nil {
 			return "", "", false, err
 		}
 	}
@@ -216,7 +216,7 @@ func (c *Commit) follow(ctx context.Context, a record.Anchor, source string) (pa
 	if from := commits[0]; from != "" {
 		renames, ok := c.moved[from]
 		if !ok {
-			if renames, err = c.of.Repo.Renames(ctx, from, c.ID); err != nil {
+			if renames, err = c.of.Repo.History().Renames(ctx, from, c.ID); err != nil {
 				return "", "", false, err
 			}
 			c.moved[from] = renames
@@ -227,11 +227,11 @@ func (c *Commit) follow(ctx context.Context, a record.Anchor, source string) (pa
 		}
 	}
 	for hop := 0; hop < maxHops; hop++ {
-		commit, parent, err := c.of.Repo.Removed(ctx, c.ID, at)
+		commit, parent, err := c.of.Repo.History().Removed(ctx, c.ID, at)
 		if err != nil || commit == "" {
 			return "", "", commits[0] != "" && !c.of.Repo.Shallow, err
 		}
-		renames, err := c.of.Repo.Renames(ctx, parent, commit)
+		renames, err := c.of.Repo.History().Renames(ctx, parent, commit)
 		if err != nil || renames[at] == "" {
 			return "", "", true, err
 		}

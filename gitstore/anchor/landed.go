@@ -55,7 +55,7 @@ func (c *Code) givenUp(ctx context.Context, m record.Memory, now time.Time, know
 		if side.Tip == "" {
 			return "", nil
 		}
-		commits, err := c.Repo.Commits(ctx, side.Tip)
+		commits, err := c.Repo.History().Commits(ctx, side.Tip)
 		if err != nil || commits[0] == "" {
 			return "", err
 		}
@@ -66,7 +66,7 @@ func (c *Code) givenUp(ctx context.Context, m record.Memory, now time.Time, know
 		return "", nil
 	}
 	for _, tip := range tips {
-		if at, err := c.Repo.Committed(ctx, tip); err != nil || at.After(since) {
+		if at, err := c.Repo.History().Committed(ctx, tip); err != nil || at.After(since) {
 			return "", err
 		}
 	}

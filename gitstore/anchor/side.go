@@ -46,15 +46,15 @@ func (c *Code) side(ctx context.Context, name, tip string) (record.Side, error) 
 		return record.Side{}, nil
 	}
 	for _, to := range main.Tips {
-		if in, err := c.Repo.IsAncestor(ctx, tip, to); in || err != nil {
+		if in, err := c.Repo.History().IsAncestor(ctx, tip, to); in || err != nil {
 			return record.Side{Name: name}, err
 		}
 	}
-	base, err := c.Repo.MergeBase(ctx, tip, main.Tips...)
+	base, err := c.Repo.History().MergeBase(ctx, tip, main.Tips...)
 	if err != nil || base == "" {
 		return record.Side{Name: name}, err
 	}
-	patch, err := c.Repo.PatchID(ctx, base, tip)
+	patch, err := c.Repo.History().PatchID(ctx, base, tip)
 	return record.Side{Name: name, Tip: tip, Base: base, Patch: patch}, err
 }
 
@@ -115,7 +115,7 @@ func (c *Code) judgeSide(ctx context.Context, branch string) byte {
 // nothing.
 func (c *Code) findSide(ctx context.Context, s record.Side) (letter byte, err error) {
 	here := c.Here(ctx)
-	ids, err := c.Repo.Commits(ctx, s.Tip, s.Base)
+	ids, err := c.Repo.History().Commits(ctx, s.Tip, s.Base)
 	if err != nil {
 		return isUnknown, err
 	}
@@ -124,7 +124,7 @@ func (c *Code) findSide(ctx context.Context, s record.Side) (letter byte, err er
 		return isLanded, nil
 	}
 	if tip := ids[0]; tip != "" {
-		in, err2 := c.Repo.IsAncestor(ctx, tip, here.ID)
+		in, err2 := c.Repo.History().IsAncestor(ctx, tip, here.ID)
 		if in {
 			return isHere, nil
 		}
@@ -151,7 +151,7 @@ func (c *Code) landed(ctx context.Context, s record.Side, tip, base string) (boo
 
 func (c *Code) landedOn(ctx context.Context, s record.Side, tip, base, to string) (bool, error) {
 	if tip != "" {
-		if in, err := c.Repo.IsAncestor(ctx, tip, to); in || err != nil {
+		if in, err := c.Repo.History().IsAncestor(ctx, tip, to); in || err != nil {
 			return in, err
 		}
 	}
@@ -161,7 +161,7 @@ func (c *Code) landedOn(ctx context.Context, s record.Side, tip, base, to string
 	var paths []string
 	var err error
 	if tip != "" {
-		if paths, err = c.Repo.ChangedPaths(ctx, base, tip); err != nil || len(paths) == 0 {
+		if paths, err = c.Repo.History().ChangedPaths(ctx, base, tip); err != nil || len(paths) == 0 {
 			return false, err
 		}
 		if len(paths) > maxPaths {
@@ -180,23 +180,23 @@ func (c *Code) landedOn(ctx context.Context, s record.Side, tip, base, to string
 	}
 	for _, now := range c.grown(ctx, s.Name, tip) {
 		// It is later than base if the default branch was merged into the side branch.
-		from, err := c.Repo.MergeBase(ctx, now, to)
+		from, err := c.Repo.History().MergeBase(ctx, now, to)
 		if err != nil || from == "" {
 			continue
 		}
-		if patch, err := c.Repo.PatchID(ctx, from, now); err != nil || has(patch) {
+		if patch, err := c.Repo.History().PatchID(ctx, from, now); err != nil || has(patch) {
 			return err == nil, err
 		}
 	}
-	own, err := c.Repo.Between(ctx, base, tip, maxRebased+1)
+	own, err := c.Repo.History().Between(ctx, base, tip, maxRebased+1)
 	if err != nil || len(own) == 0 || len(own) > maxRebased {
 		return false, err
 	}
-	copies, err := c.Repo.PatchIDs(ctx, own)
+	copies, err := c.Repo.History().PatchIDs(ctx, own)
 	return err == nil && len(copies) > 0 && !slices.ContainsFunc(copies, func(p string) bool { return !has(p) }), err
 }
 
-// patches returns the patch ids of the commits between two, as git.Repo.Between lists them. It
+// patches returns the patch ids of the commits between two, as git.History.Between lists them. It
 // caches the answer.
 func (c *Code) patches(ctx context.Context, base, to string, n int, paths ...string) ([]string, error) {
 	here := c.Here(ctx)
@@ -204,11 +204,11 @@ func (c *Code) patches(ctx context.Context, base, to string, n int, paths ...str
 	if ids, ok := here.patches[key]; ok {
 		return ids, nil
 	}
-	commits, err := c.Repo.Between(ctx, base, to, n, paths...)
+	commits, err := c.Repo.History().Between(ctx, base, to, n, paths...)
 	if err != nil {
 		return nil, err
 	}
-	ids, err := c.Repo.PatchIDs(ctx, commits)
+	ids, err := c.Repo.History().PatchIDs(ctx, commits)
 	if err == nil {
 		here.patches[key] = ids
 	}
@@ -223,7 +223,7 @@ func (c *Code) grown(ctx context.Context, name, tip string) []string {
 	tips, _ := c.Repo.Refs().Branches(ctx, name)
 	slices.Sort(tips)
 	return slices.DeleteFunc(slices.Compact(tips), func(now string) bool {
-		in, err := c.Repo.IsAncestor(ctx, tip, now)
+		in, err := c.Repo.History().IsAncestor(ctx, tip, now)
 		return now == tip || !in || err != nil
 	})
 }

@@ -301,9 +301,9 @@ func (b *maker) placeOf(ctx context.Context, all []candidate) place {
 	if main.Name == here.Branch || len(main.Tips) == 0 {
 		return p
 	}
-	base, err := b.Local.MergeBase(ctx, here.ID, main.Tips...)
+	base, err := b.Local.History().MergeBase(ctx, here.ID, main.Tips...)
 	if err == nil && base != "" && base != here.ID {
-		p.touched, err = b.Local.ChangedPaths(ctx, base, here.ID)
+		p.touched, err = b.Local.History().ChangedPaths(ctx, base, here.ID)
 		p.touched = p.touched[:min(maxTouched, len(p.touched))]
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {

@@ -92,7 +92,7 @@ func (c *Clone) keepReached(ctx context.Context, objs []git.Object) error {
 	for _, o := range objs {
 		set[o.ID] = true
 	}
-	reached, err := c.Repo.Reachable(ctx, set, "--glob="+ourRefs, c.Memory.Ref())
+	reached, err := c.Repo.History().Reachable(ctx, set, "--glob="+ourRefs, c.Memory.Ref())
 	if len(set) == 0 || err != nil {
 		return nil
 	}

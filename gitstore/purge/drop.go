@@ -33,7 +33,7 @@ func (c *Clone) dropOld(ctx context.Context, rest []string) (reached map[string]
 	if err != nil {
 		return nil, rest, nil, err
 	}
-	if reached, err = c.Repo.Reachable(ctx, set); err != nil {
+	if reached, err = c.Repo.History().Reachable(ctx, set); err != nil {
 		return nil, rest, &Left{Place: WhileGitFails, Name: err.Error()}, nil
 	}
 	now, err := c.Repo.Refs().List(ctx)
@@ -55,7 +55,7 @@ func (c *Clone) dropOld(ctx context.Context, rest []string) (reached map[string]
 func (c *Clone) stillWhole(ctx context.Context, before []git.Ref) error {
 	now, err := c.Repo.Refs().List(ctx)
 	for _, r := range now {
-		if !slices.Contains(before, r) && !c.Repo.Whole(ctx, r.ID) {
+		if !slices.Contains(before, r) && !c.Repo.History().Whole(ctx, r.ID) {
 			err = errors.Join(err, &Refused{Why: CameMeanwhile, Name: r.Name})
 		}
 	}

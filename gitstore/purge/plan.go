@@ -144,7 +144,7 @@ func (c *Clone) readLogs(ctx context.Context, p *Plan) error {
 			if slices.ContainsFunc(messages, func(m string) bool { return p.inMessage(m, p.texts) }) {
 				p.dirty[r.Name] = true
 			}
-			if !c.Repo.Whole(ctx, ids...) {
+			if !c.Repo.History().Whole(ctx, ids...) {
 				p.dirty[r.Name] = true
 				continue
 			}

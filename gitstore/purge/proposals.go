@@ -15,7 +15,7 @@ func (c *Clone) proposedCommits(ctx context.Context) (out []gitstore.ID) {
 	for _, known := range c.Remotes.Remotes {
 		for _, p := range known.Proposals {
 			for _, id := range slices.Compact([]gitstore.ID{p.Commit, p.Tip()}) {
-				if c.Repo.Whole(ctx, string(id)) {
+				if c.Repo.History().Whole(ctx, string(id)) {
 					out = append(out, id)
 				}
 			}

@@ -103,7 +103,7 @@ func (r *pusher) others(ctx context.Context, there map[string]string) (left []Le
 			continue
 		}
 		at := gitstore.ID(there[ref])
-		if r.c.Repo.Whole(ctx, string(at)) {
+		if r.c.Repo.History().Whole(ctx, string(at)) {
 			rw, err := gitstore.Rewrite(ctx, r.c.Repo, []gitstore.ID{at}, []gitstore.ID{tip}, record.Omit(purges...))
 			if err != nil {
 				return left, err
@@ -198,12 +198,12 @@ func (r *pusher) reaches(ctx context.Context, tip, id string) (bool, error) {
 	if err != nil || len(have) == 0 {
 		return false, err
 	}
-	return r.c.Repo.IsAncestor(ctx, id, tip)
+	return r.c.Repo.History().IsAncestor(ctx, id, tip)
 }
 
 // bring fetches the remote's history if it is not here.
 func (r *pusher) bring(ctx context.Context, lane, ref, old string) (fetched bool, err error) {
-	if r.c.Repo.Whole(ctx, old) {
+	if r.c.Repo.History().Whole(ctx, old) {
 		return false, nil
 	}
 	got, err := r.remote.Fetch(ctx, ref, r.fresh(lane))
@@ -228,7 +228,7 @@ func (r *pusher) letGo(ctx context.Context, lane, old string, rw *gitstore.Rewri
 	for _, id := range rw.Gone {
 		set[string(id)], ids = true, append(ids, string(id))
 	}
-	reached, err := r.c.Repo.Reachable(ctx, set)
+	reached, err := r.c.Repo.History().Reachable(ctx, set)
 	if err != nil {
 		return nil // left to git gc
 	}

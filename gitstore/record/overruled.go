@@ -22,7 +22,7 @@ func FindOverruled(ctx context.Context, s *gitstore.Store, m gitstore.Merged, th
 	if m.Old == "" || m.Old == m.Commit {
 		return nil, nil
 	}
-	base, err := s.Repo().MergeBase(ctx, string(m.Old), string(theirs))
+	base, err := s.Repo().History().MergeBase(ctx, string(m.Old), string(theirs))
 	if err != nil || base == "" || base == string(m.Old) {
 		return nil, err
 	}

@@ -74,13 +74,13 @@ func (l *lane) unpublished(ctx context.Context, ours, theirs gitstore.ID) (what 
 	var base gitstore.ID
 	if theirs != "" {
 		others = []string{string(theirs)}
-		common, err := l.c.Repo.MergeBase(ctx, string(ours), others...)
+		common, err := l.c.Repo.History().MergeBase(ctx, string(ours), others...)
 		if err != nil {
 			return "", 0, err
 		}
 		base = gitstore.ID(common)
 	}
-	ids, err := l.c.Repo.Missing(ctx, string(ours), others...)
+	ids, err := l.c.Repo.History().Missing(ctx, string(ours), others...)
 	if err != nil || len(ids) == 0 {
 		return "", 0, err
 	}

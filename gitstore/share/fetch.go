@@ -43,7 +43,7 @@ func (l *lane) fetch(ctx context.Context) (theirs, clean gitstore.ID, err error)
 	}
 	descends := false
 	if !absent {
-		if descends, err = repo.IsAncestor(ctx, seen, now); err != nil {
+		if descends, err = repo.History().IsAncestor(ctx, seen, now); err != nil {
 			return "", "", err
 		}
 	}
@@ -106,7 +106,7 @@ func (l *lane) lost(ctx context.Context, seen, now string) error {
 	if now != "" {
 		others = []string{now}
 	}
-	lost, err := l.c.Repo.Missing(ctx, seen, others...)
+	lost, err := l.c.Repo.History().Missing(ctx, seen, others...)
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func (l *lane) dropBroken(ctx context.Context) (found bool) {
 		return false
 	}
 	for _, r := range refs {
-		if ctx.Err() != nil || repo.Complete(ctx, r.ID) {
+		if ctx.Err() != nil || repo.History().Complete(ctx, r.ID) {
 			continue
 		}
 		found = true

@@ -252,7 +252,7 @@ func (p *proposals) refreshOne(ctx context.Context, open *remotes.Proposal, thei
 // theirs already, and empty if nothing remains to propose. It first checks commits that others
 // added.
 func (p *proposals) mergeInto(ctx context.Context, at *lane, head, theirs gitstore.ID, added bool) (gitstore.ID, error) {
-	if has, err := p.c.Repo.IsAncestor(ctx, string(theirs), string(head)); has || err != nil {
+	if has, err := p.c.Repo.History().IsAncestor(ctx, string(theirs), string(head)); has || err != nil {
 		return head, err
 	}
 	ctx, unlock, err := p.store.Lock(ctx)

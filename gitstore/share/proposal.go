@@ -40,7 +40,7 @@ func (p *proposals) branch(ctx context.Context, tip, theirs gitstore.ID) error {
 	}
 	name, old := folder+"sync-"+string(tip[:8]), gitstore.ID("")
 	if open := p.known.Own(); open != nil {
-		descends, err := p.c.Repo.IsAncestor(ctx, string(open.Commit), string(tip))
+		descends, err := p.c.Repo.History().IsAncestor(ctx, string(open.Commit), string(tip))
 		if err != nil {
 			return err
 		}

@@ -87,7 +87,7 @@ func (p *proposals) landed(ctx context.Context, of remotes.Proposal, tip, theirs
 // contentLanded reports whether the remote's branch has every file that a proposal changes, with
 // the proposal's content.
 func (p *proposals) contentLanded(ctx context.Context, of remotes.Proposal, theirs gitstore.ID) (bool, error) {
-	if !p.c.Repo.Whole(ctx, string(of.Commit)) { // none of our refs keeps it
+	if !p.c.Repo.History().Whole(ctx, string(of.Commit)) { // none of our refs keeps it
 		return false, nil
 	}
 	missing := false

@@ -332,7 +332,7 @@ func (g *assessor) untilHere(ctx context.Context, s *gitstore.Store, since *gits
 		return since
 	}
 	if since != nil {
-		later, err := g.Memory.Repo().IsAncestor(ctx, string(since.Tip), string(last))
+		later, err := g.Memory.Repo().History().IsAncestor(ctx, string(since.Tip), string(last))
 		if err != nil || !later {
 			return since
 		}

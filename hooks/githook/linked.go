@@ -51,7 +51,7 @@ func dropCopies(ctx context.Context, repo *git.Repo, links map[string][]LinkedCo
 			}
 		}
 	}
-	kept, err := repo.OnBranches(ctx, copies)
+	kept, err := repo.History().OnBranches(ctx, copies)
 	for s, commits := range links {
 		links[s] = slices.DeleteFunc(commits, func(c LinkedCommit) bool { return c.Copied && !kept[c.ID] })
 		if len(links[s]) == 0 {
@@ -67,7 +67,7 @@ func Lines(ctx context.Context, repo *git.Repo, commits []LinkedCommit) []string
 	for _, c := range commits {
 		revs = append(revs, c.ID)
 	}
-	ids, err := repo.Commits(ctx, revs...)
+	ids, err := repo.History().Commits(ctx, revs...)
 	if err != nil {
 		ids = make([]string, len(revs))
 	}

@@ -30,7 +30,7 @@ func (c *Clone) PastState(ctx context.Context, rev string) (string, error) {
 	if ours || err != nil {
 		return string(id), err
 	}
-	at, err := c.Repo.Committed(ctx, string(id))
+	at, err := c.Repo.History().Committed(ctx, string(id))
 	if err != nil {
 		return "", err
 	}
@@ -41,7 +41,7 @@ func (c *Clone) PastState(ctx context.Context, rev string) (string, error) {
 			return "", err
 		}
 	}
-	state, err := c.Repo.Before(ctx, ref, at)
+	state, err := c.Repo.History().Before(ctx, ref, at)
 	if err != nil {
 		return "", err
 	}

@@ -71,38 +71,38 @@ func TestHistoryQuestions(t *testing.T) {
 	r.Run("merge", "-q", "--squash", "topic")
 	squash := r.Commit("squashed")
 	g := open(t, r)
-	ids, err := g.Commits(ctx, "topic", tip[:16], "no-such", "--help", strings.Repeat("0", 16))
+	ids, err := g.History().Commits(ctx, "topic", tip[:16], "no-such", "--help", strings.Repeat("0", 16))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{tip, tip, "", "", ""}, ids); diff != "" {
 		t.Error(diff)
 	}
-	if is, err := g.IsAncestor(ctx, base[:16], tip); !is || err != nil {
+	if is, err := g.History().IsAncestor(ctx, base[:16], tip); !is || err != nil {
 		t.Errorf("%v %v", is, err)
 	}
-	if is, err := g.IsAncestor(ctx, tip, "main"); is || err != nil {
+	if is, err := g.History().IsAncestor(ctx, tip, "main"); is || err != nil {
 		t.Errorf("%v %v", is, err)
 	}
-	if _, err := g.IsAncestor(ctx, strings.Repeat("1", 40), "main"); err == nil {
+	if _, err := g.History().IsAncestor(ctx, strings.Repeat("1", 40), "main"); err == nil {
 		t.Error("a missing commit is not an answer")
 	}
-	if b, err := g.MergeBase(ctx, tip, "main"); b != base || err != nil {
+	if b, err := g.History().MergeBase(ctx, tip, "main"); b != base || err != nil {
 		t.Errorf("%v %v", b, err)
 	}
-	whole, err := g.PatchID(ctx, base, tip)
+	whole, err := g.History().PatchID(ctx, base, tip)
 	if err != nil || whole == "" {
 		t.Fatal(whole, err)
 	}
-	paths, err := g.ChangedPaths(ctx, base, tip)
+	paths, err := g.History().ChangedPaths(ctx, base, tip)
 	if diff := cmp.Diff([]string{"one.txt", "two.txt"}, paths); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
-	between, err := g.Between(ctx, base, "main", 10, paths...)
+	between, err := g.History().Between(ctx, base, "main", 10, paths...)
 	if diff := cmp.Diff([]string{squash}, between); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
-	got, err := g.PatchIDs(ctx, between)
+	got, err := g.History().PatchIDs(ctx, between)
 	if diff := cmp.Diff([]string{whole}, got); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
@@ -112,16 +112,16 @@ func TestHistoryQuestions(t *testing.T) {
 	}
 	r.Run("mv", "one.txt", "uno.txt")
 	moved := r.Commit("move")
-	if renames, err := g.Renames(ctx, first, moved); err != nil || renames["one.txt"] != "uno.txt" {
+	if renames, err := g.History().Renames(ctx, first, moved); err != nil || renames["one.txt"] != "uno.txt" {
 		t.Errorf("%v %v", renames, err)
 	}
-	if commit, parent, err := g.Removed(ctx, moved, "one.txt"); err != nil || commit != moved || parent != squash {
+	if commit, parent, err := g.History().Removed(ctx, moved, "one.txt"); err != nil || commit != moved || parent != squash {
 		t.Errorf("%s %s %v", commit, parent, err)
 	}
-	if commit, _, err := g.Removed(ctx, moved, "never"); err != nil || commit != "" {
+	if commit, _, err := g.History().Removed(ctx, moved, "never"); err != nil || commit != "" {
 		t.Errorf("%s %v", commit, err)
 	}
-	at, err := g.Committed(ctx, moved)
+	at, err := g.History().Committed(ctx, moved)
 	if err != nil || fmt.Sprint(at.Unix()) != r.Run("log", "-1", "--format=%ct") {
 		t.Errorf("%v %v", at, err)
 	}
@@ -136,8 +136,8 @@ func TestPatchIDIsTheSameWhateverTheConfiguration(t *testing.T) {
 	tip := r.Commit("b")
 	ids := func() string {
 		g := open(t, r)
-		one, err := g.PatchID(t.Context(), middle, tip)
-		two, err2 := g.PatchIDs(t.Context(), []string{middle, tip})
+		one, err := g.History().PatchID(t.Context(), middle, tip)
+		two, err2 := g.History().PatchIDs(t.Context(), []string{middle, tip})
 		if err != nil || err2 != nil || len(two) != 2 || !strings.Contains(strings.Join(two, " "), one) {
 			t.Fatal(one, two, err, err2)
 		}
@@ -151,7 +151,7 @@ func TestPatchIDIsTheSameWhateverTheConfiguration(t *testing.T) {
 	if got := ids(); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if id, err := open(t, r).PatchID(t.Context(), base, base); id != "" || err != nil {
+	if id, err := open(t, r).History().PatchID(t.Context(), base, base); id != "" || err != nil {
 		t.Errorf("%q %v", id, err)
 	}
 }

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -10,11 +11,15 @@ import (
 	"time"
 )
 
-// Questions to real git about the history of the user's code. They write nothing and run no
-// configured program. Ids may be abbreviated; they must be hexadecimal or come from git.
+// History asks real git about commits and their changes. It writes nothing and runs no configured
+// program. Ids may be abbreviated; they must be hexadecimal or come from git.
+type History struct{ repo *Repo }
+
+// History returns the repository's history. It does no I/O.
+func (r *Repo) History() History { return History{r} }
 
 // Commits returns the whole id of the commit that each revision names, or "" for an unknown one.
-func (r *Repo) Commits(ctx context.Context, revs ...string) ([]string, error) {
+func (h History) Commits(ctx context.Context, revs ...string) ([]string, error) {
 	var in strings.Builder
 	for _, rev := range revs {
 		if rev == "" || rev[0] == '-' || strings.ContainsAny(rev, "\n\r\x00") {
@@ -22,7 +27,7 @@ func (r *Repo) Commits(ctx context.Context, revs ...string) ([]string, error) {
 		}
 		in.WriteString(rev + "^{commit}\n")
 	}
-	out, err := r.Git(ctx, strings.NewReader(in.String()), "cat-file", "--batch-check=%(objectname)")
+	out, err := h.repo.Git(ctx, strings.NewReader(in.String()), "cat-file", "--batch-check=%(objectname)")
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +36,7 @@ func (r *Repo) Commits(ctx context.Context, revs ...string) ([]string, error) {
 		return nil, fmt.Errorf("git cat-file: %d answers to %d questions", len(ids), len(revs))
 	}
 	for i, id := range ids {
-		if !r.ObjectFormat.IsID(id) {
+		if !h.repo.ObjectFormat.IsID(id) {
 			ids[i] = ""
 		}
 	}
@@ -39,8 +44,8 @@ func (r *Repo) Commits(ctx context.Context, revs ...string) ([]string, error) {
 }
 
 // Committed returns the committer's date of a commit.
-func (r *Repo) Committed(ctx context.Context, commit string) (time.Time, error) {
-	out, err := r.Git(ctx, nil, "show", "--no-patch", "--no-show-signature", "--format=%ct", commit)
+func (h History) Committed(ctx context.Context, commit string) (time.Time, error) {
+	out, err := h.repo.Git(ctx, nil, "show", "--no-patch", "--no-show-signature", "--format=%ct", commit)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -50,17 +55,17 @@ func (r *Repo) Committed(ctx context.Context, commit string) (time.Time, error) 
 
 // Before returns the newest commit on the first-parent line of ref that is not younger than at, or
 // "".
-func (r *Repo) Before(ctx context.Context, ref string, at time.Time) (string, error) {
-	out, err := r.Git(ctx, nil, "rev-list", "--first-parent", "--max-count=1", "--before="+strconv.FormatInt(at.Unix(), 10), ref, "--")
+func (h History) Before(ctx context.Context, ref string, at time.Time) (string, error) {
+	out, err := h.repo.Git(ctx, nil, "rev-list", "--first-parent", "--max-count=1", "--before="+strconv.FormatInt(at.Unix(), 10), ref, "--")
 	return strings.TrimSpace(string(out)), err
 }
 
 // IsAncestor reports whether a commit is reachable from another, or equal to it.
-func (r *Repo) IsAncestor(ctx context.Context, commit, from string) (bool, error) {
+func (h History) IsAncestor(ctx context.Context, commit, from string) (bool, error) {
 	if commit == from {
 		return true, nil
 	}
-	_, err := r.Git(ctx, nil, "merge-base", "--is-ancestor", commit, from)
+	_, err := h.repo.Git(ctx, nil, "merge-base", "--is-ancestor", commit, from)
 	var failed *Error
 	if errors.As(err, &failed) && failed.Code == 1 {
 		return false, nil
@@ -69,8 +74,8 @@ func (r *Repo) IsAncestor(ctx context.Context, commit, from string) (bool, error
 }
 
 // MergeBase returns the best common ancestor of a commit and any of others, or "".
-func (r *Repo) MergeBase(ctx context.Context, commit string, others ...string) (string, error) {
-	out, err := r.Git(ctx, nil, append([]string{"merge-base", commit}, others...)...)
+func (h History) MergeBase(ctx context.Context, commit string, others ...string) (string, error) {
+	out, err := h.repo.Git(ctx, nil, append([]string{"merge-base", commit}, others...)...)
 	var failed *Error
 	if errors.As(err, &failed) && failed.Code == 1 {
 		return "", nil
@@ -80,15 +85,15 @@ func (r *Repo) MergeBase(ctx context.Context, commit string, others ...string) (
 
 // Between lists the non-merge commits reachable from tip and not from base, newest first, at most
 // n. With paths, it lists only commits that touch one of them.
-func (r *Repo) Between(ctx context.Context, base, tip string, n int, paths ...string) ([]string, error) {
+func (h History) Between(ctx context.Context, base, tip string, n int, paths ...string) ([]string, error) {
 	args := []string{"--literal-pathspecs", "rev-list", "--no-merges", "--max-count=" + strconv.Itoa(n), tip, "^" + base, "--"}
-	out, err := r.Git(ctx, nil, append(args, paths...)...)
+	out, err := h.repo.Git(ctx, nil, append(args, paths...)...)
 	return strings.Fields(string(out)), err
 }
 
 // ChangedPaths lists the files that differ between two commits.
-func (r *Repo) ChangedPaths(ctx context.Context, from, to string) ([]string, error) {
-	out, err := r.Git(ctx, nil, "diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to)
+func (h History) ChangedPaths(ctx context.Context, from, to string) ([]string, error) {
+	out, err := h.repo.Git(ctx, nil, "diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to)
 	if len(out) == 0 {
 		return nil, err
 	}
@@ -99,8 +104,8 @@ func (r *Repo) ChangedPaths(ctx context.Context, from, to string) ([]string, err
 var plainDiff = []string{"-p", "-r", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-color", "--full-index", "--unified=3", "--diff-algorithm=myers", "--src-prefix=a/", "--dst-prefix=b/"}
 
 // PatchID returns git's stable patch id of all changes between two commits, or "" without changes.
-func (r *Repo) PatchID(ctx context.Context, from, to string) (string, error) {
-	ids, err := r.patchIDs(ctx, "", append(append([]string{"diff-tree"}, plainDiff...), from, to)...)
+func (h History) PatchID(ctx context.Context, from, to string) (string, error) {
+	ids, err := h.patchIDs(ctx, "", append(append([]string{"diff-tree"}, plainDiff...), from, to)...)
 	if err != nil || len(ids) == 0 {
 		return "", err
 	}
@@ -108,18 +113,18 @@ func (r *Repo) PatchID(ctx context.Context, from, to string) (string, error) {
 }
 
 // PatchIDs returns the stable patch ids of commits, in no order. Empty commits have no patch id.
-func (r *Repo) PatchIDs(ctx context.Context, commits []string) ([]string, error) {
+func (h History) PatchIDs(ctx context.Context, commits []string) ([]string, error) {
 	if len(commits) == 0 {
 		return nil, nil
 	}
-	return r.patchIDs(ctx, strings.Join(commits, "\n")+"\n", append([]string{"diff-tree", "--stdin", "--root"}, plainDiff...)...)
+	return h.patchIDs(ctx, strings.Join(commits, "\n")+"\n", append([]string{"diff-tree", "--stdin", "--root"}, plainDiff...)...)
 }
 
 // patchIDs pipes the output of a git command into git patch-id.
-func (r *Repo) patchIDs(ctx context.Context, stdin string, args ...string) ([]string, error) {
+func (h History) patchIDs(ctx context.Context, stdin string, args ...string) ([]string, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	diff := r.Command(ctx, append([]string{"-c", "diff.suppressBlankEmpty=false"}, args...)...)
+	diff := h.repo.Command(ctx, append([]string{"-c", "diff.suppressBlankEmpty=false"}, args...)...)
 	diff.Stdin = strings.NewReader(stdin)
 	var stderr bytes.Buffer
 	diff.Stderr = &stderr
@@ -130,7 +135,7 @@ func (r *Repo) patchIDs(ctx context.Context, stdin string, args ...string) ([]st
 	if err := diff.Start(); err != nil {
 		return nil, newError(diff, nil, err)
 	}
-	out, err := r.Git(ctx, patch, "patch-id", "--stable")
+	out, err := h.repo.Git(ctx, patch, "patch-id", "--stable")
 	if err != nil {
 		cancel()
 	}
@@ -147,8 +152,8 @@ func (r *Repo) patchIDs(ctx context.Context, stdin string, args ...string) ([]st
 }
 
 // Renames maps the old paths of renamed files to the new ones, as git detects them.
-func (r *Repo) Renames(ctx context.Context, from, to string) (map[string]string, error) {
-	out, err := r.Git(ctx, nil, "diff-tree", "-r", "-M", "-l1000", "--diff-filter=R", "--name-status", "-z", from, to)
+func (h History) Renames(ctx context.Context, from, to string) (map[string]string, error) {
+	out, err := h.repo.Git(ctx, nil, "diff-tree", "-r", "-M", "-l1000", "--diff-filter=R", "--name-status", "-z", from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -162,8 +167,8 @@ func (r *Repo) Renames(ctx context.Context, from, to string) (map[string]string,
 
 // Removed returns the newest commit reachable from another that removed a file, with its first
 // parent. Both are "" if no commit did. It costs a walk of the history.
-func (r *Repo) Removed(ctx context.Context, from, path string) (commit, parent string, err error) {
-	out, err := r.Git(ctx, nil, "--literal-pathspecs", "rev-list", "--max-count=1", "--parents", "--no-merges", from, "--", path)
+func (h History) Removed(ctx context.Context, from, path string) (commit, parent string, err error) {
+	out, err := h.repo.Git(ctx, nil, "--literal-pathspecs", "rev-list", "--max-count=1", "--parents", "--no-merges", from, "--", path)
 	f := strings.Fields(string(out))
 	if err != nil || len(f) < 2 {
 		return "", "", err
@@ -173,11 +178,11 @@ func (r *Repo) Removed(ctx context.Context, from, path string) (commit, parent s
 
 // OnBranches returns which of the commits, given by whole ids, are on a local or remote-tracking
 // branch. It costs two processes for any number of commits.
-func (r *Repo) OnBranches(ctx context.Context, commits []string) (map[string]bool, error) {
+func (h History) OnBranches(ctx context.Context, commits []string) (map[string]bool, error) {
 	if len(commits) == 0 {
 		return nil, nil
 	}
-	here, err := r.Commits(ctx, commits...)
+	here, err := h.Commits(ctx, commits...)
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +199,7 @@ func (r *Repo) OnBranches(ctx context.Context, commits []string) (map[string]boo
 	for id := range on {
 		in.WriteString(id + "\n")
 	}
-	out, err := r.Git(ctx, strings.NewReader(in.String()), "rev-list", "--stdin", "--not", "--branches", "--remotes")
+	out, err := h.repo.Git(ctx, strings.NewReader(in.String()), "rev-list", "--stdin", "--not", "--branches", "--remotes")
 	if err != nil {
 		return nil, err
 	}
@@ -202,4 +207,68 @@ func (r *Repo) OnBranches(ctx context.Context, commits []string) (map[string]boo
 		delete(on, id)
 	}
 	return on, nil
+}
+
+// Missing lists the commits in the history of a tip that the histories of others lack, newest
+// first.
+func (h History) Missing(ctx context.Context, tip string, others ...string) ([]string, error) {
+	args := []string{"rev-list", "--topo-order", tip}
+	for _, o := range others {
+		args = append(args, "^"+o)
+	}
+	out, err := h.repo.Git(ctx, nil, append(args, "--")...)
+	return strings.Fields(string(out)), err
+}
+
+// Reachable returns the objects that any ref, reflog, index or HEAD of this repository reaches. It
+// lists the whole repository. For a partial clone it returns an error, because git would have to
+// fetch.
+func (h History) Reachable(ctx context.Context, objects map[string]bool, more ...string) (map[string]bool, error) {
+	args := []string{"rev-list", "--objects", "--no-object-names"}
+	if len(more) == 0 {
+		more = []string{"--all", "--reflog", "--indexed-objects"}
+	}
+	if h.repo.Partial {
+		return nil, errors.New("a partial clone cannot tell what it still needs")
+	}
+	cmd := h.repo.Command(ctx, append(args, more...)...)
+	stderr := &limitedBuffer{most: 4096}
+	cmd.Stderr = stderr
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return nil, newError(cmd, nil, err)
+	}
+	found := map[string]bool{}
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if id := lines.Text(); objects[id] {
+			found[id] = true
+		}
+	}
+	if err := errors.Join(lines.Err(), cmd.Wait()); err != nil {
+		return nil, newError(cmd, stderr.bytes(), err)
+	}
+	return found, nil
+}
+
+// Whole reports whether commits and their histories are complete here.
+func (h History) Whole(ctx context.Context, ids ...string) bool { return h.whole(ctx, ids) }
+
+// Complete reports whether commits, their histories and all files are complete here.
+func (h History) Complete(ctx context.Context, ids ...string) bool {
+	return h.whole(ctx, ids, "--objects")
+}
+
+func (h History) whole(ctx context.Context, ids []string, options ...string) bool {
+	have, err := h.repo.Have(ctx, ids)
+	if err != nil || len(have) < len(ids) {
+		return false
+	}
+	if len(ids) > 0 {
+		_, err = h.repo.Git(ctx, strings.NewReader(strings.Join(ids, "\n")+"\n"), append([]string{"rev-list", "--quiet", "--stdin"}, options...)...)
+	}
+	return err == nil
 }

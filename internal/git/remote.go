@@ -165,14 +165,3 @@ func (m *Remote) Apart(ctx context.Context, a, b string) (onlyA, onlyB int, err 
 	m.apart[[2]string{a, b}] = [2]int{onlyA, onlyB}
 	return onlyA, onlyB, nil
 }
-
-// Missing lists the commits in the history of a tip that the histories of others lack, newest
-// first.
-func (r *Repo) Missing(ctx context.Context, tip string, others ...string) ([]string, error) {
-	args := []string{"rev-list", "--topo-order", tip}
-	for _, o := range others {
-		args = append(args, "^"+o)
-	}
-	out, err := r.Git(ctx, nil, append(args, "--")...)
-	return strings.Fields(string(out)), err
-}

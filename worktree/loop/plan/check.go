@@ -151,7 +151,7 @@ func start(ctx context.Context, repo *git.Repo, rev string) (string, error) {
 		}
 		return id, err
 	}
-	ids, err := repo.Commits(ctx, rev)
+	ids, err := repo.History().Commits(ctx, rev)
 	if err == nil && ids[0] == "" {
 		err = fmt.Errorf("--base %s: no such commit", rev)
 	}
