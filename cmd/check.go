@@ -48,7 +48,7 @@ func runCheck(ctx context.Context, env *Env, deep bool) error {
 	if err != nil {
 		return err
 	}
-	if _, err := w.Repo.RestoreRecent(ctx); err != nil {
+	if _, err := w.Repo.Recent().Restore(ctx); err != nil {
 		env.Warn("%v", err)
 	}
 	problems := 0

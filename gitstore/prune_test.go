@@ -41,7 +41,7 @@ func TestWhatAPruneTakesIsWrittenAgain(t *testing.T) {
 	read := func(t *testing.T, s *gitstore.Store) { contents(t, s) }
 	again := func(t *testing.T, s *gitstore.Store) { write(t, s, map[string]string{"later.md": "later\n"}) }
 	look := func(t *testing.T, s *gitstore.Store) {
-		if n, err := s.Repo().RestoreRecent(t.Context()); n == 0 || err != nil {
+		if n, err := s.Repo().Recent().Restore(t.Context()); n == 0 || err != nil {
 			t.Errorf("%d objects restored, %v", n, err)
 		}
 	}
@@ -155,7 +155,7 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "noise"), []byte("noise"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Repo().RestoreRecent(t.Context()); err != nil {
+	if _, err := s.Repo().Recent().Restore(t.Context()); err != nil {
 		t.Error(err)
 	}
 	r.Run("fsck", "--strict")
@@ -195,7 +195,7 @@ func TestNothingIsLostBesideAPruneOfEverything(t *testing.T) {
 			if got, want := len(contents(t, s)), writers*each+1; got != want || rounds == 0 {
 				t.Errorf("%d files, want %d, beside %d rounds", got, want, rounds)
 			}
-			if _, err := s.Repo().RestoreRecent(t.Context()); err != nil {
+			if _, err := s.Repo().Recent().Restore(t.Context()); err != nil {
 				t.Error(err)
 			}
 			r.Run("fsck", "--strict")

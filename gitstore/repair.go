@@ -40,7 +40,7 @@ func (s *Store) Repair(ctx context.Context, seen string) (done Repaired, err err
 		return done, err
 	}
 	defer unlock()
-	if done.Restored, err = s.repo.RestoreRecent(ctx); err != nil {
+	if done.Restored, err = s.repo.Recent().Restore(ctx); err != nil {
 		return done, err
 	}
 	broken, err := s.Broken(ctx)

@@ -76,7 +76,7 @@ func (s *Store) begin(ctx context.Context) (*writer, error) {
 		<-asked
 		unlock()
 	}
-	if err := s.repo.Recheck(locked); err != nil {
+	if err := s.repo.Recent().Recheck(locked); err != nil {
 		w.end()
 		return nil, err
 	}

@@ -78,11 +78,11 @@ func (c *Clone) apply(ctx context.Context, t Target, more []record.Purge, reason
 // takeRecent returns the objects of the last writes and removes their copies in the state folder,
 // so that later copies lack the target.
 func (c *Clone) takeRecent(ctx context.Context) ([]git.Object, error) {
-	if _, err := c.Repo.RestoreRecent(ctx); err != nil {
+	if _, err := c.Repo.Recent().Restore(ctx); err != nil {
 		return nil, err
 	}
-	kept := c.Repo.Recent()
-	return kept, c.Repo.DropRecent()
+	kept := c.Repo.Recent().All()
+	return kept, c.Repo.Recent().Drop()
 }
 
 // keepReached stores copies of those objects that our refs still reach. If git cannot tell, it
@@ -98,7 +98,7 @@ func (c *Clone) keepReached(ctx context.Context, objs []git.Object) error {
 	}
 	objs = slices.DeleteFunc(objs, func(o git.Object) bool { return !reached[o.ID] })
 	for part := range slices.Chunk(objs, git.PackFrom) {
-		if err := c.Repo.KeepRecent(part); err != nil {
+		if err := c.Repo.Recent().Keep(part); err != nil {
 			return err
 		}
 	}

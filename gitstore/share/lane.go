@@ -59,7 +59,7 @@ func (l *lane) bring(ctx context.Context) error {
 // whether it found one, or whether our own history is incomplete.
 func (l *lane) dropBroken(ctx context.Context) (found bool) {
 	repo := l.c.Repo
-	if _, err := repo.RestoreRecent(ctx); err != nil {
+	if _, err := repo.Recent().Restore(ctx); err != nil {
 		return false
 	}
 	refs, err := repo.Refs().List(ctx, "refs/reverie/remotes/"+l.remote.Name+"/", l.ref)

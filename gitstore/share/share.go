@@ -138,7 +138,7 @@ func (s *session) run(ctx context.Context) error {
 		return err
 	}
 	s.known = s.file.At(remote.Name)
-	if _, err := repo.RestoreRecent(ctx); err != nil { // git itself reads from here on
+	if _, err := repo.Recent().Restore(ctx); err != nil { // git itself reads from here on
 		return err
 	}
 	memory := &lane{session: s, name: "memory", ref: s.c.Config.Ref, store: s.c.Memory, out: &s.done.Memory}

@@ -39,7 +39,7 @@ func (f *fileObjects) Read(ctx context.Context, id string) (Object, error) {
 		return o, err
 	}
 	if errors.Is(err, ErrNoObject) {
-		if o, ok := f.repo.recent(ctx, id); ok {
+		if o, ok := f.repo.Recent().find(ctx, id); ok {
 			return o, nil
 		}
 	}

@@ -51,7 +51,7 @@ func (g *gitObjects) ReadAll(ctx context.Context, ids []string, fn func(i int, o
 		if own != nil || !errors.Is(err, ErrNoObject) {
 			return err
 		}
-		o, ok := g.repo.recent(ctx, ids[done])
+		o, ok := g.repo.Recent().find(ctx, ids[done])
 		if !ok {
 			return err
 		}

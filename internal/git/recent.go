@@ -34,6 +34,15 @@ const (
 // recheckAge is the age up to which every writer checks that earlier writes still exist.
 const recheckAge = time.Minute
 
+// Recent holds copies of the objects of the last writes.
+type Recent struct {
+	repo *Repo
+	dir  string // RecentDir
+}
+
+// Recent returns the copies of recent writes. It does no I/O.
+func (r *Repo) Recent() Recent { return Recent{r, filepath.Join(r.State().dir, RecentDir)} }
+
 // recentFile is one write: its time, its size and its last object, all in its name.
 type recentFile struct {
 	name string
@@ -42,14 +51,14 @@ type recentFile struct {
 	last string // id
 }
 
-// KeepRecent keeps a copy of saved objects that no ref reaches yet; the object that a ref will name
+// Keep keeps a copy of saved objects that no ref reaches yet; the object that a ref will name
 // comes last. It does not sync them: they matter only while a prune runs, and a power cut ends that
 // too. The caller holds the lock of State.Lock.
-func (r *Repo) KeepRecent(objs []Object) error {
+func (c Recent) Keep(objs []Object) error {
 	if len(objs) == 0 || len(objs) > PackFrom { // a pack with its .keep is safe from every prune
 		return nil
 	}
-	dir, err := r.State().Sub(RecentDir)
+	dir, err := c.repo.State().Sub(RecentDir)
 	if err != nil {
 		return err
 	}
@@ -59,7 +68,7 @@ func (r *Repo) KeepRecent(objs []Object) error {
 		b.Write(o.Data)
 	}
 	now := time.Now()
-	files := r.recentFiles()
+	files := c.files()
 	total := b.Len()
 	for i, f := range files { // newest first
 		if total += f.size; i+1 >= recentWrites || total > recentBytes || now.Sub(f.at) > recentAge {
@@ -72,27 +81,27 @@ func (r *Repo) KeepRecent(objs []Object) error {
 	return os.WriteFile(filepath.Join(dir, name), b.Bytes(), 0o600)
 }
 
-// Recent returns all objects in RecentDir, oldest first.
-func (r *Repo) Recent() []Object {
+// All returns all objects in RecentDir, oldest first.
+func (c Recent) All() []Object {
 	var objs []Object
-	for _, f := range slices.Backward(r.recentFiles()) {
-		objs = append(objs, r.readRecent(f)...)
+	for _, f := range slices.Backward(c.files()) {
+		objs = append(objs, c.read(f)...)
 	}
 	return objs
 }
 
-// DropRecent removes RecentDir.
-func (r *Repo) DropRecent() error {
-	return os.RemoveAll(filepath.Join(r.CommonDir, "reverie", RecentDir))
+// Drop removes RecentDir.
+func (c Recent) Drop() error {
+	return os.RemoveAll(c.dir)
 }
 
-// recentFiles lists the kept writes, newest first.
-func (r *Repo) recentFiles() []recentFile {
-	entries, _ := os.ReadDir(filepath.Join(r.CommonDir, "reverie", RecentDir))
+// files lists the kept writes, newest first.
+func (c Recent) files() []recentFile {
+	entries, _ := os.ReadDir(c.dir)
 	var files []recentFile
 	for _, e := range slices.Backward(entries) {
 		parts := strings.Split(e.Name(), "-")
-		if len(parts) != 3 || !r.ObjectFormat.IsID(parts[2]) || !e.Type().IsRegular() {
+		if len(parts) != 3 || !c.repo.ObjectFormat.IsID(parts[2]) || !e.Type().IsRegular() {
 			continue
 		}
 		at, err := strconv.ParseInt(parts[0], 16, 64)
@@ -104,9 +113,9 @@ func (r *Repo) recentFiles() []recentFile {
 	return files
 }
 
-// readRecent returns the objects of a kept write, or the intact ones of a truncated or changed one.
-func (r *Repo) readRecent(f recentFile) []Object {
-	data, err := os.ReadFile(r.recentPath(f))
+// read returns the objects of a kept write, or the intact ones of a truncated or changed one.
+func (c Recent) read(f recentFile) []Object {
+	data, err := os.ReadFile(filepath.Join(c.dir, f.name))
 	if err != nil {
 		return nil
 	}
@@ -118,26 +127,22 @@ func (r *Repo) readRecent(f recentFile) []Object {
 		if n, _ := fmt.Sscan(string(head), &o.ID, &o.Kind, &size); n != 3 || size < 0 || size > len(rest) {
 			break
 		}
-		if o.Data, data = rest[:size], rest[size:]; r.ObjectFormat.check(o) == nil {
+		if o.Data, data = rest[:size], rest[size:]; c.repo.ObjectFormat.check(o) == nil {
 			objs = append(objs, o)
 		}
 	}
 	return objs
 }
 
-func (r *Repo) recentPath(f recentFile) string {
-	return filepath.Join(r.CommonDir, "reverie", RecentDir, f.name)
-}
-
-// RestoreRecent rewrites every kept object that is missing, and returns their number. It costs one
+// Restore rewrites every kept object that is missing, and returns their number. It costs one
 // lookup per kept object.
-func (r *Repo) RestoreRecent(ctx context.Context) (restored int, err error) {
-	for _, f := range r.recentFiles() {
+func (c Recent) Restore(ctx context.Context) (restored int, err error) {
+	for _, f := range c.files() {
 		if time.Since(f.at) > recentAge {
-			os.Remove(r.recentPath(f))
+			os.Remove(filepath.Join(c.dir, f.name))
 			continue
 		}
-		n, err := r.restore(ctx, f, r.readRecent(f))
+		n, err := c.restore(ctx, f, c.read(f))
 		if err != nil {
 			return restored, err
 		}
@@ -148,66 +153,66 @@ func (r *Repo) RestoreRecent(ctx context.Context) (restored int, err error) {
 
 // Recheck checks that the writes of the last minute still exist, and restores kept objects if not.
 // It costs one file lookup per write.
-func (r *Repo) Recheck(ctx context.Context) error {
+func (c Recent) Recheck(ctx context.Context) error {
 	var last []string
-	for _, f := range r.recentFiles() {
+	for _, f := range c.files() {
 		if time.Since(f.at) > recheckAge {
 			break
 		}
 		last = append(last, f.last)
 	}
-	gone, err := r.lacks(ctx, last)
+	gone, err := c.lacks(ctx, last)
 	if len(gone) > 0 && err == nil {
-		_, err = r.RestoreRecent(ctx)
+		_, err = c.Restore(ctx)
 	}
 	return err
 }
 
 // Confirm checks that objects which a ref now reaches exist, and rewrites missing ones. Objects
 // that Save put into a pack need no check.
-func (r *Repo) Confirm(ctx context.Context, objs []Object) error {
+func (c Recent) Confirm(ctx context.Context, objs []Object) error {
 	if len(objs) > PackFrom {
 		return nil
 	}
-	_, err := r.rewrite(ctx, objs)
+	_, err := c.rewrite(ctx, objs)
 	return err
 }
 
 // restore rewrites the missing objects of a kept write. A purge removes kept writes before it
 // removes objects. If the kept file is gone afterwards, the rewritten objects may be purged ones,
 // so restore removes them again.
-func (r *Repo) restore(ctx context.Context, f recentFile, objs []Object) (int, error) {
-	written, err := r.rewrite(ctx, objs)
+func (c Recent) restore(ctx context.Context, f recentFile, objs []Object) (int, error) {
+	written, err := c.rewrite(ctx, objs)
 	if len(written) == 0 || err != nil {
 		return 0, err
 	}
-	if _, err := os.Lstat(r.recentPath(f)); errors.Is(err, fs.ErrNotExist) {
-		_, err := r.DropLoose(ctx, written)
+	if _, err := os.Lstat(filepath.Join(c.dir, f.name)); errors.Is(err, fs.ErrNotExist) {
+		_, err := c.repo.DropLoose(ctx, written)
 		return 0, err
 	}
 	return len(written), nil
 }
 
 // rewrite writes the missing ones of some objects, and returns their ids.
-func (r *Repo) rewrite(ctx context.Context, objs []Object) (ids []string, err error) {
+func (c Recent) rewrite(ctx context.Context, objs []Object) (ids []string, err error) {
 	all := make([]string, len(objs))
 	for i := range objs {
 		all[i] = objs[i].ID
 	}
-	if ids, err = r.lacks(ctx, all); len(ids) == 0 || err != nil {
+	if ids, err = c.lacks(ctx, all); len(ids) == 0 || err != nil {
 		return nil, err
 	}
-	s, err := r.config.settings(ctx)
+	s, err := c.repo.config.settings(ctx)
 	if err != nil {
 		return nil, err
 	}
 	objs = slices.DeleteFunc(slices.Clone(objs), func(o Object) bool { return !slices.Contains(ids, o.ID) })
-	return ids, r.saveLoose(objs, s)
+	return ids, c.repo.saveLoose(objs, s)
 }
 
 // lacks returns the objects that the repository lacks. A loose object costs one file lookup.
-func (r *Repo) lacks(ctx context.Context, ids []string) ([]string, error) {
-	root := filepath.Join(r.CommonDir, "objects")
+func (c Recent) lacks(ctx context.Context, ids []string) ([]string, error) {
+	root := filepath.Join(c.repo.CommonDir, "objects")
 	var packed []string // or gone
 	for _, id := range ids {
 		if _, err := os.Lstat(loosePath(root, id)); err != nil {
@@ -217,22 +222,22 @@ func (r *Repo) lacks(ctx context.Context, ids []string) ([]string, error) {
 	if len(packed) == 0 {
 		return nil, nil
 	}
-	if r.ObjectFormat != "sha1" {
-		have, err := r.Have(ctx, packed)
-		empty := r.ObjectFormat.NewObject(Tree, nil).ID // git always claims to have it
+	if c.repo.ObjectFormat != "sha1" {
+		have, err := c.repo.Have(ctx, packed)
+		empty := c.repo.ObjectFormat.NewObject(Tree, nil).ID // git always claims to have it
 		return slices.DeleteFunc(packed, func(id string) bool { return id != empty && slices.Contains(have, id) }), err
 	}
-	look := &fileObjects{repo: r}
+	look := &fileObjects{repo: c.repo}
 	defer look.Close()
 	return slices.DeleteFunc(packed, look.has), nil
 }
 
-// recent returns a missing object from RecentDir, after restoring everything kept.
-func (r *Repo) recent(ctx context.Context, id string) (Object, bool) {
-	for _, f := range r.recentFiles() {
-		for _, o := range r.readRecent(f) {
+// find returns a missing object from RecentDir, after restoring everything kept.
+func (c Recent) find(ctx context.Context, id string) (Object, bool) {
+	for _, f := range c.files() {
+		for _, o := range c.read(f) {
 			if o.ID == id {
-				r.RestoreRecent(ctx) // readable even if it cannot be written, as on a read-only medium
+				c.Restore(ctx) // readable even if it cannot be written, as on a read-only medium
 				return o, true
 			}
 		}

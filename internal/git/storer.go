@@ -67,13 +67,13 @@ func (s *Storer) Flush() error {
 	return nil
 }
 
-// Keep stores a second copy of the flushed objects, as KeepRecent does.
-func (s *Storer) Keep() error { return s.repo.KeepRecent(s.written) }
+// Keep stores a second copy of the flushed objects, as Recent.Keep does.
+func (s *Storer) Keep() error { return s.repo.Recent().Keep(s.written) }
 
 // Confirm returns the ids of the flushed objects, which a ref now reaches. It rewrites those that
 // an earlier git prune removed.
 func (s *Storer) Confirm() (ids []string, err error) {
-	if err := s.repo.Confirm(s.ctx, s.written); err != nil {
+	if err := s.repo.Recent().Confirm(s.ctx, s.written); err != nil {
 		return nil, err
 	}
 	for _, o := range s.written {

@@ -72,7 +72,7 @@ func look(ctx context.Context, l *Learner, in *ingest.Ingester, live map[string]
 // Free restores what a git prune took of the last writes, and reports whether no git gc is running.
 // Background work leaves the rest to its next turn while one is.
 func (l *Learner) Free(ctx context.Context) bool {
-	if _, err := l.Repo.RestoreRecent(ctx); err != nil {
+	if _, err := l.Repo.Recent().Restore(ctx); err != nil {
 		l.Note(inbox.Doubt{Err: err})
 	}
 	return l.Repo.AwaitCollection(ctx)
