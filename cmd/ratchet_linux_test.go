@@ -37,7 +37,7 @@ var ceilings = map[string]shape{
 	"gitstore/recall/vector": {7, 21},
 	"gitstore/record":        {9, 47},
 	"hooks/setup/agents":     {3, 26},
-	"internal/git":           {7, 40},
+	"internal/git":           {7, 27},
 	"internal/reader":        {4, 28},
 	"internal/redact":        {7, 18},
 	"internal/term":          {2, 26},

@@ -237,7 +237,7 @@ func TestCollectingIsJudgedAsGitDoes(t *testing.T) {
 		if err := os.Chtimes(path, then, then); err != nil {
 			t.Fatal(err)
 		}
-		if got := s.Repo().Collecting(); got != c.want {
+		if got := s.Repo().Upkeep().Collecting(); got != c.want {
 			t.Errorf("a gc.pid %s: %t, want %t", c.name, got, c.want)
 		}
 		if _, err := r.Try("gc", "-q"); (err != nil) != c.want {
@@ -250,11 +250,11 @@ func TestCollectingIsJudgedAsGitDoes(t *testing.T) {
 	}
 	soon, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	if s.Repo().AwaitCollection(soon) || soon.Err() != nil {
+	if s.Repo().Upkeep().AwaitCollection(soon) || soon.Err() != nil {
 		t.Errorf("the wait for a gc that goes on ends with %v", soon.Err())
 	}
 	waits := make(chan bool)
-	go func() { waits <- s.Repo().AwaitCollection(t.Context()) }()
+	go func() { waits <- s.Repo().Upkeep().AwaitCollection(t.Context()) }()
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}

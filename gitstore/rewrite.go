@@ -130,7 +130,7 @@ func (rw *Rewriting) Release(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return rw.repo.PackTight(ctx, ids)
+	return rw.repo.Upkeep().PackTight(ctx, ids)
 }
 
 // Close closes the rewriting; its fields stay valid.

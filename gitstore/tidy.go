@@ -9,8 +9,8 @@ const ours = "refs/reverie"
 // It counts one folder of objects and returns if there are few. It touches no object that our refs
 // do not reach, and never runs gc. packed counts the packed objects.
 func (s *Store) Tidy(ctx context.Context) (packed int, err error) {
-	due, err := s.repo.LooseDue(ctx)
-	if err != nil || !due || s.repo.Collecting() {
+	due, err := s.repo.Upkeep().LooseDue(ctx)
+	if err != nil || !due || s.repo.Upkeep().Collecting() {
 		return 0, err
 	}
 	_, unlock, err := s.Lock(ctx)
@@ -18,5 +18,5 @@ func (s *Store) Tidy(ctx context.Context) (packed int, err error) {
 		return 0, err
 	}
 	defer unlock()
-	return s.repo.PackLoose(ctx, s.ref, ours)
+	return s.repo.Upkeep().PackLoose(ctx, s.ref, ours)
 }

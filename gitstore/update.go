@@ -58,7 +58,7 @@ type writer struct {
 func (s *Store) begin(ctx context.Context) (*writer, error) {
 	w := &writer{s: s, ctx: ctx}
 	if !s.holds(ctx) {
-		s.repo.AwaitCollection(ctx)
+		s.repo.Upkeep().AwaitCollection(ctx)
 	}
 	w.who = sync.OnceValues(func() (git.Identity, error) { return s.repo.Config().Identity(ctx) })
 	asked := make(chan struct{})

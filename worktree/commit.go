@@ -43,7 +43,8 @@ func (p *Place) Commit(ctx context.Context, tip string, m Message, now time.Time
 	if err := p.Check(); err != nil {
 		return Commit{}, err
 	}
-	p.repo.AwaitCollection(ctx) // staged objects are safe from a gc only once the branch reaches them
+	// staged objects are safe from a gc only once the branch reaches them
+	p.repo.Upkeep().AwaitCollection(ctx)
 	if err := p.settle(); err != nil {
 		return Commit{}, err
 	}

@@ -22,7 +22,7 @@ func (c *Clone) dropOld(ctx context.Context, rest []string) (reached map[string]
 	for _, id := range rest {
 		set[id] = true
 	}
-	if err := c.Repo.DropCommitGraph(rest); err != nil {
+	if err := c.Repo.Upkeep().DropCommitGraph(rest); err != nil {
 		// This comes first: git calls a graph with missing commits damaged.
 		return nil, rest, nil, err
 	}
@@ -44,7 +44,7 @@ func (c *Clone) dropOld(ctx context.Context, rest []string) (reached map[string]
 		return reached, rest, &Left{Place: WhileRefsMove}, nil
 	}
 	gone := slices.DeleteFunc(slices.Clone(rest), func(id string) bool { return reached[id] })
-	left, err = c.Repo.DropLoose(ctx, gone)
+	left, err = c.Repo.Upkeep().DropLoose(ctx, gone)
 	if err != nil {
 		return reached, left, nil, err
 	}

@@ -238,6 +238,6 @@ func (r *pusher) letGo(ctx context.Context, lane, old string, rw *gitstore.Rewri
 			rest = append(rest, id)
 		}
 	}
-	_, err = r.c.Repo.DropLoose(ctx, rest)
+	_, err = r.c.Repo.Upkeep().DropLoose(ctx, rest)
 	return err
 }

@@ -53,7 +53,7 @@ func Tidy(repo *git.Repo, dir string, now time.Time) error {
 	if err != nil || len(rest)+len(gone) == 0 {
 		return err
 	}
-	if err := repo.DropCommitGraph(append(rest, gone...)); err != nil {
+	if err := repo.Upkeep().DropCommitGraph(append(rest, gone...)); err != nil {
 		return err
 	}
 	path := filepath.Join(dir, goneFile)

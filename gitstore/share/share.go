@@ -143,7 +143,7 @@ func (s *session) run(ctx context.Context) error {
 	}
 	memory := &lane{session: s, name: "memory", ref: s.c.Config.Ref, store: s.c.Memory, out: &s.done.Memory}
 	s.proposals = &proposals{lane: memory, reworded: map[string][]Reworded{}}
-	repo.AwaitCollection(ctx)
+	repo.Upkeep().AwaitCollection(ctx)
 	go memory.ahead(ctx)
 	if err := memory.bring(ctx); err != nil {
 		return err

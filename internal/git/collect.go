@@ -17,8 +17,8 @@ const (
 
 // Collecting reports whether a git gc is at work in the repository. It reads gc.pid as git does:
 // the file counts for 12 hours, and on this machine only while its process lives.
-func (r *Repo) Collecting() bool {
-	path := filepath.Join(r.CommonDir, "gc.pid")
+func (u Upkeep) Collecting() bool {
+	path := filepath.Join(u.repo.CommonDir, "gc.pid")
 	info, err := os.Stat(path)
 	if err != nil || time.Since(info.ModTime()) > gcFresh {
 		return false
@@ -39,12 +39,12 @@ func (r *Repo) Collecting() bool {
 // AwaitCollection waits for a running git gc, and reports whether none runs any more. It waits at
 // most 5 seconds, and not at all if ctx has less than twice that left, as in a hook. Writing beside
 // a gc is safe, only slower.
-func (r *Repo) AwaitCollection(ctx context.Context) bool {
+func (u Upkeep) AwaitCollection(ctx context.Context) bool {
 	wait := gcWait
 	if end, ok := ctx.Deadline(); ok && time.Until(end) < 2*gcWait {
 		wait = 0
 	}
-	for until := time.Now().Add(wait); r.Collecting(); {
+	for until := time.Now().Add(wait); u.Collecting(); {
 		if time.Now().After(until) {
 			return false
 		}

@@ -14,8 +14,8 @@ import (
 // DropCommitGraph removes the commit-graph of this repository, with all layers, if it names any of
 // the commits. git treats a graph that names a missing commit as damage, and rebuilds a missing
 // graph at its next write. The graphs of alternates stay.
-func (r *Repo) DropCommitGraph(commits []string) error {
-	info := filepath.Join(r.CommonDir, "objects", "info")
+func (u Upkeep) DropCommitGraph(commits []string) error {
+	info := filepath.Join(u.repo.CommonDir, "objects", "info")
 	layers, err := filepath.Glob(filepath.Join(escapeGlob(info), "commit-graphs", "graph-*.graph"))
 	if err != nil {
 		return err

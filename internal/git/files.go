@@ -321,7 +321,7 @@ func (f *fileObjects) Close() error {
 // would open every pack.
 func (f *fileObjects) Save(ctx context.Context, objs []Object) error {
 	if len(objs) > PackFrom {
-		kept, err := f.repo.savePack(ctx, objs)
+		kept, err := savePack(ctx, f.repo, objs)
 		f.kept = append(f.kept, kept...)
 		return err
 	}
@@ -330,7 +330,7 @@ func (f *fileObjects) Save(ctx context.Context, objs []Object) error {
 		return err
 	}
 	defer progress(ctx)
-	return f.repo.saveLoose(objs, s)
+	return saveLoose(f.repo, objs, s)
 }
 
 func (f *fileObjects) Release() error {

@@ -206,11 +206,11 @@ func (g *gitObjects) Close() error {
 
 func (g *gitObjects) Save(ctx context.Context, objs []Object) error {
 	if len(objs) > PackFrom {
-		kept, err := g.repo.savePack(ctx, objs)
+		kept, err := savePack(ctx, g.repo, objs)
 		g.kept = append(g.kept, kept...)
 		return err
 	}
-	if _, err := g.repo.sendPack(ctx, objs, "unpack-objects", "-q"); err != nil {
+	if _, err := sendPack(ctx, g.repo, objs, "unpack-objects", "-q"); err != nil {
 		return err
 	}
 	root := filepath.Join(g.repo.CommonDir, "objects")

@@ -56,13 +56,14 @@ type looseFile struct {
 // synced too, and gets a fresh time, so that no git prunes it.
 //
 // A git prune also removes temporary files of other processes; saveLoose then starts again.
-func (r *Repo) saveLoose(objs []Object, s settings) error {
+func saveLoose(r *Repo, objs []Object, s settings) error {
 	share, err := s.sharing()
 	if err != nil {
 		return err
 	}
 	for try := 1; ; try++ {
-		err := r.tryLoose(objs, share)
+		w := looseWriter{root: filepath.Join(r.CommonDir, "objects"), format: r.ObjectFormat, share: share}
+		err := w.save(objs)
 		if !errors.Is(err, os.ErrNotExist) || try == saveTries {
 			return err
 		}
@@ -73,8 +74,16 @@ func (r *Repo) saveLoose(objs []Object, s settings) error {
 // lasts that long.
 const saveTries = 100
 
-func (r *Repo) tryLoose(objs []Object, share sharing) error {
-	w := looseWriter{repo: r, root: filepath.Join(r.CommonDir, "objects"), share: share}
+// looseWriter writes some objects once.
+type looseWriter struct {
+	root   string // the folder objects
+	format Format
+	share  sharing
+	files  []looseFile
+	dirs   []string // folders with new names
+}
+
+func (w *looseWriter) save(objs []Object) error {
 	defer w.clean()
 	for _, o := range objs {
 		if err := w.add(o); err != nil {
@@ -84,17 +93,9 @@ func (r *Repo) tryLoose(objs []Object, share sharing) error {
 	return w.commit()
 }
 
-type looseWriter struct {
-	repo  *Repo
-	root  string // the folder objects
-	share sharing
-	files []looseFile
-	dirs  []string // folders with new names
-}
-
 func (w *looseWriter) add(o Object) error {
 	path := loosePath(w.root, o.ID)
-	if kind, data, err := readLoose(path, Sizes{}); err == nil && w.repo.ObjectFormat.check(Object{o.ID, kind, data}) == nil {
+	if kind, data, err := readLoose(path, Sizes{}); err == nil && w.format.check(Object{o.ID, kind, data}) == nil {
 		now := time.Now()
 		if os.Chtimes(path, now, now) == nil {
 			if file, err := os.Open(path); err == nil {

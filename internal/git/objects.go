@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"strings"
 )
 
 // Objects is the object database of a repository during one operation. A longer-lived handle would
@@ -36,4 +37,25 @@ func (r *Repo) ObjectsUpTo(s Sizes) Objects {
 		return &gitObjects{repo: r, sizes: s}
 	}
 	return &fileObjects{repo: r, sizes: s}
+}
+
+// Have returns the objects that the repository has, without fetching any.
+func (r *Repo) Have(ctx context.Context, ids []string) ([]string, error) {
+	var have []string
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	cmd := r.Command(ctx, "cat-file", "--batch-check=%(objectname)")
+	cmd.Env = append(cmd.Env, "GIT_NO_LAZY_FETCH=1")
+	cmd.Stdin = strings.NewReader(strings.Join(ids, "\n") + "\n")
+	out, err := run(cmd)
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(out)) {
+		if id := strings.TrimSuffix(line, "\n"); r.ObjectFormat.IsID(id) {
+			have = append(have, id)
+		}
+	}
+	return have, nil
 }

@@ -16,7 +16,7 @@ import (
 func FuzzPack(f *testing.F) {
 	repo := &Repo{ObjectFormat: "sha1"}
 	var whole bytes.Buffer
-	if err := repo.writePack(&whole, []Object{repo.ObjectFormat.NewObject(Blob, []byte("hello")), repo.ObjectFormat.NewObject(Tree, nil)}); err != nil {
+	if err := writePack(&whole, repo.ObjectFormat, []Object{repo.ObjectFormat.NewObject(Blob, []byte("hello")), repo.ObjectFormat.NewObject(Tree, nil)}); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(whole.Bytes(), int64(12))

@@ -25,14 +25,14 @@ const keepText = "reverie: being written"
 
 // writePack writes objects as a pack without deltas, the form in which git receives many objects at
 // once.
-func (r *Repo) writePack(w io.Writer, objs []Object) error {
+func writePack(w io.Writer, format Format, objs []Object) error {
 	from, names := source{objects: make(map[plumbing.Hash]Object, len(objs))}, make([]plumbing.Hash, len(objs))
 	for i, o := range objs {
 		names[i] = plumbing.NewHash(o.ID) // the first 20 bytes of a sha256 id, which differ too
 		from.objects[names[i]] = o
 	}
 	out := bufio.NewWriterSize(w, 64<<10)
-	if r.ObjectFormat == "sha256" {
+	if format == "sha256" {
 		pack := &sha256Pack{out: out, sum: sha256.New()}
 		_, err := packfile.NewEncoder(pack, from, false).Encode(names, 0)
 		out.Write(pack.sum.Sum(nil))
@@ -70,9 +70,9 @@ func (p *sha256Pack) Write(b []byte) (int, error) {
 }
 
 // sendPack pipes objects into a git command that reads a pack, and returns its output.
-func (r *Repo) sendPack(ctx context.Context, objs []Object, args ...string) (string, error) {
+func sendPack(ctx context.Context, r *Repo, objs []Object, args ...string) (string, error) {
 	pr, pw := io.Pipe()
-	go func() { pw.CloseWithError(r.writePack(pw, objs)) }()
+	go func() { pw.CloseWithError(writePack(pw, r.ObjectFormat, objs)) }()
 	out, err := r.Git(ctx, pr, append(durable[:len(durable):len(durable)], args...)...)
 	pr.Close()
 	return strings.TrimSpace(string(out)), err
@@ -81,14 +81,14 @@ func (r *Repo) sendPack(ctx context.Context, objs []Object, args ...string) (str
 // savePack saves objects as one pack with its index. No ref reaches the pack yet, so a .keep file
 // protects it from a concurrent repack. savePack returns its path, and Release removes it. The
 // caller holds the lock of State.Lock, so existing .keep files of Reverie belong to dead processes.
-func (r *Repo) savePack(ctx context.Context, objs []Object) (kept []string, err error) {
+func savePack(ctx context.Context, r *Repo, objs []Object) (kept []string, err error) {
 	dir := filepath.Join(r.CommonDir, "objects", "pack")
 	if err := dropKeeps(dir); err != nil {
 		return nil, err
 	}
 	var out string
 	for try := 1; ; try++ {
-		out, err = r.sendPack(ctx, objs, "index-pack", "--stdin", "--keep="+keepText)
+		out, err = sendPack(ctx, r, objs, "index-pack", "--stdin", "--keep="+keepText)
 		if err == nil {
 			break
 		}

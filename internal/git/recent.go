@@ -187,7 +187,7 @@ func (c Recent) restore(ctx context.Context, f recentFile, objs []Object) (int, 
 		return 0, err
 	}
 	if _, err := os.Lstat(filepath.Join(c.dir, f.name)); errors.Is(err, fs.ErrNotExist) {
-		_, err := c.repo.DropLoose(ctx, written)
+		_, err := c.repo.Upkeep().DropLoose(ctx, written)
 		return 0, err
 	}
 	return len(written), nil
@@ -207,7 +207,7 @@ func (c Recent) rewrite(ctx context.Context, objs []Object) (ids []string, err e
 		return nil, err
 	}
 	objs = slices.DeleteFunc(slices.Clone(objs), func(o Object) bool { return !slices.Contains(ids, o.ID) })
-	return ids, c.repo.saveLoose(objs, s)
+	return ids, saveLoose(c.repo, objs, s)
 }
 
 // lacks returns the objects that the repository lacks. A loose object costs one file lookup.

@@ -1,5 +1,6 @@
 // Package git finds the repository as real git sees it, runs git without the caller's environment,
-// moves refs by git's own lock protocol, and reads and writes objects. Begin with Find.
+// moves refs by git's own lock protocol, and reads and writes objects. Begin with Find. The parts
+// of a Repo are types of their own: Config, State, Refs, History, Recent and Upkeep.
 //
 // A Repo is safe for concurrent use; an Objects handle is not.
 package git

@@ -70,7 +70,7 @@ func TestStateIsNotWrittenThroughLinks(t *testing.T) {
 	if err := os.Symlink(victims, filepath.Join(dir, "code")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := repo.PackLoose(t.Context(), "HEAD", "refs/none/"); err != nil {
+	if _, err := repo.Upkeep().PackLoose(t.Context(), "HEAD", "refs/none/"); err != nil {
 		t.Error(err)
 	}
 	for _, durable := range []bool{false, true} {

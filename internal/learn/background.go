@@ -75,7 +75,7 @@ func (l *Learner) Free(ctx context.Context) bool {
 	if _, err := l.Repo.Recent().Restore(ctx); err != nil {
 		l.Note(inbox.Doubt{Err: err})
 	}
-	return l.Repo.AwaitCollection(ctx)
+	return l.Repo.Upkeep().AwaitCollection(ctx)
 }
 
 // LearnInBackground learns from sessions that are not live, if enough are pending and the settings

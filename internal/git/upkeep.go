@@ -24,16 +24,22 @@ const (
 	tidyMark = "loose"
 )
 
+// Upkeep packs and removes objects, and stays out of the way of git gc.
+type Upkeep struct{ repo *Repo }
+
+// Upkeep returns the upkeep of the repository's object database. It does no I/O.
+func (r *Repo) Upkeep() Upkeep { return Upkeep{r} }
+
 // LooseDue reports whether loose objects have grown, since the last PackLoose, by half of git gc
 // --auto's threshold. It lists one folder, and needs one process in a Repo that has not read its
 // configuration. It returns false for a partial clone, because listing reachable objects would
 // fetch them.
-func (r *Repo) LooseDue(ctx context.Context) (bool, error) {
-	n, err := r.sampleLoose()
-	if err != nil || n < 2 || r.Partial {
+func (u Upkeep) LooseDue(ctx context.Context) (bool, error) {
+	n, err := sampleLoose(u.repo)
+	if err != nil || n < 2 || u.repo.Partial {
 		return false, err
 	}
-	s, err := r.config.settings(ctx)
+	s, err := u.repo.config.settings(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -41,12 +47,12 @@ func (r *Repo) LooseDue(ctx context.Context) (bool, error) {
 	if err != nil || auto <= 0 {
 		auto = defaultAuto
 	}
-	text, _ := r.State().Read(tidyMark)
+	text, _ := u.repo.State().Read(tidyMark)
 	left, _ := strconv.Atoi(strings.TrimSpace(string(text)))
 	return n-min(left, n) >= max(1, auto/256/2), nil
 }
 
-func (r *Repo) sampleLoose() (int, error) {
+func sampleLoose(r *Repo) (int, error) {
 	entries, err := os.ReadDir(filepath.Join(r.CommonDir, "objects", sampleDir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
@@ -56,17 +62,17 @@ func (r *Repo) sampleLoose() (int, error) {
 
 // PackLoose packs every loose object that a ref or the refs below a folder reach, and then removes
 // those loose files. It packs and removes nothing else. The caller holds the lock of State.Lock.
-func (r *Repo) PackLoose(ctx context.Context, ref, folder string) (packed int, err error) {
-	out, err := r.Git(ctx, nil, "rev-list", "--objects", ref, "--glob="+folder)
+func (u Upkeep) PackLoose(ctx context.Context, ref, folder string) (packed int, err error) {
+	out, err := u.repo.Git(ctx, nil, "rev-list", "--objects", ref, "--glob="+folder)
 	if err != nil {
 		return 0, err
 	}
-	objects := filepath.Join(r.CommonDir, "objects")
+	objects := filepath.Join(u.repo.CommonDir, "objects")
 	var list strings.Builder
 	var files []string
 	for line := range strings.Lines(string(out)) {
 		id, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		if path := loosePath(objects, id); r.ObjectFormat.IsID(id) {
+		if path := loosePath(objects, id); u.repo.ObjectFormat.IsID(id) {
 			if _, err := os.Lstat(path); err == nil {
 				list.WriteString(line)
 				files = append(files, path)
@@ -76,7 +82,7 @@ func (r *Repo) PackLoose(ctx context.Context, ref, folder string) (packed int, e
 	if len(files) > 0 {
 		dir := filepath.Join(objects, "pack")
 		args := append(durable[:len(durable):len(durable)], "pack-objects", "-q", "--no-reuse-delta", filepath.Join(dir, "pack"))
-		out, err := r.Git(ctx, strings.NewReader(list.String()), args...)
+		out, err := u.repo.Git(ctx, strings.NewReader(list.String()), args...)
 		if err != nil {
 			return 0, err
 		}
@@ -94,11 +100,11 @@ func (r *Repo) PackLoose(ctx context.Context, ref, folder string) (packed int, e
 			return len(files), err
 		}
 	}
-	left, err := r.sampleLoose()
+	left, err := sampleLoose(u.repo)
 	if err != nil {
 		return len(files), err
 	}
-	return len(files), r.State().Write(tidyMark, []byte(strconv.Itoa(left)+"\n"), false)
+	return len(files), u.repo.State().Write(tidyMark, []byte(strconv.Itoa(left)+"\n"), false)
 }
 
 // checkPack checks that a pack and its index exist before loose objects are removed.
@@ -117,14 +123,31 @@ func checkPack(path string, count int) error {
 // looks for deltas among the objects of a pack without any. So without this they would stay ten
 // times as large in every repack and push. Nothing is removed; the next git gc keeps the smaller
 // ones.
-func (r *Repo) PackTight(ctx context.Context, ids []string) error {
+func (u Upkeep) PackTight(ctx context.Context, ids []string) error {
 	if len(ids) <= PackFrom {
 		return nil
 	}
-	dir := filepath.Join(r.CommonDir, "objects", "pack")
+	dir := filepath.Join(u.repo.CommonDir, "objects", "pack")
 	args := append(durable[:len(durable):len(durable)], "pack-objects", "-q", "--no-reuse-delta", filepath.Join(dir, "pack"))
-	if _, err := r.Git(ctx, strings.NewReader(strings.Join(ids, "\n")+"\n"), args...); err != nil {
+	if _, err := u.repo.Git(ctx, strings.NewReader(strings.Join(ids, "\n")+"\n"), args...); err != nil {
 		return err
 	}
 	return file.SyncDir(dir)
+}
+
+// DropLoose removes the loose files of objects in this repository's own folder; packed ones stay.
+// left lists the objects that the repository still has. The caller knows that they are unreachable,
+// and holds the lock of State.Lock.
+func (u Upkeep) DropLoose(ctx context.Context, ids []string) (left []string, err error) {
+	root := filepath.Join(u.repo.CommonDir, "objects")
+	var files []string
+	for _, id := range ids {
+		if u.repo.ObjectFormat.IsID(id) {
+			files = append(files, loosePath(root, id))
+		}
+	}
+	if err := removeAll(files); err != nil {
+		return nil, err
+	}
+	return u.repo.Have(ctx, ids)
 }
