@@ -30,7 +30,7 @@ var ceilings = map[string]shape{
 	"cmd/check":              {10, 25},
 	"cmd/tui":                {3, 30},
 	"dream":                  {10, 27},
-	"gitstore":               {6, 54},
+	"gitstore":               {6, 30},
 	"gitstore/catalog":       {2, 42},
 	"gitstore/purge":         {8, 30},
 	"gitstore/recall":        {9, 30},

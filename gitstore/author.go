@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/reverie-memory/reverie/internal/git"
 )
 
 // Author identifies the maker of a commit, as far as git can tell. In a shallow clone the zero
@@ -26,6 +28,15 @@ type Author struct {
 	// clone.
 	Here bool `json:"here,omitempty"`
 }
+
+// Authors finds out who made the commits and files of a store.
+type Authors struct {
+	repo *git.Repo
+	ref  string
+}
+
+// Authors returns the store's authors. It does no I/O.
+func (s *Store) Authors() Authors { return Authors{s.repo, s.ref} }
 
 // made is a commit with its author.
 type made struct {
@@ -45,12 +56,12 @@ const (
 
 // commits lists the commits reachable from to but not from not, which may be "", parents before
 // children. It starts one git process; with verify git starts one more per signed commit.
-func (s *Store) commits(ctx context.Context, to, not ID, verify bool) ([]made, error) {
+func (a Authors) commits(ctx context.Context, to, not ID, verify bool) ([]made, error) {
 	var options []string
 	format, fields := madeFormat, madeFields
 	if verify {
 		var err error
-		if options, err = s.repo.Config().VerifyOptions(ctx); err != nil {
+		if options, err = a.repo.Config().VerifyOptions(ctx); err != nil {
 			return nil, err
 		}
 		format, fields = signedFormat, signedFields
@@ -59,15 +70,15 @@ func (s *Store) commits(ctx context.Context, to, not ID, verify bool) ([]made, e
 	if not != "" {
 		args = append(args, "^"+string(not))
 	}
-	out, err := s.repo.Git(ctx, nil, append(args, "--")...)
+	out, err := a.repo.Git(ctx, nil, append(args, "--")...)
 	if err != nil && verify && ctx.Err() == nil { // git crashes on some signatures: then none counts
-		return s.commits(ctx, to, not, false)
+		return a.commits(ctx, to, not, false)
 	}
 	if err != nil {
 		return nil, err
 	}
 	here := map[ID]logged{}
-	for _, l := range s.madeHere() {
+	for _, l := range a.madeHere() {
 		here[l.new] = l
 	}
 	parts := bytes.Split(bytes.TrimSuffix(out, []byte{0}), []byte{0})
@@ -84,7 +95,7 @@ func (s *Store) commits(ctx context.Context, to, not ID, verify bool) ([]made, e
 		for _, p := range strings.Fields(text(2)) {
 			m.parents = append(m.parents, ID(p))
 		}
-		if !s.repo.ObjectFormat.IsID(text(0)) || !s.repo.ObjectFormat.IsID(text(1)) {
+		if !a.repo.ObjectFormat.IsID(text(0)) || !a.repo.ObjectFormat.IsID(text(1)) {
 			return nil, fmt.Errorf("read git log: %q is no commit", text(0))
 		}
 		seconds, _ := strconv.ParseInt(text(4), 10, 64)
@@ -102,18 +113,18 @@ func (s *Store) commits(ctx context.Context, to, not ID, verify bool) ([]made, e
 
 // Only reports whether trusted accepts the author of every commit reachable from tip but not from
 // not, which may be "". In a shallow clone the answer is always false.
-func (s *Store) Only(ctx context.Context, tip, not ID, verify bool, trusted func(Author) bool) (bool, error) {
-	if s.repo.Shallow {
+func (a Authors) Only(ctx context.Context, tip, not ID, verify bool, trusted func(Author) bool) (bool, error) {
+	if a.repo.Shallow {
 		return false, nil
 	}
-	list, err := s.commits(ctx, tip, not, verify)
+	list, err := a.commits(ctx, tip, not, verify)
 	if err != nil && not != "" && ctx.Err() == nil { // git may have dropped it
-		list, err = s.commits(ctx, tip, "", verify)
+		list, err = a.commits(ctx, tip, "", verify)
 	}
 	if err != nil {
 		return false, err
 	}
-	root := ID(s.rootObjects()[1].ID)
+	root := ID(rootObjects(a.repo.ObjectFormat)[1].ID)
 	return !slices.ContainsFunc(list, func(m made) bool { return m.id != root && !trusted(m.by) }), nil
 }
 
@@ -139,8 +150,8 @@ func (l logged) says(parents []ID, email string, seconds int64, subject string) 
 
 // madeHere returns the lines of the ref's log by which our commits moved the ref, oldest first.
 // Lines that git has expired are missing.
-func (s *Store) madeHere() []logged {
-	text, _ := os.ReadFile(filepath.Join(s.repo.CommonDir, "logs", filepath.FromSlash(s.ref)))
+func (a Authors) madeHere() []logged {
+	text, _ := os.ReadFile(filepath.Join(a.repo.CommonDir, "logs", filepath.FromSlash(a.ref)))
 	var here []logged
 	for line := range strings.Lines(string(text)) {
 		head, message, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
@@ -162,13 +173,13 @@ func (s *Store) madeHere() []logged {
 
 // LastMade returns the newest commit made in this clone that git still has, or "". It may have left
 // the store's history.
-func (s *Store) LastMade(ctx context.Context) ID {
-	here := s.madeHere()
+func (a Authors) LastMade(ctx context.Context) ID {
+	here := a.madeHere()
 	if len(here) == 0 {
 		return ""
 	}
 	id := here[len(here)-1].new
-	if _, err := s.Resolve(ctx, string(id)+"^{commit}"); err != nil {
+	if found, err := a.repo.History().Commits(ctx, string(id)); err != nil || found[0] == "" {
 		return ""
 	}
 	return id
@@ -177,10 +188,10 @@ func (s *Store) LastMade(ctx context.Context) ID {
 // Straight reports whether the commit to descends from the commit from in a single line. Each
 // commit must be by an author whom trusted accepts, and there may be at most limit. It also returns
 // their number. An empty from means the beginning. It starts no process, so it checks no signature.
-func (s *Store) Straight(ctx context.Context, from, to ID, limit int, trusted func(Author) bool) (n int, ok bool) {
-	objects := s.repo.Objects()
+func (a Authors) Straight(ctx context.Context, from, to ID, limit int, trusted func(Author) bool) (n int, ok bool) {
+	objects := a.repo.Objects()
 	defer objects.Close()
-	begin := ID(s.rootObjects()[1].ID)
+	begin := ID(rootObjects(a.repo.ObjectFormat)[1].ID)
 	for at := to; at != from; n++ {
 		if from == "" && at == begin {
 			return n, true

@@ -68,10 +68,10 @@ func (s *Store) Check(ctx context.Context, deep bool, report func(Problem)) erro
 	if err := ctx.Err(); err != nil || !deep {
 		return err
 	}
-	if err := s.checkObjects(ctx, t, tip, files, report); err != nil {
+	if err := c.objects(ctx, tip); err != nil {
 		return err
 	}
-	return s.fsck(ctx, tip, report)
+	return fsck(ctx, s.repo, tip, report)
 }
 
 // checkWalk collects the contents of files, each with its first path.
@@ -137,33 +137,33 @@ func (t *Tree) checkFiles(files map[ID]string, report func(Problem)) {
 	}
 }
 
-// checkObjects reads every object that the tip reaches, except the files read before.
-func (s *Store) checkObjects(ctx context.Context, t *Tree, tip ID, files map[ID]string, report func(Problem)) error {
-	out, err := s.repo.Git(ctx, nil, "rev-list", "--objects", string(tip))
+// objects reads every object that the tip reaches, except the files read before.
+func (c *checkWalk) objects(ctx context.Context, tip ID) error {
+	out, err := c.t.git(ctx, nil, "rev-list", "--objects", string(tip))
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		report(Problem{What: err.Error()}) // and check the entries listed before the error
+		c.report(Problem{What: err.Error()}) // and check the entries listed before the error
 	}
 	for line := range strings.Lines(string(out)) {
 		id, path, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		if files[ID(id)] != "" {
+		if c.files[ID(id)] != "" {
 			continue
 		}
-		if _, err := t.objects.Read(ctx, id); err != nil {
+		if _, err := c.t.objects.Read(ctx, id); err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			report(Problem{Path: path, ID: ID(id), What: err.Error()})
+			c.report(Problem{Path: path, ID: ID(id), What: err.Error()})
 		}
 	}
 	return nil
 }
 
 // fsck asks git about the connectivity of the tip.
-func (s *Store) fsck(ctx context.Context, tip ID, report func(Problem)) error {
-	cmd := s.repo.Command(ctx, "fsck", "--strict", "--connectivity-only", "--no-dangling", "--no-progress", string(tip))
+func fsck(ctx context.Context, repo *git.Repo, tip ID, report func(Problem)) error {
+	cmd := repo.Command(ctx, "fsck", "--strict", "--connectivity-only", "--no-dangling", "--no-progress", string(tip))
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
 		return ctx.Err()

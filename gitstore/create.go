@@ -26,13 +26,13 @@ begun apart have a common ancestor.
 `
 
 // rootObjects returns the empty tree and the first commit of every store.
-func (s *Store) rootObjects() []git.Object {
-	tree := s.repo.ObjectFormat.NewObject(git.Tree, nil)
-	return []git.Object{tree, s.repo.ObjectFormat.NewCommit(rootAuthor, rootDate, tree.ID, nil, rootMessage)}
+func rootObjects(format git.Format) []git.Object {
+	tree := format.NewObject(git.Tree, nil)
+	return []git.Object{tree, format.NewCommit(rootAuthor, rootDate, tree.ID, nil, rootMessage)}
 }
 
 // First returns the id of the commit with which every store begins.
-func (s *Store) First() ID { return ID(s.rootObjects()[1].ID) }
+func (s *Store) First() ID { return ID(rootObjects(s.repo.ObjectFormat)[1].ID) }
 
 // Create makes the store in one move of the ref. Its first commit is the same everywhere, and a
 // second one adds the files. The error wraps ErrExists if there is a store, and ErrDeleted if there
@@ -51,7 +51,7 @@ func (s *Store) Create(ctx context.Context, files map[string]redact.Redacted, c 
 	}
 	objects := s.repo.Objects()
 	defer objects.Close()
-	first := s.rootObjects()
+	first := rootObjects(s.repo.ObjectFormat)
 	if err := objects.Save(ctx, first); err != nil {
 		return Result{}, fmt.Errorf("create %s: %w", s.ref, err)
 	}
@@ -94,8 +94,8 @@ func (s *Store) Discard(ctx context.Context) error {
 		return err
 	}
 	defer unlock()
-	if s.noted() { // first, so that an interrupted call loses nothing
-		if err := s.note(""); err != nil {
+	if s.tips.noted() { // first, so that an interrupted call loses nothing
+		if err := s.tips.write(""); err != nil {
 			return err
 		}
 	}
@@ -135,7 +135,7 @@ func (s *Store) Adopt(ctx context.Context, from string) (Result, error) {
 	}
 	_, err = t.Admit("")
 	if err == nil {
-		err = s.AdmitHistory(ctx, string(t.commit))
+		err = AdmitHistory(ctx, s.repo, string(t.commit))
 	}
 	if err != nil {
 		return Result{}, fmt.Errorf("adopt %s: %w", from, err)
@@ -143,14 +143,14 @@ func (s *Store) Adopt(ctx context.Context, from string) (Result, error) {
 	if err := s.repo.Refs().Move(ctx, s.ref, tip, "", "reverie: adopt "+from); err != nil {
 		return Result{}, err
 	}
-	return Result{Commit: t.commit, Tree: t.id, Changed: true}, s.remember(t.commit)
+	return Result{Commit: t.commit, Tree: t.id, Changed: true}, s.tips.set(t.commit)
 }
 
 // giveUp records the first commit of all stores as the last one, before the ref leaves that
 // history. So an interrupted call loses nothing.
-func (s *Store) giveUp() error {
-	if !s.noted() {
+func (r tipRecord) giveUp() error {
+	if !r.noted() {
 		return nil
 	}
-	return s.remember(ID(s.rootObjects()[1].ID))
+	return r.set(ID(rootObjects(r.repo.ObjectFormat)[1].ID))
 }

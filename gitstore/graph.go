@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/reverie-memory/reverie/internal/git"
 )
 
 // commitNode is one commit of a history as rev-list prints it.
@@ -23,10 +25,10 @@ type apart struct {
 	trees        map[ID]ID // commit → tree, of those above
 }
 
-// apart asks git which commits two tips do not share.
-func (s *Store) apart(ctx context.Context, ours, theirs ID) (apart, error) {
+// newApart asks git which commits two tips do not share.
+func newApart(ctx context.Context, repo *git.Repo, ours, theirs ID) (apart, error) {
 	a := apart{tips: [2]ID{ours, theirs}, trees: map[ID]ID{}}
-	all, err := s.commitsOf(ctx, string(ours)+"..."+string(theirs))
+	all, err := commitsOf(ctx, repo, string(ours)+"..."+string(theirs))
 	if err != nil {
 		return a, err
 	}
@@ -45,9 +47,9 @@ func (s *Store) apart(ctx context.Context, ours, theirs ID) (apart, error) {
 
 // commitsOf lists the commits that git rev-list selects by revisions, newest first. For A...B each
 // id begins with a mark.
-func (s *Store) commitsOf(ctx context.Context, revs ...string) ([]commitNode, error) {
+func commitsOf(ctx context.Context, repo *git.Repo, revs ...string) ([]commitNode, error) {
 	args := append([]string{"rev-list", "--left-right", "--topo-order", "--parents", "--format=tformat:%T"}, revs...)
-	out, err := s.repo.Git(ctx, nil, append(args, "--")...)
+	out, err := repo.Git(ctx, nil, append(args, "--")...)
 	return parseRevList(out), err
 }
 
@@ -74,8 +76,8 @@ func parseRevList(out []byte) []commitNode {
 }
 
 // whole returns an error wrapping ErrShallow if a history is cut off before it meets the other.
-func (s *Store) whole(a apart) error {
-	text, err := os.ReadFile(filepath.Join(s.repo.CommonDir, "shallow"))
+func (a apart) whole(repo *git.Repo) error {
+	text, err := os.ReadFile(filepath.Join(repo.CommonDir, "shallow"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

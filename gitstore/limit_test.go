@@ -82,7 +82,7 @@ func TestReadersEndAtTheLimits(t *testing.T) {
 			return view(at, func(t *gitstore.Tree) error { _, err := t.Admit(empty); return err })
 		}, true, false},
 		{"admit a history", func(at gitstore.ID) func(context.Context) error {
-			return func(ctx context.Context) error { return s.AdmitHistory(ctx, string(at), "^"+before) }
+			return func(ctx context.Context) error { return gitstore.AdmitHistory(ctx, s.Repo(), string(at), "^"+before) }
 		}, false, false},
 		{"survey", func(at gitstore.ID) func(context.Context) error {
 			return func(ctx context.Context) error {

@@ -1,6 +1,10 @@
 package gitstore
 
-import "context"
+import (
+	"context"
+
+	"github.com/reverie-memory/reverie/internal/git"
+)
 
 // heldKey marks a context that holds the lock of a repository. Its value is the repository's common
 // directory.
@@ -10,7 +14,7 @@ type heldKey struct{}
 // Update, Create and Adopt of those stores do not wait for it, so several stores can change
 // together. The context must not outlive unlock.
 func (s *Store) Lock(ctx context.Context) (locked context.Context, unlock func(), err error) {
-	if s.holds(ctx) {
+	if holds(ctx, s.repo) {
 		return ctx, func() {}, nil
 	}
 	go s.repo.Config().Identity(ctx) // git answers while we wait; begin uses the answer or asks again
@@ -21,4 +25,7 @@ func (s *Store) Lock(ctx context.Context) (locked context.Context, unlock func()
 	return context.WithValue(ctx, heldKey{}, s.repo.CommonDir), unlock, nil
 }
 
-func (s *Store) holds(ctx context.Context) bool { return ctx.Value(heldKey{}) == any(s.repo.CommonDir) }
+// holds reports whether a context holds the lock of a repository.
+func holds(ctx context.Context, repo *git.Repo) bool {
+	return ctx.Value(heldKey{}) == any(repo.CommonDir)
+}

@@ -86,7 +86,7 @@ func (w *writer) merge(tip ID, in Incoming) (Merged, error) {
 	if tip == in.Tip {
 		return m, nil
 	}
-	own, err := s.apart(ctx, tip, in.Tip)
+	own, err := newApart(ctx, s.repo, tip, in.Tip)
 	if err != nil {
 		return fail(err)
 	}
@@ -108,7 +108,7 @@ func (w *writer) merge(tip ID, in Incoming) (Merged, error) {
 	if len(own.ours) == 0 {
 		return w.take(m, theirs, FastForward)
 	}
-	if err := s.whole(own); err != nil {
+	if err := own.whole(s.repo); err != nil {
 		return fail(err)
 	}
 	tx := ours.change(in.Message)
@@ -233,15 +233,15 @@ func (t *Tree) admitHistory(commits []commitNode) error {
 
 // AdmitHistory returns a LimitError unless the trees of some commits are within the limits. revs
 // select the commits as for git rev-list; ^ in front excludes.
-func (s *Store) AdmitHistory(ctx context.Context, revs ...string) error {
-	all, err := s.commitsOf(ctx, revs...)
+func AdmitHistory(ctx context.Context, repo *git.Repo, revs ...string) error {
+	all, err := commitsOf(ctx, repo, revs...)
 	if err != nil {
 		return err
 	}
 	for i := range all {
 		all[i].id = all[i].id[1:] // without the mark
 	}
-	t := &Tree{ctx: ctx, objects: s.repo.ObjectsUpTo(sizes)}
+	t := &Tree{ctx: ctx, objects: repo.ObjectsUpTo(sizes)}
 	defer t.close()
 	return t.admitHistory(all)
 }
@@ -253,7 +253,7 @@ func (w *writer) take(m Merged, theirs *Tree, way Way) (Merged, error) {
 		if m.Backup, err = w.s.Backup(w.ctx, m.Old); err != nil {
 			return Merged{}, err
 		}
-		if err := w.s.giveUp(); err != nil {
+		if err := w.s.tips.giveUp(); err != nil {
 			return Merged{}, err
 		}
 	}
@@ -261,7 +261,7 @@ func (w *writer) take(m Merged, theirs *Tree, way Way) (Merged, error) {
 		return Merged{}, err
 	}
 	m.Result, m.Way = Result{Commit: theirs.commit, Tree: theirs.id, Changed: true}, way
-	if err := w.s.remember(theirs.commit); err != nil {
+	if err := w.s.tips.set(theirs.commit); err != nil {
 		m.Note = "the record of the last commit was not written: " + err.Error()
 	}
 	return m, nil

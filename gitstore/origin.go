@@ -94,11 +94,11 @@ var errStale = errors.New("origins must be computed again")
 // history, as after a squash, an unchanged file keeps its old origin if the belief accepts all of
 // it. The old version counts if the new history has none. If the history only grew, the author who
 // restored bytes is their author. An accepted side wins over others with the same bytes.
-func (s *Store) Origins(ctx context.Context, tip ID, dir string, since *Origins, verify bool, belief Belief) (*Origins, error) {
+func (a Authors) Origins(ctx context.Context, tip ID, dir string, since *Origins, verify bool, belief Belief) (*Origins, error) {
 	believed := ""
 	if verify {
 		var err error
-		if believed, err = s.repo.Config().Believes(ctx); err != nil {
+		if believed, err = a.repo.Config().Believes(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -108,7 +108,7 @@ func (s *Store) Origins(ctx context.Context, tip ID, dir string, since *Origins,
 	from := since
 	if since != nil && since.Key != belief.Key { // replaced history keeps its known origins
 		var err error
-		if from, err = s.origins(ctx, since.Tip, dir, nil, verify, belief); ctx.Err() != nil {
+		if from, err = a.origins(ctx, since.Tip, dir, nil, verify, belief); ctx.Err() != nil {
 			return nil, ctx.Err()
 		} else if err != nil {
 			from = nil
@@ -121,20 +121,20 @@ func (s *Store) Origins(ctx context.Context, tip ID, dir string, since *Origins,
 	if from != nil && from.Tip == tip {
 		return from, nil
 	}
-	o, err := s.origins(ctx, tip, dir, from, verify, belief)
+	o, err := a.origins(ctx, tip, dir, from, verify, belief)
 	if errors.Is(err, errStale) && from != nil {
-		o, err = s.origins(ctx, tip, dir, nil, verify, belief)
+		o, err = a.origins(ctx, tip, dir, nil, verify, belief)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("find who made %s: %w", s.ref, err)
+		return nil, fmt.Errorf("find who made %s: %w", a.ref, err)
 	}
 	o.Believed, o.Key = believed, belief.Key
 	if since == nil {
 		return o, nil
 	}
-	grown, err := s.repo.History().IsAncestor(ctx, string(since.Tip), string(tip))
+	grown, err := a.repo.History().IsAncestor(ctx, string(since.Tip), string(tip))
 	if err == nil && !grown { // git may have dropped the old one
-		if back, err := s.repo.History().IsAncestor(ctx, string(tip), string(since.Tip)); err == nil && back {
+		if back, err := a.repo.History().IsAncestor(ctx, string(tip), string(since.Tip)); err == nil && back {
 			o.strangers = false // the ref was set back here
 		}
 	}
@@ -181,9 +181,9 @@ func (o *Origins) replaces(since *Origins, belief Belief) {
 	}
 }
 
-func (s *Store) origins(ctx context.Context, tip ID, dir string, since *Origins, verify bool, belief Belief) (*Origins, error) {
-	w := &walk{Tree: &Tree{ctx: ctx, objects: s.repo.ObjectsUpTo(sizes), hash: s.repo.ObjectFormat.NewObject}, dir: dir, belief: belief,
-		shallow: s.repo.Shallow, partly: since != nil, states: map[ID]*state{}, children: map[ID]int{}, texts: map[ID][]byte{}}
+func (a Authors) origins(ctx context.Context, tip ID, dir string, since *Origins, verify bool, belief Belief) (*Origins, error) {
+	w := &walk{Tree: &Tree{ctx: ctx, objects: a.repo.ObjectsUpTo(sizes), hash: a.repo.ObjectFormat.NewObject}, dir: dir, belief: belief,
+		shallow: a.repo.Shallow, partly: since != nil, states: map[ID]*state{}, children: map[ID]int{}, texts: map[ID][]byte{}}
 	defer w.close()
 	known, not := &state{}, ID("")
 	if since != nil {
@@ -195,7 +195,7 @@ func (s *Store) origins(ctx context.Context, tip ID, dir string, since *Origins,
 		}
 		w.states[since.Tip] = known
 	}
-	list, err := s.commits(ctx, tip, not, verify)
+	list, err := a.commits(ctx, tip, not, verify)
 	if err != nil {
 		return nil, err
 	}

@@ -107,7 +107,7 @@ func TestNoHistoryLaunders(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, err := s.Origins(t.Context(), tip, "m", since, false, gitstore.Belief{Author: trustedAnn})
+		o, err := s.Authors().Origins(t.Context(), tip, "m", since, false, gitstore.Belief{Author: trustedAnn})
 		if err != nil {
 			t.Fatal(err)
 		}

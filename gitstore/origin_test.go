@@ -37,7 +37,7 @@ func (s story) commit(author string, parents []string, files ...string) string {
 func (s story) whose(tip string, since *gitstore.Origins) (map[string]string, *gitstore.Origins) {
 	s.t.Helper()
 	store := gitstore.Open(find(s.t, s.r.Dir), branch)
-	o, err := store.Origins(s.t.Context(), gitstore.ID(tip), "m", since, false, gitstore.Belief{Author: trustedAnn})
+	o, err := store.Authors().Origins(s.t.Context(), gitstore.ID(tip), "m", since, false, gitstore.Belief{Author: trustedAnn})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestStrangeAuthorsAreNobody(t *testing.T) {
 		s.r.Write("commit", text)
 		tip := gitstore.ID(s.r.Run("hash-object", "-t", "commit", "-w", "--literally", "commit"))
 		for _, verify := range []bool{false, true} {
-			o, err := store.Origins(t.Context(), tip, "m", nil, verify, gitstore.Belief{Author: trustedAnn})
+			o, err := store.Authors().Origins(t.Context(), tip, "m", nil, verify, gitstore.Belief{Author: trustedAnn})
 			if err != nil {
 				continue // everything is withheld then
 			}
@@ -160,7 +160,7 @@ func TestStrangeAuthorsAreNobody(t *testing.T) {
 				t.Errorf("%s: what ann wrote is by %+v", name, by)
 			}
 		}
-		if _, ok := store.Straight(t.Context(), gitstore.ID(base), tip, 9, trustedAnn); ok {
+		if _, ok := store.Authors().Straight(t.Context(), gitstore.ID(base), tip, 9, trustedAnn); ok {
 			t.Errorf("%s: the short way trusts it", name)
 		}
 	}

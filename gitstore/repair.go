@@ -51,27 +51,27 @@ func (s *Store) Repair(ctx context.Context, seen string) (done Repaired, err err
 	if err != nil {
 		return done, err
 	}
-	to, source, err := s.lastWhole(ctx, tip, seen)
+	to, source, err := lastWhole(ctx, s.repo, s.ref, tip, seen)
 	if err != nil {
 		return done, err
 	}
-	if err := s.giveUp(); err != nil {
+	if err := s.tips.giveUp(); err != nil {
 		return done, err
 	}
 	if err := s.repo.Refs().Move(ctx, s.ref, string(to), string(tip), "reverie: repair from "+source); err != nil {
 		return done, err
 	}
 	done.From, done.To, done.Source = tip, to, source
-	return done, s.remember(to)
+	return done, s.tips.set(to)
 }
 
-// lastWhole returns the newest former commit of the ref that is complete, and where it was found.
-func (s *Store) lastWhole(ctx context.Context, tip ID, seen string) (to ID, source string, err error) {
-	ids, _, err := s.repo.Refs().Log(ctx, s.ref)
+// lastWhole returns the newest former commit of a ref that is complete, and where it was found.
+func lastWhole(ctx context.Context, repo *git.Repo, ref string, tip ID, seen string) (to ID, source string, err error) {
+	ids, _, err := repo.Refs().Log(ctx, ref)
 	if err != nil {
 		return "", "", err
 	}
-	if s.repo.RefFormat == "files" {
+	if repo.RefFormat == "files" {
 		slices.Reverse(ids) // the newest first
 	}
 	tried := map[string]bool{string(tip): true}
@@ -80,17 +80,17 @@ func (s *Store) lastWhole(ctx context.Context, tip ID, seen string) (to ID, sour
 			return false
 		}
 		tried[id] = true
-		return s.repo.History().Complete(ctx, id)
+		return repo.History().Complete(ctx, id)
 	}
 	if i := slices.IndexFunc(ids, whole); i >= 0 {
-		return ID(ids[i]), "the log of " + s.ref, nil
+		return ID(ids[i]), "the log of " + ref, nil
 	}
-	refs, err := s.repo.Refs().List(ctx, seen)
+	refs, err := repo.Refs().List(ctx, seen)
 	if err != nil {
 		return "", "", err
 	}
 	if i := slices.IndexFunc(refs, func(r git.Ref) bool { return whole(r.ID) }); i >= 0 {
 		return ID(refs[i].ID), refs[i].Name, nil
 	}
-	return "", "", errors.Join(ctx.Err(), fmt.Errorf("%s: %w: no former state of it is whole", s.ref, ErrCorrupt))
+	return "", "", errors.Join(ctx.Err(), fmt.Errorf("%s: %w: no former state of it is whole", ref, ErrCorrupt))
 }

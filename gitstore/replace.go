@@ -28,7 +28,7 @@ func (s *Store) Replace(ctx context.Context, rw *Rewriting, files map[string]red
 	if tip == old && len(files) == 0 {
 		return Result{Commit: old}, nil
 	}
-	if err := s.giveUp(); err != nil {
+	if err := s.tips.giveUp(); err != nil {
 		return Result{}, err
 	}
 	res := Result{Commit: tip, Changed: true}
@@ -36,8 +36,8 @@ func (s *Store) Replace(ctx context.Context, rw *Rewriting, files map[string]red
 		if err := s.repo.Refs().Move(ctx, s.ref, string(tip), string(old), "reverie: purge"); err != nil {
 			return Result{}, err
 		}
-		if s.noted() {
-			if err := s.remember(tip); err != nil {
+		if s.tips.noted() {
+			if err := s.tips.set(tip); err != nil {
 				return res, err
 			}
 		}

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-
-	"github.com/reverie-memory/reverie/internal/git"
 )
 
 // RevertError lists the files that block a revert, with reasons.
@@ -80,8 +78,15 @@ func (s *Store) changesOf(ctx context.Context, rev string) (id ID, changes []Cha
 	if t.commit == "" {
 		return fail(errors.New("it is a tree, not a commit"))
 	}
-	if err := s.has(ctx, t.commit); err != nil {
+	tip, err := s.Tip(ctx)
+	if err != nil {
 		return fail(err)
+	}
+	switch reached, err := s.repo.History().IsAncestor(ctx, string(t.commit), string(tip)); {
+	case err != nil:
+		return fail(err)
+	case !reached:
+		return fail(fmt.Errorf("commit %.12s is not in the history of %s: %w", t.commit, s.ref, ErrRevision))
 	}
 	c, err := t.readCommit(t.commit)
 	if err != nil {
@@ -107,20 +112,6 @@ func (s *Store) changesOf(ctx context.Context, rev string) (id ID, changes []Cha
 	})
 	subject, _, _ = strings.Cut(c.message, "\n")
 	return t.commit, changes, subject, err
-}
-
-// has returns an error wrapping ErrRevision unless the store's history holds a commit.
-func (s *Store) has(ctx context.Context, id ID) error {
-	tip, err := s.Tip(ctx)
-	if err != nil || tip == id {
-		return err
-	}
-	_, err = s.repo.Git(ctx, nil, "merge-base", "--is-ancestor", string(id), string(tip))
-	var told *git.Error
-	if errors.As(err, &told) && told.Code == 1 {
-		return fmt.Errorf("commit %.12s is not in the history of %s: %w", id, s.ref, ErrRevision)
-	}
-	return err
 }
 
 func (t *Tree) readCommit(id ID) (commit, error) {

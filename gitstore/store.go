@@ -43,12 +43,13 @@ type ID string
 type Store struct {
 	repo *git.Repo
 	ref  string
+	tips tipRecord
 	now  func() time.Time
 }
 
 // Open returns a store. It does no I/O; View reports a missing store.
 func Open(repo *git.Repo, ref string) *Store {
-	return &Store{repo: repo, ref: ref, now: time.Now}
+	return &Store{repo: repo, ref: ref, tips: tipRecord{repo, ref}, now: time.Now}
 }
 
 // Ref returns the name of the store's ref.
@@ -61,7 +62,7 @@ func (s *Store) Repo() *git.Repo { return s.repo }
 func (s *Store) Tip(ctx context.Context) (ID, error) {
 	id, err := s.repo.Refs().Read(ctx, s.ref)
 	if errors.Is(err, git.ErrNoRef) {
-		gone := s.absent()
+		gone := s.tips.absent()
 		// The note about the store was read after the ref: another process may have made the store
 		// between the two.
 		if id, err = s.repo.Refs().Read(ctx, s.ref); errors.Is(err, git.ErrNoRef) {

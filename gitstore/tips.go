@@ -14,39 +14,45 @@ import (
 
 // tips is our own record of each store's last commit, one line "id ref" each. git deletes a
 // branch's reflog with the branch; this file still shows that the branch existed.
-const tips = "tips"
+const tipsFile = "tips"
 
-// remember records the store's last commit. The caller holds the lock. It need not be durable,
+// tipRecord is the record of one store's last commit. It knows nothing of the ref itself.
+type tipRecord struct {
+	repo *git.Repo
+	ref  string
+}
+
+// set records the store's last commit. The caller holds the lock. It need not be durable,
 // because there are other records.
-func (s *Store) remember(id ID) error { return s.note(fmt.Sprintf("%s %s\n", id, s.ref)) }
+func (r tipRecord) set(id ID) error { return r.write(fmt.Sprintf("%s %s\n", id, r.ref)) }
 
-// note replaces the store's line; an empty line removes it.
-func (s *Store) note(mine string) error {
-	text, err := s.repo.State().Read(tips)
+// write replaces the store's line; an empty line removes it.
+func (r tipRecord) write(mine string) error {
+	text, err := r.repo.State().Read(tipsFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	var b strings.Builder
 	for line := range strings.Lines(string(text)) {
-		if was, ref, ok := s.parseTip(line); ok && ref != s.ref {
+		if was, ref, ok := r.parse(line); ok && ref != r.ref {
 			fmt.Fprintf(&b, "%s %s\n", was, ref)
 		}
 	}
 	b.WriteString(mine)
-	return s.repo.State().Write(tips, []byte(b.String()), false)
+	return r.repo.State().Write(tipsFile, []byte(b.String()), false)
 }
 
-// parseTip parses a line of tips. Other lines are ignored, and dropped at the next write.
-func (s *Store) parseTip(line string) (id ID, ref string, ok bool) {
+// parse parses a line of tips. Other lines are ignored, and dropped at the next write.
+func (r tipRecord) parse(line string) (id ID, ref string, ok bool) {
 	hex, ref, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-	return ID(hex), ref, s.repo.ObjectFormat.IsID(hex) && git.CheckRef(ref) == nil
+	return ID(hex), ref, r.repo.ObjectFormat.IsID(hex) && git.CheckRef(ref) == nil
 }
 
 // Lost returns the last commit made here if the ref no longer reaches it. Either the ref was set
 // back, or its file was lost and git found an older value in packed-refs. Usually it returns ""
 // after reading a small file.
 func (s *Store) Lost(ctx context.Context) (ID, error) {
-	made := s.made() // before the tip: a writer moves the ref first
+	made := s.tips.get() // before the tip: a writer moves the ref first
 	if !s.repo.ObjectFormat.IsID(string(made)) {
 		return "", nil
 	}
@@ -54,19 +60,18 @@ func (s *Store) Lost(ctx context.Context) (ID, error) {
 	if err != nil || tip == made {
 		return "", err
 	}
-	var no *git.Error
-	_, err = s.repo.Git(ctx, nil, "merge-base", "--is-ancestor", string(made), string(tip))
-	if errors.As(err, &no) && no.Code == 1 {
+	reached, err := s.repo.History().IsAncestor(ctx, string(made), string(tip))
+	if err == nil && !reached {
 		return made, nil
 	}
 	return "", ctx.Err() // it is there, or git knows no such commit
 }
 
-// made returns the last commit made here, as tips records it, or "".
-func (s *Store) made() ID {
-	text, _ := s.repo.State().Read(tips)
+// get returns the last commit made here, as tips records it, or "".
+func (r tipRecord) get() ID {
+	text, _ := r.repo.State().Read(tipsFile)
 	for line := range strings.Lines(string(text)) {
-		if id, ref, ok := s.parseTip(line); ok && ref == s.ref {
+		if id, ref, ok := r.parse(line); ok && ref == r.ref {
 			return id
 		}
 	}
@@ -74,17 +79,17 @@ func (s *Store) made() ID {
 }
 
 // noted reports whether a last commit was ever recorded.
-func (s *Store) noted() bool { return s.made() != "" }
+func (r tipRecord) noted() bool { return r.get() != "" }
 
 // last returns the last known commit of the store, or "".
-func (s *Store) last() ID {
-	if id := s.made(); id != "" {
+func (r tipRecord) last() ID {
+	if id := r.get(); id != "" {
 		return id
 	}
-	log, _ := os.ReadFile(filepath.Join(s.repo.CommonDir, "logs", filepath.FromSlash(s.ref)))
+	log, _ := os.ReadFile(filepath.Join(r.repo.CommonDir, "logs", filepath.FromSlash(r.ref)))
 	var id ID
 	for line := range strings.Lines(string(log)) {
-		if fields := strings.Fields(line); len(fields) > 1 && s.repo.ObjectFormat.IsID(fields[1]) {
+		if fields := strings.Fields(line); len(fields) > 1 && r.repo.ObjectFormat.IsID(fields[1]) {
 			id = ID(fields[1])
 		}
 	}
@@ -92,11 +97,11 @@ func (s *Store) last() ID {
 }
 
 // absent returns the reason that the store's ref is missing: never made, or deleted.
-func (s *Store) absent() error {
-	if id := s.last(); id != "" {
-		return fmt.Errorf("%s: %w, last at %s: bring it back with git update-ref %s %s", s.ref, deleted{}, id, s.ref, id)
+func (r tipRecord) absent() error {
+	if id := r.last(); id != "" {
+		return fmt.Errorf("%s: %w, last at %s: bring it back with git update-ref %s %s", r.ref, deleted{}, id, r.ref, id)
 	}
-	return fmt.Errorf("%s: %w", s.ref, ErrNoStore)
+	return fmt.Errorf("%s: %w", r.ref, ErrNoStore)
 }
 
 // deleted wraps both ErrDeleted and ErrNoStore, for callers that only ask whether there is a store.

@@ -57,7 +57,7 @@ type writer struct {
 // begin takes the lock, unless the context holds it, and waits some seconds for a running git gc.
 func (s *Store) begin(ctx context.Context) (*writer, error) {
 	w := &writer{s: s, ctx: ctx}
-	if !s.holds(ctx) {
+	if !holds(ctx, s.repo) {
 		s.repo.Upkeep().AwaitCollection(ctx)
 	}
 	w.who = sync.OnceValues(func() (git.Identity, error) { return s.repo.Config().Identity(ctx) })
@@ -151,7 +151,7 @@ func (w *writer) commit(objects git.Objects, objs []git.Object, root ID, parents
 		note = "the objects of this commit were not kept a second time: " + unkept.Error()
 	}
 	id = ID(last.ID)
-	if err := w.s.remember(id); err != nil && note == "" { // the commit succeeded all the same
+	if err := w.s.tips.set(id); err != nil && note == "" { // the commit succeeded all the same
 		note = "the record of the last commit was not written: " + err.Error()
 	}
 	return id, note, nil

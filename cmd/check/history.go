@@ -46,7 +46,7 @@ func (c *checker) checkHistory() error {
 		}
 	}
 	var limit *gitstore.LimitError
-	if err := c.Store.AdmitHistory(c.ctx, limits...); errors.As(err, &limit) {
+	if err := gitstore.AdmitHistory(c.ctx, c.Store.Repo(), limits...); errors.As(err, &limit) {
 		c.add("size", finding.Error, limit.Path, 0, "", "a commit of this change has %s", limit.Limit)
 		return nil
 	} else if err != nil {

@@ -190,7 +190,8 @@ func (g *assessor) of(ctx context.Context, s *gitstore.Store, at gitstore.ID, ke
 	}
 	if keep && g.past.Own != "" && !g.trust.Signed {
 		own := func(a gitstore.Author) bool { return a.Email == g.past.Own }
-		if n, ok := s.Straight(ctx, past.Tip, at, straight, own); ok { // our own changes have other blobs
+		// our own changes have other blobs
+		if n, ok := s.Authors().Straight(ctx, past.Tip, at, straight, own); ok {
 			past.Tip = at
 			decided, err := past.decided(ctx, s)
 			if err != nil {
@@ -260,7 +261,7 @@ func (g *assessor) look(ctx context.Context, s *gitstore.Store, at gitstore.ID, 
 		if past := g.past.Refs[s.Ref()]; keep && len(past.Withheld)+len(past.Given) == 0 {
 			not = past.Tip // all authors up to there are trusted
 		}
-		only, err := s.Only(ctx, at, not, g.signatures(), g.trusts)
+		only, err := s.Authors().Only(ctx, at, not, g.signatures(), g.trusts)
 		if err != nil || only {
 			return judged{Tip: at}, err
 		}
@@ -310,7 +311,7 @@ func (g *assessor) origins(ctx context.Context, s *gitstore.Store, at gitstore.I
 	if keep { // keep known authors, even after a squash by others
 		since = g.untilHere(ctx, s, since)
 	}
-	found, err := s.Origins(ctx, at, record.MemoryDir, since, g.signatures(), g.belief(ctx))
+	found, err := s.Authors().Origins(ctx, at, record.MemoryDir, since, g.signatures(), g.belief(ctx))
 	if err == nil && keep {
 		g.Keep(file, found)
 	}
@@ -327,7 +328,7 @@ func (g *assessor) belief(ctx context.Context) gitstore.Belief {
 // that one is older or on another history. Without it, skipped commits of this clone would be
 // forgotten if a squash removed them.
 func (g *assessor) untilHere(ctx context.Context, s *gitstore.Store, since *gitstore.Origins) *gitstore.Origins {
-	last := s.LastMade(ctx)
+	last := s.Authors().LastMade(ctx)
 	if last == "" {
 		return since
 	}
@@ -337,7 +338,7 @@ func (g *assessor) untilHere(ctx context.Context, s *gitstore.Store, since *gits
 			return since
 		}
 	}
-	until, err := s.Origins(ctx, last, record.MemoryDir, since, g.signatures(), g.belief(ctx))
+	until, err := s.Authors().Origins(ctx, last, record.MemoryDir, since, g.signatures(), g.belief(ctx))
 	if err != nil {
 		return since
 	}

@@ -40,12 +40,12 @@ func (j *Judge) Records(ctx context.Context, c config.Trust) (Records, error) {
 	if err != nil {
 		return Records{}, err
 	}
-	if only, err := j.Journal.Only(ctx, tip, "", g.signatures(), g.trusts); only || ctx.Err() != nil {
+	if only, err := j.Journal.Authors().Only(ctx, tip, "", g.signatures(), g.trusts); only || ctx.Err() != nil {
 		return Records{}, err
 	}
 	r := Records{strange: map[string]bool{}}
 	for _, dir := range []string{record.ReflectionDir, record.DreamDir} {
-		found, err := j.Journal.Origins(ctx, tip, dir, nil, g.signatures(), gitstore.Belief{Author: g.trusts})
+		found, err := j.Journal.Authors().Origins(ctx, tip, dir, nil, g.signatures(), gitstore.Belief{Author: g.trusts})
 		if err != nil {
 			return Records{Doubt: err}, ctx.Err()
 		}

@@ -82,10 +82,10 @@ func (j *Judge) settle(ctx context.Context, v *record.View, c config.Trust) (is 
 	if err != nil {
 		return is, err
 	}
-	if only, err := j.Memory.Only(ctx, v.Tip(), "", g.signatures(), g.trusts); only || err != nil {
+	if only, err := j.Memory.Authors().Only(ctx, v.Tip(), "", g.signatures(), g.trusts); only || err != nil {
 		return is, err
 	}
-	found, err := j.Memory.Origins(ctx, v.Tip(), SettingsPath, nil, g.signatures(), g.belief(ctx))
+	found, err := j.Memory.Authors().Origins(ctx, v.Tip(), SettingsPath, nil, g.signatures(), g.belief(ctx))
 	if err != nil {
 		return is, err
 	}
