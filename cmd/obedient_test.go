@@ -167,7 +167,7 @@ func checkModelRecords(t *testing.T, w *workspace) {
 	one := func(s string) string { return strings.Join(strings.Fields(s), " ") }
 	found, waiting := 0, 0
 	err := w.View(context.Background(), func(v *record.View) error {
-		all, err := v.Reflections()
+		all, err := v.Journal().Reflections()
 		if err != nil {
 			return err
 		}
@@ -199,7 +199,7 @@ func checkModelRecords(t *testing.T, w *workspace) {
 				}
 			}
 		}
-		ops, err := v.Operations()
+		ops, err := v.Inbox().Operations()
 		for _, o := range ops {
 			if o.How != record.Model {
 				continue

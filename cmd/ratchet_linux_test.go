@@ -35,7 +35,7 @@ var ceilings = map[string]shape{
 	"gitstore/purge":         {8, 30},
 	"gitstore/recall":        {9, 30},
 	"gitstore/recall/vector": {7, 21},
-	"gitstore/record":        {9, 47},
+	"gitstore/record":        {3, 30},
 	"hooks/setup/agents":     {3, 26},
 	"internal/git":           {7, 27},
 	"internal/reader":        {4, 28},

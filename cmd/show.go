@@ -94,7 +94,7 @@ func showGiven(ctx context.Context, w *workspace, v *record.View, m record.Memor
 
 // showSkill writes a skill's file as it is.
 func showSkill(w *workspace, v *record.View, name string) error {
-	text, err := v.SkillText(name)
+	text, err := v.Branch().SkillText(name)
 	if errors.Is(err, gitstore.ErrNotFound) {
 		return fmt.Errorf("skill %s: %w", name, record.ErrNoMemory)
 	}

@@ -86,23 +86,23 @@ func checkRecords(ctx context.Context, r *reader.Reader, report func(Problem)) e
 				}
 			}
 			for _, id := range m.Supersedes {
-				if _, ok := v.Blob(id); !ok && !v.Purged(id) {
+				if _, ok := v.Blob(id); !ok && !v.Purges().Has(id) {
 					report(Problem{m.Path() + ": supersedes " + id + ", which is not there", r.Branch()})
 				}
 			}
 		}
-		_, operr := v.Operations()
-		_, rejerr := v.Rejections()
-		_, referr := v.Reflections()
-		_, everr := v.Evidence()
-		_, skillerr := v.Skills()
+		_, operr := v.Inbox().Operations()
+		_, rejerr := v.Inbox().Rejections()
+		_, referr := v.Journal().Reflections()
+		_, everr := v.Branch().Reflections()
+		_, skillerr := v.Branch().Skills()
 		for _, e := range record.Errors(skillerr) {
 			report(Problem{e.Error(), r.Branch()})
 		}
-		_, dreamerr := v.Dreams()
-		_, cperr := v.Checkpoints("")
-		_, scperr := v.SharedCheckpoints("")
-		for _, err := range []error{operr, rejerr, referr, everr, dreamerr, cperr, scperr, v.BadPurges()} {
+		_, dreamerr := v.Journal().Dreams()
+		_, cperr := v.Journal().Checkpoints("")
+		_, scperr := v.Branch().Checkpoints("")
+		for _, err := range []error{operr, rejerr, referr, everr, dreamerr, cperr, scperr, v.Purges().Bad()} {
 			for _, e := range record.Errors(err) {
 				report(Problem{e.Error(), "journal or inbox"})
 			}

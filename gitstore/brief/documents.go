@@ -34,7 +34,7 @@ func NoteStated(ctx context.Context, r *reader.Reader) error {
 	stated := map[string][]string{}
 	err := r.View(ctx, func(v *record.View) error {
 		all := slices.Clone(v.Memories())
-		ops, err := v.Operations()
+		ops, err := v.Inbox().Operations()
 		for _, o := range ops {
 			if o.Op != record.Skill && o.Op != record.Retire {
 				all = append(all, o.Memory)

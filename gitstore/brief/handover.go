@@ -66,7 +66,7 @@ func (b *maker) branches(v *record.View, journal string, age time.Duration) (map
 	if derived.Read(path, &kept) && kept.Format == contextFormat && kept.Journal == journal && kept.Age == age {
 		return kept.Branches, nil
 	}
-	recent, err := record.CheckpointsBetween(v, b.Now().Add(-age), b.Now())
+	recent, err := v.Journal().CheckpointsBetween(b.Now().Add(-age), b.Now())
 	if err := b.Tolerate(err); err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func (b *maker) ownCheckpoint(v *record.View) (own record.Checkpoint, found bool
 	if b.asked.Session == "" {
 		return own, false, nil
 	}
-	kept, err := v.Checkpoints(b.asked.Session)
+	kept, err := v.Journal().Checkpoints(b.asked.Session)
 	if len(kept) > 0 {
 		own, found = kept[len(kept)-1], true
 	}

@@ -231,7 +231,7 @@ func (b *maker) corroboration(v *record.View, all []candidate) (sessions map[str
 			corrects[c.m.ID] = true
 		}
 	}
-	reflections, err := v.Reflections()
+	reflections, err := v.Journal().Reflections()
 	if err := b.Tolerate(err); err != nil || len(reflections) == 0 {
 		return sessions, corrects, err
 	}

@@ -76,13 +76,13 @@ func namedMemory(ctx context.Context, book *record.Book, digits string) (id stri
 	err = book.View(ctx, func(v *record.View) error {
 		m, err := v.Find(digits)
 		if errors.Is(err, record.ErrNoMemory) {
-			pending, _ := v.Operations()
+			pending, _ := v.Inbox().Operations()
 			var op record.Operation
 			op, err = record.FindOperation(pending, digits)
 			m = op.Memory
 		}
 		if errors.Is(err, record.ErrNoMemory) {
-			m.ID, err = v.PurgedLike(digits), nil
+			m.ID, err = v.Purges().Like(digits), nil
 		}
 		id = m.ID
 		return err

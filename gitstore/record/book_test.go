@@ -363,7 +363,7 @@ func TestAcceptIsFinishedAfterAnInterruption(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := b.View(context.Background(), func(v *View) error {
-		ops, err := v.Operations()
+		ops, err := v.Inbox().Operations()
 		if len(ops) != 0 || len(v.Memories()) != 1 {
 			t.Errorf("%d operations, %d memories", len(ops), len(v.Memories()))
 		}
@@ -409,13 +409,13 @@ func TestRecordsRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = b.View(context.Background(), func(v *View) error {
-		reflections, err1 := v.Reflections()
-		dreams, err2 := v.Dreams()
-		ops, err3 := v.Operations()
-		rejections, err4 := v.Rejections()
-		evidence, err6 := v.Evidence()
-		checkpoints, err5 := v.Checkpoints("claude/s-1")
-		shared, err7 := v.SharedCheckpoints("")
+		reflections, err1 := v.Journal().Reflections()
+		dreams, err2 := v.Journal().Dreams()
+		ops, err3 := v.Inbox().Operations()
+		rejections, err4 := v.Inbox().Rejections()
+		evidence, err6 := v.Branch().Reflections()
+		checkpoints, err5 := v.Journal().Checkpoints("claude/s-1")
+		shared, err7 := v.Branch().Checkpoints("")
 		for _, pair := range [][2]any{{[]Reflection{r, read}, reflections}, {[]Reflection{r}, evidence}, {[]Dream{d}, dreams}, {[]Operation{op}, ops}, {[]Rejection{rej}, rejections}, {[]Checkpoint{c}, checkpoints}, {[]Checkpoint{c}, shared}} {
 			if diff := cmp.Diff(pair[0], pair[1]); diff != "" {
 				t.Error(diff)
@@ -427,7 +427,7 @@ func TestRecordsRoundTrip(t *testing.T) {
 			r    Reflection
 			want bool
 		}{{r, true}, {read, true}, {other, false}} {
-			if got := v.Has(has.r); got != has.want {
+			if got := v.Journal().Has(has.r); got != has.want {
 				t.Errorf("has %s: %v", has.r.ID(), got)
 			}
 		}
@@ -463,7 +463,7 @@ func TestCheckpointNeverChanges(t *testing.T) {
 	err = b.View(context.Background(), func(v *View) error {
 		for session, want := range map[string]string{"claude/s-1": "first", "claude/s": "other", "claude/s-2": ""} {
 			got := ""
-			all, err := v.Checkpoints(session)
+			all, err := v.Journal().Checkpoints(session)
 			if err != nil {
 				return err
 			}

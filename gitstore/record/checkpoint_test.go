@@ -46,7 +46,7 @@ func TestCheckpointsBetween(t *testing.T) {
 		}
 	}
 	err := b.View(context.Background(), func(v *View) error {
-		got, err := CheckpointsBetween(v, time.Date(2026, 2, 28, 0, 0, 0, 0, time.UTC), time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
+		got, err := v.Journal().CheckpointsBetween(time.Date(2026, 2, 28, 0, 0, 0, 0, time.UTC), time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
 		if len(got) != 2 || got[0].N != 2 || got[1].N != 3 {
 			t.Errorf("%v", got)
 		}

@@ -24,8 +24,9 @@ func (v *View) Given(key string, versions func() []Instead, withheld func(blob g
 		v.read()
 		instead := versions()
 		slices.SortFunc(instead, func(a, b Instead) int { return strings.Compare(a.Path, b.Path) })
+		with := replacer{v.memory, instead, v.Purges().Took()}
 		for i, s := range v.loaded {
-			all[i] = v.instead(s, instead, i == 1, func(blob gitstore.ID) bool { return withheld(blob, i == 1) })
+			all[i] = with.replace(s, i == 1, func(blob gitstore.ID) bool { return withheld(blob, i == 1) })
 		}
 		return all, nil
 	}
@@ -41,20 +42,26 @@ func (v *View) Actual() *View {
 	return v
 }
 
-// instead returns a shelf with replacements applied.
-func (v *View) instead(s shelf, all []Instead, private bool, withheld func(gitstore.ID) bool) shelf {
+// replacer applies replacements to shelves.
+type replacer struct {
+	tree *gitstore.Tree // for their blobs
+	all  []Instead
+	took func(id, blob string) bool // of purged content; may be nil
+}
+
+// replace returns a shelf with the replacements and without the withheld files.
+func (r replacer) replace(s shelf, private bool, withheld func(gitstore.ID) bool) shelf {
 	out := shelf{tree: s.tree, damage: s.damage}
 	var fresh []entry
 	var texts []string
-	took := v.Took()
-	for _, in := range all {
+	for _, in := range r.all {
 		id, is := MemoryID(in.Path)
-		if !is || in.Private != private || s.blob(in.Path) != in.Now || took != nil && took(id, string(in.Then)) {
+		if !is || in.Private != private || s.blob(in.Path) != in.Now || r.took != nil && r.took(id, string(in.Then)) {
 			continue
 		}
 		fresh, texts = append(fresh, entry{file: &parsed{path: in.Path, blob: in.Then}}), append(texts, in.Text)
 	}
-	fresh = v.parseBlobs(fresh, texts)
+	fresh = r.parse(fresh, texts)
 	out.entries = merged(slices.DeleteFunc(slices.Clone(s.entries), func(e entry) bool {
 		return e.blob() != "" && withheld(e.blob())
 	}), fresh)
@@ -72,9 +79,9 @@ func (s *shelf) blob(path string) gitstore.ID {
 	return ""
 }
 
-// parseBlobs fills in the memories of entries from their texts, or from their blobs if texts are
+// parse fills in the memories of entries from their texts, or from their blobs if texts are
 // empty. It skips unreadable entries, which git may have pruned.
-func (v *View) parseBlobs(entries []entry, texts []string) (good []entry) {
+func (r replacer) parse(entries []entry, texts []string) (good []entry) {
 	var ids []gitstore.ID
 	var at []int
 	read := make([][]byte, len(entries))
@@ -83,10 +90,10 @@ func (v *View) parseBlobs(entries []entry, texts []string) (good []entry) {
 			ids, at = append(ids, entries[i].blob()), append(at, i)
 		}
 	}
-	if v.memory.ReadAll(ids, func(n int, data []byte) error { read[at[n]] = slices.Clone(data); return nil }) != nil {
+	if r.tree.ReadAll(ids, func(n int, data []byte) error { read[at[n]] = slices.Clone(data); return nil }) != nil {
 		for n, i := range at {
 			read[i] = nil
-			_ = v.memory.ReadAll(ids[n:n+1], func(_ int, data []byte) error { read[i] = slices.Clone(data); return nil })
+			_ = r.tree.ReadAll(ids[n:n+1], func(_ int, data []byte) error { read[i] = slices.Clone(data); return nil })
 		}
 	}
 	for i := range entries {

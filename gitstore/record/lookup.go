@@ -2,7 +2,6 @@ package record
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -74,34 +73,4 @@ func (v *View) Alike(text string, share float64) []Memory {
 func (v *View) Retired(text string) (Memory, bool) {
 	m, found := v.Same(text)
 	return m, found && m.Status == Retired
-}
-
-// byID finds the only value whose id begins with prefix.
-func byID[T any](values []T, id func(T) string, prefix string) (T, error) {
-	var zero T
-	prefix = strings.ToLower(prefix)
-	if prefix == "" || strings.Trim(prefix, "0123456789abcdef") != "" {
-		return zero, fmt.Errorf("%q: %w", prefix, ErrNoMemory)
-	}
-	var found []T
-	for _, v := range values {
-		if id(v) == prefix {
-			return v, nil
-		}
-		if strings.HasPrefix(id(v), prefix) {
-			found = append(found, v)
-		}
-	}
-	switch len(found) {
-	case 0:
-		return zero, fmt.Errorf("%s: %w", prefix, ErrNoMemory)
-	case 1:
-		return found[0], nil
-	}
-	names := make([]string, 0, len(found))
-	for _, v := range found {
-		names = append(names, id(v))
-	}
-	slices.Sort(names)
-	return zero, fmt.Errorf("%s: %w: %s", prefix, ErrAmbiguous, strings.Join(names[:min(5, len(names))], ", "))
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore"
@@ -207,4 +209,34 @@ func Undecidable(err error) bool {
 		}
 	}
 	return false
+}
+
+// byID finds the only value whose id begins with prefix.
+func byID[T any](values []T, id func(T) string, prefix string) (T, error) {
+	var zero T
+	prefix = strings.ToLower(prefix)
+	if prefix == "" || strings.Trim(prefix, "0123456789abcdef") != "" {
+		return zero, fmt.Errorf("%q: %w", prefix, ErrNoMemory)
+	}
+	var found []T
+	for _, v := range values {
+		if id(v) == prefix {
+			return v, nil
+		}
+		if strings.HasPrefix(id(v), prefix) {
+			found = append(found, v)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return zero, fmt.Errorf("%s: %w", prefix, ErrNoMemory)
+	case 1:
+		return found[0], nil
+	}
+	names := make([]string, 0, len(found))
+	for _, v := range found {
+		names = append(names, id(v))
+	}
+	slices.Sort(names)
+	return zero, fmt.Errorf("%s: %w: %s", prefix, ErrAmbiguous, strings.Join(names[:min(5, len(names))], ", "))
 }

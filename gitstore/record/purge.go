@@ -2,7 +2,6 @@ package record
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -179,63 +178,17 @@ func MemoryOf(path string) string {
 	return name[3:19]
 }
 
-// PurgesAt returns the readable purge records in the tree of a commit.
-func (b *Book) PurgesAt(ctx context.Context, at gitstore.ID) (all []Purge, err error) {
-	err = b.memory.ViewAt(ctx, string(at), func(t *gitstore.Tree) error {
-		all, err = Purges(t)
-		return err
-	})
-	for _, e := range unjoin(err) {
-		var bad *FormatError
-		if !errors.As(e, &bad) {
-			return nil, err
-		}
-	}
-	return all, nil
+// PurgeSet is the purge records of the branch and the journal of a View.
+type PurgeSet struct {
+	trees [2]*gitstore.Tree // branch and journal; the second may be nil
+	known *gitstore.Omit    // the purged content, once asked for
 }
 
-// refusePurged returns an error wrapping ErrPurged if the store's history or theirs holds content
-// that the other's records name. Without records it costs a look at two trees.
-func (b *Book) refusePurged(ctx context.Context, s *gitstore.Store, theirs gitstore.ID) error {
-	ours, err := s.Tip(ctx)
-	if errors.Is(err, gitstore.ErrNoStore) || err == nil && ours == theirs {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	for _, way := range []struct {
-		has, of gitstore.ID
-		whose   string
-		next    string
-	}{
-		{theirs, ours, "the other history", "it was not rewritten yet: reverie sync does that, or its owner runs reverie sync there"},
-		{ours, theirs, "this clone's history", "bring it along with: reverie sync"},
-	} {
-		purges, err := b.PurgesAt(ctx, way.of)
-		if err != nil {
-			return err
-		}
-		if len(purges) == 0 {
-			continue
-		}
-		rw, err := gitstore.Rewrite(ctx, s.Repo(), []gitstore.ID{way.has}, []gitstore.ID{way.of}, Omit(purges...))
-		if err != nil {
-			return err
-		}
-		rw.Close()
-		if rw.New[way.has] != way.has && rw.New[way.has] != "" {
-			return fmt.Errorf("%s %w: %s; %s", way.whose, ErrPurged, rw.Holds(), way.next)
-		}
-	}
-	return nil
-}
-
-// purged returns the content that records of the branch and the journal omit.
-func (v *View) purged() (gitstore.Omit, error) {
-	if v.omit == nil {
+// omit returns the content that the records omit.
+func (p *PurgeSet) omit() (gitstore.Omit, error) {
+	if p.known == nil {
 		var all []Purge
-		for _, tree := range []*gitstore.Tree{v.memory, v.journal} {
+		for _, tree := range p.trees {
 			purges, err := Purges(tree)
 			for _, e := range unjoin(err) {
 				var bad *FormatError
@@ -246,9 +199,9 @@ func (v *View) purged() (gitstore.Omit, error) {
 			all = append(all, purges...)
 		}
 		omit := Omit(all...)
-		v.omit = &omit
+		p.known = &omit
 	}
-	return *v.omit, nil
+	return *p.known, nil
 }
 
 // purgedOf identifies the purge records of some trees; it is "" without any.
@@ -267,23 +220,23 @@ func purgedOf(trees ...*gitstore.Tree) (name string) {
 
 // Took returns a test for purged files, by memory id or content. It returns nil if there was no
 // purge.
-func (v *View) Took() func(id, blob string) bool {
-	omit, err := v.purged()
+func (p *PurgeSet) Took() func(id, blob string) bool {
+	omit, err := p.omit()
 	if err != nil || omit.Path == nil && len(omit.Blobs) == 0 {
 		return nil
 	}
-	return func(id, blob string) bool { return omit.Blobs[gitstore.ID(blob)] || v.Purged(id) }
+	return func(id, blob string) bool { return omit.Blobs[gitstore.ID(blob)] || p.Has(id) }
 }
 
-// Purged reports whether the memory with this id was purged.
-func (v *View) Purged(id string) bool {
-	omit, err := v.purged()
+// Has reports whether the memory with this id was purged.
+func (p *PurgeSet) Has(id string) bool {
+	omit, err := p.omit()
 	return err == nil && omit.Path != nil && ValidID(id) && omit.Path(MemoryDir+"/"+id[:2]+"/"+id+".md")
 }
 
-// PurgedLike returns the id of the only purged memory that begins with prefix, or "".
-func (v *View) PurgedLike(prefix string) (id string) {
-	for _, tree := range []*gitstore.Tree{v.memory, v.journal} {
+// Like returns the id of the only purged memory that begins with prefix, or "".
+func (p *PurgeSet) Like(prefix string) (id string) {
+	for _, tree := range p.trees {
 		purges, _ := Purges(tree)
 		for _, p := range purges {
 			for _, m := range p.Memories {
@@ -309,58 +262,14 @@ func unjoin(err error) []error {
 	return []error{err}
 }
 
-// BadPurges returns the unreadable purge records, which have no effect.
-func (v *View) BadPurges() error {
+// Bad returns the unreadable purge records, which have no effect.
+func (p *PurgeSet) Bad() error {
 	var bad []error
-	for _, tree := range []*gitstore.Tree{v.memory, v.journal} {
+	for _, tree := range p.trees {
 		_, err := Purges(tree)
 		bad = append(bad, err)
 	}
 	return errors.Join(bad...)
-}
-
-// refusePurgedMemory returns an error wrapping ErrPurged if a memory with this text was purged.
-func (tx *Tx) refusePurgedMemory(m Memory, text []byte) error {
-	omit, err := tx.purged()
-	if err != nil {
-		return err
-	}
-	if omit.Blobs[tx.book.memory.BlobID(text)] || omit.Path != nil && omit.Path(m.Path()) {
-		return fmt.Errorf("write %s: it %w", m.ID, ErrPurged)
-	}
-	return nil
-}
-
-// refusePurged is refusePurgedMemory for the content of an operation.
-func (tx *Tx) refusePurged(o Operation) error {
-	if o.Op != Skill {
-		return tx.refusePurgedMemory(o.Memory, []byte(o.File))
-	}
-	omit, err := tx.purged()
-	if err != nil {
-		return err
-	}
-	text, _ := tx.book.scanner.Text(o.File)
-	if omit.Blobs[tx.book.memory.BlobID(text.Bytes())] || omit.Path != nil && omit.Path(o.Path) {
-		return fmt.Errorf("write %s: it %w", o.Path, ErrPurged)
-	}
-	return nil
-}
-
-// withoutPurged returns a reflection without the candidates whose memory was purged. ok is false if
-// the rest was purged too.
-func (tx *Tx) withoutPurged(r Reflection) (left Reflection, ok bool, err error) {
-	omit, err := tx.purged()
-	if err != nil {
-		return r, false, err
-	}
-	if omit.Path != nil {
-		r.Candidates = slices.DeleteFunc(slices.Clone(r.Candidates), func(c Candidate) bool {
-			return omit.Path(New(Memory{Text: c.Text, Body: c.Body}).Path())
-		})
-	}
-	text, err := r.Format()
-	return r, err != nil || !omit.Blobs[tx.book.memory.BlobID(text)], nil
 }
 
 // SlugTells reports whether the slug in a memory's path reveals a text of its file. For a cut slug

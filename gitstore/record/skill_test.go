@@ -82,7 +82,7 @@ func update(t *testing.T, b *Book, fn func(*Tx) error) {
 func waits(t *testing.T, b *Book) (ops []Operation) {
 	t.Helper()
 	err := b.View(t.Context(), func(v *View) (err error) {
-		ops, err = v.Operations()
+		ops, err = v.Inbox().Operations()
 		return err
 	})
 	if err != nil {
@@ -104,7 +104,7 @@ func TestAcceptSkill(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	err := b.View(t.Context(), func(v *View) error {
-		skills, err := v.Skills()
+		skills, err := v.Branch().Skills()
 		if len(skills) != 1 || skills[0] != aSkill {
 			t.Errorf("%v", skills)
 		}

@@ -163,7 +163,7 @@ func (tx *Tx) PutCheckpoint(at Where, c Checkpoint) error {
 			return nil
 		}
 	}
-	omit, err := tx.purged()
+	omit, err := tx.Purges().omit()
 	if err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func (tx *Tx) Reject(r Rejection) error {
 // Pending returns the current state of a shown operation. The error wraps ErrDecided if it is no
 // longer pending, and ErrChanged if it differs from shown.
 func (tx *Tx) Pending(shown Operation) (Operation, error) {
-	now, err := tx.operation(shown.ID)
+	now, err := tx.Inbox().operation(shown.ID)
 	if errors.Is(err, gitstore.ErrNotFound) {
 		return now, fmt.Errorf("operation %s: %w", shown.ID, ErrDecided)
 	}
@@ -319,14 +319,14 @@ func (tx *Tx) acceptSkill(o Operation) error {
 // putEvidence copies a reflection to the branch, reduced to the evidence for memories there. The
 // session's other lessons stay private until accepted.
 func (tx *Tx) putEvidence(id string, m Memory) error {
-	r, err := tx.reflection(tx.journal, id)
+	r, err := tx.Journal().reflection(id)
 	if errors.Is(err, gitstore.ErrNotFound) {
 		return nil // it was lost with another clone's journal
 	}
 	if err != nil {
 		return err
 	}
-	shared, err := tx.reflection(tx.memory, id)
+	shared, err := tx.Branch().reflection(id)
 	if err != nil && !errors.Is(err, gitstore.ErrNotFound) {
 		return err
 	}

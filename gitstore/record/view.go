@@ -7,7 +7,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/catalog"
@@ -24,12 +23,12 @@ type View struct {
 	entries   []*entry
 	own       []bool // entry by entry: it is of the journal
 	bad       []*FormatError
-	omit      *gitstore.Omit // the purged content, once asked for
-	loaded    [2]shelf       // of the branch and the journal, once read
-	actual    *View          // of a view for agents: the full view
-	otherwise string         // of a view for agents: its replacements
-	agents    *View          // a view of this state for agents; may be nil
-	err       error          // damage, returned after the use of the view
+	purges    PurgeSet
+	loaded    [2]shelf // of the branch and the journal, once read
+	actual    *View    // of a view for agents: the full view
+	otherwise string   // of a view for agents: its replacements
+	agents    *View    // a view of this state for agents; may be nil
+	err       error    // damage, returned after the use of the view
 }
 
 // read loads the entries once.
@@ -185,7 +184,8 @@ func (v *View) Since(key string, most int) (changes []Change, ok bool) {
 	if !ok || memory == "" || v.otherwise != "" || strings.Contains(journal, "+") {
 		return nil, false
 	}
-	for i, tree := range []*gitstore.Tree{v.memory, v.journal} {
+	trees := [2]*gitstore.Tree{v.memory, v.journal}
+	for i, tree := range trees {
 		old := gitstore.ID([]string{memory, journal}[i])
 		if tree == nil {
 			if old != "" {
@@ -202,7 +202,7 @@ func (v *View) Since(key string, most int) (changes []Change, ok bool) {
 				return errTooMany
 			}
 			change := Change{ID: id, Path: c.Path, Private: i == 1, Blob: c.New}
-			if alone, err := v.alone(id, c.Path, i); err != nil || !alone {
+			if alone, err := alone(trees, id, c.Path, i); err != nil || !alone {
 				return cmp.Or(err, errTooMany)
 			}
 			if c.New != "" {
@@ -225,11 +225,11 @@ func (v *View) Since(key string, most int) (changes []Change, ok bool) {
 	return changes, true
 }
 
-// alone reports whether an id belongs to one file only, the one at a path of the branch (0) or the
-// journal (1).
-func (v *View) alone(id, at string, of int) (bool, error) {
+// alone reports whether an id belongs to one file only: the one at a path of the branch (trees[0])
+// or of the journal.
+func alone(trees [2]*gitstore.Tree, id, at string, of int) (bool, error) {
 	alone := true
-	for i, tree := range []*gitstore.Tree{v.memory, v.journal} {
+	for i, tree := range trees {
 		if tree == nil {
 			continue
 		}
@@ -329,173 +329,18 @@ func (v *View) ConfigBlob() (gitstore.ID, error) {
 	return id, err
 }
 
-// Operations returns the pending operations, sorted by id. The error joins those of unreadable
-// files; the others are returned all the same.
-func (v *View) Operations() ([]Operation, error) { return records(v.inbox, "ops", ParseOperation) }
+// Branch returns the records on the branch. Anyone who can push may have written them, so they
+// prove nothing.
+func (v *View) Branch() Records { return Records{v.memory} }
 
-// Rejections returns the operations that a person rejected, sorted by id.
-func (v *View) Rejections() ([]Rejection, error) { return records(v.inbox, "rejected", ParseRejection) }
+// Journal returns the records in the journal, which this clone made.
+func (v *View) Journal() Records { return Records{v.journal} }
 
-// Skills returns the skills on the branch, sorted by name. Anybody who may push can have written
-// them.
-func (v *View) Skills() ([]SkillFile, error) {
-	return recordsNamed(v.memory, SkillDir, func(at string) bool { return path.Base(at) == "SKILL.md" }, ParseSkill)
-}
+// Inbox returns the pending operations and the rejected ones.
+func (v *View) Inbox() Records { return Records{v.inbox} }
 
-// SkillText returns the text of a skill's file by its name. The error wraps gitstore.ErrNotFound if
-// the skill does not exist.
-func (v *View) SkillText(name string) ([]byte, error) {
-	return v.memory.Read(SkillFile{Name: name}.Path())
-}
-
-// Dreams returns this clone's dreams, oldest month first.
-func (v *View) Dreams() ([]Dream, error) { return records(v.journal, DreamDir, ParseDream) }
-
-// Reflections returns the reflections in the journal, on this clone's sessions, sorted by id.
-func (v *View) Reflections() ([]Reflection, error) { return reflections(v.journal) }
-
-// ReflectionIDs returns the ids of this clone's reflections without reading them.
-func (v *View) ReflectionIDs() (map[string]bool, error) {
-	ids := map[string]bool{}
-	if v.journal == nil {
-		return ids, nil
-	}
-	err := v.journal.Walk(ReflectionDir, func(at string, _ gitstore.ID) error {
-		ids[strings.TrimSuffix(path.Base(at), ".json")] = true
-		return nil
-	})
-	if errors.Is(err, gitstore.ErrNotFound) {
-		err = nil
-	}
-	return ids, err
-}
-
-// Evidence returns the reflections on the branch, sorted by id. Anyone who can push may have
-// written them, so they prove nothing.
-func (v *View) Evidence() ([]Reflection, error) { return reflections(v.memory) }
-
-func reflections(tree *gitstore.Tree) ([]Reflection, error) {
-	all, err := records(tree, ReflectionDir, ParseReflection)
-	slices.SortStableFunc(all, func(a, b Reflection) int { return strings.Compare(a.ID(), b.ID()) })
-	return all, err
-}
-
-// Checkpoints returns those of this clone, and SharedCheckpoints those on the branch, by session
-// and number. A session "<client>/<id>" selects its own alone; "" selects all.
-func (v *View) Checkpoints(session string) ([]Checkpoint, error) {
-	return checkpoints(v.journal, session)
-}
-
-// SharedCheckpoints returns the checkpoints on the branch. Anybody who may push can have written
-// them.
-func (v *View) SharedCheckpoints(session string) ([]Checkpoint, error) {
-	return checkpoints(v.memory, session)
-}
-
-// CheckpointsBetween returns the checkpoints of this clone in the months of two times and between,
-// unsorted. It reads no others.
-func CheckpointsBetween(v *View, from, to time.Time) (all []Checkpoint, err error) {
-	from = from.UTC()
-	for at := time.Date(from.Year(), from.Month(), 1, 0, 0, 0, 0, time.UTC); !at.After(to); at = at.AddDate(0, 1, 0) {
-		some, failed := recordsNamed(v.journal, CheckpointDir+"/"+month(at), func(string) bool { return true }, ParseCheckpoint)
-		all, err = append(all, some...), errors.Join(err, failed)
-	}
-	return all, err
-}
-
-func checkpoints(tree *gitstore.Tree, session string) ([]Checkpoint, error) {
-	name := func(string) bool { return true }
-	if client, id, ok := strings.Cut(session, "/"); ok {
-		stem := client + "-" + id + "-"
-		name = func(at string) bool { return strings.HasPrefix(path.Base(at), stem) }
-	}
-	all, err := recordsNamed(tree, CheckpointDir, name, ParseCheckpoint)
-	all = slices.DeleteFunc(all, func(c Checkpoint) bool { return session != "" && c.Client+"/"+c.Session != session })
-	slices.SortStableFunc(all, func(a, b Checkpoint) int {
-		return cmp.Or(strings.Compare(a.Client, b.Client), strings.Compare(a.Session, b.Session), cmp.Compare(a.N, b.N))
-	})
-	return all, err
-}
-
-// Has reports whether a reflection is in the journal.
-func (v *View) Has(r Reflection) bool {
-	if v.journal == nil {
-		return false
-	}
-	_, err := v.journal.Stat(r.Path())
-	return err == nil
-}
-
-// operation reads one pending operation. The error wraps gitstore.ErrNotFound if it is not pending.
-func (v *View) operation(id string) (Operation, error) {
-	if v.inbox == nil || !ValidID(id) {
-		return Operation{}, fmt.Errorf("operation %s: %w", id, gitstore.ErrNotFound)
-	}
-	data, err := v.inbox.Read(OperationPath(id))
-	if err != nil {
-		return Operation{}, err
-	}
-	return ParseOperation(OperationPath(id), data)
-}
-
-// reflection finds a reflection by its id in a tree, which may be nil. The error wraps
-// gitstore.ErrNotFound if it does not exist.
-func (v *View) reflection(tree *gitstore.Tree, id string) (Reflection, error) {
-	none := fmt.Errorf("reflection %s: %w", id, gitstore.ErrNotFound)
-	if tree == nil {
-		return Reflection{}, none
-	}
-	at := ""
-	err := tree.Walk(ReflectionDir, func(p string, _ gitstore.ID) error {
-		if strings.TrimSuffix(path.Base(p), ".json") == id {
-			at = p
-		}
-		return nil
-	})
-	if err != nil {
-		return Reflection{}, err
-	}
-	if at == "" {
-		return Reflection{}, none
-	}
-	data, err := tree.Read(at)
-	if err != nil {
-		return Reflection{}, err
-	}
-	return ParseReflection(at, data)
-}
-
-// records reads every file of a folder. tree may be nil.
-func records[T any](tree *gitstore.Tree, dir string, parse func(string, []byte) (T, error)) ([]T, error) {
-	return recordsNamed(tree, dir, func(string) bool { return true }, parse)
-}
-
-// recordsNamed parses the files of a folder whose paths want accepts.
-func recordsNamed[T any](tree *gitstore.Tree, dir string, want func(string) bool, parse func(string, []byte) (T, error)) ([]T, error) {
-	if tree == nil {
-		return nil, nil
-	}
-	var paths []string
-	var blobs []gitstore.ID
-	err := tree.Walk(dir, func(at string, blob gitstore.ID) error {
-		if want(at) {
-			paths, blobs = append(paths, at), append(blobs, blob)
-		}
-		return nil
-	})
-	if err != nil && !errors.Is(err, gitstore.ErrNotFound) {
-		return nil, err
-	}
-	var bad []error
-	out := make([]T, 0, len(blobs))
-	err = tree.ReadAll(blobs, func(i int, data []byte) error {
-		r, err := parse(paths[i], data)
-		if err != nil {
-			bad = append(bad, err)
-			return nil
-		}
-		out = append(out, r)
-		return nil
-	})
-	return out, errors.Join(append(bad, err)...)
+// Purges returns the view's purge records. They are read at first use.
+func (v *View) Purges() *PurgeSet {
+	v.purges.trees = [2]*gitstore.Tree{v.memory, v.journal}
+	return &v.purges
 }

@@ -146,7 +146,7 @@ func (p *proposals) decided(ctx context.Context, of remotes.Proposal, theirs git
 		if err != nil {
 			return err
 		}
-		no, err := v.Rejections()
+		no, err := v.Inbox().Rejections()
 		if err := p.tolerate(err); err != nil {
 			return err
 		}

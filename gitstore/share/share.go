@@ -250,7 +250,7 @@ func (s *session) tolerate(err error) error {
 
 // pending reads the inbox.
 func (s *session) pending(v *record.View) ([]record.Operation, error) {
-	ops, err := v.Operations()
+	ops, err := v.Inbox().Operations()
 	return ops, s.tolerate(err)
 }
 

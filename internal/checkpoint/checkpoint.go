@@ -149,11 +149,11 @@ func (n *Notebook) keep(ctx context.Context, c record.Checkpoint) (record.Checkp
 	clean, _ := n.Scanner.Text(c.Text)
 	c.Text = clean.String()
 	err := n.Update(ctx, func(tx *record.Tx, _ clone.Team) error {
-		kept, err := tx.Checkpoints(c.Client + "/" + c.Session)
+		kept, err := tx.Journal().Checkpoints(c.Client + "/" + c.Session)
 		if err := n.Tolerate(err); err != nil {
 			return err
 		}
-		shared, err := tx.SharedCheckpoints(c.Client + "/" + c.Session)
+		shared, err := tx.Branch().Checkpoints(c.Client + "/" + c.Session)
 		if err := n.Tolerate(err); err != nil {
 			return err
 		}

@@ -29,8 +29,8 @@ func (k Kept) of(prefix string) bool {
 func (n *Notebook) List(ctx context.Context, session string) (all []Kept, err error) {
 	err = n.View(ctx, func(v *record.View) error {
 		all = nil
-		own, err := v.Checkpoints("")
-		shared, err2 := v.SharedCheckpoints("")
+		own, err := v.Journal().Checkpoints("")
+		shared, err2 := v.Branch().Checkpoints("")
 		if err := n.Tolerate(errors.Join(err, err2)); err != nil {
 			return err
 		}

@@ -83,7 +83,7 @@ func (n *Notebook) stopped(ctx context.Context, s *hooks.Waiting, of transcript.
 // wanted reports whether a checkpoint about a stop tells anything new.
 func (n *Notebook) wanted(ctx context.Context, c record.Checkpoint, quiet bool) (wanted bool, err error) {
 	err = n.View(ctx, func(v *record.View) error {
-		own, err := v.Checkpoints(c.Client + "/" + c.Session)
+		own, err := v.Journal().Checkpoints(c.Client + "/" + c.Session)
 		if err := n.Tolerate(err); err != nil {
 			return err
 		}
@@ -100,7 +100,7 @@ func (n *Notebook) wanted(ctx context.Context, c record.Checkpoint, quiet bool) 
 			wanted = true
 			return nil
 		}
-		recent, err := record.CheckpointsBetween(v, c.Time.Add(-n.Config.Handover), c.Time)
+		recent, err := v.Journal().CheckpointsBetween(c.Time.Add(-n.Config.Handover), c.Time)
 		last, found := record.Latest(recent, c.Branch)
 		wanted = found && last.Reason != record.Finished && len(c.Files) > 0
 		return n.Tolerate(err)

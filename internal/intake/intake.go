@@ -174,8 +174,8 @@ func (in *Intake) plan(v *record.View, b Batch, o Options) (p planned, err error
 
 // operations compares imported memories with known and pending ones.
 func (in *Intake) operations(v *record.View, memories []record.Memory, reviewed bool, why string) ([]record.Operation, transfer.Result, error) {
-	pending, err := v.Operations()
-	rejected, err2 := v.Rejections()
+	pending, err := v.Inbox().Operations()
+	rejected, err2 := v.Inbox().Rejections()
 	if err := in.Tolerate(errors.Join(err, err2)); err != nil {
 		return nil, transfer.Result{}, err
 	}

@@ -10,7 +10,7 @@ import (
 // unknown returns the memories that repeat no known, pending or earlier one in nearly the same
 // words. known counts the others.
 func (in *Intake) unknown(v *record.View, memories []record.Memory) (fresh []record.Memory, known int, err error) {
-	ops, err := v.Operations()
+	ops, err := v.Inbox().Operations()
 	if err := in.Tolerate(err); err != nil {
 		return nil, 0, err
 	}
@@ -40,7 +40,7 @@ const maxNear = 10
 // markNear adds near statements to operations: known, pending and newly imported ones. A statement
 // that differs in a negation, a number or a version contradicts.
 func (in *Intake) markNear(v *record.View, ops []record.Operation) error {
-	waiting, err := v.Operations()
+	waiting, err := v.Inbox().Operations()
 	if err := in.Tolerate(err); err != nil {
 		return err
 	}

@@ -189,7 +189,7 @@ func (l *Learner) Unread(ctx context.Context, m *prompts.Model, set prompts.Set)
 	kept := l.sessions()
 	ids := map[string]bool{}
 	err := l.View(ctx, func(v *record.View, _ clone.Team) (err error) {
-		ids, err = v.ReflectionIDs()
+		ids, err = v.Journal().ReflectionIDs()
 		return err
 	})
 	if err != nil && !clone.NoMemory(err) {

@@ -52,7 +52,7 @@ func (l *Learner) Unkept(ctx context.Context, all []record.Reflection) ([]record
 	err := l.View(ctx, func(v *record.View, _ clone.Team) error {
 		out = nil
 		for _, r := range all {
-			if len(r.Hash) < sha256.Size*2 || !v.Has(r) {
+			if len(r.Hash) < sha256.Size*2 || !v.Journal().Has(r) {
 				out = append(out, r)
 			}
 		}
@@ -95,7 +95,7 @@ func (l *Learner) KeepReflections(ctx context.Context, studied []record.Reflecti
 			return fmt.Errorf("reflect: %w", err)
 		}
 		for _, r := range studied {
-			if tx.Has(r) {
+			if tx.Journal().Has(r) {
 				continue
 			}
 			if err := tx.PutReflection(record.Journal, r); err != nil {

@@ -57,7 +57,7 @@ func Find(ctx context.Context, r *Reader, v *record.View, id string) (f Found, e
 
 // findOperation finds a pending operation if no memory has the id, or returns the error missing.
 func findOperation(r *Reader, v *record.View, id string, missing error, f *Found) error {
-	pending, err := v.Operations()
+	pending, err := v.Inbox().Operations()
 	if err := r.Tolerate(err); err != nil {
 		return err
 	}

@@ -83,7 +83,7 @@ func (k *Keeper) findEditable(ctx context.Context, id string) (m record.Memory, 
 		if m, missing = v.Find(id); missing == nil {
 			return nil
 		}
-		pending, err := v.Operations()
+		pending, err := v.Inbox().Operations()
 		if err = k.Tolerate(err); err != nil {
 			return err
 		}

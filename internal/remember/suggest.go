@@ -22,8 +22,8 @@ func (k *Keeper) suggest(ctx context.Context, m record.Memory) (*record.Operatio
 	var ops []record.Operation
 	var res transfer.Result
 	err := k.Update(ctx, func(tx *record.Tx, t clone.Team) error {
-		pending, err := tx.Operations()
-		rejected, err2 := tx.Rejections()
+		pending, err := tx.Inbox().Operations()
+		rejected, err2 := tx.Inbox().Rejections()
 		if err := k.Tolerate(errors.Join(err, err2)); err != nil {
 			return err
 		}
@@ -67,8 +67,8 @@ func (k *Keeper) SuggestForget(ctx context.Context, id, reason string) (suggeste
 			Op: record.Retire, How: record.Written, Memory: clean, Why: "an agent wants it forgotten: " + k.Agent(),
 			Base: []record.Base{{ID: held.ID, Path: held.Path(), Blob: string(blob)}}, Proposed: k.Now().UTC().Truncate(time.Second),
 		})
-		pending, err := tx.Operations()
-		rejected, err2 := tx.Rejections()
+		pending, err := tx.Inbox().Operations()
+		rejected, err2 := tx.Inbox().Rejections()
 		if err := k.Tolerate(errors.Join(err, err2)); err != nil {
 			return err
 		}

@@ -61,8 +61,8 @@ func Read(ctx context.Context, r *reader.Reader, l *learn.Learner) (s Status, he
 		if err := s.countMemories(ctx, r, v, held); err != nil {
 			return err
 		}
-		ops, err := v.Operations()
-		reflections, err2 := v.Reflections()
+		ops, err := v.Inbox().Operations()
+		reflections, err2 := v.Journal().Reflections()
 		if err := r.Tolerate(errors.Join(err, err2)); err != nil {
 			return err
 		}

@@ -32,7 +32,7 @@ func (d *Dreamer) ripeness(ctx context.Context, v *record.View, t clone.Team) (i
 	if in.Input, err = d.input(ctx, v, t, byCode, SessionFilter{}); err != nil {
 		return in, last, err
 	}
-	if in.Skills, err = v.Skills(); d.Tolerate(err) != nil {
+	if in.Skills, err = v.Branch().Skills(); d.Tolerate(err) != nil {
 		return in, last, err
 	}
 	dreams, _, err := d.ownRecords(ctx, v, t)

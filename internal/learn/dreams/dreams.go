@@ -211,8 +211,8 @@ func (d *Dreamer) newReflections(ctx context.Context, v *record.View, t clone.Te
 // addPending adds pending, rejected and withheld items.
 func (d *Dreamer) addPending(ctx context.Context, v *record.View, in *dream.Input) (err error) {
 	var err2 error
-	in.Pending, err = v.Operations()
-	in.Rejected, err2 = v.Rejections()
+	in.Pending, err = v.Inbox().Operations()
+	in.Rejected, err2 = v.Inbox().Rejections()
 	if err := d.Tolerate(errors.Join(err, err2)); err != nil {
 		return err
 	}
@@ -231,8 +231,8 @@ func (d *Dreamer) addPending(ctx context.Context, v *record.View, in *dream.Inpu
 // ownRecords returns the dreams and reflections that this clone made. It returns none if the
 // journal's history cannot be read.
 func (d *Dreamer) ownRecords(ctx context.Context, v *record.View, t clone.Team) ([]record.Dream, []record.Reflection, error) {
-	dreams, err := v.Dreams()
-	reflections, err2 := v.Reflections()
+	dreams, err := v.Journal().Dreams()
+	reflections, err2 := v.Journal().Reflections()
 	if err := d.Tolerate(errors.Join(err, err2)); err != nil {
 		return nil, nil, err
 	}

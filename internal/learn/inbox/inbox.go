@@ -68,7 +68,7 @@ func (b *Inbox) Update(ctx context.Context, fn func(*record.Tx, clone.Team) erro
 
 // Pending reads the pending operations.
 func (b *Inbox) Pending(v *record.View) ([]record.Operation, error) {
-	ops, err := v.Operations()
+	ops, err := v.Inbox().Operations()
 	return ops, b.Tolerate(err)
 }
 

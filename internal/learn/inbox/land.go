@@ -136,7 +136,7 @@ func (b *Inbox) decided(v *record.View) (map[string]bool, error) {
 	for _, o := range pending {
 		out[o.Memory.ID] = true
 	}
-	rejected, err := v.Rejections()
+	rejected, err := v.Inbox().Rejections()
 	if err := b.Tolerate(err); err != nil {
 		return nil, err
 	}

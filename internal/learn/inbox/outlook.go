@@ -81,7 +81,7 @@ func (l *Viewer) Look(o record.Operation) Outlook {
 func (l *Viewer) proposed(id string) string {
 	if l.waits == nil {
 		l.waits = map[string]string{}
-		ops, _ := l.v.Operations()
+		ops, _ := l.v.Inbox().Operations()
 		for _, o := range ops {
 			l.waits[o.Memory.ID] = o.Memory.Text
 		}
@@ -137,7 +137,7 @@ func (l *Viewer) model(o record.Operation) string {
 	}
 	if l.dreams == nil {
 		l.dreams = map[string]string{}
-		dreams, _ := l.v.Dreams()
+		dreams, _ := l.v.Journal().Dreams()
 		for _, d := range dreams {
 			l.dreams[d.ID] = d.Model
 		}
