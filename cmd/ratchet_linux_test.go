@@ -31,7 +31,7 @@ var ceilings = map[string]shape{
 	"cmd/tui":                {3, 30},
 	"dream":                  {10, 27},
 	"gitstore":               {6, 30},
-	"gitstore/catalog":       {2, 42},
+	"gitstore/catalog":       {2, 23},
 	"gitstore/purge":         {8, 30},
 	"gitstore/recall":        {9, 30},
 	"gitstore/recall/vector": {7, 21},

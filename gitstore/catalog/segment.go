@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"hash/crc32"
 	"io"
-	"iter"
 	"slices"
 	"sort"
-	"sync"
 	"sync/atomic"
-	"unsafe"
 )
 
 // Offsets in a segment's header: see builder.join.
@@ -27,6 +24,8 @@ const (
 // goroutines may read them.
 type Segment struct {
 	*pages
+	documents
+	vocabulary
 	at     int64    // offset in the file; 0 if not written yet
 	dead   []uint64 // a bit for each removed document, or nil
 	gone   int      // removed documents, and indexed ones among them
@@ -41,27 +40,8 @@ type Totals struct {
 	GramLength uint64 // weight of all tokens times the grams of their terms
 }
 
-// pages holds a segment's bytes, read on demand.
-type pages struct {
-	made  []byte // the whole segment, if just made
-	file  io.ReaderAt
-	size  int64
-	docs  int
-	parts [sections]part
-	mutex sync.Mutex
-	bad   atomic.Bool
-}
-
-// part is a section.
-type part struct {
-	size  uint64
-	count int
-	at    int64  // in the file
-	sums  []byte // of the pages
-	data  []byte // nil until something is read
-	seen  []atomic.Bool
-	asks  atomic.Int32 // for strings of a large section
-}
+// documents answers about the documents of a segment.
+type documents struct{ pages *pages }
 
 // openSegment opens the segment of size bytes at an offset of a file, or the bytes of a new one.
 func openSegment(file io.ReaderAt, at, size int64, made []byte) (*Segment, bool) {
@@ -97,7 +77,7 @@ func openSegment(file io.ReaderAt, at, size int64, made []byte) (*Segment, bool)
 	if _, err := p.file.ReadAt(head[segmentHead:], at+segmentHead); err != nil || crc32.ChecksumIEEE(head[4:]) != le.Uint32(head) {
 		return nil, false
 	}
-	s := &Segment{pages: p, at: at, totals: Totals{int(le.Uint32(head[segIndexed:])), le.Uint64(head[segLength:]), le.Uint64(head[segGrams:])}}
+	s := &Segment{pages: p, documents: documents{p}, vocabulary: vocabulary{p}, at: at, totals: Totals{int(le.Uint32(head[segIndexed:])), le.Uint64(head[segLength:]), le.Uint64(head[segGrams:])}}
 	rest := head[segmentHead:]
 	at += int64(len(head))
 	for i := range p.parts {
@@ -106,74 +86,6 @@ func openSegment(file io.ReaderAt, at, size int64, made []byte) (*Segment, bool)
 		at += int64(x.size)
 	}
 	return s, true
-}
-
-func (p *pages) spoilt() { p.bad.Store(true) }
-
-// Err returns ErrCorrupt if damaged data was read: answers of the segment may be wrong.
-func (p *pages) Err() error {
-	if p.bad.Load() {
-		return ErrCorrupt
-	}
-	return nil
-}
-
-// span returns a part of a section, or nil if it cannot be read or reaches beyond the section.
-func (p *pages) span(sec int, from, to uint64) []byte {
-	x := &p.parts[sec]
-	if from > to || to > x.size {
-		p.spoilt()
-		return nil
-	}
-	if from == to {
-		return []byte{}
-	}
-	first, end := from/pageSize, (to+pageSize-1)/pageSize
-	for k := first; k < end; k++ {
-		if !x.seen[k].Load() && !p.fill(x, k, end) {
-			return nil
-		}
-	}
-	return x.data[from:to:to]
-}
-
-// fill reads a page of a section, the pages before end, and some that follow.
-func (p *pages) fill(x *part, k, end uint64) bool {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	if x.data == nil {
-		x.data = make([]byte, x.size) // the system allocates only the pages that are used
-	}
-	if k > 0 && x.seen[k-1].Load() {
-		end = max(end, k+readAhead)
-	}
-	to := k
-	for to < min(end, uint64(len(x.seen))) && !x.seen[to].Load() {
-		to++
-	}
-	if !p.read(x, x.data[k*pageSize:min(to*pageSize, x.size)], k) {
-		return false
-	}
-	for ; k < to; k++ {
-		x.seen[k].Store(true)
-	}
-	return true
-}
-
-// read reads pages of a section, from the page first on.
-func (p *pages) read(x *part, data []byte, first uint64) bool {
-	_, err := p.file.ReadAt(data, x.at+int64(first*pageSize))
-	sums := x.sums[4*first:]
-	for at := 0; at < len(data) && err == nil; at += pageSize {
-		if crc32.ChecksumIEEE(data[at:min(at+pageSize, len(data))]) != le.Uint32(sums) {
-			err = ErrCorrupt
-		}
-		sums = sums[4:]
-	}
-	if err != nil {
-		p.spoilt()
-	}
-	return err == nil
 }
 
 // whole returns all bytes of a segment. ok is false if it is damaged.
@@ -193,184 +105,85 @@ func (s *Segment) whole() (data []byte, ok bool) {
 	return data, ok
 }
 
-// text returns a string of a table.
-func (p *pages) text(sec, i int) []byte {
-	from, to, ok := p.place(sec, i)
-	if !ok {
-		return nil
-	}
-	return p.span(sec, from, to)
-}
-
-// place returns the position of a table's string in its section.
-func (p *pages) place(sec, i int) (from, to uint64, ok bool) {
-	x := &p.parts[sec]
-	if i < 0 || i >= x.count {
-		p.spoilt()
-		return 0, 0, false
-	}
-	at := p.span(sec, 4*uint64(i), 4*uint64(i)+8)
-	if at == nil {
-		return 0, 0, false
-	}
-	base := 4*uint64(x.count) + 4
-	return base + uint64(le.Uint32(at)), base + uint64(le.Uint32(at[4:])), true
-}
-
-// rooms recycles memory for strings of large sections. Allocating costs more than reading.
-var rooms = sync.Pool{New: func() any { return new([]byte) }}
-
-// large gives use a string of a large section, which is not kept until many were asked for; nil if
-// it cannot be read.
-func (p *pages) large(sec, i int, use func(text []byte)) {
-	x := &p.parts[sec]
-	from, to, ok := p.place(sec, i)
-	switch {
-	case !ok:
-		use(nil)
-		return
-	case from >= to || to > x.size || x.asks.Add(1) > fewAsks:
-		use(p.span(sec, from, to))
-		return
-	}
-	first := from / pageSize * pageSize
-	end := min((to+pageSize-1)/pageSize*pageSize, x.size)
-	room := rooms.Get().(*[]byte)
-	defer rooms.Put(room)
-	if n := int(end - first); cap(*room) < n {
-		*room = make([]byte, max(n, 8*pageSize))
-	}
-	data := (*room)[:end-first]
-	if !p.read(x, data, first/pageSize) {
-		use(nil)
-		return
-	}
-	use(data[from-first : to-first])
-}
-
-// view returns a string of a table without a copy: loaded data never changes.
-func (p *pages) view(sec, i int) string {
-	b := p.text(sec, i)
-	return unsafe.String(unsafe.SliceData(b), len(b))
-}
-
-// search returns the index of a text in a sorted table, or where it would be.
-func (p *pages) search(sec int, text string) (i int, found bool) {
-	return sort.Find(p.parts[sec].count, func(i int) int {
-		return bytes.Compare(unsafe.Slice(unsafe.StringData(text), len(text)), p.text(sec, i))
-	})
-}
-
 var noRow [rowSize]byte
 
-func (p *pages) row(doc int) []byte {
-	if b := p.span(secRows, rowSize*uint64(doc), rowSize*uint64(doc)+rowSize); b != nil {
+func (d documents) row(doc int) []byte {
+	if b := d.pages.span(secRows, rowSize*uint64(doc), rowSize*uint64(doc)+rowSize); b != nil {
 		return b
 	}
 	return noRow[:]
 }
 
 // Len returns the number of documents, including removed ones.
-func (p *pages) Len() int { return p.docs }
+func (d documents) Len() int { return d.pages.docs }
 
 // Key, Blob, Mark, Flags, Kind, Time and Expires return a document's fields. doc counts from 0, in
 // the order of keys.
-func (p *pages) Key(doc int) string    { return p.view(secKeys, doc) }
-func (p *pages) Blob(doc int) string   { return p.view(secBlobs, doc) }
-func (p *pages) Mark(doc int) uint64   { return le.Uint64(p.row(doc)[rowMark:]) }
-func (p *pages) Flags(doc int) uint8   { return p.row(doc)[rowFlags] }
-func (p *pages) Kind(doc int) uint8    { return p.row(doc)[rowKind] }
-func (p *pages) Time(doc int) int64    { return int64(le.Uint64(p.row(doc)[rowTime:])) }
-func (p *pages) Expires(doc int) int64 { return int64(le.Uint64(p.row(doc)[rowExpires:])) }
-func (p *pages) Indexed(doc int) bool  { return p.row(doc)[rowIndexed] == 1 }
+func (d documents) Key(doc int) string    { return d.pages.view(secKeys, doc) }
+func (d documents) Blob(doc int) string   { return d.pages.view(secBlobs, doc) }
+func (d documents) Mark(doc int) uint64   { return le.Uint64(d.row(doc)[rowMark:]) }
+func (d documents) Flags(doc int) uint8   { return d.row(doc)[rowFlags] }
+func (d documents) Kind(doc int) uint8    { return d.row(doc)[rowKind] }
+func (d documents) Time(doc int) int64    { return int64(le.Uint64(d.row(doc)[rowTime:])) }
+func (d documents) Expires(doc int) int64 { return int64(le.Uint64(d.row(doc)[rowExpires:])) }
+func (d documents) Indexed(doc int) bool  { return d.row(doc)[rowIndexed] == 1 }
 
 // Length returns the weight of a document's tokens. GramLength returns the sum of each token's
 // weight times the grams of its term.
-func (p *pages) Length(doc int) uint32     { return p.length(8 * uint64(doc)) }
-func (p *pages) GramLength(doc int) uint32 { return p.length(8*uint64(doc) + 4) }
+func (d documents) Length(doc int) uint32     { return d.length(8 * uint64(doc)) }
+func (d documents) GramLength(doc int) uint32 { return d.length(8*uint64(doc) + 4) }
 
-func (p *pages) length(at uint64) uint32 {
-	if b := p.span(secLengths, at, at+4); b != nil {
+func (d documents) length(at uint64) uint32 {
+	if b := d.pages.span(secLengths, at, at+4); b != nil {
 		return le.Uint32(b)
 	}
 	return 0
 }
 
 // Head and Body return the stored parts of a document. ok is false if it cannot be read.
-func (p *pages) Head(doc int) (head string, ok bool) { return p.view(secHeads, doc), !p.bad.Load() }
-func (p *pages) Body(doc int) (body string, ok bool) {
-	p.large(secBodies, doc, func(text []byte) { body = string(text) })
-	return body, !p.bad.Load()
+func (d documents) Head(doc int) (head string, ok bool) {
+	return d.pages.view(secHeads, doc), !d.pages.bad.Load()
+}
+func (d documents) Body(doc int) (body string, ok bool) {
+	d.pages.large(secBodies, doc, func(text []byte) { body = string(text) })
+	return body, !d.pages.bad.Load()
 }
 
 // Find returns the document with a key.
-func (p *pages) Find(key string) (doc int, ok bool) { return p.search(secKeys, key) }
-
-// Terms returns the number of terms.
-func (p *pages) Terms() int { return p.parts[secTerms].count }
-
-// Term returns the id of a term, which is below Terms.
-func (p *pages) Term(text string) (id uint32, ok bool) {
-	i, ok := p.search(secTerms, text)
-	return uint32(i), ok
-}
-
-// TermText returns the term of an id.
-func (p *pages) TermText(id uint32) string { return p.view(secTerms, int(id)) }
-
-// Prefix returns the ids of the terms that begin with a text.
-func (p *pages) Prefix(text string) iter.Seq2[uint32, []byte] {
-	return func(yield func(uint32, []byte) bool) {
-		for i, _ := p.search(secTerms, text); i < p.parts[secTerms].count; i++ {
-			term := p.text(secTerms, i)
-			if len(term) < len(text) || string(term[:len(text)]) != text || !yield(uint32(i), term) {
-				return
-			}
-		}
-	}
-}
+func (d documents) Find(key string) (doc int, ok bool) { return d.pages.search(secKeys, key) }
 
 // Labels adds the ids of a document's labels to out, ascending.
-func (p *pages) Labels(doc int, out []uint32) []uint32 {
-	p.large(secRecords, doc, func(b []byte) {
+func (d documents) Labels(doc int, out []uint32) []uint32 {
+	d.pages.large(secRecords, doc, func(b []byte) {
 		n, last := varint(&b), uint64(0)
 		for ; n > 0 && len(b) > 0; n-- {
-			if last += varint(&b); last >= uint64(p.parts[secLabels].count) {
+			if last += varint(&b); last >= uint64(d.pages.parts[secLabels].count) {
 				break
 			}
 			out = append(out, uint32(last))
 		}
 		if n > 0 {
-			p.spoilt()
+			d.pages.spoilt()
 		}
 	})
 	return out
 }
 
-// Label returns the id of a label, LabelText the label of an id, and LabelCount the number of
-// labels.
-func (p *pages) Label(text string) (id uint32, ok bool) {
-	i, ok := p.search(secLabels, text)
-	return uint32(i), ok
-}
-func (p *pages) LabelText(id uint32) string { return p.view(secLabels, int(id)) }
-func (p *pages) LabelCount() int            { return p.parts[secLabels].count }
-
 // Group returns the name of a document's group, or "".
-func (p *pages) Group(doc int) string {
-	if id := le.Uint32(p.row(doc)[rowGroup:]); id > 0 {
-		return p.view(secLabels, int(id)-1)
+func (d documents) Group(doc int) string {
+	if id := le.Uint32(d.row(doc)[rowGroup:]); id > 0 {
+		return d.pages.view(secLabels, int(id)-1)
 	}
 	return ""
 }
 
 // Neighbours returns the number of documents with a group, ordered by group, time and key.
 // Neighbour returns one of them.
-func (p *pages) Neighbours() int { return p.parts[secGroups].count }
-func (p *pages) Neighbour(i int) int {
-	b := p.span(secGroups, 4*uint64(i), 4*uint64(i)+4)
-	if b == nil || int(le.Uint32(b)) >= p.docs {
-		p.spoilt()
+func (d documents) Neighbours() int { return d.pages.parts[secGroups].count }
+func (d documents) Neighbour(i int) int {
+	b := d.pages.span(secGroups, 4*uint64(i), 4*uint64(i)+4)
+	if b == nil || int(le.Uint32(b)) >= d.pages.docs {
+		d.pages.spoilt()
 		return 0
 	}
 	return int(le.Uint32(b))
@@ -378,8 +191,8 @@ func (p *pages) Neighbour(i int) int {
 
 // FirstNeighbour returns the index of the first neighbour for which is holds. is must hold for all
 // after it.
-func (p *pages) FirstNeighbour(is func(doc int) bool) int {
-	return sort.Search(p.Neighbours(), func(i int) bool { return is(p.Neighbour(i)) })
+func (d documents) FirstNeighbour(is func(doc int) bool) int {
+	return sort.Search(d.Neighbours(), func(i int) bool { return is(d.Neighbour(i)) })
 }
 
 // Position is a token of a document, in the order of reading.
@@ -391,12 +204,12 @@ type Position struct {
 }
 
 // Forward adds the tokens of a document to out.
-func (p *pages) Forward(doc int, out []Position) []Position {
-	p.large(secRecords, doc, func(b []byte) { out = p.tokens(b, out) })
+func (d documents) Forward(doc int, out []Position) []Position {
+	d.pages.large(secRecords, doc, func(b []byte) { out = d.tokens(b, out) })
 	return out
 }
 
-func (p *pages) tokens(b []byte, out []Position) []Position {
+func (d documents) tokens(b []byte, out []Position) []Position {
 	for n := varint(&b); n > 0 && len(b) > 0; n-- {
 		varint(&b) // labels
 	}
@@ -408,90 +221,19 @@ func (p *pages) tokens(b []byte, out []Position) []Position {
 			step = unzigzag(varint(&rest))
 			t.Passage += uint16(unzigzag(varint(&rest)))
 			if len(rest) == 0 {
-				p.spoilt()
+				d.pages.spoilt()
 				return out
 			}
 			t.Weight, rest = rest[0], rest[1:]
 		}
-		if b = rest; b == nil || v>>2 >= uint64(p.parts[secTerms].count) {
-			p.spoilt()
+		if b = rest; b == nil || v>>2 >= uint64(d.pages.parts[secTerms].count) {
+			d.pages.spoilt()
 			return out
 		}
 		t.Word, t.Term = t.Word+uint32(step), uint32(v>>2)
 		out = append(out, t)
 	}
 	return out
-}
-
-// Posting is a document that has a term.
-type Posting struct {
-	Doc  uint32
-	Freq uint32 // sum of the weights of its tokens
-}
-
-// Cursor walks over the postings of a term, in the order of documents, one by one or with Read many
-// at once.
-type Cursor struct {
-	Posting
-
-	rest []byte
-	left uint32
-	next uint32 // the least document that may come
-	of   *pages
-}
-
-// Postings returns the documents that have a term.
-func (p *pages) Postings(term uint32) Cursor {
-	b := p.text(secPostings, int(term))
-	n := varint(&b) >> 1
-	if n > uint64(len(b)) {
-		p.spoilt()
-		n = 0
-	}
-	return Cursor{rest: b, left: uint32(n), of: p}
-}
-
-// Latin reports whether a term's grams count.
-func (p *pages) Latin(term uint32) bool {
-	b := p.text(secPostings, int(term))
-	return len(b) > 0 && b[0]&1 == 1
-}
-
-// Next advances to the next document with the term.
-func (c *Cursor) Next() bool {
-	var one [1]Posting
-	if c.Read(one[:]) == 0 {
-		return false
-	}
-	c.Posting = one[0]
-	return true
-}
-
-// Read fills room with the next postings and returns their number; 0 at the end.
-func (c *Cursor) Read(room []Posting) (n int) {
-	b, next := c.rest, c.next
-	for ; n < len(room) && c.left > 0; n++ {
-		c.left--
-		var v, freq uint64
-		if len(b) > 0 && b[0] < 0x80 { // nearly all, without a call
-			v, b = uint64(b[0]), b[1:]
-		} else {
-			v, b = uvarint(b)
-		}
-		if freq = v&3 + 1; freq == 4 {
-			freq, b = uvarint(b)
-		}
-		doc := uint64(next) + v>>2
-		if b == nil || doc >= uint64(c.of.docs) {
-			c.left = 0
-			c.of.spoilt()
-			break
-		}
-		room[n] = Posting{uint32(doc), uint32(freq)}
-		next = uint32(doc) + 1
-	}
-	c.rest, c.next = b, next
-	return n
 }
 
 // Live reports whether a document is still present.
