@@ -44,7 +44,7 @@ var ceilings = map[string]shape{
 	"reflect":                {10, 30},
 	"reflect/transcript":     {4, 26},
 	"sandbox":                {6, 26},
-	"worktree":               {10, 52},
+	"worktree":               {9, 30},
 }
 
 // small bounds any package.

@@ -63,7 +63,7 @@ func (p *Place) Commit(ctx context.Context, tip string, m Message, now time.Time
 		}
 		why := ""
 		if builds {
-			if why, err = p.taints(ctx, tip, head); err != nil {
+			if why, err = p.screen.taints(ctx, tip, head); err != nil {
 				return Commit{}, err
 			}
 			if why == "" {
@@ -74,7 +74,7 @@ func (p *Place) Commit(ctx context.Context, tip string, m Message, now time.Time
 		}
 	}
 	if p.hand && parent == head {
-		tree, err := p.treeOf(ctx, head)
+		tree, err := treeOf(ctx, p.repo, head)
 		return Commit{Tip: head, Tree: tree}, err
 	}
 	soon, cancel := context.WithTimeout(ctx, p.within)
@@ -89,7 +89,7 @@ func (p *Place) Commit(ctx context.Context, tip string, m Message, now time.Time
 		return Commit{}, err
 	}
 	c := Commit{Tip: parent, Tree: tree, Left: left}
-	if before, err := p.treeOf(ctx, parent); err != nil {
+	if before, err := treeOf(ctx, p.repo, parent); err != nil {
 		return c, err
 	} else if before != tree {
 		if c.Tip, err = p.write(ctx, tree, parent, m, now); err != nil {
@@ -104,8 +104,9 @@ func (p *Place) Commit(ctx context.Context, tip string, m Message, now time.Time
 	return c, index.install()
 }
 
-func (p *Place) treeOf(ctx context.Context, commit string) (string, error) {
-	out, err := p.repo.Git(ctx, nil, "rev-parse", "--verify", "--quiet", commit+"^{tree}")
+// treeOf returns the id of a commit's tree.
+func treeOf(ctx context.Context, repo *git.Repo, commit string) (string, error) {
+	out, err := repo.Git(ctx, nil, "rev-parse", "--verify", "--quiet", commit+"^{tree}")
 	return strings.TrimSpace(string(out)), err
 }
 
@@ -116,50 +117,17 @@ func (p *Place) write(ctx context.Context, tree, parent string, m Message, now t
 		return "", err
 	}
 	var b strings.Builder
-	subject, _ := p.scanner.Text(joined(m.Subject))
+	subject, _ := p.screen.scanner.Text(joined(m.Subject))
 	fmt.Fprintf(&b, "%s\n", subject)
 	for i, t := range m.Trailers {
 		if i == 0 {
 			b.WriteByte('\n')
 		}
-		value, _ := p.scanner.Text(joined(t.Value))
+		value, _ := p.screen.scanner.Text(joined(t.Value))
 		fmt.Fprintf(&b, "%s: %s\n", t.Key, value)
 	}
 	o := p.repo.ObjectFormat.NewCommit(who, now, tree, []string{parent}, b.String())
 	objects := p.repo.Objects()
 	defer objects.Close()
 	return o.ID, objects.Save(ctx, []git.Object{o})
-}
-
-// taints returns why an agent's commits must not be in the branch, or "".
-func (p *Place) taints(ctx context.Context, from, to string) (why string, err error) {
-	out, err := p.repo.Git(ctx, nil, "log", "--raw", "-z", "-m", "--no-renames", "--no-abbrev", "--no-ext-diff", "--no-textconv", "--format=", from+".."+to, "--")
-	if err != nil {
-		return "", err
-	}
-	seen := map[string]bool{}
-	err = eachRaw(out, func(name, mode, blob string) error {
-		file := name + "\x00" + mode + blob // a path may hold content that another may not
-		if seen[file] || why != "" {
-			return nil
-		}
-		seen[file] = true
-		reason, err := p.refuseBlob(ctx, from, name, mode, blob)
-		if reason != "" {
-			why = name + ": " + reason
-		}
-		return err
-	})
-	if err != nil || why != "" {
-		return why, err
-	}
-	if out, err = p.repo.Git(ctx, nil, "log", "-z", "--format=%an <%ae>%n%cn <%ce>%n%B", from+".."+to, "--"); err != nil {
-		return "", err
-	}
-	for said := range strings.SplitSeq(string(out), "\x00") {
-		if why = CheckMessage(said, p.scanner); why != "" {
-			break
-		}
-	}
-	return why, nil
 }

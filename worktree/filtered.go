@@ -26,20 +26,23 @@ import (
 // original file, in hex.
 const filteredFile = "reverie-filtered"
 
-// noteFiltered records the files of a sealed place that a filter made.
-func (p *Place) noteFiltered(ctx context.Context, gitDir string) error {
-	if !p.sealed {
+// filterNotes records which files of a sealed place a filter made, and compares them.
+type filterNotes struct{ place *Place }
+
+// note records the files of a sealed place that a filter made.
+func (f filterNotes) note(ctx context.Context, gitDir string) error {
+	if !f.place.sealed {
 		return nil
 	}
-	out, err := p.git(ctx, "", nil, "ls-files", "-z")
+	out, err := f.place.git(ctx, "", nil, "ls-files", "-z")
 	if err != nil {
 		return err
 	}
-	filters, err := p.filters(ctx, "", out)
+	filters, err := f.of(ctx, "", out)
 	if err != nil || len(filters) == 0 {
 		return err
 	}
-	root, err := os.OpenRoot(p.Dir)
+	root, err := os.OpenRoot(f.place.Dir)
 	if err != nil {
 		return err
 	}
@@ -57,13 +60,13 @@ func (p *Place) noteFiltered(ctx context.Context, gitDir string) error {
 	return file.Replace(filepath.Join(gitDir, filteredFile), text, 0o600, true)
 }
 
-// filters maps the paths of files to their filters, by the attributes in an index. names are
+// of maps the paths of files to their filters, by the attributes in an index. names are
 // NUL-terminated. It ignores the attributes in the work tree.
-func (p *Place) filters(ctx context.Context, index string, names []byte) (map[string]string, error) {
+func (f filterNotes) of(ctx context.Context, index string, names []byte) (map[string]string, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
-	out, err := p.git(ctx, index, names, "check-attr", "--cached", "-z", "--stdin", "filter")
+	out, err := f.place.git(ctx, index, names, "check-attr", "--cached", "-z", "--stdin", "filter")
 	if err != nil {
 		return nil, err
 	}
@@ -77,19 +80,19 @@ func (p *Place) filters(ctx context.Context, index string, names []byte) (map[st
 	return found, nil
 }
 
-// filtered returns the filters of paths of a sealed place, and the files that are unchanged.
-func (p *Place) filtered(ctx context.Context, index string, names []string) (filters map[string]string, same map[string]bool, err error) {
-	if !p.sealed || len(names) == 0 {
+// changed returns the filters of paths of a sealed place, and the files that are unchanged.
+func (f filterNotes) changed(ctx context.Context, index string, names []string) (filters map[string]string, same map[string]bool, err error) {
+	if !f.place.sealed || len(names) == 0 {
 		return nil, nil, nil
 	}
 	var list bytes.Buffer
 	for _, name := range names {
 		list.WriteString(name + "\x00")
 	}
-	if filters, err = p.filters(ctx, index, list.Bytes()); err != nil || len(filters) == 0 {
+	if filters, err = f.of(ctx, index, list.Bytes()); err != nil || len(filters) == 0 {
 		return nil, nil, err
 	}
-	gitDir, err := p.gitDir()
+	gitDir, err := f.place.gitDir()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -101,7 +104,7 @@ func (p *Place) filtered(ctx context.Context, index string, names []string) (fil
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, err
 	}
-	root, err := os.OpenRoot(p.Dir)
+	root, err := os.OpenRoot(f.place.Dir)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -35,7 +35,7 @@ func TestSealedPlaceKeepsWhatFiltersMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	waived := map[string]bool{}
-	place.Waived = func(_ context.Context, name, rule string) (bool, error) { return waived[name+" "+rule], nil }
+	place.Sandbox.Waived = func(_ context.Context, name, rule string) (bool, error) { return waived[name+" "+rule], nil }
 	b := &bench{Repo: r, t: t, repo: first.repo, record: record, place: place}
 	s := b.run(func(turn Turn) (Outcome, error) {
 		if text, err := os.ReadFile(filepath.Join(turn.Dir, "a.bin")); err != nil || string(text) != "POINTER\n" {

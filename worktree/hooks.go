@@ -1,7 +1,6 @@
 package worktree
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -89,7 +88,8 @@ func (p *Place) Commits() []string {
 // of repo's work tree: large files, new secrets, our unfinished files and nested repositories.
 // index is git's index file, "" for the usual one.
 func CheckStaged(ctx context.Context, repo *git.Repo, index string, maxFile int64, scanner *redact.Scanner) ([]LeftOut, error) {
-	p := &Place{repo: repo, scanner: scanner, Dir: repo.WorkTree, InPlace: true, maxFile: maxFile}
+	p := &Place{repo: repo, Dir: repo.WorkTree, InPlace: true}
+	s := screen{repo, scanner, p.Dir, maxFile}
 	base := "HEAD"
 	if _, err := p.git(ctx, index, nil, "rev-parse", "--verify", "--quiet", "HEAD"); err != nil {
 		return nil, nil // a first commit does not belong to a loop
@@ -105,64 +105,11 @@ func CheckStaged(ctx context.Context, repo *git.Repo, index string, maxFile int6
 	}
 	var left []LeftOut
 	err = eachRaw(out, func(name, mode, blob string) error {
-		why, err := p.refuseBlob(ctx, base, name, mode, blob)
+		why, err := s.refuseBlob(ctx, base, name, mode, blob)
 		if why != "" {
 			left = append(left, LeftOut{Path: name, Why: why})
 		}
 		return err
 	})
 	return left, err
-}
-
-// CheckMessage returns why a commit must not have a message, or "".
-func CheckMessage(text string, scanner *redact.Scanner) string {
-	if _, found := scanner.Text(text); found.Found > 0 {
-		return "the message holds what looks like a secret (" + rules(found) + ")"
-	}
-	return ""
-}
-
-// eachRaw calls fn with the new side of each entry of git diff --raw -z.
-func eachRaw(out []byte, fn func(name, mode, blob string) error) error {
-	fields := bytes.Split(out, []byte{0})
-	for i := 0; i+1 < len(fields); i++ {
-		head := strings.Fields(strings.TrimPrefix(strings.TrimSpace(string(fields[i])), ":"))
-		if len(head) != 5 {
-			continue
-		}
-		i++
-		if head[1] == "000000" {
-			continue
-		}
-		if err := fn(string(fields[i]), head[1], head[3]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// refuseBlob returns why a file of a commit, or of an index, must not be in the branch, or "".
-func (p *Place) refuseBlob(ctx context.Context, base, name, mode, blob string) (string, error) {
-	if strings.HasPrefix(filepath.Base(name), file.Foreign) {
-		return "it is an unfinished file of Reverie's", nil
-	}
-	if mode == "160000" {
-		if entry, err := p.repo.Git(ctx, nil, "ls-tree", base, "--", ":(literal)"+name); err != nil || !bytes.HasPrefix(entry, []byte("160000 ")) {
-			return "it is a repository of its own", err
-		}
-		return "", nil
-	}
-	size, err := p.repo.Git(ctx, nil, "cat-file", "-s", blob)
-	if err != nil {
-		return "", err
-	}
-	var n int64
-	if fmt.Sscan(string(size), &n); p.maxFile > 0 && n > p.maxFile {
-		return fmt.Sprintf("it has %d bytes, and the limit is %d", n, p.maxFile), nil
-	}
-	text, err := p.repo.Git(ctx, nil, "cat-file", "blob", blob)
-	if err != nil {
-		return "", err
-	}
-	return p.newSecrets(ctx, base, name, text)
 }

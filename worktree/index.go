@@ -14,19 +14,20 @@ import (
 // person's work tree we hold git's index lock meanwhile, so that the person's git cannot change it.
 type ownIndex struct {
 	path   string // of the copy; missing if the work tree has no index
-	place  *Place
 	gitDir string
+	lock   indexLock
 	ended  bool // it was installed, or given up
 }
 
 // takeIndex copies the index of the work tree.
 func (p *Place) takeIndex(gitDir string) (*ownIndex, error) {
+	index := &ownIndex{path: filepath.Join(gitDir, "index.reverie-loop"), gitDir: gitDir}
 	if p.theirs {
-		if err := p.lockIndex(gitDir); err != nil {
+		index.lock = p.indexLock(gitDir)
+		if err := index.lock.take(); err != nil {
 			return nil, err
 		}
 	}
-	index := &ownIndex{path: filepath.Join(gitDir, "index.reverie-loop"), place: p, gitDir: gitDir}
 	if err := index.copy(); err != nil {
 		index.giveUp()
 		return nil, err
@@ -73,7 +74,7 @@ func (i *ownIndex) install() error {
 		return err
 	}
 	i.ended = true
-	return i.place.unlockIndex(i.gitDir)
+	return i.lock.drop()
 }
 
 // giveUp removes the copy, unless install has used it. A nil receiver is valid.
@@ -83,42 +84,39 @@ func (i *ownIndex) giveUp() {
 	}
 	i.ended = true
 	i.clear()
-	i.place.unlockIndex(i.gitDir) // else the next settle does
+	i.lock.drop() // else the next settle does
 }
 
 // indexLock is git's lock of an index. git writes the new index into its own lock; ours names its
-// owner.
-const indexLock = "index.lock"
+// owner. The zero value is no lock.
+type indexLock struct{ path, mark string }
 
-// lockMark returns the content of the loop's lock. Only the holder of the loop's lease takes one,
-// so the holder may also remove it.
-func (p *Place) lockMark() string { return "reverie loop " + p.name + "\n" }
+// indexLock returns the loop's lock. Only the holder of the loop's lease takes one, so the holder
+// may also drop it.
+func (p *Place) indexLock(gitDir string) indexLock {
+	return indexLock{filepath.Join(gitDir, "index.lock"), "reverie loop " + p.name + "\n"}
+}
 
-// lockIndex takes git's lock of the index.
-func (p *Place) lockIndex(gitDir string) error {
-	name := filepath.Join(gitDir, indexLock)
-	lock, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+// take creates the lock.
+func (l indexLock) take() error {
+	lock, err := os.OpenFile(l.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s is there: a git is at work in the work tree, or was killed", name)
+		return fmt.Errorf("%s is there: a git is at work in the work tree, or was killed", l.path)
 	}
 	if err != nil {
 		return err
 	}
-	_, err = lock.WriteString(p.lockMark())
+	_, err = lock.WriteString(l.mark)
 	if err = errors.Join(err, lock.Close()); err != nil {
-		os.Remove(name)
+		os.Remove(l.path)
 	}
 	return err
 }
 
-// unlockIndex removes git's lock of the index if the loop owns it.
-func (p *Place) unlockIndex(gitDir string) error {
-	if !p.theirs {
-		return nil
-	}
-	name, mark := filepath.Join(gitDir, indexLock), p.lockMark()
-	if text, err := file.Read(name, int64(len(mark))); err != nil || string(text) != mark {
+// drop removes the lock if the loop owns it.
+func (l indexLock) drop() error {
+	if text, err := file.Read(l.path, int64(len(l.mark))); l.path == "" || err != nil || string(text) != l.mark {
 		return nil // missing, or another owner's
 	}
-	return os.Remove(name)
+	return os.Remove(l.path)
 }

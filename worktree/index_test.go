@@ -21,7 +21,7 @@ func indexed(t *testing.T) (b *bench, gitDir, lock string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return b, gitDir, filepath.Join(gitDir, indexLock)
+	return b, gitDir, filepath.Join(gitDir, "index.lock")
 }
 
 // A killed holder leaves git's lock of the index behind, and settle removes it. Locks of a person's
@@ -32,7 +32,7 @@ func TestSettleRemovesNoLockButItsOwn(t *testing.T) {
 		name, text string
 		stays      bool
 	}{
-		{"its own", b.place.lockMark(), false},
+		{"its own", b.place.indexLock("").mark, false},
 		{"of a git that has just taken it", "", true},
 		{"of a git that writes", "DIRC" + strings.Repeat("\x00", 200), true},
 		{"of another loop", "reverie loop another\n", true},
@@ -141,7 +141,7 @@ func TestCommitLeavesNoLock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{indexLock, "index.reverie-loop", "index.reverie-loop.lock"} {
+	for _, name := range []string{"index.lock", "index.reverie-loop", "index.reverie-loop.lock"} {
 		if _, err := os.Lstat(filepath.Join(gitDir, name)); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -23,7 +23,7 @@ func (r *loop) coded(ctx context.Context, out Outcome, took float64) error {
 		Then:     r.block,
 	})
 	if err == nil {
-		_, err = r.place.resetSubmodules(ctx, c.Tip, r.do.Now())
+		_, err = submodules{r.place}.reset(ctx, c.Tip, r.do.Now())
 	}
 	return err
 }
@@ -56,7 +56,7 @@ func (r *loop) save(ctx context.Context) error {
 // byHost makes findings of files left out of a commit, and of committed files that the host would
 // run.
 func (r *loop) byHost(ctx context.Context, c Commit) (func(known []Finding, _ State) []Finding, error) {
-	obeyed, err := r.place.obeyed(ctx, r.state.Base, c.Tip)
+	obeyed, err := r.place.Sandbox.obeyed(ctx, r.place.repo, r.state.Base, c.Tip)
 	if err != nil {
 		return nil, err
 	}

@@ -26,13 +26,13 @@ func TestStoppedIterationHasFindings(t *testing.T) {
 		{"nothing is wrong", []string{"good"}, nil, "README\ngood"},
 	} {
 		b := newBench(t, func(s *State) { s.Settings.Sandbox = "docker" })
-		b.place.Refused = func(context.Context, []string) (map[string]string, error) {
+		b.place.Sandbox.Refused = func(context.Context, []string) (map[string]string, error) {
 			if !slices.Contains(c.files, "evil") {
 				return nil, nil
 			}
 			return map[string]string{"evil": "it leads out of the tree"}, nil
 		}
-		b.place.Runs = func(path string) string {
+		b.place.Sandbox.Runs = func(path string) string {
 			if path == "Makefile" {
 				return "make runs it"
 			}

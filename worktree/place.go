@@ -21,29 +21,17 @@ type Place struct {
 	Dir     string // top of the work tree
 	InPlace bool   // the user's own: its files are never reset
 
-	// Refused maps paths that must not be committed to the caller's reasons; it may be nil. It is
-	// called with the changed paths before each commit, and its answer depends only on the tree.
-	Refused func(ctx context.Context, changed []string) (map[string]string, error)
+	Sandbox Sandbox // the zero value: none
 
-	// For a place in a sandbox; each may be nil. Ready runs before git reads the work tree, and
-	// removes content that git must not meet. Runs returns why the host would run a file, or "". A
-	// file that Holds reports stays out of commits until a person has waived its finding, which Waived
-	// reports.
-	Ready  func(ctx context.Context) error
-	Runs   func(path string) string
-	Holds  func(path string) bool
-	Waived func(ctx context.Context, path, rule string) (bool, error)
-
-	repo    *git.Repo
-	scanner *redact.Scanner
-	name    string
-	folder  string // the loop's in the state folder
-	branch  string // whole name of the ref
-	theirs  bool   // a person works in it: its files are never reset, and git's locks are theirs
-	sealed  bool   // for a sandbox: it contains no .git
-	hand    bool   // only that person's commits are the work
-	maxFile int64
-	within  time.Duration // limit for reading the work to be committed; stageTime except in tests
+	repo   *git.Repo
+	screen screen
+	name   string
+	folder string        // the loop's in the state folder
+	branch string        // whole name of the ref
+	theirs bool          // a person works in it: its files are never reset, and git's locks are theirs
+	sealed bool          // for a sandbox: it contains no .git
+	hand   bool          // only that person's commits are the work
+	within time.Duration // limit for reading the work to be committed; stageTime except in tests
 }
 
 // PlaceOf returns the place of a loop. It may not exist yet, and is not created.
@@ -53,14 +41,15 @@ func PlaceOf(repo *git.Repo, s State, scanner *redact.Scanner) (*Place, error) {
 		return nil, err
 	}
 	p := &Place{
-		Dir: filepath.Join(dir, "tree"), repo: repo, scanner: scanner, name: s.Name, folder: dir, branch: s.Branch,
-		sealed: s.Settings.Sandboxed(), maxFile: s.Settings.MaxFile, within: stageTime,
+		Dir: filepath.Join(dir, "tree"), repo: repo, name: s.Name, folder: dir, branch: s.Branch,
+		sealed: s.Settings.Sandboxed(), within: stageTime,
 	}
 	if s.InPlace != "" {
 		p.Dir, p.InPlace, p.sealed = s.InPlace, true, false
 	}
 	p.hand = s.Settings.Agent == Hand
 	p.theirs = p.InPlace || p.hand
+	p.screen = screen{repo, scanner, p.Dir, s.Settings.MaxFile}
 	return p, nil
 }
 
@@ -96,7 +85,7 @@ func (p *Place) Make(ctx context.Context, base string) error {
 	}
 	gitDir, err := p.gitDir()
 	if err == nil {
-		err = p.noteFiltered(ctx, gitDir)
+		err = filterNotes{p}.note(ctx, gitDir)
 	}
 	if err == nil {
 		err = os.WriteFile(filepath.Join(gitDir, madeFile), nil, 0o600)
@@ -252,7 +241,7 @@ func (p *Place) settle() error {
 		return err
 	}
 	if p.theirs {
-		return p.unlockIndex(gitDir) // the previous holder of the lease was killed
+		return p.indexLock(gitDir).drop() // the previous holder of the lease was killed
 	}
 	for _, name := range []string{"index.lock", "HEAD.lock", "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "AUTO_MERGE", "rebase-merge", "rebase-apply", "sequencer"} {
 		if err := os.RemoveAll(filepath.Join(gitDir, name)); err != nil {
@@ -263,11 +252,11 @@ func (p *Place) settle() error {
 }
 
 // ready prepares a place in a sandbox for git.
-func (p *Place) ready(ctx context.Context) error {
-	if p.Ready == nil {
+func (s Sandbox) ready(ctx context.Context) error {
+	if s.Ready == nil {
 		return nil
 	}
-	return p.Ready(ctx)
+	return s.Ready(ctx)
 }
 
 // Clean returns an error wrapping ErrDirty if the work tree has changes or new files that git does
@@ -276,7 +265,7 @@ func (p *Place) Clean(ctx context.Context) error {
 	if p.sealed {
 		return p.cleanSealed(ctx)
 	}
-	if err := p.cleanSubmodules(ctx, false); err != nil {
+	if err := (submodules{p}).clean(ctx, false); err != nil {
 		return err
 	}
 	out, err := p.git(ctx, "", nil, "status", "--porcelain", "-z", "--untracked-files=normal", "--no-renames", "--ignore-submodules=dirty")
@@ -316,7 +305,7 @@ func (p *Place) Remove(ctx context.Context, tip string) error {
 	if err := p.Clean(ctx); err != nil {
 		return err
 	}
-	if err := p.cleanSubmodules(ctx, true); err != nil {
+	if err := (submodules{p}).clean(ctx, true); err != nil {
 		return err
 	}
 	// git would look into it, or not know it

@@ -31,7 +31,7 @@ func (p *Place) Restore(ctx context.Context, tip string, keep bool, now time.Tim
 	if err != nil {
 		return false, err
 	}
-	reset, err := p.resetSubmodules(ctx, tip, now)
+	reset, err := submodules{p}.reset(ctx, tip, now)
 	if err != nil {
 		return false, err
 	}
@@ -40,7 +40,7 @@ func (p *Place) Restore(ctx context.Context, tip string, keep bool, now time.Tim
 	if err != nil {
 		return false, err
 	}
-	want, err := p.treeOf(ctx, tip)
+	want, err := treeOf(ctx, p.repo, tip)
 	if err != nil {
 		return false, err
 	}
@@ -49,7 +49,7 @@ func (p *Place) Restore(ctx context.Context, tip string, keep bool, now time.Tim
 	}
 	if keep || head != tip {
 		saved := head
-		if before, err := p.treeOf(ctx, head); err != nil {
+		if before, err := treeOf(ctx, p.repo, head); err != nil {
 			return false, err
 		} else if before != tree {
 			if saved, err = p.write(ctx, tree, head, Message{Subject: "loop: what an interrupted iteration of " + p.name + " left"}, now); err != nil {

@@ -372,7 +372,7 @@ func TestLeaseIsHeldByOne(t *testing.T) {
 // A place for a sandbox does not reveal the repository's location, and refused files stay out.
 func TestSealedPlace(t *testing.T) {
 	b := newBench(t, func(s *State) { s.Settings.Sandbox, s.Settings.MaxIterations = "docker", 1 })
-	b.place.Refused = func(context.Context, []string) (map[string]string, error) {
+	b.place.Sandbox.Refused = func(context.Context, []string) (map[string]string, error) {
 		return map[string]string{"evil": "it leads out of the tree", "pipe": "it is a pipe"}, nil
 	}
 	s := b.run(func(turn Turn) (Outcome, error) {

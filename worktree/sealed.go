@@ -38,16 +38,16 @@ const nowhere = "made-in-a-sandbox--run-nothing-here"
 // saveBytes bounds the new content held in memory at a time, in bytes.
 const saveBytes = 32 << 20
 
-// plain writes files of the work tree unchanged into the object database, and returns their entries
-// for git update-index --index-info. It calls hold with the name and id of each content, and omits
-// those that hold rejects.
-func (p *Place) plain(ctx context.Context, names []string, hold func(name, blob string) (bool, error)) ([]byte, error) {
-	root, err := os.OpenRoot(p.Dir)
+// savePlain writes files of the work tree unchanged into the object database, and returns their
+// entries for git update-index --index-info. It calls hold with the name and id of each content,
+// and omits those that hold rejects.
+func savePlain(ctx context.Context, repo *git.Repo, dir string, names []string, hold func(name, blob string) (bool, error)) ([]byte, error) {
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	objects := p.repo.Objects()
+	objects := repo.Objects()
 	defer objects.Close()
 	var info bytes.Buffer
 	var batch []git.Object
@@ -60,7 +60,7 @@ func (p *Place) plain(ctx context.Context, names []string, hold func(name, blob 
 		if err != nil {
 			return nil, err
 		}
-		o := p.repo.ObjectFormat.NewObject(git.Blob, data)
+		o := repo.ObjectFormat.NewObject(git.Blob, data)
 		if held, err := hold(name, o.ID); err != nil {
 			return nil, err
 		} else if held {
@@ -105,12 +105,27 @@ func readPlain(root *os.Root, path string) (mode string, data []byte, err error)
 // content: other content gives another finding.
 func ruleOfContent(blob string) string { return "runs-" + blob }
 
+// Sandbox judges the files of a place in a sandbox. Each function may be nil.
+type Sandbox struct {
+	// Refused maps paths that must not be committed to reasons. It is called with the changed paths
+	// before each commit, and its answer depends only on the tree.
+	Refused func(ctx context.Context, changed []string) (map[string]string, error)
+	// Ready runs before git reads the work tree, and removes content that git must not meet.
+	Ready func(ctx context.Context) error
+	// Runs returns why the host would run a file, or "".
+	Runs func(path string) string
+	// Holds reports a file that stays out of commits until a person has waived its finding.
+	Holds func(path string) bool
+	// Waived reports whether a person waived a finding.
+	Waived func(ctx context.Context, path, rule string) (bool, error)
+}
+
 // holds reports whether a file must wait for a person's approval, and why: git would obey it after
 // a checkout, or a filter for that name would change it.
-func (p *Place) holds(ctx context.Context, parent entries, name, blob, filter string) (held bool, why string, err error) {
+func (s Sandbox) holds(ctx context.Context, parent entries, name, blob, filter string) (held bool, why string, err error) {
 	switch {
-	case p.Holds != nil && p.Holds(name):
-		why = p.Runs(name)
+	case s.Holds != nil && s.Holds(name):
+		why = s.Runs(name)
 	case filter != "":
 		why = fmt.Sprintf("the filter %s makes what git keeps of it, and runs on nothing that comes out of a sandbox", filter)
 	default:
@@ -119,25 +134,25 @@ func (p *Place) holds(ctx context.Context, parent entries, name, blob, filter st
 	if strings.HasSuffix(parent.head(name), " "+blob) {
 		return false, why, nil
 	}
-	if p.Waived == nil {
+	if s.Waived == nil {
 		return true, why, nil
 	}
-	waived, err := p.Waived(ctx, name, ruleOfContent(blob))
+	waived, err := s.Waived(ctx, name, ruleOfContent(blob))
 	return !waived, why, err
 }
 
 // obeyed returns findings about files that the loop made or changed and that the host would run.
-func (p *Place) obeyed(ctx context.Context, base, tip string) ([]Reported, error) {
-	if p.Runs == nil {
+func (s Sandbox) obeyed(ctx context.Context, repo *git.Repo, base, tip string) ([]Reported, error) {
+	if s.Runs == nil {
 		return nil, nil
 	}
-	out, err := p.repo.Git(ctx, nil, "diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev", base, tip, "--")
+	out, err := repo.Git(ctx, nil, "diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev", base, tip, "--")
 	if err != nil {
 		return nil, err
 	}
 	var all []Reported
 	err = eachRaw(out, func(name, _, blob string) error {
-		if why := p.Runs(name); why != "" {
+		if why := s.Runs(name); why != "" {
 			all = append(all, Reported{
 				File: name, Severity: Bug, Rule: ruleOfContent(blob), Text: "On the host it would run, or be obeyed: " + why + ".",
 				Scenario: "It was written inside the sandbox. A person has to look at it: take it back, or waive this.",
@@ -154,7 +169,7 @@ func (p *Place) cleanSealed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	want, err := p.treeOf(ctx, tip)
+	want, err := treeOf(ctx, p.repo, tip)
 	if err != nil {
 		return err
 	}

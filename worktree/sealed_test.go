@@ -19,14 +19,14 @@ func TestSealedPlaceRunsNoFilter(t *testing.T) {
 	b.Run("config", "filter.host.smudge", "touch '"+filepath.ToSlash(canary)+"'; cat")
 	b.Run("config", "filter.host.required", "true")
 	waived := map[string]bool{}
-	b.place.Runs = func(p string) string {
+	b.place.Sandbox.Runs = func(p string) string {
 		if p == "Makefile" || p == ".gitattributes" {
 			return "it is run"
 		}
 		return ""
 	}
-	b.place.Holds = func(p string) bool { return p == ".gitattributes" }
-	b.place.Waived = func(_ context.Context, _, rule string) (bool, error) { return waived[rule], nil }
+	b.place.Sandbox.Holds = func(p string) bool { return p == ".gitattributes" }
+	b.place.Sandbox.Waived = func(_ context.Context, _, rule string) (bool, error) { return waived[rule], nil }
 	work := func(Turn) (Outcome, error) {
 		b.in(".gitattributes", "* filter=host text eol=crlf\n")
 		b.in("lines", "a\r\nb\n")
@@ -196,9 +196,9 @@ func TestManyRefusedAreOneLook(t *testing.T) {
 	if err := os.Symlink(t.TempDir(), filepath.Join(b.place.Dir, "folder")); err != nil {
 		t.Skip(err)
 	}
-	b.place.Refused = func(context.Context, []string) (map[string]string, error) { return refused, nil }
-	b.place.Runs = func(string) string { return "x" }
-	b.place.Holds = func(name string) bool { return strings.HasPrefix(name, "held/") }
+	b.place.Sandbox.Refused = func(context.Context, []string) (map[string]string, error) { return refused, nil }
+	b.place.Sandbox.Runs = func(string) string { return "x" }
+	b.place.Sandbox.Holds = func(name string) bool { return strings.HasPrefix(name, "held/") }
 	trace := filepath.Join(t.TempDir(), "trace")
 	t.Setenv("GIT_TRACE", trace)
 	c, err := b.place.Commit(t.Context(), tip, Message{Subject: "x"}, noon)

@@ -12,14 +12,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
 // stage writes the work as a tree, by its own index, which the caller installs or gives up, even
 // after an error. Only secrets that base lacks count.
 func (p *Place) stage(ctx context.Context, base, parent string) (tree string, left []LeftOut, index *ownIndex, err error) {
-	if err := p.ready(ctx); err != nil {
+	if err := p.Sandbox.ready(ctx); err != nil {
 		return "", nil, nil, err
 	}
 	gitDir, err := p.gitDir()
@@ -39,8 +38,8 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 		return "", nil, index, err
 	}
 	var refused map[string]string
-	if p.Refused != nil {
-		if refused, err = p.Refused(ctx, changed); err != nil {
+	if p.Sandbox.Refused != nil {
+		if refused, err = p.Sandbox.Refused(ctx, changed); err != nil {
 			return "", nil, index, err
 		}
 	}
@@ -54,7 +53,7 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 	if err != nil {
 		return "", nil, index, err
 	}
-	inner, err := p.changedSubmodules(ctx, before.submodules())
+	inner, err := submodules{p}.changed(ctx, before.submodules())
 	if err != nil {
 		return "", nil, index, err
 	}
@@ -68,7 +67,7 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 	if err != nil {
 		return "", nil, index, err
 	}
-	filters, same, err := p.filtered(ctx, index.path, changed)
+	filters, same, err := filterNotes{p}.changed(ctx, index.path, changed)
 	if err != nil {
 		return "", nil, index, err
 	}
@@ -86,7 +85,7 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 		}
 		why, err := refused[name], error(nil)
 		if why == "" {
-			why, err = p.refuse(ctx, base, name)
+			why, err = p.screen.refuse(ctx, base, name)
 		}
 		switch {
 		case err != nil:
@@ -108,8 +107,8 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 		}
 		back(name)
 	}
-	taken, err := p.plain(ctx, plain, func(name, blob string) (bool, error) {
-		held, why, err := p.holds(ctx, before, name, blob, filters[name])
+	taken, err := savePlain(ctx, p.repo, p.Dir, plain, func(name, blob string) (bool, error) {
+		held, why, err := p.Sandbox.holds(ctx, before, name, blob, filters[name])
 		if err == nil && held {
 			left = append(left, LeftOut{Path: name, Why: why, Rule: ruleOfContent(blob)})
 			back(name)
@@ -190,126 +189,4 @@ func (p *Place) ignored(ctx context.Context, index string, before entries, names
 		}
 	}
 	return all, nil
-}
-
-// gone is refuse's reason for a missing file.
-const gone = "gone"
-
-// unlisted is refuse's reason for a submodule that matches the commit but not the index.
-const unlisted = "git's index has another commit of the submodule, or none"
-
-// refuse returns why a file must not be committed, or ""; gone means that it is missing.
-func (p *Place) refuse(ctx context.Context, base, name string) (string, error) {
-	if rest := strings.TrimSuffix(name, "/"); rest != name {
-		return "it is a repository of its own", nil
-	}
-	if strings.HasPrefix(filepath.Base(name), file.Foreign) {
-		return "it is an unfinished file of Reverie's", nil
-	}
-	root, err := os.OpenRoot(p.Dir)
-	if err != nil {
-		return "", err
-	}
-	defer root.Close()
-	path := filepath.FromSlash(name)
-	if beyond(root, path) {
-		return gone, nil
-	}
-	info, err := root.Lstat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return gone, nil
-	case err != nil:
-		return "", err
-	case info.Mode()&fs.ModeSymlink != 0:
-		target, err := root.Readlink(path)
-		if err != nil {
-			return "", err
-		}
-		return p.newSecrets(ctx, base, name, []byte(target))
-	case info.IsDir():
-		if entry, err := p.repo.Git(ctx, nil, "ls-tree", base, "--", ":(literal)"+name); err != nil || bytes.HasPrefix(entry, []byte("160000 ")) {
-			return unlisted, err
-		}
-		if _, err := root.Lstat(filepath.Join(path, ".git")); err == nil {
-			return "it is a repository of its own", nil
-		}
-		return gone, nil // the folder's files have their own paths
-	case !info.Mode().IsRegular():
-		return "it is no regular file", nil
-	case p.maxFile > 0 && info.Size() > p.maxFile:
-		return fmt.Sprintf("it has %d bytes, and the limit is %d", info.Size(), p.maxFile), nil
-	}
-	text, err := root.ReadFile(path)
-	if err != nil {
-		return "", err
-	}
-	return p.newSecrets(ctx, base, name, text)
-}
-
-// beyond reports whether a path leads through something other than a folder: files beyond a link
-// are not in this tree.
-func beyond(root *os.Root, path string) bool {
-	for at := filepath.Dir(path); at != "."; at = filepath.Dir(at) {
-		if info, err := root.Lstat(at); err != nil || !info.IsDir() {
-			return true
-		}
-	}
-	return false
-}
-
-// newSecrets returns why a file's or link's text or path holds a secret that is not in a commit, or
-// "". An equal number of secrets does not prove that they are the same, so each counts for itself.
-func (p *Place) newSecrets(ctx context.Context, base, name string, text []byte) (string, error) {
-	if why, err := p.secretPath(ctx, base, name); why != "" || err != nil {
-		return why, err
-	}
-	_, found := p.scanner.Text(string(text))
-	if found.Found == 0 {
-		return "", nil
-	}
-	why := "it holds what looks like a secret (" + rules(found) + ")"
-	entry, err := p.repo.Git(ctx, nil, "ls-tree", "--format=%(objecttype) %(objectname)", base, "--", ":(literal)"+name)
-	if err != nil {
-		return "", err
-	}
-	id, blob := strings.CutPrefix(strings.TrimSpace(string(entry)), "blob ")
-	if !blob { // it was missing, or a folder
-		return why, nil
-	}
-	data, err := p.repo.Git(ctx, nil, "cat-file", "blob", id)
-	if err != nil {
-		return "", err
-	}
-	old := string(data)
-	before := p.scanner.Values(old)
-	for _, v := range p.scanner.Values(string(text)) {
-		if !strings.Contains(old, v) && !slices.Contains(before, v) {
-			return why, nil
-		}
-	}
-	return "", nil
-}
-
-// secretPath returns why the path of a file holds a secret, or "". It accepts a secret if the
-// commit already has the folder or file with that name.
-func (p *Place) secretPath(ctx context.Context, base, name string) (string, error) {
-	_, found := p.scanner.Text(name)
-	if found.Found == 0 {
-		return "", nil
-	}
-	for _, v := range p.scanner.Values(name) {
-		known := name
-		// up to the end of the folder, or file, with the secret
-		if at := strings.Index(name, v); at >= 0 {
-			end := at + len(v)
-			if next := strings.IndexByte(name[end:], '/'); next >= 0 {
-				known = name[:end+next]
-			}
-		}
-		if entry, err := p.repo.Git(ctx, nil, "ls-tree", "-z", base, "--", ":(literal)"+known); err != nil || len(entry) == 0 {
-			return "its path holds what looks like a secret (" + rules(found) + ")", err
-		}
-	}
-	return "", nil
 }

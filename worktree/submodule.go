@@ -37,13 +37,16 @@ func Submodules(ctx context.Context, repo *git.Repo, commit string) (paths []str
 	return paths, err
 }
 
-// changedSubmodules returns the submodules whose state in the work tree differs from the commit,
+// submodules compares and resets the submodules in the work tree of a place.
+type submodules struct{ place *Place }
+
+// changed returns the submodules whose state in the work tree differs from the commit,
 // with the reasons.
-func (p *Place) changedSubmodules(ctx context.Context, all []submodule) (map[submodule]string, error) {
+func (m submodules) changed(ctx context.Context, all []submodule) (map[submodule]string, error) {
 	if len(all) == 0 {
 		return nil, nil
 	}
-	root, err := os.OpenRoot(p.Dir)
+	root, err := os.OpenRoot(m.place.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +57,7 @@ func (p *Place) changedSubmodules(ctx context.Context, all []submodule) (map[sub
 		if info, err := root.Lstat(path); err != nil || !info.IsDir() || beyond(root, path) {
 			continue // the commit says that it is deleted, or its replacement
 		}
-		why, err := p.changedSubmodule(ctx, s)
+		why, err := m.differs(ctx, s)
 		if err != nil {
 			return nil, fmt.Errorf("submodule %s: %w", s.path, err)
 		}
@@ -65,8 +68,8 @@ func (p *Place) changedSubmodules(ctx context.Context, all []submodule) (map[sub
 	return changed, nil
 }
 
-func (p *Place) changedSubmodule(ctx context.Context, s submodule) (why string, err error) {
-	dir := filepath.Join(p.Dir, filepath.FromSlash(s.path))
+func (m submodules) differs(ctx context.Context, s submodule) (why string, err error) {
+	dir := filepath.Join(m.place.Dir, filepath.FromSlash(s.path))
 	if _, err := os.Lstat(filepath.Join(dir, ".git")); errors.Is(err, fs.ErrNotExist) {
 		files, err := os.ReadDir(dir)
 		if err != nil || len(files) == 0 {
@@ -74,17 +77,17 @@ func (p *Place) changedSubmodule(ctx context.Context, s submodule) (why string, 
 		}
 		return "it lies in the folder of a submodule, which is not checked out here", nil
 	}
-	if why, err := p.strange(ctx, s); why != "" || err != nil {
+	if why, err := m.strange(ctx, s); why != "" || err != nil {
 		return why, err
 	}
-	head, err := p.inSubmodule(ctx, s, "rev-parse", "--verify", "--quiet", "HEAD")
+	head, err := m.git(ctx, s, "rev-parse", "--verify", "--quiet", "HEAD")
 	if err != nil {
 		return "it is a submodule without a commit", nil
 	}
 	if strings.TrimSpace(string(head)) != s.commit {
 		return "it is a submodule at another commit than the branch says", nil
 	}
-	out, err := p.inSubmodule(ctx, s, "status", "--porcelain", "-z", "--untracked-files=normal", "--no-renames", "--ignore-submodules=none")
+	out, err := m.git(ctx, s, "status", "--porcelain", "-z", "--untracked-files=normal", "--no-renames", "--ignore-submodules=none")
 	if len(out) > 0 {
 		why = "it is a submodule with changes that are not committed"
 	}
@@ -93,12 +96,12 @@ func (p *Place) changedSubmodule(ctx context.Context, s submodule) (why string, 
 
 // strange returns why git must not work in a submodule: its .git names a repository elsewhere,
 // which belongs to another owner.
-func (p *Place) strange(ctx context.Context, s submodule) (string, error) {
-	out, err := p.inSubmodule(ctx, s, "rev-parse", "--absolute-git-dir")
+func (m submodules) strange(ctx context.Context, s submodule) (string, error) {
+	out, err := m.git(ctx, s, "rev-parse", "--absolute-git-dir")
 	if err != nil {
 		return "it is a submodule that git cannot read", nil
 	}
-	gitDir, err := p.gitDir()
+	gitDir, err := m.place.gitDir()
 	if err != nil {
 		return "", err
 	}
@@ -106,7 +109,7 @@ func (p *Place) strange(ctx context.Context, s submodule) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, own := range []string{filepath.Join(gitDir, "modules"), filepath.Join(p.Dir, filepath.FromSlash(s.path), ".git")} {
+	for _, own := range []string{filepath.Join(gitDir, "modules"), filepath.Join(m.place.Dir, filepath.FromSlash(s.path), ".git")} {
 		if own, err = filepath.EvalSymlinks(own); err == nil && (at == own || strings.HasPrefix(at, own+string(filepath.Separator))) {
 			return "", nil
 		}
@@ -114,50 +117,50 @@ func (p *Place) strange(ctx context.Context, s submodule) (string, error) {
 	return "it is a submodule whose repository is elsewhere", nil
 }
 
-// inSubmodule runs git on a submodule of the work tree.
-func (p *Place) inSubmodule(ctx context.Context, s submodule, args ...string) ([]byte, error) {
-	dir := filepath.Join(p.Dir, filepath.FromSlash(s.path))
-	cmd := p.repo.Command(ctx, append([]string{"--git-dir=" + filepath.Join(dir, ".git"), "--work-tree=" + dir, "-c", "core.safecrlf=false"}, args...)...)
+// git runs git on a submodule of the work tree.
+func (m submodules) git(ctx context.Context, s submodule, args ...string) ([]byte, error) {
+	dir := filepath.Join(m.place.Dir, filepath.FromSlash(s.path))
+	cmd := m.place.repo.Command(ctx, append([]string{"--git-dir=" + filepath.Join(dir, ".git"), "--work-tree=" + dir, "-c", "core.safecrlf=false"}, args...)...)
 	cmd.Dir = dir
 	return git.Run(cmd)
 }
 
-// resetSubmodules resets the submodules to their state in a commit. It moves other content into the
+// reset resets the submodules to their state in a commit. It moves other content into the
 // folder left of the loop, commits as a bundle, and reports whether there was any. It does nothing
 // in a person's work tree.
-func (p *Place) resetSubmodules(ctx context.Context, tip string, now time.Time) (bool, error) {
-	if p.theirs {
+func (m submodules) reset(ctx context.Context, tip string, now time.Time) (bool, error) {
+	if m.place.theirs {
 		return false, nil
 	}
-	all, err := entriesOf(ctx, p.repo, tip)
+	all, err := entriesOf(ctx, m.place.repo, tip)
 	if err != nil {
 		return false, err
 	}
-	changed, err := p.changedSubmodules(ctx, all.submodules())
+	changed, err := m.changed(ctx, all.submodules())
 	if err != nil {
 		return false, err
 	}
 	for s := range changed {
-		if err := p.resetSubmodule(ctx, s, now); err != nil {
+		if err := m.resetOne(ctx, s, now); err != nil {
 			return true, fmt.Errorf("submodule %s: %w", s.path, err)
 		}
 	}
 	return len(changed) > 0, nil
 }
 
-func (p *Place) resetSubmodule(ctx context.Context, s submodule, now time.Time) error {
-	dir, to := filepath.Join(p.Dir, filepath.FromSlash(s.path)), p.leftAt(now, s.path)
+func (m submodules) resetOne(ctx context.Context, s submodule, now time.Time) error {
+	dir, to := filepath.Join(m.place.Dir, filepath.FromSlash(s.path)), m.place.leftAt(now, s.path)
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err
 	}
 	known := false // git has the commit to return to
 	if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-		why, err := p.strange(ctx, s)
+		why, err := m.strange(ctx, s)
 		if err != nil {
 			return err
 		}
 		if why == "" {
-			_, err = p.inSubmodule(ctx, s, "cat-file", "-e", s.commit+"^{commit}")
+			_, err = m.git(ctx, s, "cat-file", "-e", s.commit+"^{commit}")
 			known = err == nil
 		}
 	}
@@ -167,12 +170,12 @@ func (p *Place) resetSubmodule(ctx context.Context, s submodule, now time.Time) 
 		}
 		return os.Mkdir(dir, 0o755)
 	}
-	if ahead, err := p.inSubmodule(ctx, s, "rev-list", "-1", "HEAD", "^"+s.commit); err == nil && len(ahead) > 0 {
-		if _, err := p.inSubmodule(ctx, s, "bundle", "create", "--quiet", to+bundled, "HEAD", "^"+s.commit); err != nil {
+	if ahead, err := m.git(ctx, s, "rev-list", "-1", "HEAD", "^"+s.commit); err == nil && len(ahead) > 0 {
+		if _, err := m.git(ctx, s, "bundle", "create", "--quiet", to+bundled, "HEAD", "^"+s.commit); err != nil {
 			return err
 		}
 	}
-	out, err := p.inSubmodule(ctx, s, "status", "--porcelain", "-z", "--untracked-files=normal", "--no-renames", "--ignore-submodules=none")
+	out, err := m.git(ctx, s, "status", "--porcelain", "-z", "--untracked-files=normal", "--no-renames", "--ignore-submodules=none")
 	if err != nil {
 		return err
 	}
@@ -196,7 +199,7 @@ func (p *Place) resetSubmodule(ctx context.Context, s submodule, now time.Time) 
 			return err
 		}
 	}
-	_, err = p.inSubmodule(ctx, s, "checkout", "--quiet", "--force", "--detach", "--no-recurse-submodules", s.commit)
+	_, err = m.git(ctx, s, "checkout", "--quiet", "--force", "--detach", "--no-recurse-submodules", s.commit)
 	return err
 }
 
@@ -218,37 +221,37 @@ func (p *Place) leftAt(now time.Time, name string) string {
 // bundled is the suffix of a file that keeps commits.
 const bundled = ".bundle"
 
-// cleanSubmodules returns an error wrapping ErrDirty if a submodule differs from the branch. If the
+// clean returns an error wrapping ErrDirty if a submodule differs from the branch. If the
 // work tree goes, so does a commit that exists only in it, which is an error too.
-func (p *Place) cleanSubmodules(ctx context.Context, goes bool) error {
-	tip, err := p.Tip(ctx)
+func (m submodules) clean(ctx context.Context, goes bool) error {
+	tip, err := m.place.Tip(ctx)
 	if err != nil {
 		return err
 	}
-	all, err := entriesOf(ctx, p.repo, tip)
+	all, err := entriesOf(ctx, m.place.repo, tip)
 	if err != nil {
 		return err
 	}
-	changed, err := p.changedSubmodules(ctx, all.submodules())
+	changed, err := m.changed(ctx, all.submodules())
 	if err != nil {
 		return err
 	}
 	for s, why := range changed {
-		return fmt.Errorf("%s: %w (%s: %s)", p.Dir, ErrDirty, s.path, why)
+		return fmt.Errorf("%s: %w (%s: %s)", m.place.Dir, ErrDirty, s.path, why)
 	}
 	if !goes {
 		return nil
 	}
 	for _, s := range all.submodules() {
-		if _, err := os.Lstat(filepath.Join(p.Dir, filepath.FromSlash(s.path), ".git")); err != nil {
+		if _, err := os.Lstat(filepath.Join(m.place.Dir, filepath.FromSlash(s.path), ".git")); err != nil {
 			continue
 		}
-		out, err := p.inSubmodule(ctx, s, "rev-list", "-1", "HEAD", "--not", "--remotes")
+		out, err := m.git(ctx, s, "rev-list", "-1", "HEAD", "--not", "--remotes")
 		if err != nil {
 			return fmt.Errorf("submodule %s: %w", s.path, err)
 		}
 		if len(out) > 0 {
-			return fmt.Errorf("%s: %w (%s: the submodule is at a commit that is on no branch of its remote's: push it)", p.Dir, ErrDirty, s.path)
+			return fmt.Errorf("%s: %w (%s: the submodule is at a commit that is on no branch of its remote's: push it)", m.place.Dir, ErrDirty, s.path)
 		}
 	}
 	return nil

@@ -16,7 +16,7 @@ import (
 func Guard(place *worktree.Place, tree Tree, s worktree.State, scanner *redact.Scanner) {
 	quiet := false           // no other process is at work there
 	var known *worktree.Loop // as of the first request about a held file
-	place.Ready = func(ctx context.Context) error {
+	place.Sandbox.Ready = func(ctx context.Context) error {
 		if !quiet {
 			if err := endContainers(ctx, s); err != nil {
 				return err
@@ -26,9 +26,9 @@ func Guard(place *worktree.Place, tree Tree, s worktree.State, scanner *redact.S
 		known = nil
 		return tree.scrub(ctx)
 	}
-	place.Runs = sandbox.Runs
-	place.Holds = func(name string) bool { return sandbox.Runs(name) == sandbox.GitObeys }
-	place.Waived = func(ctx context.Context, name, rule string) (bool, error) {
+	place.Sandbox.Runs = sandbox.Runs
+	place.Sandbox.Holds = func(name string) bool { return sandbox.Runs(name) == sandbox.GitObeys }
+	place.Sandbox.Waived = func(ctx context.Context, name, rule string) (bool, error) {
 		if known == nil {
 			l, err := worktree.Open(tree.Repo, s.Name, scanner).Load(ctx)
 			if err != nil {
@@ -40,7 +40,7 @@ func Guard(place *worktree.Place, tree Tree, s worktree.State, scanner *redact.S
 			return f.State == worktree.Waived && f.By == worktree.ByHost && f.File == name && f.Rule == rule
 		}), nil
 	}
-	place.Refused = func(ctx context.Context, changed []string) (map[string]string, error) {
+	place.Sandbox.Refused = func(ctx context.Context, changed []string) (map[string]string, error) {
 		return tree.refused(ctx, s.Settings.MaxFile, changed)
 	}
 }
