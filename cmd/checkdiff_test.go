@@ -196,7 +196,7 @@ func TestDiffRules(t *testing.T) {
 		}, "warning evidence " + reflection + ":0"},
 		{"a key of many lines", func() {
 			edit(pnpm, "in web/.\n", "in web/.\n\nfine\n-----BEGIN RSA PRIVATE KEY-----\n"+strings.Repeat(strings.Repeat("Ab3+", 16)+"\n", 4)+"-----END RSA PRIVATE KEY-----\n")
-		}, "error secret " + pnpm + ":14"},
+		}, "error secret " + pnpm + ":15"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
@@ -44,7 +45,7 @@ func Stand(s transcript.Session, events []transcript.Event) Progress {
 					p.Changed = append(p.Changed, file)
 				}
 			}
-		case e.Kind == transcript.Call && e.Agent == "" && taskLists[strings.ToLower(e.Tool)]:
+		case e.Kind == transcript.Call && e.Agent == "" && taskLists.Has(strings.ToLower(e.Tool)):
 			if open, ok := openTasks(e.Text); ok {
 				p.Todo = open
 			}
@@ -91,7 +92,7 @@ func Lasting(s transcript.Session, events []transcript.Event) (said []string) {
 }
 
 // taskLists names the agents' tools that replace the whole list of tasks, in lower case.
-var taskLists = map[string]bool{"todowrite": true, "update_plan": true, "write_todos": true}
+var taskLists = pattern.NewWords("todowrite update_plan write_todos")
 
 // openTasks returns the entries of a list of tasks that are neither done nor dropped. ok is false
 // if the input of the tool is no such list.

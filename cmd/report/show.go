@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"html/template"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/reverie-memory/reverie/internal/term"
@@ -55,14 +54,11 @@ func oneLine(text string) string { return term.OneLine(text, maxLine) }
 //go:embed page.html
 var page string
 
-var parsed = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("page").Funcs(template.FuncMap{"line": oneLine}).Parse(page))
-})
-
 // HTML returns the report as a page that needs no other file, no network and no script.
 func (r Report) HTML(now time.Time) ([]byte, error) {
 	var out bytes.Buffer
-	err := parsed().Execute(&out, struct {
+	parsed := template.Must(template.New("page").Funcs(template.FuncMap{"line": oneLine}).Parse(page))
+	err := parsed.Execute(&out, struct {
 		Report
 		Day string
 	}{r, now.Format(time.DateOnly)})

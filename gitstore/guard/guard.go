@@ -173,7 +173,7 @@ func (t Table) Match(c hooks.Call, at Place, now time.Time) (all []Rule) {
 	}
 	var files []string
 	for _, f := range c.Files {
-		if file, err := below(at.Top, at.Dir, f); err == nil {
+		if file, ok := below(at.Top, at.Dir, f); ok {
 			files = append(files, file)
 		}
 	}
@@ -212,8 +212,8 @@ func (r Rule) matchesRun(run []command, at Place) bool {
 		if !matchesWords(want, c.words) {
 			return false
 		}
-		place, err := below(at.Top, at.Top, cmp.Or(c.dir, at.Dir))
-		return len(r.Paths) == 0 || r.Lesson || err == nil && inPlaces(r.Paths, place, true)
+		place, ok := below(at.Top, at.Top, cmp.Or(c.dir, at.Dir))
+		return len(r.Paths) == 0 || r.Lesson || ok && inPlaces(r.Paths, place, true)
 	})
 }
 

@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -211,14 +210,14 @@ func (s *scan) read(line, dir string, depth int) {
 }
 
 // conditions begin a command whose result a shell asks for.
-var conditions = strings.Fields("elif while until")
+var conditions = pattern.NewWords("elif while until")
 
 // behind returns the words of the command that a wrapper starts, or none.
 func behind(words []string) []string {
 	switch inner := shell.Unwrap(words, 1); {
 	case len(inner) < len(words):
 		return inner
-	case slices.Contains(conditions, words[0]):
+	case conditions.Has(words[0]):
 		return words[1:]
 	case words[0] == "xargs":
 		return shell.AfterFlags(words[1:], "adEILnPs")
@@ -227,14 +226,14 @@ func behind(words []string) []string {
 }
 
 // shells run a command line that one of their arguments holds.
-var shells = strings.Fields("sh bash zsh dash ksh fish")
+var shells = pattern.NewWords("sh bash zsh dash ksh fish")
 
 // scriptOf returns the command line in the arguments of a shell, or "".
 func scriptOf(words []string) string {
 	switch {
 	case words[0] == "eval":
 		return strings.Join(words[1:], " ")
-	case !slices.Contains(shells, words[0]):
+	case !shells.Has(words[0]):
 		return ""
 	}
 	for i, w := range words[1:] {
@@ -269,21 +268,18 @@ func joined(dir, to string) string {
 	return path.Join(dir, to)
 }
 
-// errNoPlace means that a memory's places cannot hold a guard.
-var errNoPlace = errors.New("outside of the work tree")
-
 // below returns a file's path below the top of a work tree, with slashes.
-func below(top, dir, file string) (string, error) {
+func below(top, dir, file string) (rest string, ok bool) {
 	file = strings.ReplaceAll(file, `\`, "/")
 	top = strings.ReplaceAll(top, `\`, "/")
 	if !path.IsAbs(file) && !windowsPath(file) {
 		file = path.Join(strings.ReplaceAll(dir, `\`, "/"), file)
 	}
-	rest, ok := strings.CutPrefix(path.Clean(file), strings.TrimSuffix(path.Clean(top), "/"))
+	rest, ok = strings.CutPrefix(path.Clean(file), strings.TrimSuffix(path.Clean(top), "/"))
 	if !ok || rest != "" && rest[0] != '/' {
-		return "", errNoPlace
+		return "", false
 	}
-	return strings.TrimPrefix(rest, "/"), nil
+	return strings.TrimPrefix(rest, "/"), true
 }
 
 func windowsPath(file string) bool { return len(file) > 2 && file[1] == ':' && file[2] == '/' }

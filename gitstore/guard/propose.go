@@ -20,9 +20,15 @@ var (
 
 const calls = "(`[^`\n]+`|[a-z][\\w.+-]*)((?:,| or| and| nor)+\\s+(?:`[^`\n]+`|[a-z][\\w.+-]*))*"
 
-// gerunds maps the words for a command to it.
-var gerunds = map[string]string{
-	"committing": "git commit", "commit": "git commit", "pushing": "git push", "push": "git push",
+// gerund returns the command that a word stands for.
+func gerund(word string) (command string, ok bool) {
+	switch strings.ToLower(word) {
+	case "committing", "commit":
+		return "git commit", true
+	case "pushing", "push":
+		return "git push", true
+	}
+	return "", false
 }
 
 // ends matches the text after a tool that is refused as such. "Never use docker compose" and "don't
@@ -69,7 +75,7 @@ func Propose(statement string) (all []string) {
 		}
 	}
 	if m := beforeCommand.FindStringSubmatch(statement); m != nil {
-		command, ok := gerunds[strings.ToLower(m[1])]
+		command, ok := gerund(m[1])
 		if !ok {
 			command, ok = commandOf(m[1], isTool)
 		}

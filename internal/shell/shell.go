@@ -202,11 +202,28 @@ func IsAssignment(w string) bool {
 	return true
 }
 
-// wrappers run the command after them and have no lasting effect. Each has its short flags that
-// take a value.
-var wrappers = map[string]string{
-	"time": "fo", "nohup": "", "command": "", "builtin": "", "exec": "a", "sudo": "CDghpRrTtUu", "doas": "Cu", "env": "Cu", "timeout": "ks",
-	"nice": "n", "stdbuf": "eio", "setsid": "", "then": "", "do": "", "else": "", "if": "", "!": "", "{": "", "(": "",
+// wraps reports whether a program runs the command after it and has no lasting effect. valued holds
+// its short flags that take a value.
+func wraps(program string) (valued string, ok bool) {
+	switch program {
+	case "nohup", "command", "builtin", "setsid", "then", "do", "else", "if", "!", "{", "(":
+		return "", true
+	case "time":
+		return "fo", true
+	case "exec":
+		return "a", true
+	case "sudo":
+		return "CDghpRrTtUu", true
+	case "doas", "env":
+		return "Cu", true
+	case "timeout":
+		return "ks", true
+	case "nice":
+		return "n", true
+	case "stdbuf":
+		return "eio", true
+	}
+	return "", false
 }
 
 // WithoutParentheses removes the parentheses of subshells from a command's words, and counts them.
@@ -233,8 +250,8 @@ func WithoutParentheses(words []string) (rest []string, opened, closed int) {
 // Unwrap removes at most a number of leading commands that only run another.
 func Unwrap(words []string, layers int) []string {
 	for ; layers > 0 && len(words) > 0; layers-- {
-		valued, wraps := wrappers[words[0]]
-		if !wraps {
+		valued, ok := wraps(words[0])
+		if !ok {
 			break
 		}
 		n := 0
