@@ -29,7 +29,7 @@ func (b *bench) guards(hello string) error {
 		var lines bytes.Buffer
 		for i := range n {
 			line, _ := json.Marshal(map[string]any{"text": fmt.Sprintf("Ask Ada before tool%d runs in the north", i), "kind": "constraint",
-				"extra": []map[string]string{{"key": "guard", "value": fmt.Sprintf(`["Bash(tool%d *)"]`, i)}}})
+				"extra": []map[string]string{{"key": "guard", "value": fmt.Sprintf("['Bash(tool%d *)']", i)}}})
 			lines.Write(append(line, '\n'))
 		}
 		once(dir, lines.Bytes(), b.bin, "-q", "import", "--accept", "-")
