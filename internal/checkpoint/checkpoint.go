@@ -136,7 +136,7 @@ func (n *Notebook) spooled(agent string) string {
 // of describes a session in a worktree. p must come from redacted events. The checkpoint has
 // neither a number, nor a reason, nor a text yet.
 func (n *Notebook) of(ctx context.Context, in *git.Repo, s transcript.Session, p reflect.Progress) record.Checkpoint {
-	c := record.Checkpoint{Client: s.Client, Session: s.ID, Time: n.Now().UTC().Truncate(time.Second), Files: p.Changed}
+	c := record.Checkpoint{Client: s.Client, Session: s.ID, Time: n.Now().UTC().Truncate(time.Millisecond), Files: p.Changed}
 	c.Files = c.Files[:min(maxFiles, len(c.Files))]
 	id, branch, _ := in.Head(ctx)
 	c.Commit, c.Branch = id[:min(12, len(id))], branch

@@ -60,7 +60,7 @@ func (n *Notebook) stopped(ctx context.Context, s *hooks.Waiting, of transcript.
 	c := n.of(ctx, in, of, p)
 	c.Text = render(p, dirty, note)
 	if at := s.Last.Time; !at.IsZero() {
-		c.Time = at.UTC().Truncate(time.Second)
+		c.Time = at.UTC().Truncate(time.Millisecond)
 	}
 	switch {
 	case note != "" || p.Broken || len(p.Todo) > 0:
