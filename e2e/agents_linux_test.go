@@ -100,8 +100,14 @@ func (l *lab) wantStory(want ...string) {
 
 var block = regexp.MustCompile(`(?s)<reverie-memory\b.*?</reverie-memory>`)
 
-// given returns Reverie's text in a request. Gemini CLI escapes its angle brackets as in HTML.
-func given(r request) string { return block.FindString(html.UnescapeString(r.text())) }
+// given returns Reverie's last text in a request: a client may repeat earlier ones before it.
+// Gemini CLI escapes its angle brackets as in HTML.
+func given(r request) (last string) {
+	for _, text := range block.FindAllString(html.UnescapeString(r.text()), -1) {
+		last = text
+	}
+	return last
+}
 
 // steps returns the requests that took a step of a turn.
 func steps(all []request) []request {

@@ -132,7 +132,7 @@ func handoverTail(c record.Checkpoint, name string) string {
 
 // resumed returns the block for a session that goes on, with its own newest checkpoint if that is
 // open. Its transcript has all that it was given: the memories are given again only if they
-// changed or a checkpoint is given with them.
+// changed or a compaction followed.
 func (b *maker) resumed(ctx context.Context) (in Injection, err error) {
 	err = b.View(ctx, func(v *record.View) error {
 		tail := ""
@@ -151,8 +151,10 @@ func (b *maker) resumed(ctx context.Context) (in Injection, err error) {
 		if had.base() != in.base() {
 			return nil
 		}
-		if tail == "" || had.Hash == in.Hash {
-			in.Cut[CutGiven], in.Items = len(in.Items), nil
+		whole := in.Hash
+		in.Cut[CutGiven], in.Items = len(in.Items), nil
+		fill(&in, nil, Parcel{Attributes: attributes(in), Intro: startIntro, Tail: tail})
+		if had.Hash == whole || had.Hash == in.Hash {
 			in.SetText("")
 		}
 		return nil
