@@ -80,7 +80,7 @@ func runGuards(ctx context.Context, env *Env, call *hooks.Call) error {
 	if err != nil {
 		return err
 	}
-	table, err := brief.MakeGuards(ctx, w.Reader)
+	table, err := brief.ReadGuards(ctx, w.Reader)
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func tellGuard(env *Env, r guard.Rule, h brief.Heed) {
 	}
 	env.Under(term.Span(term.Dim, term.Visible(line)))
 	if h.Overruled >= brief.MuchOverruled {
-		env.Under(term.Span("", "people let it happen: reverie edit "+r.ID[:8]+" --strength say"))
+		env.Under(term.Span("", "overruled repeatedly; to soften it: reverie edit "+r.ID[:8]+" --strength say"))
 	}
 }
 

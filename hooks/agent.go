@@ -186,6 +186,3 @@ type Filter struct {
 	Files    []string // globs of changed files, below the top of the work tree
 	Tools    []string // other tools, by the agents' names
 }
-
-// Empty reports whether no call matches.
-func (f Filter) Empty() bool { return len(f.Commands)+len(f.Failing)+len(f.Files)+len(f.Tools) == 0 }

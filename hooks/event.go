@@ -232,7 +232,7 @@ func (a Agent) Encode(e Event, r Reply) []byte {
 	return out.Bytes()
 }
 
-// Tells reports whether a text in the answer to an event reaches the model.
+// Tells reports whether the agent reads a text in the answer to an event.
 func (a Agent) Tells(e Event) bool {
 	d, _ := a.delivery(e.Name)
 	return d.Answer == Object || d.Answer == Plain
@@ -242,12 +242,6 @@ func (a Agent) Tells(e Event) bool {
 // model.
 func (a Agent) TellsBefore() bool {
 	return slices.ContainsFunc(a.Calls, func(d Delivery) bool { return d.Kind == Calling && d.Answer == Object })
-}
-
-// Answers reports whether the agent reads an answer to an event.
-func (a Agent) Answers(e Event) bool {
-	d, _ := a.delivery(e.Name)
-	return d.Answer != Silent
 }
 
 // Patience returns the time that an agent waits for us at an event.

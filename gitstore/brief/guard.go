@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/guard"
 	"github.com/reverie-memory/reverie/gitstore/record"
-	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
@@ -29,23 +27,8 @@ const (
 	Called  = "tool-result"
 )
 
-// guardState holds the inputs of the table of guards.
-type guardState struct {
-	Version, Memory, Journal, Branch string
-	Settings, Approved, Judged       string
-}
-
-// guardStateOf reads the state. It runs no git where refs are files.
-func guardStateOf(ctx context.Context, repo *git.Repo, c config.Config) guardState {
-	ref := func(name string) string { id, _ := repo.Refs().Read(ctx, name); return id }
-	s := guardState{Version: version(), Memory: ref(c.Ref), Journal: ref(clone.JournalRef), Settings: fmt.Sprintf("%+v", c)}
-	_, s.Branch, _ = repo.Head(ctx)
-	s.Approved, s.Judged = trust.Sums(filepath.Join(repo.CommonDir, "reverie"))
-	return s
-}
-
-// key names the state.
-func (s guardState) key() string {
+// guardKey names the state of which a table of guards is made.
+func guardKey(s memoryState) string {
 	data, _ := json.Marshal(s) // strings always encode
 	return derived.Sum(data)
 }
@@ -53,14 +36,17 @@ func (s guardState) key() string {
 // Guards returns the table of guards, or found is false if it does not show the present state. Then
 // call MakeGuards.
 func Guards(ctx context.Context, repo *git.Repo, c config.Config) (t guard.Table, found bool) {
-	t = guard.Open(filepath.Join(repo.CommonDir, "reverie"))
-	return t, t.Key != "" && t.Key == guardStateOf(ctx, repo, c).key()
+	if t = guard.Open(filepath.Join(repo.CommonDir, "reverie")); t.Key == "" {
+		return t, false
+	}
+	s, _ := memoryStateOf(ctx, repo, c)
+	return t, t.Key == guardKey(s)
 }
 
 // MakeGuards makes the table of guards of the memories that agents are given here. It has no rules
 // if the settings turn guards off. The table holds even if the error says that it was not written.
 func MakeGuards(ctx context.Context, r *reader.Reader) (t guard.Table, err error) {
-	before := guardStateOf(ctx, r.Repo, r.Config)
+	before, _ := memoryStateOf(ctx, r.Repo, r.Config)
 	var rules []guard.Rule
 	b := maker{r, Request{}, Ledger{r.Repo, r.Scanner}}
 	err = r.View(ctx, func(v *record.View) error {
@@ -80,16 +66,28 @@ func MakeGuards(ctx context.Context, r *reader.Reader) (t guard.Table, err error
 	if err != nil && !clone.NoMemory(err) {
 		return t, err
 	}
-	now := guardStateOf(ctx, r.Repo, r.Config)
+	now, _ := memoryStateOf(ctx, r.Repo, r.Config)
 	same := now
 	if same.Judged = before.Judged; same != before { // an input moved meanwhile
 		now = before
 	}
-	text, err := guard.Encode(now.key(), now.Memory, rules)
+	text, err := guard.Encode(guardKey(now), now.Memory, rules)
 	if err != nil {
 		return t, err
 	}
 	return guard.Decode(text), r.Repo.State().Write(guard.File, text, false)
+}
+
+// ReadGuards returns the table of guards, after making it if it is missing or outdated.
+func ReadGuards(ctx context.Context, r *reader.Reader) (t guard.Table, err error) {
+	t, found := Guards(ctx, r.Repo, r.Config)
+	if found {
+		return t, nil
+	}
+	if t, err = MakeGuards(ctx, r); t.Key != "" {
+		err = nil // only the next call has to make it again
+	}
+	return t, err
 }
 
 // Bounds of a reply to a call.
@@ -99,20 +97,19 @@ const (
 	maxLessons = 2   // of failures, before a call
 )
 
-// At is a call that guards are asked about.
+// At describes a call to be judged.
 type At struct {
 	Request        // Session and Record count
 	Event   string // Calling or Called
 	Commit  string // of the memory
 	Call    hooks.Call
 	Tells   bool // a text in the answer reaches the model
-	// Untold says that the agent could not be told anything before the call.
-	Untold bool
+	Untold  bool // after a call: no text before it could reach the model
 }
 
-// Judge returns the reply of rules that a call matches, and records it. It opens no memory. Several
-// hooks may be asked about one call: all of them rule, and one tells. A ruling stands even if the
-// error says that it was not recorded.
+// Judge returns the reply to a call that matches rules, and records it. It opens no memory. An
+// agent may start several hooks for one call: each returns the ruling, but only one gives the text.
+// A ruling holds even if it could not be recorded.
 func Judge(ctx context.Context, l Ledger, rules []guard.Rule, at At, now time.Time) (reply hooks.Reply, err error) {
 	in := Injection{For: at.Event, Commit: at.Commit, Cut: map[string]int{}, Call: at.Call.ID}
 	line, _ := l.Scanner.Text(cmp.Or(strings.Join(strings.Fields(at.Call.Command), " "), at.Call.Tool))
@@ -141,8 +138,7 @@ func Judge(ctx context.Context, l Ledger, rules []guard.Rule, at At, now time.Ti
 	return reply, l.record(&in, at.Request, now)
 }
 
-// news returns the memories of rules that a session was not told at a call since its last
-// compaction.
+// news returns the memories that a session has not been told at a call since its last compaction.
 func news(rules []guard.Rule, at At, given []Injection, why func(guard.Rule) []string, in *Injection) (all []candidate) {
 	earlier := inSight(slices.DeleteFunc(given, func(in Injection) bool {
 		return in.For != Calling && in.For != Called && in.For != Compacted
@@ -181,7 +177,7 @@ func pertinent(rules []guard.Rule, at At) []guard.Rule {
 	return all
 }
 
-// reason returns the words to an agent, and to its person, that a guard ends or holds a call with.
+// reason words a ruling, for the agent and the person.
 func reason(r guard.Rule) string {
 	line := Item{Memory: record.Memory{ID: r.ID, Status: r.Status, Text: r.Text, Variants: r.Variants, Paths: r.Paths}, Stale: r.Stale}.statement(Tagless)
 	return cut.Marked(transcript.HeldUp+line, MaxInjected)

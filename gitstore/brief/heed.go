@@ -19,7 +19,7 @@ type Heed struct {
 	Overruled int `json:"overruled"` // a person let the call run
 }
 
-// MuchOverruled is the number of times from which a person should look at a guard again.
+// MuchOverruled counts the overrulings after which a person should review a guard.
 const MuchOverruled = 2
 
 func (h Heed) String() string {

@@ -31,25 +31,42 @@ const (
 	contextFormat = 6  // grows when the same inputs give another text
 )
 
-// startState holds the inputs of the block of a session's start. Memory and Journal represent the
-// memories themselves. The ledger is no input: the use of memories changes their order at the next
-// preparation only.
-type startState struct {
-	Format   int
+// memoryState holds the inputs that decide which memories agents are given. Memory and Journal
+// represent the memories themselves.
+type memoryState struct {
 	Version  string
 	Memory   string // commit of the branch, or of origin's before there is one here
 	Journal  string
-	Head     string
-	Branch   string
-	Main     git.Default
+	Branch   string // of the code
 	Settings string // all values
 	Approved string // sum of trust.json
 	Judged   string // sum of the authors and keys that decided about withheld memories
-	Shown    string // the block that the agent reads in the work tree
-	Stated   string // memories that the work tree states, and which of its files the agent reads
-	Dir      string // the asker's folder, below the top
-	Budget   int
-	Bare     bool
+}
+
+// memoryStateOf reads the state. It runs no git where refs are files.
+func memoryStateOf(ctx context.Context, repo *git.Repo, c config.Config) (s memoryState, head string) {
+	ref := func(name string) string { id, _ := repo.Refs().Read(ctx, name); return id }
+	s = memoryState{Version: version(), Memory: ref(c.Ref), Journal: ref(clone.JournalRef), Settings: fmt.Sprintf("%+v", c)}
+	if branch, ok := strings.CutPrefix(c.Ref, "refs/heads/"); ok && s.Memory == "" {
+		s.Memory = ref("refs/remotes/origin/" + branch)
+	}
+	head, s.Branch, _ = repo.Head(ctx)
+	s.Approved, s.Judged = trust.Sums(filepath.Join(repo.CommonDir, "reverie"))
+	return s, head
+}
+
+// startState holds the inputs of the block of a session's start. The ledger is no input: the use of
+// memories changes their order at the next preparation only.
+type startState struct {
+	memoryState
+	Format int
+	Head   string
+	Main   git.Default
+	Shown  string // the block that the agent reads in the work tree
+	Stated string // memories that the work tree states, and which of its files the agent reads
+	Dir    string // the asker's folder, below the top
+	Budget int
+	Bare   bool
 
 	request Request
 	config  config.Config
@@ -57,20 +74,12 @@ type startState struct {
 
 // startInputs reads the state. It runs no git where refs are files.
 func startInputs(ctx context.Context, repo *git.Repo, c config.Config, r Request) startState {
-	s := startState{Format: contextFormat, Version: version(), Budget: r.Budget, Bare: r.Bare, request: r, config: c}
-	ref := func(name string) string { id, _ := repo.Refs().Read(ctx, name); return id }
-	s.Memory = ref(c.Ref)
-	if branch, ok := strings.CutPrefix(c.Ref, "refs/heads/"); ok && s.Memory == "" {
-		s.Memory = ref("refs/remotes/origin/" + branch)
-	}
-	s.Journal = ref(clone.JournalRef)
-	s.Head, s.Branch, _ = repo.Head(ctx)
+	s := startState{Format: contextFormat, Budget: r.Budget, Bare: r.Bare, request: r, config: c}
+	s.memoryState, s.Head = memoryStateOf(ctx, repo, c)
 	main, err := repo.Refs().Default(ctx, c.Main)
 	if s.Main = main; err != nil || len(r.Files) > 0 { // files are others at each call
 		s.Memory = "" // not comparable
 	}
-	s.Settings = fmt.Sprintf("%+v", c)
-	s.Approved, s.Judged = trust.Sums(filepath.Join(repo.CommonDir, "reverie"))
 	s.Shown = derived.Sum([]byte(blockInSight(repo.WorkTree, c.Agents, r.agent())))
 	s.Stated = statedSum(repo, r.agent())
 	s.Dir = reader.Below(repo.WorkTree, r.Dir)

@@ -1,6 +1,6 @@
 // Package guard recognises the calls of tools that memories are about, from a small table that is
-// made of the memories beforehand. Begin with Open and Table.Match. Everything but Write is
-// read-only, and several processes may call it at once.
+// made of the memories beforehand. Begin with Open and Table.Match. It writes nothing, and its
+// functions may run at once.
 //
 // A hook runs Match while an agent waits, so a table is one file of which a call decodes only the
 // lines of the programs that it starts.
@@ -133,6 +133,9 @@ func Decode(text []byte) Table {
 	return Table{h.Key, h.Commit, lines}
 }
 
+// Empty reports whether a table has no rules.
+func (t Table) Empty() bool { return len(t.lines) == 0 }
+
 // each calls fn with the columns of every rule.
 func (t Table) each(fn func(tool, first, rule []byte)) {
 	for line := range bytes.Lines(t.lines) {
@@ -164,9 +167,6 @@ type Place struct {
 // Match returns the rules in force that a call matches, the strongest first. Rules of a failure
 // match before the call; once it has returned, use Failed.
 func (t Table) Match(c hooks.Call, at Place, now time.Time) (all []Rule) {
-	if len(t.lines) == 0 {
-		return nil
-	}
 	var run []command
 	if c.Command != "" {
 		run = commands(c.Command, at.Dir)

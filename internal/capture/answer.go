@@ -42,7 +42,7 @@ func (t *target) answer(ctx context.Context, agent hooks.Agent, e hooks.Event) (
 	}
 	r := brief.Request{
 		For: occasion, Session: ingest.SessionOf(e), Agent: agent.Name, Query: e.Prompt, Dir: cmp.Or(e.Dir, t.Dir),
-		Resumed: e.Source == "resume", Record: agent.Answers(e), Limits: recall.Limits{Docs: reader.MaxIndexed},
+		Resumed: e.Source == "resume", Record: agent.Tells(e), Limits: recall.Limits{Docs: reader.MaxIndexed},
 	}
 	if transcript.IsName(t.Given) {
 		r.Before = t.Given
@@ -71,7 +71,7 @@ func (t *target) answer(ctx context.Context, agent hooks.Agent, e hooks.Event) (
 		n := checkpoint.Notebook{Reader: d.Reader, Create: d.Create}
 		failed = n.Compaction(ctx, d.Ingester, e)
 	}
-	if !agent.Answers(e) {
+	if !agent.Tells(e) {
 		return in, failed
 	}
 	in, err = brief.Give(ctx, d.Reader, r)

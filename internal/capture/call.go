@@ -29,6 +29,9 @@ func (t *target) judge(ctx context.Context, agent hooks.Agent, e hooks.Event) (v
 			t.Warn(err) // the next call makes it again
 		}
 	}
+	if table.Empty() {
+		return v, nil
+	}
 	dir, err := filepath.Abs(cmp.Or(e.Dir, t.Dir))
 	if err != nil {
 		return v, err

@@ -16,7 +16,7 @@ var (
 	// ErrCorrupt is returned when an object's bytes do not match its id.
 	ErrCorrupt = errors.New("object is corrupt")
 	// ErrTooLarge is returned when an object is larger than MaxObject.
-	ErrTooLarge = errors.New("too large for an object of ours")
+	ErrTooLarge = errors.New("object is too large")
 )
 
 // MaxObject bounds an object that is read, in bytes. Ours are a thousand times smaller.

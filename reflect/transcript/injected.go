@@ -32,7 +32,7 @@ var injectedStarts = []string{
 }
 
 // HeldUp begins the reason that Reverie's guards give for refusing a call, or for asking about it.
-const HeldUp = "reverie: a rule of this repository is against this call: "
+const HeldUp = "reverie: this call breaks a rule of this repository: "
 
 // heldUp reports whether the result of a call is the word of a hook that refused it: the call never
 // ran, and no person spoke.

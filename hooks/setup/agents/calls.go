@@ -40,7 +40,7 @@ func callWants(a hooks.Agent, f hooks.Filter) (all []want) {
 	for _, d := range a.Calls {
 		commands, files, tools := f.Commands, f.Files, f.Tools
 		switch {
-		case d.Kind == hooks.Called && onlyDecides(a):
+		case d.Kind == hooks.Called && !a.TellsBefore():
 			commands = slices.Concat(commands, f.Failing)
 		case d.Kind == hooks.Called:
 			commands, files, tools = f.Failing, nil, nil
@@ -66,11 +66,6 @@ func callWants(a hooks.Agent, f hooks.Filter) (all []want) {
 		}
 	}
 	return all
-}
-
-// onlyDecides reports whether an agent takes no text before a call, and gets it after the call.
-func onlyDecides(a hooks.Agent) bool {
-	return slices.ContainsFunc(a.Calls, func(d hooks.Delivery) bool { return d.Kind == hooks.Calling && d.Answer == hooks.Decision })
 }
 
 // maxRules bounds the entries for one event and tool. More become one entry for every call.
