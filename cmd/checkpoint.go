@@ -77,24 +77,17 @@ func runCheckpointList(ctx context.Context, env *Env, session string) error {
 	if err != nil {
 		return err
 	}
-	for _, k := range all {
-		if env.JSON {
-			if err := env.Object(newCheckpointJSON(k)); err != nil {
-				return err
-			}
-			continue
-		}
+	if len(all) == 0 {
+		env.Say("there is no checkpoint")
+	}
+	return rows(env, all, newCheckpointJSON, func(k checkpoint.Kept) {
 		mark := " "
 		if k.Shared {
 			mark = "+"
 		}
 		when := mark + " " + k.Time.Local().Format("2006-01-02 15:04") + "  "
 		env.Lay(len(when), term.Span("", when+term.Pad(k.Reason, 10)+"  "+term.Visible(k.Name())+"  "+term.OneLine(cmp.Or(k.Request(), k.Text), 240)))
-	}
-	if len(all) == 0 {
-		env.Say("there is no checkpoint")
-	}
-	return nil
+	})
 }
 
 // runCheckpointOne shows or shares one.

@@ -15,6 +15,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/upkeep"
 	"github.com/reverie-memory/reverie/reflect"
 	"github.com/reverie-memory/reverie/reflect/compress"
+	"github.com/reverie-memory/reverie/reflect/transcript"
 	"github.com/urfave/cli/v2"
 )
 
@@ -155,14 +156,8 @@ func runCompressSession(ctx context.Context, env *Env, o compressOptions) error 
 	}
 	short := compress.Session(events, compress.Options{Limit: o.limit})
 	before, after := compress.Size(events), compress.Size(short)
-	for _, e := range short {
-		if env.JSON {
-			if err := env.Object(e); err != nil {
-				return err
-			}
-			continue
-		}
-		env.Raw(e.Whole())
+	if err := rows(env, short, itself, func(e transcript.Event) { env.Raw(e.Whole()) }); err != nil {
+		return err
 	}
 	env.Say("%d of %s stay, in %s", after, plural.Count(before, "byte", "bytes"), plural.Count(len(events), "event", "events"))
 	if o.limit > 0 && after > o.limit {

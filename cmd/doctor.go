@@ -72,13 +72,10 @@ func runDoctor(ctx context.Context, env *Env, o doctorOptions) error {
 		if f.State == doctor.Broken {
 			broken++
 		}
-		if env.JSON {
-			if err := env.Object(findingJSON{f.What, string(f.State), f.Detail, f.Fix}); err != nil {
-				return err
-			}
-			continue
-		}
-		tellFinding(env, f)
+	}
+	err := rows(env, found, func(f doctor.Finding) findingJSON { return findingJSON{f.What, string(f.State), f.Detail, f.Fix} }, func(f doctor.Finding) { tellFinding(env, f) })
+	if err != nil {
+		return err
 	}
 	if broken > 0 {
 		return exit.Silent

@@ -16,7 +16,6 @@ import (
 	"github.com/reverie-memory/reverie/hooks/setup"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/term"
-	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
 func guardCommand(env *Env) *cli.Command {
@@ -92,18 +91,12 @@ func runGuards(ctx context.Context, env *Env, call *hooks.Call) error {
 		}
 		rules = table.Match(*call, guard.Place{Top: w.Repo.WorkTree, Dir: dir}, env.Now())
 	}
-	heeds := brief.Heeds(brief.Ledger{Repo: w.Repo}.All(0), table, w.Repo.WorkTree, func(session string) []transcript.Event {
-		_, events, _ := w.Sessions.Load(session) // it may have expired
-		return events
-	})
-	for _, r := range rules {
-		if env.JSON {
-			if err := env.Object(guardJSON{r.ID, string(r.Kind), r.Text, r.On, string(r.Strength), list(r.Paths), r.Lesson, r.Stale, heeds[r.ID]}); err != nil {
-				return err
-			}
-			continue
-		}
-		tellGuard(env, r, heeds[r.ID])
+	heeds := brief.KeptHeeds(w.Reader, brief.Ledger{Repo: w.Repo}.All(0), table)
+	err = rows(env, rules, func(r guard.Rule) guardJSON {
+		return guardJSON{r.ID, string(r.Kind), r.Text, r.On, string(r.Strength), list(r.Paths), r.Lesson, r.Stale, heeds[r.ID]}
+	}, func(r guard.Rule) { tellGuard(env, r, heeds[r.ID]) })
+	if err != nil {
+		return err
 	}
 	switch {
 	case call != nil && len(rules) == 0:

@@ -31,7 +31,7 @@ var arrows = map[string][]string{
 	"internal/approval": {"gitstore/record", "gitstore/trust", "internal/clone", "internal/config", "internal/reader", "internal/unseen"},
 	"internal/history":  {"internal/git"},
 	"internal/plural":   nil,
-	"internal/status":   {"gitstore", "internal/clone", "gitstore/record", "internal/config", "internal/job", "internal/kv", "internal/learn", "internal/learn/ingest", "internal/reader", "prompts"},
+	"internal/status":   {"gitstore", "gitstore/brief", "internal/clone", "gitstore/record", "internal/config", "internal/job", "internal/kv", "internal/learn", "internal/learn/ingest", "internal/reader", "prompts"},
 	"internal/block":    {"internal/exit", "internal/pattern"},
 	"internal/term":     {"gitstore/recall/terms", "internal/pattern", "internal/plural", "internal/redact", "internal/unseen"},
 	"internal/job":      {"internal/file", "internal/git"},
@@ -122,7 +122,7 @@ var arrows = map[string][]string{
 	"examples":              nil,
 	"cmd/check":             {"dream", "gitstore", "gitstore/record", "gitstore/remotes", "hooks/setup/ci", "internal/attack", "internal/clone", "internal/config", "internal/exit", "internal/finding", "internal/git", "internal/hint", "internal/plural", "internal/reader", "internal/redact", "internal/term", "internal/unseen"},
 
-	"gitstore/brief": {"gitstore", "gitstore/guard", "gitstore/recall", "gitstore/recall/pack", "gitstore/record", "gitstore/trust", "hooks", "internal/attack", "internal/block", "internal/clone", "internal/config", "internal/cut", "internal/derived", "internal/exit", "internal/file", "internal/git", "internal/pattern", "internal/plural", "internal/reader", "internal/redact", "internal/unseen", "reflect", "reflect/transcript"},
+	"gitstore/brief": {"gitstore", "gitstore/anchor", "gitstore/guard", "gitstore/recall", "gitstore/recall/pack", "gitstore/record", "gitstore/trust", "hooks", "internal/attack", "internal/block", "internal/clone", "internal/config", "internal/cut", "internal/derived", "internal/exit", "internal/file", "internal/git", "internal/pattern", "internal/plural", "internal/reader", "internal/redact", "internal/unseen", "reflect", "reflect/transcript"},
 
 	"internal/foreign":         {"internal/file", "internal/pattern", "internal/sqlite", "internal/docs"},
 	"gitstore/record/transfer": {"gitstore/record", "internal/pattern", "internal/redact"},

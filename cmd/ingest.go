@@ -50,14 +50,10 @@ func runIngest(ctx context.Context, env *Env, files []string, format transcript.
 			return errors.Join(err, ingestErr)
 		}
 	}
-	for _, k := range kept {
-		if env.JSON {
-			if err := env.Object(newSessionJSON(k)); err != nil {
-				return err
-			}
-			continue
-		}
+	if err := rows(env, kept, newSessionJSON, func(k reflect.Kept) {
 		env.Print("%s\t%s\t%s\n", k.Name(), k.Change, plural.Count(k.Events, "event", "events"))
+	}); err != nil {
+		return err
 	}
 	if len(kept) > 0 && w.Asker() != "" {
 		env.Say("read in a shell of %s: its results wait for a person; next: reverie learn", w.Asker())

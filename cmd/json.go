@@ -13,6 +13,21 @@ import (
 
 // The JSON that --json promises. docs/json.md documents every field; golden tests keep it.
 
+// rows writes values in order: with --json as objects, otherwise as line tells them.
+func rows[T, J any](env *Env, all []T, object func(T) J, line func(T)) error {
+	for _, v := range all {
+		if !env.JSON {
+			line(v)
+		} else if err := env.Object(object(v)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// itself is for rows of values that are their own objects.
+func itself[T any](v T) T { return v }
+
 type memoryJSON struct {
 	ID         string     `json:"id"`
 	Kind       string     `json:"kind"`

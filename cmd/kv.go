@@ -126,20 +126,13 @@ func runKVList(ctx context.Context, env *Env, prefix string) error {
 	for _, e := range all {
 		width = max(width, min(len(e.Key), 40))
 	}
-	for _, e := range all {
-		if env.JSON {
-			if err := env.Object(e); err != nil {
-				return err
-			}
-			continue
-		}
-		left := period.Short(e.Expires.Sub(env.Now()))
-		env.Lay(width+2, term.Span(term.Bold, term.Pad(term.Visible(e.Key), width)), term.Span(term.Dim, fmt.Sprintf("  %5s  ", left)), term.Span("", term.OneLine(e.Value, 50)))
-	}
 	if len(all) == 0 {
 		env.Say("nothing is kept")
 	}
-	return nil
+	return rows(env, all, itself, func(e kv.Entry) {
+		left := period.Short(e.Expires.Sub(env.Now()))
+		env.Lay(width+2, term.Span(term.Bold, term.Pad(term.Visible(e.Key), width)), term.Span(term.Dim, fmt.Sprintf("  %5s  ", left)), term.Span("", term.OneLine(e.Value, 50)))
+	})
 }
 
 func runKVDelete(ctx context.Context, env *Env, keys []string) error {

@@ -53,21 +53,14 @@ func runSandboxList(ctx context.Context, env *Env, o sandboxOptions) error {
 }
 
 func tellContainers(env *Env, all []sandbox.Container) error {
-	for _, c := range all {
+	return rows(env, all, newContainerJSON, func(c sandbox.Container) {
 		j := newContainerJSON(c)
-		if env.JSON {
-			if err := env.Object(j); err != nil {
-				return err
-			}
-			continue
-		}
 		what := j.Status
 		if c.Loop != "" {
 			what += ", of loop " + term.Visible(c.Loop)
 		}
 		env.Lay(2, term.Span(term.Bold, term.Visible(j.Name)), term.Span("", fmt.Sprintf("  %s, its owner is %s: process %d on %s", what, j.Owner, j.PID, term.Visible(j.Host))))
-	}
-	return nil
+	})
 }
 
 func runSandboxPrune(ctx context.Context, env *Env, o sandboxOptions, names []string) error {

@@ -42,22 +42,17 @@ func runSessions(ctx context.Context, env *Env) error {
 	if err != nil {
 		env.Warn("passed over: %v", err)
 	}
-	for _, k := range kept {
-		if env.JSON {
-			j := newSessionJSON(k)
-			j.Commits = links[k.Name()]
-			if err := env.Object(j); err != nil {
-				return err
-			}
-			continue
-		}
+	return rows(env, kept, func(k reflect.Kept) sessionJSON {
+		j := newSessionJSON(k)
+		j.Commits = links[k.Name()]
+		return j
+	}, func(k reflect.Kept) {
 		began := "-"
 		if !k.Started.IsZero() {
 			began = k.Started.Local().Format("2006-01-02 15:04")
 		}
 		env.Lay(len("2006-01-02 15:04  "), term.Span("", fmt.Sprintf("%s  %s  %5d  %s", term.Pad(began, 16), term.Pad(term.Visible(k.Name()), 46), k.Events, term.OneLine(k.Title, 240))))
-	}
-	return nil
+	})
 }
 
 func runSessionsShow(ctx context.Context, env *Env, name string) error {
@@ -73,12 +68,7 @@ func runSessionsShow(ctx context.Context, env *Env, name string) error {
 		return err
 	}
 	if env.JSON {
-		for _, e := range events {
-			if err := env.Object(e); err != nil {
-				return err
-			}
-		}
-		return nil
+		return rows(env, events, itself, nil)
 	}
 	env.Print("%s\n", env.Paint(term.Bold, term.Visible(kept.Name())))
 	links, err := linked(ctx, w)

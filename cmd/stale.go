@@ -21,7 +21,7 @@ func staleCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:  "stale",
 		Usage: "list memories whose anchored code no longer exists at HEAD",
-		Description: "A memory that names code is anchored to lines of it. Uncommitted changes do not count. If the\n" +
+		Description: "A memory that names code is anchored to lines of it. Uncommitted changes do not count here. If the\n" +
 			"statement still holds, 'reverie edit --anchor ID' anchors it to the current code. If not, edit or\n" +
 			"forget the memory.",
 		Flags: []cli.Flag{

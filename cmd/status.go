@@ -108,6 +108,13 @@ func tellStatus(w *workspace, s status.Status, held []reader.Held) {
 		sessions += ", " + plural.Count(s.Pending, "without a reflection", "without a reflection") + "; next: reverie learn"
 	}
 	row("sessions", sessions)
+	if g := s.Given; g.Memories > 0 {
+		given := plural.Count(g.Memories, "memory", "memories") + " in " + plural.Count(g.Sessions, "session", "sessions")
+		if g.Acted > 0 {
+			given += "; at calls: " + g.Heed.String()
+		}
+		row("given", given)
+	}
 	if s.Values > 0 {
 		row("kv", plural.Count(s.Values, "value", "values")+" noted for the next session; next: reverie kv list")
 	}

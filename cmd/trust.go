@@ -211,19 +211,12 @@ func runKeep(ctx context.Context, env *Env, ids []string) error {
 	if err != nil {
 		return err
 	}
-	for _, d := range kept {
-		if env.JSON {
-			if err := env.Object(newMemoryJSON(*d.Given)); err != nil {
-				return err
-			}
-			continue
-		}
-		line(w, "+", term.Green, *d.Given, "kept as "+reader.VersionOf(trust.Changed{When: d.When}))
-	}
 	if len(kept) == 0 {
 		env.Say("agents are given no older version of these")
 	}
-	return nil
+	return rows(env, kept, func(d trust.Pending) memoryJSON { return newMemoryJSON(*d.Given) }, func(d trust.Pending) {
+		line(w, "+", term.Green, *d.Given, "kept as "+reader.VersionOf(trust.Changed{When: d.When}))
+	})
 }
 
 // tellApproved says what was approved, and whose it is.

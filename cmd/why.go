@@ -72,17 +72,12 @@ func runWhy(ctx context.Context, env *Env, what, session string) error {
 
 // listInjections tells injections in a line each, the oldest first.
 func listInjections(env *Env, all []brief.Injection) error {
-	for _, in := range all {
-		if env.JSON {
-			in.Items, in.Next = noNull(in.Items), list(in.Next)
-			if err := env.Object(in); err != nil {
-				return err
-			}
-			continue
-		}
+	return rows(env, all, func(in brief.Injection) brief.Injection {
+		in.Items, in.Next = noNull(in.Items), list(in.Next)
+		return in
+	}, func(in brief.Injection) {
 		env.Lay(term.NarrowHang, term.Span("", fmt.Sprintf("%s  %s  %s  %s  %s", in.ID, when(in), term.Pad(occasion(in), 14), term.Pad(plural.Count(len(in.Items), "memory", "memories"), 11), term.Visible(in.Session))))
-	}
-	return nil
+	})
 }
 
 type whyJSON struct {
@@ -172,18 +167,23 @@ func tellGiven(ctx context.Context, w *workspace, all []brief.Injection, id stri
 	if err != nil {
 		return err
 	}
-	for _, use := range u.Times {
-		in, why := use.Injection, use.Given.Why
-		if env.JSON {
-			if err := env.Object(givenJSON{in.ID, in.Time.UTC().Format("2006-01-02T15:04:05Z"), in.Session, in.For, in.Commit, list(why)}); err != nil {
-				return err
-			}
-			continue
-		}
-		env.Lay(term.NarrowHang, term.Span("", fmt.Sprintf("%s  %s  %s  %s  ", in.ID, when(in), term.Pad(occasion(in), 14), term.Visible(in.Session))), term.Span(term.Dim, term.Visible(strings.Join(why, " · "))))
+	err = rows(env, u.Times, func(use brief.Use) givenJSON {
+		in := use.Injection
+		return givenJSON{in.ID, in.Time.UTC().Format("2006-01-02T15:04:05Z"), in.Session, in.For, in.Commit, list(use.Given.Why)}
+	}, func(use brief.Use) {
+		in := use.Injection
+		env.Lay(term.NarrowHang, term.Span("", fmt.Sprintf("%s  %s  %s  %s  ", in.ID, when(in), term.Pad(occasion(in), 14), term.Visible(in.Session))), term.Span(term.Dim, term.Visible(strings.Join(use.Given.Why, " · "))))
+	})
+	if err != nil {
+		return err
 	}
 	switch {
 	case len(u.Times) > 0:
+		line := fmt.Sprintf("given %s in %s", plural.Count(len(u.Times), "time", "times"), plural.Count(u.Sessions(), "session", "sessions"))
+		if u.Heed.Acted > 0 {
+			line += "; at calls: " + u.Heed.String()
+		}
+		env.Say("%s", line)
 	case u.Caveats.Withheld:
 		env.Say("it was not given to any agent: %s", strings.Join(u.Caveats.Why, ", "))
 	case u.Memory.Text != "" && !u.Memory.Live(env.Now()):

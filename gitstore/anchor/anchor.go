@@ -5,14 +5,14 @@
 //
 // Make a Code for a clone. Code.Here is the Commit for a command. Commit.Gone lists a memory's
 // missing anchors, Commit.Find the anchors of a new one. Code.Holds reports whether a side branch's
-// lessons hold there, and Code.Land finds the fate of side branches. Uncommitted changes do not
-// count.
+// lessons hold there, and Code.Land finds the fate of side branches. Uncommitted changes count only
+// in TreeGone, which examines the few memories that an agent is about to be given.
 //
-// The package reads only git's objects and fetches nothing. A command's work is bounded in time and
-// bytes, because memories may come from a stranger. Beyond a bound, on errors, and in a shallow
-// clone the answer is unknown. That makes nothing stale, and holds back the lessons of side
-// branches. The folder code of the state folder caches the findings at a commit, so that the next
-// command reads no code.
+// The package fetches nothing, and reads git's objects and the files of the work tree. A command's
+// work is bounded in time and bytes, because memories may come from a stranger. Beyond a bound, on
+// errors, and in a shallow clone the answer is unknown. That makes nothing stale, and holds back
+// the lessons of side branches. The folder code of the state folder caches the findings at a
+// commit, so that the next command reads no code.
 //
 // A Code and its Commits are not safe for concurrent use. Code.Done saves the findings.
 package anchor
@@ -36,9 +36,11 @@ type Code struct {
 	// Note receives errors that left an answer unknown. It may be nil.
 	Note func(error)
 
-	here *Commit
-	on   map[string]*Commit // tips of branches
-	main *git.Default       // once asked for
+	here   *Commit
+	stands bool // here is the commit that Stand named
+	tree   *Tree
+	on     map[string]*Commit // tips of branches
+	main   *git.Default       // once asked for
 }
 
 // Here returns the asker's commit: HEAD of this worktree, or the one that Stand named.
@@ -54,7 +56,7 @@ func (c *Code) Here(ctx context.Context) *Commit {
 }
 
 // Stand makes a commit the asker's, on a branch or on none.
-func (c *Code) Stand(commit, branch string) { c.here = c.at(commit, branch) }
+func (c *Code) Stand(commit, branch string) { c.here, c.stands = c.at(commit, branch), true }
 
 // On returns the code for work that began on a branch: its tip, if it is a side branch of this
 // clone, otherwise Here. Work that began on the default branch may have made the branch of HEAD.
@@ -89,13 +91,20 @@ func (c *Code) Mainline(ctx context.Context) git.Default {
 }
 
 // Reset forgets HEAD and the branches, which may have moved.
-func (c *Code) Reset() { c.here, c.on, c.main = nil, nil, nil }
+func (c *Code) Reset() { c.here, c.stands, c.on, c.main = nil, false, nil, nil }
 
 // Done saves the findings at the asker's commit and closes its resources. The Code remains usable.
 // A nil Code is allowed.
 func (c *Code) Done() {
-	if c != nil && c.here != nil {
+	if c == nil {
+		return
+	}
+	if c.here != nil {
 		c.here.done()
+	}
+	if c.tree != nil {
+		c.tree.Close()
+		c.tree = nil
 	}
 }
 

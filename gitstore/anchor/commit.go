@@ -99,16 +99,20 @@ func (c *Commit) Look(ctx context.Context, m record.Memory) (out []string, unkno
 		case isGone:
 			add(a.Path + " is gone")
 		case isChanged:
-			path := found.path
-			if strings.ContainsFunc(path, unicode.IsControl) {
-				path = strconv.Quote(path)
-			}
-			add(fmt.Sprintf("%s no longer has %q", path, a.Snippet))
+			add(fmt.Sprintf("%s no longer has %q", printable(found.path), a.Snippet))
 		case isUnknown:
 			unknown++
 		}
 	}
 	return out, unknown
+}
+
+// printable quotes a path with control characters.
+func printable(path string) string {
+	if strings.ContainsFunc(path, unicode.IsControl) {
+		return strconv.Quote(path)
+	}
+	return path
 }
 
 // judge returns the state of an anchor in the code; text is its text form.

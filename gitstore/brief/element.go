@@ -44,6 +44,7 @@ type Parcel struct {
 	Intro      string // describes the content
 	Items      []pack.Item
 	Left       int    // how many more there would be
+	Gone       int    // how many more are withheld, because code that they name has changed
 	Tail       string // follows the lines; may be empty
 	More       string // follows the number of items left out
 	Budget     int    // tokens of all but the tail
@@ -167,6 +168,9 @@ func (p Parcel) said(cut, short int) string {
 	var parts []string
 	if cut > 0 {
 		parts = append(parts, fmt.Sprintf("%d more%s", cut, p.More))
+	}
+	if p.Gone > 0 {
+		parts = append(parts, fmt.Sprintf("%d withheld: code that they name has changed", p.Gone))
 	}
 	if short > 0 {
 		parts = append(parts, fmt.Sprintf("… marks %d shortened: `reverie show ID`", short))

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/gitstore/anchor"
 	"github.com/reverie-memory/reverie/gitstore/guard"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/hooks"
@@ -59,7 +60,7 @@ func MakeGuards(ctx context.Context, r *reader.Reader) (t guard.Table, err error
 		}
 		slices.SortStableFunc(all, func(a, b candidate) int { return b.m.Source.Time.Compare(a.m.Source.Time) })
 		for _, c := range all {
-			rules = append(rules, guard.Rules(c.m, c.s.Stale)...)
+			rules = append(rules, guard.Rules(c.m, c.s.Stale, anchor.Ties(ctx, b.Code.Here(ctx), c.m))...)
 		}
 		return nil
 	})
@@ -88,6 +89,22 @@ func ReadGuards(ctx context.Context, r *reader.Reader) (t guard.Table, err error
 		err = nil // only the next call has to make it again
 	}
 	return t, err
+}
+
+// Recheck marks the rules whose code is gone from the work tree, or drops them.
+func Recheck(repo *git.Repo, rules []guard.Rule, drop bool) []guard.Rule {
+	if !slices.ContainsFunc(rules, func(r guard.Rule) bool { return len(r.Anchors) > 0 }) {
+		return rules
+	}
+	tree := anchor.NewTree(repo)
+	defer tree.Close()
+	for i := range rules {
+		rules[i].Stale = rules[i].Stale || len(tree.Gone(rules[i].Anchors)) > 0
+	}
+	if drop {
+		rules = slices.DeleteFunc(rules, func(r guard.Rule) bool { return r.Stale })
+	}
+	return rules
 }
 
 // Bounds of a reply to a call.

@@ -1,6 +1,7 @@
 package brief
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/guard"
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/plural"
+	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
@@ -68,6 +70,42 @@ func Heeds(all []Injection, t guard.Table, top string, events func(session strin
 		}
 	}
 	return heeds
+}
+
+// KeptHeeds is Heeds with the sessions that are kept in a clone.
+func KeptHeeds(r *reader.Reader, all []Injection, t guard.Table) map[string]Heed {
+	return Heeds(all, t, r.Repo.WorkTree, func(session string) []transcript.Event {
+		_, events, _ := r.Sessions.Load(session) // it may have expired
+		return events
+	})
+}
+
+// Tally counts what agents were given in the sessions that are kept.
+type Tally struct {
+	Memories int `json:"memories"` // distinct ones
+	Sessions int `json:"sessions"`
+	Heed
+}
+
+// TallyOf counts the injections of a clone.
+func TallyOf(ctx context.Context, r *reader.Reader) (n Tally, err error) {
+	all := Ledger{r.Repo, r.Scanner}.All(usedLedgers)
+	memories, sessions := map[string]bool{}, map[string]bool{}
+	for _, in := range all {
+		sessions[in.Session] = true
+		for _, g := range in.Items {
+			memories[g.ID] = true
+		}
+	}
+	n.Memories, n.Sessions = len(memories), len(sessions)
+	if !slices.ContainsFunc(all, func(in Injection) bool { return in.For == Calling || in.For == Called }) {
+		return n, nil
+	}
+	t, err := ReadGuards(ctx, r)
+	for _, h := range KeptHeeds(r, all, t) {
+		n.Acted, n.Heeded, n.Ignored, n.Overruled = n.Acted+h.Acted, n.Heeded+h.Heeded, n.Ignored+h.Ignored, n.Overruled+h.Overruled
+	}
+	return n, err
 }
 
 // ran reports whether a call ended by itself.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/gitstore/anchor"
 	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
@@ -28,7 +29,7 @@ import (
 const (
 	PreparedDir   = "context"
 	contextFiles  = 32 // a few worktrees, folders and agents, and where they were before
-	contextFormat = 6  // grows when the same inputs give another text
+	contextFormat = 7  // grows when the same inputs give another text
 )
 
 // memoryState holds the inputs that decide which memories agents are given. Memory and Journal
@@ -109,6 +110,8 @@ type prepared struct {
 	Text      string    `json:"text"`
 	Until     time.Time `json:"until,omitzero"` // when it holds no more
 	Last      string    `json:"last,omitempty"` // the session about whose stop it tells
+
+	Seen []anchor.Sight `json:"seen,omitempty"` // files of the work tree that memories rest on
 }
 
 // read returns the block that was prepared for the state.
@@ -121,7 +124,7 @@ func (s startState) read(repo *git.Repo, now time.Time) (Injection, bool) {
 		return Injection{}, false
 	}
 	var p prepared
-	if !derived.Read(file, &p) || !p.Until.IsZero() && !now.Before(p.Until) || p.Last != "" && p.Last == s.request.Session {
+	if !derived.Read(file, &p) || !p.Until.IsZero() && !now.Before(p.Until) || p.Last != "" && p.Last == s.request.Session || !anchor.Unchanged(repo.WorkTree, p.Seen) {
 		return Injection{}, false
 	}
 	in := p.Injection

@@ -46,6 +46,16 @@ type Uses struct {
 	Memory  record.Memory // its id alone where it is not here any more
 	Caveats reader.Caveats
 	Times   []Use
+	Heed    Heed
+}
+
+// Sessions counts the sessions that were given the memory.
+func (u Uses) Sessions() int {
+	names := map[string]bool{}
+	for _, use := range u.Times {
+		names[use.Injection.Session] = true
+	}
+	return len(names)
 }
 
 // Use is one time that a memory was given.
@@ -74,10 +84,15 @@ func UsesOf(ctx context.Context, r *reader.Reader, all []Injection, id string) (
 	case err != nil:
 		return u, err
 	}
+	var its []Injection
 	for _, in := range all {
 		if i := slices.IndexFunc(in.Items, func(g Given) bool { return g.ID == u.Memory.ID }); i >= 0 {
 			u.Times = append(u.Times, Use{in, in.Items[i]})
+			its = append(its, in)
 		}
+	}
+	if t, err := ReadGuards(ctx, r); err == nil {
+		u.Heed = KeptHeeds(r, its, t)[u.Memory.ID]
 	}
 	return u, nil
 }

@@ -34,7 +34,7 @@ const MaxRules = 2000
 const maxTable = 4 << 20
 
 // format grows when an older table says too little.
-const format = 1
+const format = 2
 
 // Rule is a memory with one pattern of calls. A memory has one rule for each pattern.
 type Rule struct {
@@ -50,13 +50,14 @@ type Rule struct {
 	Paths    []string         `json:"paths,omitempty"`
 	Expires  time.Time        `json:"expires,omitzero"`
 	Stale    bool             `json:"stale,omitempty"`
+	Anchors  []record.Anchor  `json:"anchors,omitempty"` // that the commit's code has
 }
 
 // Rules returns the rules of a memory: those of its guards, and one of its lesson. A guard that
 // cannot be parsed gives none.
-func Rules(m record.Memory, stale bool) (all []Rule) {
+func Rules(m record.Memory, stale bool, anchors []record.Anchor) (all []Rule) {
 	t := m.Trigger()
-	rule := Rule{ID: m.ID, Kind: m.Kind, Status: m.Status, Text: m.Text, Variants: m.Variants, Paths: m.Paths, Expires: m.Expires, Stale: stale}
+	rule := Rule{ID: m.ID, Kind: m.Kind, Status: m.Status, Text: m.Text, Variants: m.Variants, Paths: m.Paths, Expires: m.Expires, Stale: stale, Anchors: anchors}
 	for _, on := range t.Guards {
 		if p, err := Parse(on); err == nil {
 			r := rule

@@ -96,7 +96,7 @@ func TestNestedLinesAreReadInTime(t *testing.T) {
 func tableOf(t *testing.T, trigger record.Trigger, paths []string) Table {
 	t.Helper()
 	m := record.New(record.Memory{Kind: record.Convention, Text: "Use pnpm, never npm", Paths: paths}).WithTrigger(trigger)
-	text, err := Encode("k", "", Rules(m, false))
+	text, err := Encode("k", "", Rules(m, false, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,6 +48,7 @@ func (t *target) judge(ctx context.Context, agent hooks.Agent, e hooks.Event) (v
 		}
 	}
 	rules := table.Match(*e.Call, guard.Place{Top: t.repo.WorkTree, Dir: dir}, t.Now())
+	rules = brief.Recheck(t.repo, rules, t.config.Stale == "withhold")
 	if len(rules) == 0 {
 		return v, nil
 	}

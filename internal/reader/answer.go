@@ -86,6 +86,7 @@ func (l lookup) answer(ctx context.Context) (Answer, error) {
 	}
 	for i := range a.Hits {
 		h := &a.Hits[i]
+		CheckTree(ctx, l.r, h.Memory, &h.Caveats)
 		for _, at := range h.Alike {
 			m, err := l.x.Memory(at)
 			if err != nil {

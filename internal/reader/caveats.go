@@ -89,11 +89,25 @@ func (r *Reader) checkCode(ctx context.Context) check {
 		if len(m.Anchors) == 0 || c.Withheld {
 			return
 		}
-		if gone := r.Code.Here(ctx).Gone(ctx, m); len(gone) > 0 {
-			c.Stale, c.Withheld = true, r.Settings.Config.Stale == "withhold"
-			for _, what := range gone {
-				c.Why = append(c.Why, "stale: "+what)
-			}
-		}
+		c.outdate(r.Code.Here(ctx).Gone(ctx, m), r.Settings.Config.Stale)
+	}
+}
+
+// CheckTree is checkCode for changes of the work tree that are not committed. It reads files, so
+// call it for memories that are about to be shown.
+func CheckTree(ctx context.Context, r *Reader, m record.Memory, c *Caveats) {
+	if !c.Stale && !c.Withheld {
+		c.outdate(anchor.TreeGone(ctx, r.Code, m), r.Settings.Config.Stale)
+	}
+}
+
+// outdate labels a memory with anchors that are gone, or withholds it, as the settings say.
+func (c *Caveats) outdate(gone []string, setting string) {
+	if len(gone) == 0 {
+		return
+	}
+	c.Stale, c.Withheld = true, setting == "withhold"
+	for _, what := range gone {
+		c.Why = append(c.Why, "stale: "+what)
 	}
 }

@@ -49,6 +49,7 @@ func Find(ctx context.Context, r *Reader, v *record.View, id string) (f Found, e
 		return f, err
 	}
 	f.Caveats = caveats(f.Memory)
+	CheckTree(ctx, r, f.Memory, &f.Caveats)
 	if f.Models, f.Unknown = ModelCommits(ctx, r, f.Memory.ID); ctx.Err() != nil {
 		return f, ctx.Err()
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/job"
@@ -35,6 +36,7 @@ type Status struct {
 	Pending     int         `json:"pending"` // sessions without a reflection
 	Values      int         `json:"values"`  // of kv
 	Spooled     int         `json:"spooled"` // sessions with events that the worker has not read
+	Given       brief.Tally `json:"given"`   // what agents were given in kept sessions
 	Worker      *job.Status `json:"worker"`  // the running background job; null without one
 	// sessions that no model has read, if the settings name one
 	Unread int         `json:"unread"`
@@ -91,6 +93,9 @@ func Read(ctx context.Context, r *reader.Reader, l *learn.Learner) (s Status, he
 		s.Unread = len(unread)
 	}
 	if s.Values, err = (kv.Store{Repo: r.Repo, Scanner: r.Scanner, Now: r.Now}).Count(); err != nil {
+		return s, nil, err
+	}
+	if s.Given, err = brief.TallyOf(ctx, r); err != nil {
 		return s, nil, err
 	}
 	now := r.Now()
