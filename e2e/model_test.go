@@ -42,7 +42,8 @@ type step struct {
 	Stall bool           // never answer
 	Quote *regexp.Regexp // unless nil, also repeats the user's last text that it matches
 
-	Before func() // unless nil, called before the answer
+	Before func()             // unless nil, called before the answer
+	Decide func(request) step // unless nil, returns the step to take instead
 }
 
 type call struct {
@@ -241,6 +242,9 @@ func (m *model) choose(r *request) step {
 	r.Kind = stepped
 	s := now.Steps[0]
 	now.Steps = now.Steps[1:]
+	if s.Decide != nil {
+		return s.Decide(*r)
+	}
 	return s
 }
 
