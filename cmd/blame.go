@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/cmd/usage"
 	"github.com/reverie-memory/reverie/internal/history"
 	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
@@ -16,12 +16,9 @@ func blameCommand(env *Env) *cli.Command {
 		Name:      "blame",
 		Usage:     "show who last changed each line of a memory",
 		ArgsUsage: "ID",
-		Action: func(c *cli.Context) error {
-			if c.NArg() != 1 {
-				return exit.Usage("'reverie list' shows the ids", "blame wants exactly one id")
-			}
-			return env.Paged(c.Context, func() error { return runBlame(c.Context, env, c.Args().First()) })
-		},
+		Action: usage.One("'reverie list' shows the ids", "blame wants exactly one id", func(c *cli.Context, word string) error {
+			return env.Paged(c.Context, func() error { return runBlame(c.Context, env, word) })
+		}),
 	}
 }
 

@@ -66,6 +66,8 @@ func constructors() []constructor {
 		{"expand", "Data", expandCommand},
 		{"config", "Setup", configCommand},
 		{"uninstall", "Setup", uninstallCommand},
+		{"completion", "Setup", completionCommand},
+		{"complete", "Setup", completeCommand},
 		{"worker", "Setup", workerCommand},
 		{"version", "Setup", versionCommand},
 		{"help", "Setup", helpCommand},

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/reverie-memory/reverie/cmd/usage"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/share"
-	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -15,12 +15,9 @@ func conflictsCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:  "conflicts",
 		Usage: "list memories that a merge left undecided",
-		Action: func(c *cli.Context) error {
-			if c.NArg() > 0 {
-				return exit.Usage("", "conflicts takes no arguments")
-			}
+		Action: usage.Alone("", func(c *cli.Context) error {
 			return env.Paged(c.Context, func() error { return runConflicts(c.Context, env) })
-		},
+		}),
 	}
 }
 

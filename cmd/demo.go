@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/reverie-memory/reverie/cmd/report"
+	"github.com/reverie-memory/reverie/cmd/usage"
 	"github.com/reverie-memory/reverie/internal/demo"
-	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/urfave/cli/v2"
 )
 
@@ -17,13 +17,8 @@ func demoCommand(env *Env) *cli.Command {
 		Description: "Shows the way from a session to the next one in seconds: a person states rules, a command fails and\n" +
 			"is repaired, another agent meets the failure again, and the next session is told. The hooks and the\n" +
 			"worker are real. The repository and its home folder are temporary; yours are not touched.",
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "keep", Usage: "keep the repository to look around", Destination: &keep}},
-		Action: func(c *cli.Context) error {
-			if c.NArg() > 0 {
-				return exit.Usage("reverie demo", "demo takes no arguments")
-			}
-			return runDemo(c.Context, env, keep)
-		},
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "keep", Usage: "keep the repository to look around", Destination: &keep}},
+		Action: usage.Alone("reverie demo", func(c *cli.Context) error { return runDemo(c.Context, env, keep) }),
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/reverie-memory/reverie/cmd/usage"
 	"github.com/reverie-memory/reverie/gitstore/guard"
 	"github.com/reverie-memory/reverie/hooks/setup/doctor"
 	"github.com/reverie-memory/reverie/internal/exit"
@@ -27,12 +28,7 @@ func doctorCommand(env *Env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "fix", Usage: "repair what is safe to repair", Destination: &o.fix},
 		},
-		Action: func(c *cli.Context) error {
-			if c.NArg() > 0 {
-				return exit.Usage("", "doctor takes no arguments")
-			}
-			return runDoctor(c.Context, env, o)
-		},
+		Action: usage.Alone("", func(c *cli.Context) error { return runDoctor(c.Context, env, o) }),
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/reverie-memory/reverie/cmd/usage"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/upkeep"
 	"github.com/reverie-memory/reverie/reflect/compress"
@@ -15,12 +16,7 @@ func expandCommand(env *Env) *cli.Command {
 		Name:      "expand",
 		Usage:     "print the original of a compressed output",
 		ArgsUsage: "HASH",
-		Action: func(c *cli.Context) error {
-			if c.NArg() != 1 {
-				return exit.Usage("the last line of compress output shows it", "expand takes one hash")
-			}
-			return runExpand(c.Context, env, c.Args().First())
-		},
+		Action:    usage.One("the last line of compress output shows it", "expand takes one hash", func(c *cli.Context, word string) error { return runExpand(c.Context, env, word) }),
 	}
 }
 

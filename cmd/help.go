@@ -2,6 +2,8 @@ package cmd
 
 import (
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/reverie-memory/reverie/cmd/help"
@@ -44,6 +46,7 @@ func (env *Env) fitHelp(text string) {
 // helpCommand replaces the parser's own, which suggests nothing.
 func helpCommand(env *Env) *cli.Command {
 	var all, markdown bool
+	var man string
 	return &cli.Command{
 		Name:      "help",
 		Aliases:   []string{"h"},
@@ -52,8 +55,17 @@ func helpCommand(env *Env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "all", Usage: "list every command", Destination: &all},
 			&cli.BoolFlag{Name: "markdown", Usage: "write docs/commands.md", Hidden: true, Destination: &markdown},
+			&cli.StringFlag{Name: "man", Usage: "write a manual page for each command into `DIR`", Destination: &man},
 		},
 		Action: func(c *cli.Context) error {
+			if man != "" {
+				for name, page := range help.Manual(newApp(env)) {
+					if err := os.WriteFile(filepath.Join(env.path(man), name), []byte(page), 0o644); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
 			if markdown {
 				env.Print("%s", help.Markdown(c.App, func(text string) string {
 					var out strings.Builder

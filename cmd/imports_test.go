@@ -118,6 +118,7 @@ var arrows = map[string][]string{
 	"cmd/help":              nil,
 	"cmd/usage":             {"cmd/help", "internal/exit"},
 	"cmd/argv":              {"cmd/help"},
+	"cmd/complete":          {"cmd/argv", "gitstore/record", "hooks", "internal/pattern", "internal/reader", "worktree"},
 	"cmd/report":            {"internal/demo", "internal/plural", "internal/preview", "internal/term"},
 	"examples":              nil,
 	"cmd/check":             {"dream", "gitstore", "gitstore/record", "gitstore/remotes", "hooks/setup/ci", "internal/attack", "internal/clone", "internal/config", "internal/exit", "internal/finding", "internal/git", "internal/hint", "internal/plural", "internal/reader", "internal/redact", "internal/term", "internal/unseen"},
@@ -141,7 +142,7 @@ var testsOnly = []string{"internal/testrepo", "internal/tinymodel"}
 var outside = map[string][]string{
 	"github.com/go-git/go-git/v5":            {"internal/git"},
 	"github.com/ollama/ollama":               {"internal/ollama"},
-	"github.com/urfave/cli/v2":               {"cmd", "cmd/argv", "cmd/help", "cmd/usage"},
+	"github.com/urfave/cli/v2":               {"cmd", "cmd/argv", "cmd/complete", "cmd/help", "cmd/usage"},
 	"charm.land/bubbletea/v2":                {"cmd/tui"},
 	"github.com/modelcontextprotocol/go-sdk": {"internal/mcp", "internal/mcpconn"},
 	"github.com/google/jsonschema-go":        nil, // tests only; the SDK below links it anyway

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reverie-memory/reverie/cmd/usage"
 	"github.com/reverie-memory/reverie/gitstore/record"
-	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
@@ -23,12 +23,9 @@ func listCommand(env *Env) *cli.Command {
 		Name:  "list",
 		Usage: "list memories",
 		Flags: append(o.flags(true), &cli.IntFlag{Name: "n", Usage: "print at most `N` memories; 0: no limit", Destination: &o.limit}),
-		Action: func(c *cli.Context) error {
-			if c.NArg() > 0 {
-				return exit.Usage("to search: reverie recall QUERY", "list takes no arguments")
-			}
+		Action: usage.Alone("to search: reverie recall QUERY", func(c *cli.Context) error {
 			return env.Paged(c.Context, func() error { return runList(c.Context, env, o) })
-		},
+		}),
 	}
 }
 

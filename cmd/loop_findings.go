@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/internal/exit"
@@ -54,27 +55,19 @@ func runLoopFindings(ctx context.Context, w *workspace, name string, o loopFindi
 	if o.reason != "" {
 		return exit.Usage("reverie loop findings NAME --waive ID --reason WHY", "--reason needs --waive")
 	}
-	env, open := w.env, false
-	for _, f := range l.Findings {
-		open = open || f.State == worktree.OpenFinding
-		if f.State != worktree.OpenFinding && !o.all {
-			continue
-		}
-		if env.JSON {
-			if err := env.Object(f); err != nil {
-				return err
-			}
-			continue
-		}
+	env := w.env
+	open := func(f worktree.Finding) bool { return f.State == worktree.OpenFinding }
+	found := slices.DeleteFunc(slices.Clone(l.Findings), func(f worktree.Finding) bool { return !open(f) && !o.all })
+	err = rows(env, found, itself, func(f worktree.Finding) {
 		env.Lay(4, term.Span(term.Dim, f.ID), term.Span("", "  "+string(f.State)+"  "+string(f.Severity)+"  "+term.OneLine(f.Place(), maxFinding)+"  "+term.OneLine(f.Text, maxFinding)))
 		if f.Scenario != "" {
 			env.Lay(4, term.Span("", "    "+term.Visible(term.OneLine(f.Scenario, 600))))
 		}
-	}
-	if open {
+	})
+	if slices.ContainsFunc(l.Findings, open) {
 		env.Say("to waive one: reverie loop findings %s --waive ID --reason WHY", l.State.Name)
 	}
-	return nil
+	return err
 }
 
 // waiveFindings settles open findings up to the first that cannot be settled.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/reverie-memory/reverie/cmd/usage"
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/share"
@@ -20,12 +21,7 @@ func mergeCommand(env *Env) *cli.Command {
 		Name:      "merge",
 		Usage:     "merge another memory branch without a checkout",
 		ArgsUsage: "REF",
-		Action: func(c *cli.Context) error {
-			if c.NArg() != 1 {
-				return exit.Usage("reverie merge origin/reverie/memory", "merge takes one branch, ref or commit")
-			}
-			return runMerge(c.Context, env, c.Args().First())
-		},
+		Action:    usage.One("reverie merge origin/reverie/memory", "merge takes one branch, ref or commit", func(c *cli.Context, word string) error { return runMerge(c.Context, env, word) }),
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/reverie-memory/reverie/cmd/usage"
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
@@ -16,12 +17,7 @@ func revertCommand(env *Env) *cli.Command {
 		Name:      "revert",
 		Usage:     "undo one commit of the memory branch",
 		ArgsUsage: "COMMIT",
-		Action: func(c *cli.Context) error {
-			if c.NArg() != 1 {
-				return exit.Usage("'reverie log' shows the commits", "revert takes exactly one commit")
-			}
-			return runRevert(c.Context, env, c.Args().First())
-		},
+		Action:    usage.One("'reverie log' shows the commits", "revert takes exactly one commit", func(c *cli.Context, word string) error { return runRevert(c.Context, env, word) }),
 	}
 }
 

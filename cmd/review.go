@@ -39,12 +39,7 @@ func runReview(ctx context.Context, env *Env, ids []string) error {
 		if err != nil {
 			return err
 		}
-		for _, p := range queue {
-			if err := env.Object(lookJSON(p.Operation, p.Why, looks[p.ID])); err != nil {
-				return err
-			}
-		}
-		return nil
+		return rows(env, queue, func(p inbox.Waiting) operationJSON { return lookJSON(p.Operation, p.Why, looks[p.ID]) }, nil)
 	}
 	if len(queue) == 0 {
 		env.Say("no pending operations")

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/reverie-memory/reverie/cmd/usage"
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/hooks/githook"
-	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/learn/inbox"
 	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
@@ -23,12 +23,9 @@ func showCommand(env *Env) *cli.Command {
 		Usage:     "show one memory, operation or skill in full",
 		ArgsUsage: "ID|skills/NAME",
 		Flags:     []cli.Flag{atFlag(&at)},
-		Action: func(c *cli.Context) error {
-			if c.NArg() != 1 {
-				return exit.Usage("'reverie list' shows the ids", "show takes exactly one id")
-			}
-			return env.Paged(c.Context, func() error { return runShow(c.Context, env, c.Args().First(), at) })
-		},
+		Action: usage.One("'reverie list' shows the ids", "show takes exactly one id", func(c *cli.Context, word string) error {
+			return env.Paged(c.Context, func() error { return runShow(c.Context, env, word, at) })
+		}),
 	}
 }
 

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 
+	"github.com/reverie-memory/reverie/cmd/usage"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/plural"
@@ -28,12 +29,9 @@ func staleCommand(env *Env) *cli.Command {
 			&cli.BoolFlag{Name: "check", Usage: "exit 1 if a memory is stale", Destination: &o.check},
 			atFlag(&o.at),
 		},
-		Action: func(c *cli.Context) error {
-			if c.NArg() > 0 {
-				return exit.Usage("'reverie show ID' shows the state of one memory", "stale takes no arguments")
-			}
+		Action: usage.Alone("'reverie show ID' shows the state of one memory", func(c *cli.Context) error {
 			return env.Paged(c.Context, func() error { return runStale(c.Context, env, o) })
-		},
+		}),
 	}
 }
 

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reverie-memory/reverie/cmd/usage"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
-	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/job"
 	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/reader"
@@ -20,14 +20,9 @@ import (
 
 func statusCommand(env *Env) *cli.Command {
 	return &cli.Command{
-		Name:  "status",
-		Usage: "show what is known, pending and kept",
-		Action: func(c *cli.Context) error {
-			if c.NArg() > 0 {
-				return exit.Usage("", "status takes no arguments")
-			}
-			return runStatus(c.Context, env)
-		},
+		Name:   "status",
+		Usage:  "show what is known, pending and kept",
+		Action: usage.Alone("", func(c *cli.Context) error { return runStatus(c.Context, env) }),
 	}
 }
 

@@ -67,16 +67,9 @@ func runTrust(ctx context.Context, env *Env, signatures bool) error {
 	if err != nil {
 		return err
 	}
-	if env.JSON {
-		for _, p := range o.People {
-			if err := env.Object(p); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	for _, p := range o.People {
-		tellPerson(w, p, o.Everyone)
+	err = rows(env, o.People, itself, func(p trust.Person) { tellPerson(w, p, o.Everyone) })
+	if err != nil || env.JSON {
+		return err
 	}
 	if why := reader.WhySettings(w.Reader); why != "" {
 		env.Say("%s; next: reverie trust approve %s", why, trust.SettingsPath)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/cmd/tui"
+	"github.com/reverie-memory/reverie/cmd/usage"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/urfave/cli/v2"
 )
@@ -18,12 +19,7 @@ func uiCommand(env *Env) *cli.Command {
 		Usage: "review and watch loops on a full screen",
 		Description: "The bottom line shows the keys; ? shows all of them. Decisions take effect at once, as with 'reverie\n" +
 			"accept' and 'reverie reject'. The second list shows the loops of this repository.",
-		Action: func(c *cli.Context) error {
-			if c.NArg() > 0 {
-				return exit.Usage("", "ui takes no arguments")
-			}
-			return runUI(c.Context, env)
-		},
+		Action: usage.Alone("", func(c *cli.Context) error { return runUI(c.Context, env) }),
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 
+	"github.com/reverie-memory/reverie/cmd/usage"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/worker"
 	"github.com/urfave/cli/v2"
@@ -15,12 +16,7 @@ func workerCommand(env *Env) *cli.Command {
 		Name:   "worker",
 		Usage:  "learn from spooled events in the background",
 		Hidden: true,
-		Action: func(c *cli.Context) error {
-			if c.NArg() > 0 {
-				return exit.Usage("hooks start it", "worker takes no arguments")
-			}
-			return runWorker(c.Context, env)
-		},
+		Action: usage.Alone("hooks start it", func(c *cli.Context) error { return runWorker(c.Context, env) }),
 	}
 }
 

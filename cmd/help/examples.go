@@ -71,6 +71,7 @@ func Examples() map[string]string {
 		"expand":        "reverie expand 9c1185a5",
 		"config":        "reverie config model.name auto",
 		"uninstall":     "reverie uninstall --dry-run",
+		"completion":    "source <(reverie completion bash)",
 		"version":       "reverie version --json",
 		"help":          "reverie help loop start",
 	}
