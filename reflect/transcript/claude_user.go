@@ -277,7 +277,10 @@ var settingCommands = pattern.NewWords(`/model /add-dir /resume /rename /export 
 	/agents /permissions /login /logout /add /drop /read-only /cwd /directory /allow-all /session /remote-control`)
 
 // wordsFollow reports whether a slash command's arguments are words.
-func wordsFollow(name string) bool { return !settingCommands.Has(name) }
+func wordsFollow(name string) bool {
+	statement, ours := typedCommand(name + " words")
+	return !settingCommands.Has(name) && (!ours || statement != "")
+}
 
 // classify fills e if text in the user's role is not simply the user's own.
 func (p *claude) classify(rec *claudeRecord, e *Event, text string) bool {

@@ -94,11 +94,32 @@ func partMessage(texts ...string) (w wrote) {
 		if len(p.injected) > 0 {
 			own = strings.Join(p.own, "\n")
 		}
-		if strings.TrimSpace(own) != "" {
+		statement, command := typedCommand(own)
+		switch {
+		case statement != "":
+			w.own = append(w.own, statement)
+		case command:
+			w.injected = append(w.injected, own)
+		case strings.TrimSpace(own) != "":
 			w.own = append(w.own, own)
 		}
 	}
 	return w
+}
+
+// typedCommand reports whether a text is a command of Reverie's that a person typed to an agent:
+// "/reverie:recall words", or "$reverie recall words" in Codex. Only the words of remember are a
+// statement.
+func typedCommand(text string) (statement string, command bool) {
+	text = strings.TrimSpace(text)
+	rest, command := strings.CutPrefix(text, "/reverie:")
+	if !command {
+		rest, command = strings.CutPrefix(text, "$reverie ")
+	}
+	if words, remember := strings.CutPrefix(rest, "remember "); command && remember {
+		statement = strings.TrimSpace(words)
+	}
+	return statement, command
 }
 
 // parted is one text of a message.

@@ -182,3 +182,28 @@ func userMessages(texts []string) map[Format][]string {
 		JSONL:    {`{"agent":"x","started_at":"2026-01-02T03:04:05Z","messages":[{"index":0,"role":"user","content":` + quoted(strings.Join(texts, "\n")) + `}]}`},
 	}
 }
+
+// A command of Reverie's that a person typed is a question, or an order of the moment. Only the
+// words of remember are a statement.
+func TestTypedCommandsMakeNoStatement(t *testing.T) {
+	for text, want := range map[string]string{
+		"/reverie:recall Always use tabs.":        "",
+		"/reverie:remember Always use tabs.":      "Always use tabs.",
+		"$reverie recall Always use tabs.":        "",
+		"$reverie remember  Always use tabs.\n":   "Always use tabs.",
+		"/reverie:remember":                       "",
+		"$reverie remembered Always use tabs.":    "",
+		"$reverie":                                "$reverie",
+		"/recall Always use tabs.":                "/recall Always use tabs.",
+		"Never type /reverie:recall in the tests": "Never type /reverie:recall in the tests",
+	} {
+		if got := Own(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	for name, want := range map[string]bool{"/reverie:recall": false, "/reverie:remember": true, "/recall": true, "/model": false} {
+		if wordsFollow(name) != want {
+			t.Errorf("%s: %t", name, !want)
+		}
+	}
+}
