@@ -17,10 +17,11 @@ import (
 
 // agentJSON is a file of an agent in the answer of init --json.
 type agentJSON struct {
-	Agent   string `json:"agent"`
-	File    string `json:"file"`
-	Tools   bool   `json:"tools,omitempty"` // the file has the server of tools, and no hooks
-	Changed bool   `json:"changed"`
+	Agent    string `json:"agent"`
+	File     string `json:"file"`
+	Tools    bool   `json:"tools,omitempty"`    // the file has the server of tools, and no hooks
+	Commands bool   `json:"commands,omitempty"` // the file holds commands alone
+	Changed  bool   `json:"changed"`
 }
 
 // tellAgents says how each agent's file calls Reverie by now, or would after a dry run.
@@ -28,11 +29,18 @@ func tellAgents(w *workspace, p setup.AgentPlan, written []agents.Change, dry bo
 	if p.None {
 		w.env.Say("no supported agent was found on this machine; to name one anyway: reverie init --agent NAME")
 	}
+	for _, why := range p.Kept {
+		w.env.Say("%s; it stays", why)
+	}
+	said := ""
 	for _, c := range written {
 		if dry && w.env.JSON {
 			continue
 		}
-		w.env.Say(agentLine(c, dry), c.Agent.Title, c.File)
+		if line := setup.Outcome(c, dry); line != said { // one for all commands
+			w.env.Say("%s", line)
+			said = line
+		}
 		if dry {
 			if c.Changed() {
 				tellPatch(w, c)
@@ -43,23 +51,6 @@ func tellAgents(w *workspace, p setup.AgentPlan, written []agents.Change, dry bo
 			w.env.Say("  %s", line)
 		}
 	}
-}
-
-// agentLine returns a format for the title of an agent and its file.
-func agentLine(c agents.Change, dry bool) string {
-	switch {
-	case !c.Changed() && c.Hooks():
-		return "%s calls Reverie already: %s"
-	case !c.Changed():
-		return "%s has Reverie's tools already: %s"
-	case dry && c.Hooks():
-		return "would have %s call Reverie: %s"
-	case dry:
-		return "would give %s Reverie's tools: %s"
-	case c.Hooks():
-		return "%s calls Reverie from now on: %s"
-	}
-	return "%s has Reverie's tools from now on: %s"
 }
 
 // tellPatch prints a change of a file as a diff without secrets.

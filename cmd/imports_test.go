@@ -83,7 +83,8 @@ var arrows = map[string][]string{
 	"gitstore/remotes":        {"gitstore", "internal/exit", "internal/file", "internal/git"},
 	"gitstore/trust":          {"gitstore", "gitstore/record", "internal/config", "internal/derived", "internal/exit", "internal/file", "internal/pattern"},
 	"hooks":                   {"internal/file", "internal/pattern", "internal/redact"},
-	"hooks/setup/agents":      {"hooks", "internal/file", "internal/pattern"},
+	"hooks/slash":             nil,
+	"hooks/setup/agents":      {"hooks", "hooks/slash", "internal/file", "internal/pattern"},
 	"hooks/setup":             {"gitstore", "gitstore/brief", "gitstore/record", "hooks", "hooks/githook", "hooks/setup/agents", "hooks/setup/ci", "internal/block", "internal/clone", "internal/config", "internal/exit", "internal/file", "internal/git", "internal/job", "internal/plural", "internal/reader", "internal/redact", "worktree"},
 	"hooks/setup/ci":          {"internal/pattern"},
 	"hooks/setup/doctor": {"gitstore", "gitstore/recall/vector", "gitstore/record", "gitstore/trust", "hooks", "hooks/githook", "hooks/setup/agents", "hooks/setup",
@@ -131,8 +132,9 @@ var arrows = map[string][]string{
 	"internal/capture": {"gitstore", "gitstore/guard", "gitstore/record", "gitstore/brief", "gitstore/recall", "hooks", "internal/checkpoint", "internal/clone", "internal/config", "internal/cut", "internal/file", "internal/git", "internal/job", "internal/learn",
 		"internal/learn/ingest", "internal/reader", "internal/redact", "internal/unseen", "reflect/transcript"},
 	"internal/worker": {"gitstore", "gitstore/brief", "hooks", "internal/clone", "internal/config", "internal/job", "internal/learn", "internal/learn/ingest", "internal/reader"},
-	"internal/mcp": {"gitstore", "gitstore/brief", "gitstore/recall", "gitstore/recall/pack", "gitstore/record", "hooks", "internal/checkpoint", "internal/cut", "internal/exit", "internal/git", "internal/hint",
-		"internal/job", "internal/kv", "internal/learn", "internal/mcpconn", "internal/pattern", "internal/period", "internal/plural", "internal/reader", "internal/remember", "internal/status", "reflect/transcript"},
+	"internal/mcp": {"gitstore", "gitstore/brief", "gitstore/recall", "gitstore/recall/pack", "gitstore/record", "hooks", "hooks/slash", "internal/checkpoint", "internal/cut", "internal/exit", "internal/git", "internal/hint",
+		"internal/job", "internal/kv", "internal/learn", "internal/mcpconn", "internal/pattern", "internal/period", "internal/plural", "internal/reader", "internal/remember", "internal/status", "internal/upkeep", "reflect/compress", "reflect/transcript",
+		"worktree", "worktree/loop", "worktree/loop/plan", "worktree/loop/status"},
 }
 
 // testsOnly are packages that only tests may import.

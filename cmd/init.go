@@ -110,7 +110,7 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 		answer.AgentsMD, answer.Created, answer.Started, answer.GitHooks = done.AgentsMD, done.Created, done.Started && !o.dry, done.GitHooks
 		answer.CI, answer.Changed = done.Workflow.Path, done.Changed
 		for _, c := range done.Written {
-			answer.Agents = append(answer.Agents, agentJSON{c.Agent.Name, c.File, !c.Hooks(), c.Changed()})
+			answer.Agents = append(answer.Agents, agentJSON{c.Agent.Name, c.File, !c.Hooks() && !c.Command(), c.Command(), c.Changed()})
 		}
 		return env.Object(answer)
 	}

@@ -111,8 +111,8 @@ var protocols = []protocol{
 // summaryAsked matches the agents' request for a summary of the conversation.
 var summaryAsked = regexp.MustCompile(`(?i)detailed summary|CONTEXT CHECKPOINT COMPACTION|anchored summary`)
 
-// injected matches Reverie's text in a conversation; no turn begins with it.
-var injected = regexp.MustCompile(`(?s)<reverie-[a-z]+.*?</reverie-[a-z]+>`)
+// injected matches Reverie's context in a conversation; no turn begins with it.
+var injected = regexp.MustCompile(`(?s)<reverie-memory.*?</reverie-memory>`)
 
 // newModel serves the turns on a listener until the test ends.
 func newModel(t *testing.T, l net.Listener, turns ...turn) *model {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -29,8 +30,9 @@ type AgentOptions struct {
 type AgentPlan struct {
 	Program string // our program, as hooks call it
 	Changes []agents.Change
-	Generic bool // also describe the call by any other agent
-	None    bool // no agent is found on this machine
+	Kept    []string // why some commands are left out: the user has files there
+	Generic bool     // also describe the call by any other agent
+	None    bool     // no agent is found on this machine
 
 	installer agents.Installer
 }
@@ -73,6 +75,10 @@ func planAgents(c *clone.Clone, program func() (string, error), o AgentOptions) 
 			continue
 		}
 		change, err := p.installer.Plan(t, p.Program, c.Repo.CommonDir)
+		if t.Command() && errors.As(err, new(*agents.RefusedError)) {
+			p.Kept = append(p.Kept, err.Error())
+			continue
+		}
 		if err != nil {
 			return p, refused(err, "nothing was changed")
 		}
@@ -165,9 +171,28 @@ func refused(err error, rest string) error {
 	return err
 }
 
+// Outcome says for a person what a change to an agent's file brings, or would bring in a dry run.
+// The commands in a folder share one outcome.
+func Outcome(c agents.Change, dry bool) string {
+	does, would, place := "calls Reverie", "have %s call Reverie", c.File
+	switch {
+	case c.Command():
+		does, would, place = "has Reverie's commands", "give %s Reverie's commands", filepath.Dir(c.File)
+	case !c.Hooks():
+		does, would = "has Reverie's tools", "give %s Reverie's tools"
+	}
+	switch {
+	case !c.Changed():
+		return fmt.Sprintf("%s %s already: %s", c.Agent.Title, does, place)
+	case dry:
+		return "would " + fmt.Sprintf(would, c.Agent.Title) + ": " + place
+	}
+	return fmt.Sprintf("%s %s from now on: %s", c.Agent.Title, does, place)
+}
+
 // Advice returns further facts and steps for a person after a change to an agent's file.
 func Advice(c agents.Change) (lines []string) {
-	if !c.Changed() || !c.Hooks() && c.Top == "" {
+	if !c.Changed() || !c.Hooks() && c.Top == "" || c.Command() {
 		return nil
 	}
 	switch name := c.Agent.Name; {

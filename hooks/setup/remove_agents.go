@@ -2,7 +2,9 @@ package setup
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/hooks/setup/agents"
@@ -76,17 +78,18 @@ func (r *Removal) findNamedAgents() error {
 			continue
 		}
 		r.addAgent(in, i, agents.AllClones)
-		if i.Others > 0 {
-			r.Found[len(r.Found)-1].Name += fmt.Sprintf("; %s on it", plural.Count(i.Others, "other clone relies", "other clones rely"))
-		}
 	}
 	return nil
 }
 
-// addAgent adds a file of an agent, unless it cannot be read.
+// addAgent adds a file of an agent, unless it cannot be read. The commands in a folder are one.
 func (r *Removal) addAgent(in agents.Installer, i agents.Installed, clone string) {
-	ours, calls := "the hooks", "calls Reverie from "
-	if !i.Hooks() {
+	ours, calls, file := "the hooks", "calls Reverie from ", i.File
+	switch {
+	case i.Command():
+		file = filepath.Dir(i.File)
+		calls = "has Reverie's commands for "
+	case !i.Hooks():
 		ours, calls = "the tools", "has Reverie's tools for "
 	}
 	name := ""
@@ -95,22 +98,27 @@ func (r *Removal) addAgent(in agents.Installer, i agents.Installed, clone string
 		r.report(PassedOver{i.Why})
 		return
 	case agents.Stays:
-		name = fmt.Sprintf("this clone's share in %s, which other clones use too and which stays", i.File)
+		name = fmt.Sprintf("this clone's share in %s, which other clones use too and which stays", file)
 	case agents.Goes:
-		name = fmt.Sprintf("%s, which %s%s", i.File, calls, i.Agent.Title)
+		name = fmt.Sprintf("%s, which %s%s", file, calls, i.Agent.Title)
 	case agents.Returns:
-		name = fmt.Sprintf("%s in %s, which gets back the bytes it had", ours, i.File)
+		name = fmt.Sprintf("%s in %s, which gets back the bytes it had", ours, file)
 	case agents.Cut:
-		name = fmt.Sprintf("%s in %s, which was changed since and keeps the rest", ours, i.File)
+		name = fmt.Sprintf("%s in %s, which was changed since and keeps the rest", ours, file)
 	case agents.Gone:
-		name = fmt.Sprintf("the note that Reverie wrote to %s", i.File)
+		name = fmt.Sprintf("the note that Reverie wrote to %s", file)
 	}
-	r.Found = append(r.Found, Artefact{
-		Name:   name,
-		Shared: i.Top == "" && i.Fate != agents.Stays && i.Fate != agents.Gone,
-		Remove: func(ctx context.Context) error {
-			_, err := in.Remove(ctx, i.Target, clone)
-			return err
-		},
-	})
+	if clone == agents.AllClones && i.Others > 0 {
+		name += fmt.Sprintf("; %s on it", plural.Count(i.Others, "other clone relies", "other clones rely"))
+	}
+	remove := func(ctx context.Context) error {
+		_, err := in.Remove(ctx, i.Target, clone)
+		return err
+	}
+	if n := len(r.Found) - 1; n >= 0 && r.Found[n].Name == name {
+		before := r.Found[n].Remove
+		r.Found[n].Remove = func(ctx context.Context) error { return errors.Join(before(ctx), remove(ctx)) }
+		return
+	}
+	r.Found = append(r.Found, Artefact{Name: name, Shared: i.Top == "" && i.Fate != agents.Stays && i.Fate != agents.Gone, Remove: remove})
 }

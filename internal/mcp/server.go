@@ -66,7 +66,7 @@ const (
 	turnedOff   = "Reverie is turned off here by " + job.DisableVariable + " or " + job.Depth + " in its environment; it offers no tools."
 )
 
-// New returns the SDK's server with the tools that the agent may use.
+// New returns the SDK's server with the tools and prompts that the agent may use.
 func (s Server) New() *sdk.Server {
 	options := &sdk.ServerOptions{
 		Instructions: instructions,
@@ -79,9 +79,16 @@ func (s Server) New() *sdk.Server {
 	case !s.ReadOnly:
 		options.Instructions += aboutWrites
 	}
+	commands := prompts(s.Agent, s.ReadOnly)
+	if !off && len(commands) > 0 {
+		options.Capabilities.Prompts = &sdk.PromptCapabilities{}
+	}
 	server := sdk.NewServer(&sdk.Implementation{Name: "reverie", Title: "Reverie", Version: s.Version}, options)
 	if off {
 		return server
+	}
+	for _, p := range commands {
+		server.AddPrompt(describe(p), prompt(p))
 	}
 	slots := make(chan struct{}, AtOnce)
 	for _, t := range tools() {

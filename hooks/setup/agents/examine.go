@@ -26,7 +26,7 @@ type Status struct {
 	Missing   []string // events and calls without an entry
 	Twice     []string // and those with several
 	Needless  []string // entries that nothing needs
-	Other     bool     // the plugin is of another version
+	Other     bool     // a file that is entirely ours is of another version
 	Serves    bool     // it names our server
 }
 
@@ -53,12 +53,14 @@ func examine(t Target, f hooks.Filter) (Status, error) {
 	if err != nil {
 		return s, &RefusedError{t.File, 0, reason(err)}
 	}
-	if t.plugin() {
-		program, ours := pluginProgram(text)
-		if s.Installed = ours; ours {
-			s.Programs = []string{program}
+	if t.whole() {
+		program, _ := pluginProgram(text)
+		if s.Installed = t.wrote(text); s.Installed {
+			if t.plugin() {
+				s.Programs = []string{program}
+			}
 			s.Serves = pluginServes(text)
-			s.Other = !bytes.Equal(text, plugin(t.Agent, program, s.Serves))
+			s.Other = !bytes.Equal(text, t.text(program, s.Serves))
 		}
 		return s, nil
 	}

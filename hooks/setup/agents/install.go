@@ -59,11 +59,11 @@ func (in Installer) plan(t Target, program string, a artefact) (Change, error) {
 	if err != nil {
 		return c, err
 	}
-	if t.plugin() {
-		if _, ours := pluginProgram(c.Old); !c.Fresh && !ours {
-			return c, &RefusedError{t.File, 0, "not written by Reverie, and in the place of its plugin"}
+	if t.whole() {
+		if !c.Fresh && !t.wrote(c.Old) {
+			return c, &RefusedError{t.File, 0, "not written by Reverie, and in the place of its own"}
 		}
-		c.New = plugin(t.Agent, program, !t.Bare || pluginServes(c.Old))
+		c.New = t.text(program, !t.Bare || pluginServes(c.Old))
 		return c, nil
 	}
 	if c.Fresh {
@@ -212,7 +212,7 @@ func (in Installer) apply(j *journal, a artefact, c Change) error {
 func (in Installer) Refresh(ctx context.Context, clone string) (changed []Change, err error) {
 	due := func(a artefact) bool {
 		t := a.target()
-		return t.Hooks() && !t.plugin() && slices.Contains(a.Clones, clone) && a.Filter != hashOf(in.filter(a))
+		return t.Hooks() && !t.whole() && slices.Contains(a.Clones, clone) && a.Filter != hashOf(in.filter(a))
 	}
 	j, err := in.read()
 	if err != nil || !slices.ContainsFunc(j.Artefacts, due) {
@@ -262,7 +262,7 @@ func (in Installer) before(a *artefact, c Change, known bool) (err error) {
 		a.Made = nil
 		return nil
 	}
-	if c.plugin() {
+	if c.whole() {
 		return nil // no file existed before ours
 	}
 	without, err := c.cut(c.Old, a.Made, known)
@@ -286,7 +286,7 @@ func (c Change) write() error {
 		return fmt.Errorf("write %s: %w", c.File, err)
 	}
 	now, err := readSettings(c.real)
-	if err == nil && !c.plugin() {
+	if err == nil && !c.whole() {
 		_, err = c.cut(now, nil, false) // as uninstall will
 	}
 	if err != nil || !bytes.Equal(now, c.New) {
@@ -387,8 +387,8 @@ func (in Installer) removal(a artefact, clone string) (r removal, err error) {
 	switch now := hash(r.Old); {
 	case r.Fresh:
 		return r, nil
-	case r.plugin():
-		if _, ours := pluginProgram(r.Old); ours {
+	case r.whole():
+		if t.wrote(r.Old) {
 			r.fate, r.remove = Goes, true
 		}
 		return r, nil
@@ -436,7 +436,7 @@ func (in Installer) Remove(ctx context.Context, t Target, clone string) (Fate, e
 	}
 	switch {
 	case r.fate == Stays:
-		if err := in.write(j); err != nil || !t.Hooks() || t.plugin() {
+		if err := in.write(j); err != nil || !t.Hooks() || t.whole() {
 			return r.fate, err
 		}
 		_, _ = in.refresh(j, a) // after an error, a Refresh of another clone tries again

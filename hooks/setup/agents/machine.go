@@ -102,6 +102,3 @@ func Project(a hooks.Agent, top string) (t Target, ok bool) {
 	_, name, ok := settingsFiles(a.Name)
 	return Target{Agent: a, File: filepath.Join(top, filepath.FromSlash(name)), Top: top}, ok
 }
-
-// plugin reports whether the file is entirely ours.
-func (t Target) plugin() bool { return t.Agent.Name == "opencode" }

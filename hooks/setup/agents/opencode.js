@@ -13,6 +13,7 @@ const deadlines = "DEADLINES"
 const serves = "SERVES"
 const commands = "COMMANDS" // tools that run a shell command
 const edits = "EDITS" // and those that change files
+const slash = "SLASH" // commands that a person types, by name
 const patience = 3 // so many calls in a row that came to nothing, and Reverie is left alone until OpenCode starts anew
 
 export const Reverie = async (host) => {
@@ -170,10 +171,7 @@ export const Reverie = async (host) => {
         config.mcp.reverie ??= { type: "local", command: [program, "mcp", "--agent", "opencode"], enabled: true, timeout: 3000 }
       }
       config.command ??= {}
-      config.command.remember ??= {
-        description: "keep a statement in this repository's memory",
-        template: "<reverie-command>\nThe user put this into the repository's memory; a line below says what came of it. Repeat that line, and do nothing else.\n\n$ARGUMENTS\n</reverie-command>",
-      }
+      for (const name in slash) config.command[name] ??= slash[name] // a user's own stays
     }),
 
     "command.execute.before": safe(async (input, output) => {

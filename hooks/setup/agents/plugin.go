@@ -4,10 +4,12 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/hooks/slash"
 )
 
 // pluginText is the plugin for OpenCode; the words in capitals stand for values.
@@ -18,6 +20,63 @@ var pluginText string
 // pluginHeader begins the files that are entirely ours.
 const pluginHeader = "// managed by reverie"
 
+// whole reports whether the target's file is entirely ours.
+func (t Target) whole() bool { return t.plugin() || t.Command() }
+
+// plugin reports whether the file is a plugin.
+func (t Target) plugin() bool { return t.Agent.Name == "opencode" }
+
+// Command reports whether the file holds slash commands.
+func (t Target) Command() bool {
+	ext := filepath.Ext(t.File)
+	return ext == ".md" || ext == ".toml" && !t.table()
+}
+
+// commands returns the files of an agent's slash commands, in the folder of its settings. Claude
+// Code and Gemini CLI put our folder into a command's name, so that none hides one of theirs or of
+// the user's. The plugin for OpenCode brings its own.
+func commands(a hooks.Agent, folder string) (targets []Target) {
+	switch a.Name {
+	case "claude", "gemini":
+		ext := map[string]string{"claude": ".md", "gemini": ".toml"}[a.Name]
+		for _, c := range slash.Commands() {
+			targets = append(targets, Target{Agent: a, File: filepath.Join(folder, "commands", "reverie", c.Short()+ext)})
+		}
+	case "codex":
+		targets = []Target{{Agent: a, File: filepath.Join(folder, "skills", "reverie", "SKILL.md")}}
+	}
+	return targets
+}
+
+// text returns the content of a file that is entirely ours. A plugin calls program, and adds our
+// server if serves is true.
+func (t Target) text(program string, serves bool) []byte {
+	switch {
+	case t.plugin():
+		return plugin(t.Agent, program, serves)
+	case t.Agent.Name == "codex":
+		return []byte(slash.Skill())
+	}
+	for _, c := range slash.Commands() {
+		switch filepath.Base(t.File) {
+		case c.Short() + ".md":
+			return []byte(c.Claude())
+		case c.Short() + ".toml":
+			return []byte(c.Gemini())
+		}
+	}
+	return nil // another version's command
+}
+
+// wrote reports whether a text is a file that is entirely ours, of any version.
+func (t Target) wrote(text []byte) bool {
+	if t.Command() {
+		return slash.Ours(text)
+	}
+	_, ours := pluginProgram(text)
+	return ours
+}
+
 // plugin returns the text of an agent's plugin that calls program, and adds our server if serves is
 // true.
 func plugin(a hooks.Agent, program string, serves bool) []byte {
@@ -26,7 +85,7 @@ func plugin(a hooks.Agent, program string, serves bool) []byte {
 		deadlines[d.Name] = d.Timeout.Milliseconds()
 	}
 	return []byte(strings.NewReplacer(`"PROGRAM"`, inJSON(program), `"DEADLINES"`, inJSON(deadlines), `"SERVES"`, inJSON(serves),
-		`"COMMANDS"`, inJSON(a.Commands), `"EDITS"`, inJSON(a.Edits)).Replace(pluginText))
+		`"COMMANDS"`, inJSON(a.Commands), `"EDITS"`, inJSON(a.Edits), `"SLASH"`, inJSON(slash.Templates())).Replace(pluginText))
 }
 
 // inJSON returns a value as JSON, which is valid JavaScript.

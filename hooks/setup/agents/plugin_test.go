@@ -29,8 +29,8 @@ const call = async (name, input, output) => { if (hooks[name]) await hooks[name]
 const event = (type, properties) => hooks.event?.({ event: { type, properties } })
 const id = "ses_top"
 out.config = await call("config", {}) ?? null
-const config = { command: { mine: {} } }
-await call("config", config); out.commands = Object.keys(config.command); out.server = config.mcp?.reverie
+const config = { command: { mine: {}, loop: { template: "the user's own" } } }
+await call("config", config); out.commands = Object.keys(config.command); out.loop = config.command.loop; out.server = config.mcp?.reverie
 await event("session.created", { sessionID: id, info: { id } })
 out.message = await call("chat.message", { sessionID: id }, { message: { id: "msg_1" }, parts: [
   { id: "prt_000000000001aaaaaaaaaaaaaa", type: "text", text: "fix it" }, { type: "text", text: "not typed", synthetic: true }] })
@@ -56,6 +56,7 @@ console.log(JSON.stringify(out))
 
 type played struct {
 	Hooks, Commands             []string
+	Loop                        struct{ Template string }
 	Message                     struct{ Parts []map[string]any }
 	System, Title, Child, After struct{ System []string }
 	Compacting                  struct{ Context []string }
@@ -116,8 +117,12 @@ func fake(t *testing.T, body string) string {
 func TestPluginPipesEventsAndGivesAnswers(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	p, _ := play(t, fake(t, `in=$(cat); echo "$*|$in" >>'`+log+`'; case "$1" in remember) echo "mem 1234$OPENCODE";; *) echo "context of $3";; esac`), "OPENCODE=1")
-	if d := cmp.Diff([]string{"mine", "remember"}, p.Commands); d != "" {
+	listed := []string{"mine", "loop", "cancel-loop", "checkpoint", "dream", "recall", "reflect", "remember", "reverie-review"}
+	if d := cmp.Diff(listed, p.Commands); d != "" {
 		t.Error(d)
+	}
+	if p.Loop.Template != "the user's own" {
+		t.Errorf("the user's own command became %q", p.Loop.Template)
 	}
 	if s := p.Server; s.Type != "local" || len(s.Command) != 4 || !slices.Equal(s.Command[1:], []string{"mcp", "--agent", "opencode"}) || !s.Enabled || s.Timeout < 1000 {
 		t.Errorf("server %+v", s)

@@ -61,7 +61,7 @@ func (t Target) Hooks() bool {
 	case claudeServers, claudeServersOld, claudeProjectServers, codexConfig:
 		return false
 	}
-	return true
+	return !t.Command()
 }
 
 // Files with servers and no hooks.
@@ -73,7 +73,9 @@ const (
 )
 
 // serves reports whether a target's file can name our server.
-func (t Target) serves() bool { return !t.Hooks() || t.Agent.Name == "gemini" || t.plugin() }
+func (t Target) serves() bool {
+	return !t.Command() && (!t.Hooks() || t.Agent.Name == "gemini" || t.plugin())
+}
 
 // table reports whether the file is TOML.
 func (t Target) table() bool { return filepath.Base(t.File) == codexConfig }
@@ -84,17 +86,18 @@ func (m Machine) Users(a hooks.Agent) []Target {
 	if !ok {
 		return nil
 	}
+	folder := m.Folder(a.Name)
 	switch a.Name {
 	case "claude":
-		file := filepath.Join(m.Folder(a.Name), claudeServersOld)
+		file := filepath.Join(folder, claudeServersOld)
 		if _, err := os.Stat(file); err != nil {
 			file = filepath.Join(m.dir("CLAUDE_CONFIG_DIR"), claudeServers)
 		}
-		return []Target{t, {Agent: a, File: file}}
+		return slices.Concat([]Target{t, {Agent: a, File: file}}, commands(a, folder))
 	case "codex":
-		return []Target{t, {Agent: a, File: filepath.Join(m.Folder(a.Name), codexConfig)}}
+		return slices.Concat([]Target{t, {Agent: a, File: filepath.Join(folder, codexConfig)}}, commands(a, folder))
 	}
-	return []Target{t}
+	return append([]Target{t}, commands(a, folder)...)
 }
 
 // Projects returns the targets in a work tree, that of the hooks first.

@@ -122,6 +122,9 @@ func (x agentCheck) tools(t agents.Target) []Finding {
 	if found := x.faults(s); len(found) > 0 {
 		return found
 	}
+	if t.Command() {
+		return nil // its server or its hooks are named
+	}
 	return []Finding{x.finding(OK, "has Reverie's tools from "+t.File, "")}
 }
 
@@ -136,7 +139,7 @@ func (x agentCheck) faults(s agents.Status) (found []Finding) {
 			f.Fix = "run reverie doctor --fix with the installed program"
 		} else if safe {
 			t := s.Target
-			t.Bare = !s.Serves
+			t.Bare = !s.Serves // of no effect on commands
 			f.Mend = func(ctx context.Context) ([]string, error) { return nil, x.install(ctx, t) }
 		}
 		found = append(found, f)
@@ -155,7 +158,7 @@ func (x agentCheck) faults(s agents.Status) (found []Finding) {
 		}
 	}
 	if s.Other {
-		add(Note, true, "the plugin is not as this version writes it,")
+		add(Note, true, "not as this version writes it,")
 	}
 	if len(s.Missing) > 0 {
 		add(Broken, true, "no hook for %s", strings.Join(s.Missing, ", "))
