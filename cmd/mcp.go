@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/mcp"
@@ -33,7 +34,10 @@ func mcpCommand(env *Env) *cli.Command {
 				return exit.Usage("it is one of "+hooks.Names(), "%q is not an agent", agent)
 			}
 			git.LeaveRepository() // the folder decides, not the environment of another git
-			return mcpServer(env, agent, readOnly).Serve(c.Context, env.In, env.Out)
+			s := mcpServer(env, agent, readOnly)
+			own, err := config.Load(config.UserFile())
+			s.Loops = err == nil && own.AgentsLoop // each call reports the error
+			return s.Serve(c.Context, env.In, env.Out)
 		},
 	}
 }
@@ -48,6 +52,6 @@ func mcpServer(env *Env, agent string, readOnly bool) mcp.Server {
 			if err != nil {
 				return nil, err
 			}
-			return &mcp.Desk{Reader: w.Reader, Learner: w.learner(), Create: w.create, Tidy: w.tidy}, nil
+			return &mcp.Desk{Reader: w.Reader, Learner: w.learner(), Loops: loops(w), Create: w.create, Tidy: w.tidy}, nil
 		}}
 }

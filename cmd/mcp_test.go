@@ -31,6 +31,7 @@ import (
 type mcpOptions struct {
 	agent    string
 	readOnly bool
+	loops    bool
 }
 
 // serveMCP serves a folder to a client of the SDK that calls itself name.
@@ -46,7 +47,9 @@ func serveCounted(t *testing.T, dir, name string, o mcpOptions) (*mcp.ClientSess
 	env := &Env{Terminal: term.Terminal{Err: io.Discard, Width: 80}, Dir: dir, Now: time.Now}
 	here, there := mcp.NewInMemoryTransports()
 	ctx, cancel := context.WithCancel(context.Background())
-	served, err := mcpServer(env, o.agent, o.readOnly).New().Connect(ctx, here, nil)
+	server := mcpServer(env, o.agent, o.readOnly)
+	server.Loops = o.loops
+	served, err := server.New().Connect(ctx, here, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,16 +145,16 @@ func TestToolsAreFewAndDescribed(t *testing.T) {
 			if writes := slices.Contains([]string{"remember", "forget", "checkpoint", "kv"}, tool.Name); tool.Annotations.ReadOnlyHint == writes {
 				t.Errorf("%s: readOnlyHint %t", tool.Name, tool.Annotations.ReadOnlyHint)
 			}
-			if text, err := json.Marshal(tool); err != nil || len(text) > 900 {
+			if text, err := json.Marshal(tool); err != nil || len(text) > 1100 {
 				t.Errorf("%s takes %d bytes of each session, %v", tool.Name, len(text), err)
 			}
 		}
-		if len(names) > 8 {
+		if len(names) > 11 {
 			t.Errorf("an agent has to choose among %d tools", len(names))
 		}
-		want := []string{"checkpoint", "context", "forget", "kv", "recall", "remember", "show", "status"}
+		want := []string{"checkpoint", "context", "expand", "forget", "kv", "loops", "recall", "remember", "sessions", "show", "status"}
 		if readOnly {
-			want = []string{"context", "recall", "show", "status"}
+			want = []string{"context", "expand", "loops", "recall", "sessions", "show", "status"}
 		}
 		if diff := cmp.Diff(want, names); diff != "" {
 			t.Error(diff)
@@ -166,7 +169,8 @@ func TestToolsAreFewAndDescribed(t *testing.T) {
 func TestToolsHoldTheirSchemas(t *testing.T) {
 	r := testrepo.New(t)
 	answer(t, r.Dir, "", "remember", "Use pnpm")
-	s := serveMCP(t, r.Dir, "c", mcpOptions{})
+	hash := shortened(t, r.Dir, numbered(2000))
+	s := serveMCP(t, r.Dir, "c", mcpOptions{loops: true})
 	schemas := map[string]*jsonschema.Resolved{}
 	list, err := s.ListTools(t.Context(), nil)
 	if err != nil {
@@ -226,6 +230,20 @@ func TestToolsHoldTheirSchemas(t *testing.T) {
 		{"kv", fields{"keys": []string{"port"}}, false},
 		{"status", fields{}, true},
 		{"status", fields{"x": 1}, false},
+		{"expand", fields{"hash": hash, "line": 2}, true},
+		{"expand", fields{"hash": hash, "line": 0}, false},
+		{"expand", fields{"hash": "../../config"}, false},
+		{"expand", fields{"hash": "*"}, false},
+		{"expand", fields{}, false},
+		{"sessions", fields{"limit": 20}, true},
+		{"sessions", fields{"limit": 21}, false},
+		{"sessions", fields{"show": "claude/1"}, false},
+		{"loops", fields{}, true},
+		{"loops", fields{"name": long}, false},
+		{"loops", fields{"watch": true}, false},
+		{"loop_start", fields{}, false},
+		{"loop_start", fields{"plan": "x", "agent": "claude"}, false},
+		{"loop_start", fields{"plan": "x", "sandbox": "off"}, false},
 	} {
 		var v any = c.args
 		data, _ := json.Marshal(v)
@@ -260,6 +278,11 @@ func TestToolsHoldTheirSchemas(t *testing.T) {
 		{"kv", fields{"key": "port", "prefix": "po"}},
 		{"kv", fields{"key": "port", "value": "x", "ttl": "soon"}},
 		{"kv", fields{"key": "nothing"}},
+		{"expand", fields{"hash": "0000"}},
+		{"expand", fields{"hash": hash, "line": 100000}},
+		{"loops", fields{"name": "../x"}},
+		{"loop_start", fields{"plan": "  "}},
+		{"loop_start", fields{"plan": "Do it"}}, // without the setting
 	} {
 		if text, fault := callTool(t, s, c.tool, c.args); !fault {
 			t.Errorf("%s %v: %s", c.tool, c.args, text)

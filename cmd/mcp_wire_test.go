@@ -94,7 +94,7 @@ func TestBothErasAreSpoken(t *testing.T) {
 		if m := w.send(hello(asked), 1)[0]; m.Result == nil || m.Result.ProtocolVersion != want {
 			t.Errorf("asked for %s: %+v", asked, m)
 		}
-		if m := w.send(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`+"\n", 1)[0]; m.Result == nil || len(m.Result.Tools) != 8 {
+		if m := w.send(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`+"\n", 1)[0]; m.Result == nil || len(m.Result.Tools) != 11 {
 			t.Errorf("%s: %+v", asked, m)
 		}
 	}

@@ -32,6 +32,7 @@ type Config struct {
 	KeepDays     int      // days a session is kept after it was last read, at least 1
 	Ref          string   // the memory branch, whole name
 	AgentsDecide bool     // agents' shells may call deciding commands
+	AgentsLoop   bool     // agents' tools may start loops
 	Background   string   // when hooks start learning: idle or off
 	Every        int      // new sessions that learning in the background waits for, at least 1
 	Agents       string   // file of the managed block, relative to the top of the work tree

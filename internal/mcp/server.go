@@ -26,12 +26,14 @@ import (
 	"github.com/reverie-memory/reverie/internal/mcpconn"
 	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/reflect/transcript"
+	"github.com/reverie-memory/reverie/worktree/loop"
 )
 
 // Server configures the service for a client. All functions must be set.
 type Server struct {
 	Agent    string // the agent's name in hooks.Agents; empty: the client's own name
 	ReadOnly bool   // offer no tool that writes
+	Loops    bool   // offer the tool that starts loops
 	Version  string
 	Log      io.Writer // hears of defects
 
@@ -44,6 +46,7 @@ type Server struct {
 type Desk struct {
 	*reader.Reader
 	Learner *learn.Learner
+	Loops   *loop.Loops
 	Create  func(context.Context) error // makes the memory if it is missing
 	Tidy    func(context.Context)       // does small upkeep after a write
 }
@@ -92,7 +95,7 @@ func (s Server) New() *sdk.Server {
 	}
 	slots := make(chan struct{}, AtOnce)
 	for _, t := range tools() {
-		if !s.ReadOnly || !t.writes {
+		if (!s.ReadOnly || !t.writes) && (s.Loops || !t.starts) {
 			server.AddTool(t.describe(), s.handler(t, slots))
 		}
 	}
