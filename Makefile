@@ -1,6 +1,6 @@
 export CGO_ENABLED ?= 0
 
-.PHONY: build test lint bench ci
+.PHONY: build test lint bench ci release
 
 build:
 	go build -tags urfave_cli_no_docs -o reverie ./cmd/reverie
@@ -18,3 +18,7 @@ bench:
 
 ci:
 	.ci/run
+
+release:
+	go run github.com/goreleaser/goreleaser/v2@v2.12.7 release --snapshot --clean
+	node packaging/npm/make.mjs dist

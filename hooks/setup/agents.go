@@ -41,7 +41,7 @@ type AgentPlan struct {
 func Program() (string, error) {
 	program, err := agents.Program()
 	if errors.Is(err, agents.ErrPassing) {
-		return "", exit.New(exit.Failed, err, "hooks need a path that stays: go install github.com/reverie-memory/reverie/cmd/reverie@latest, and run that")
+		return "", exit.New(exit.Failed, err, "hooks need a path that stays: install this program as the README says, and run that")
 	}
 	return program, err
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// ErrPassing means that the running program is a temporary build.
+// ErrPassing means that the running program may vanish: it is a temporary build, or of npx.
 var ErrPassing = errors.New("this program is not installed")
 
 // Command returns the command for an agent's settings, which its shell runs for every event. If our
@@ -74,8 +74,8 @@ func ourProgram(path string) bool {
 	return strings.HasPrefix(base, "reverie") || strings.HasPrefix(base, "git-reverie")
 }
 
-// passing matches the folders of temporary builds by the go command.
-var passing = pattern.New(`[/\\]go-build\d*[/\\]`)
+// passing matches the folders of temporary builds by the go command, and of npx.
+var passing = pattern.New(`[/\\](go-build\d*|_npx)[/\\]`)
 
 // Program returns the path for hooks to the running program: absolute, and valid after an update.
 // An entry of PATH that leads to the program is preferred, because the file's own folder may

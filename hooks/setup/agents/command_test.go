@@ -20,6 +20,8 @@ func TestProgramIsThePathThatStays(t *testing.T) {
 	version := put("cellar/reverie-1.2/reverie")
 	other := put("other/reverie")
 	once := put("go-build123/b001/exe/reverie")
+	npx := put("_npx/1a2b/node_modules/@x/linux-x64/bin/reverie")
+	global := put("lib/node_modules/x/node_modules/@x/linux-x64/bin/reverie")
 	strange := put("x/cmd.test")
 	bin := filepath.Join(dir, "bin")
 	os.Mkdir(bin, 0o755)
@@ -36,6 +38,8 @@ func TestProgramIsThePathThatStays(t *testing.T) {
 		{version, filepath.Join(bin, "reverie")},
 		{other, other},
 		{once, ""},
+		{npx, ""},
+		{global, global},
 		{strange, ""},
 	} {
 		got, err := program(c.exe, path)
