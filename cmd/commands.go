@@ -16,13 +16,13 @@ type constructor struct {
 func constructors() []constructor {
 	return []constructor{
 		{"look", "Begin", lookCommand},
-		{"demo", "Begin", demoCommand},
 		{"init", "Begin", initCommand},
 		{"status", "Begin", statusCommand},
 		{"doctor", "Begin", doctorCommand},
 		{"learn", "Learn", learnCommand},
 		{"review", "Learn", reviewCommand},
 		{"ui", "Learn", uiCommand},
+		{"web", "Learn", webCommand},
 		{"recall", "Use", recallCommand},
 		{"remember", "Use", rememberCommand},
 		{"list", "Use", listCommand},
@@ -64,6 +64,7 @@ func constructors() []constructor {
 		{"purge", "Data", purgeCommand},
 		{"compress", "Data", compressCommand},
 		{"expand", "Data", expandCommand},
+		{"demo", "Setup", demoCommand},
 		{"config", "Setup", configCommand},
 		{"uninstall", "Setup", uninstallCommand},
 		{"completion", "Setup", completionCommand},

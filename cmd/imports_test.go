@@ -135,6 +135,9 @@ var arrows = map[string][]string{
 	"internal/mcp": {"gitstore", "gitstore/brief", "gitstore/recall", "gitstore/recall/pack", "gitstore/record", "hooks", "hooks/slash", "internal/checkpoint", "internal/cut", "internal/exit", "internal/git", "internal/hint",
 		"internal/job", "internal/kv", "internal/learn", "internal/mcpconn", "internal/pattern", "internal/period", "internal/plural", "internal/reader", "internal/remember", "internal/status", "internal/upkeep", "reflect/compress", "reflect/transcript",
 		"worktree", "worktree/loop", "worktree/loop/plan", "worktree/loop/status"},
+
+	"cmd/web": {"gitstore", "gitstore/brief", "gitstore/recall", "gitstore/record", "internal/clone", "internal/hint", "internal/history", "internal/learn", "internal/learn/inbox",
+		"internal/plural", "internal/reader", "internal/remember", "internal/unseen", "reflect/transcript"},
 }
 
 // testsOnly are packages that only tests may import.

@@ -12,6 +12,7 @@ func Examples() map[string]string {
 		"learn":         "reverie learn --since 30d",
 		"review":        "reverie review",
 		"ui":            "reverie ui",
+		"web":           "reverie web --no-open",
 		"recall":        "reverie recall why not cobra kind:decision",
 		"remember":      "reverie remember use pnpm not npm -k convention -p 'web/**'",
 		"list":          "reverie list -k constraint",

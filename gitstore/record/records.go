@@ -48,6 +48,16 @@ func (r Records) Reflections() ([]Reflection, error) {
 	return all, err
 }
 
+// ReflectionsOf returns the reflections on sessions "<client>/<id>", unsorted. It reads no others.
+func (r Records) ReflectionsOf(sessions ...string) ([]Reflection, error) {
+	all, err := recordsNamed(r.tree, ReflectionDir, func(at string) bool {
+		return slices.ContainsFunc(sessions, func(s string) bool {
+			return strings.HasPrefix(path.Base(at), strings.Replace(s, "/", "-", 1)+"-")
+		})
+	}, ParseReflection)
+	return slices.DeleteFunc(all, func(r Reflection) bool { return !slices.Contains(sessions, r.Client+"/"+r.Session) }), err
+}
+
 // ReflectionIDs returns the ids of the reflections without reading them.
 func (r Records) ReflectionIDs() (map[string]bool, error) {
 	ids := map[string]bool{}

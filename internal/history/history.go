@@ -1,5 +1,5 @@
 // Package history reads the commits of the memory and the authors of its lines from git. Begin with
-// Log and Blame. Each call runs one git process, and passes on its output as it comes.
+// Log and Blame, which run one git process each and pass on its output as it comes.
 package history
 
 import (
@@ -73,6 +73,41 @@ func readCommit(out *bufio.Reader) (Commit, error) {
 		return Commit{}, fmt.Errorf("read git log: commit %s: %w", f[0], err)
 	}
 	return Commit{f[0], at.UTC(), f[2], f[3], f[4], append([]string{}, strings.Fields(f[5])...)}, nil
+}
+
+// Version is a memory's file as a commit left it.
+type Version struct {
+	Commit
+	Text []byte // nil: the commit removed it
+}
+
+// Versions returns the last versions of a file, the newest first, at most limit.
+func Versions(ctx context.Context, repo *git.Repo, ref, path string, limit int) (all []Version, err error) {
+	var ask bytes.Buffer
+	err = Log(ctx, repo, ref, []string{path}, limit, func(c Commit) error {
+		all = append(all, Version{Commit: c})
+		ask.WriteString(c.ID + ":" + path + "\n")
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	answer, err := repo.Git(ctx, &ask, "cat-file", "--batch")
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		head, rest, _ := bytes.Cut(answer, []byte("\n"))
+		if answer = rest; bytes.HasSuffix(head, []byte(" missing")) {
+			continue
+		}
+		size, err := strconv.Atoi(string(head[bytes.LastIndexByte(head, ' ')+1:]))
+		if err != nil || size >= len(rest) {
+			return nil, fmt.Errorf("read git cat-file: %q", head)
+		}
+		all[i].Text, answer = rest[:size:size], rest[size+1:]
+	}
+	return all, nil
 }
 
 // Line is one line of a memory's file.

@@ -10,7 +10,6 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/reflect/transcript"
-	"github.com/sergi/go-diff/diffmatchpatch"
 )
 
 // Outlook holds the information, besides an operation, that a person needs to decide it.
@@ -59,7 +58,9 @@ func (l *Viewer) Look(o record.Operation) Outlook {
 		c := Change{ID: base.ID, Goes: o.Op == record.Retire || base.ID != o.Memory.ID}
 		if m, err := l.v.Find(base.ID); err == nil {
 			c.Held, c.Was = true, m
-			c.compare(o)
+			if o.Op != record.Retire {
+				c.compare(o.Memory)
+			}
 			if !slices.Contains(out.Contradicts, c.ID) && (o.Op == record.Edit || o.Op == record.Merge) &&
 				!slices.ContainsFunc(m.Texts(), func(t record.Variant) bool { return !dream.Overturns(t.Text, o.Memory.Text) }) {
 				out.Contradicts = append(out.Contradicts, c.ID)
@@ -89,14 +90,18 @@ func (l *Viewer) proposed(id string) string {
 	return l.waits[id]
 }
 
-// compare finds the parts of a memory that an operation would lose.
-func (c *Change) compare(o record.Operation) {
-	was, now := c.Was, o.Memory
-	if o.Op == record.Retire {
-		return
-	}
+// Compare describes the change from one state of a memory to another.
+func Compare(was, now record.Memory) Change {
+	c := Change{ID: was.ID, Held: true, Was: was}
+	c.compare(now)
+	return c
+}
+
+// compare finds the parts of a memory that another state lacks.
+func (c *Change) compare(now record.Memory) {
+	was := c.Was
 	if was.Text != now.Text {
-		c.Words = wordDiff(was.Text, now.Text)
+		c.Words = marked(Words(was.Text, now.Text))
 	}
 	c.Body = was.Body != "" && !strings.Contains(now.Body, was.Body)
 	field := func(name, before, after string) {
@@ -206,36 +211,6 @@ func (l *Viewer) whose(q Quote) string {
 		return "tool"
 	}
 	return "agent"
-}
-
-// wordDiff shows two statements as one, word by word: [-gone-] and {+new+}.
-func wordDiff(before, after string) string {
-	lines := func(s string) string {
-		var b strings.Builder
-		for _, word := range strings.Fields(s) {
-			b.WriteString(word + "\n")
-		}
-		return b.String()
-	}
-	d := diffmatchpatch.New()
-	d.DiffTimeout = 0 // the answer must not depend on the clock
-	a, b, words := d.DiffLinesToRunes(lines(before), lines(after))
-	var out []string
-	for _, part := range d.DiffMainRunes(a, b, false) {
-		var text []string
-		for _, r := range part.Text {
-			text = append(text, strings.TrimSuffix(words[r], "\n"))
-		}
-		run := strings.Join(text, " ")
-		switch part.Type {
-		case diffmatchpatch.DiffDelete:
-			run = "[-" + run + "-]"
-		case diffmatchpatch.DiffInsert:
-			run = "{+" + run + "+}"
-		}
-		out = append(out, run)
-	}
-	return strings.Join(out, " ")
 }
 
 // Quote is a passage of an operation's evidence, once per event.

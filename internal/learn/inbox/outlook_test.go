@@ -17,7 +17,7 @@ func TestWordDiff(t *testing.T) {
 		{"Use a.", "Use a.", "Use a."},
 		{"Use a.", "", "[-Use a.-]"},
 	} {
-		if got := wordDiff(tt.before, tt.after); got != tt.want {
+		if got := marked(Words(tt.before, tt.after)); got != tt.want {
 			t.Errorf("%q to %q: %q", tt.before, tt.after, got)
 		}
 	}

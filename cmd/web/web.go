@@ -1,0 +1,213 @@
+// Package web shows a clone's memory as web pages. Begin with Listen. A Server answers several
+// requests at once, each with a Desk of its own.
+//
+// No page holds an inline script or style, and every stored text is escaped. A door judges each
+// request before a page sees it.
+package web
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/hint"
+	"github.com/reverie-memory/reverie/internal/learn"
+	"github.com/reverie-memory/reverie/internal/plural"
+	"github.com/reverie-memory/reverie/internal/reader"
+	"github.com/reverie-memory/reverie/internal/remember"
+	"github.com/reverie-memory/reverie/internal/unseen"
+)
+
+//go:embed pages.html style.css script.js
+var files embed.FS
+
+// Desk is the clone as one request sees it.
+type Desk struct {
+	Reader  *reader.Reader
+	Learner *learn.Learner
+	Keeper  *remember.Keeper
+}
+
+// Server serves the pages of one clone.
+type Server struct {
+	URL string // to open once
+
+	open   func(ctx context.Context, notes io.Writer) (*Desk, error)
+	listen net.Listener
+	door   *door
+	views  *template.Template
+}
+
+// Listen takes a free port of the loopback address. open opens the clone for one request; its notes
+// appear on the page.
+func Listen(open func(ctx context.Context, notes io.Writer) (*Desk, error)) (*Server, error) {
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	d := newDoor(l.Addr().String())
+	return &Server{URL: d.origin() + "/enter?ticket=" + d.ticket, open: open, listen: l, door: d, views: views()}, nil
+}
+
+// Serve answers requests until ctx ends.
+func (s *Server) Serve(ctx context.Context) error {
+	server := &http.Server{Handler: s.door.before(s.pages()), ReadTimeout: 10 * time.Second, WriteTimeout: maxReply + 5*time.Second, MaxHeaderBytes: 64 << 10}
+	stop := context.AfterFunc(ctx, func() {
+		ctx, done := context.WithTimeout(context.Background(), time.Second)
+		defer done()
+		if server.Shutdown(ctx) != nil {
+			server.Close()
+		}
+	})
+	defer stop()
+	if err := server.Serve(s.listen); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// pages routes requests.
+func (s *Server) pages() http.Handler {
+	mux := http.NewServeMux()
+	for path, show := range map[string]func(context.Context, *Desk, *http.Request) (page, error){
+		"/{$}":         showSearch,
+		"/memory/{id}": showMemory,
+	} {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, show) })
+	}
+	for _, name := range []string{"style.css", "script.js"} {
+		mux.HandleFunc("GET /"+name, func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, name) })
+	}
+	return mux
+}
+
+// page holds the contents of a template.
+type page struct {
+	View    string // name of the template
+	Title   string
+	Problem string
+	Hint    string
+	Data    any
+
+	Root    string // path of the first page, relative to this one or absolute
+	Static  bool   // a file, without a server behind it
+	Form    string // see door.form
+	Notes   []string
+	Waiting int // pending operations
+}
+
+// With returns the page with other data, for a part of it.
+func (p page) With(data any) page {
+	p.Data = data
+	return p
+}
+
+// Link returns the address of a page about something, such as a memory.
+func (p page) Link(about string, ids ...string) string {
+	for _, id := range ids {
+		about += "/" + url.PathEscape(id)
+	}
+	if p.Static {
+		about += ".html"
+	}
+	return p.Root + about
+}
+
+// serve opens the clone and shows a page.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, show func(context.Context, *Desk, *http.Request) (page, error)) {
+	var notes bytes.Buffer
+	var p page
+	desk, err := s.open(r.Context(), &notes)
+	if err == nil {
+		err = desk.Reader.WantPerson("web")
+	}
+	if err == nil {
+		if p, err = show(r.Context(), desk, r); err == nil || p.View != "" {
+			p.Waiting = record.CountOperations(r.Context(), gitstore.Open(desk.Reader.Repo, clone.InboxRef))
+		}
+	}
+	code := http.StatusOK
+	if err != nil {
+		if p.View == "" {
+			p.View, p.Title, code = "problem", "Problem", status(err)
+		}
+		_, p.Hint = hint.For(err)
+		p.Problem = err.Error()
+	}
+	p.Root, p.Form = "/", s.door.form
+	p.Notes = append(p.Notes, strings.FieldsFunc(notes.String(), func(r rune) bool { return r == '\n' })...)
+	text, err := render(s.views, p)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(code)
+	w.Write(text)
+}
+
+// status is the HTTP status of an error.
+func status(err error) int {
+	if errors.Is(err, record.ErrNoMemory) {
+		return http.StatusNotFound
+	}
+	return http.StatusInternalServerError
+}
+
+// views parses the templates.
+func views() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"day":   func(t time.Time) string { return dated(t, time.DateOnly) },
+		"time":  func(t time.Time) string { return dated(t, "2006-01-02 15:04") },
+		"count": plural.Count,
+		"join":  strings.Join,
+		"short": func(id string) string { return id[:min(8, len(id))] },
+		"side":  func(branch string) string { return record.ParseSide(branch).Label() },
+	}).ParseFS(files, "pages.html"))
+}
+
+func dated(t time.Time, layout string) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format(layout)
+}
+
+// render fills the template of a page.
+func render(views *template.Template, p page) ([]byte, error) {
+	var out bytes.Buffer
+	if err := views.ExecuteTemplate(&out, p.View, p); err != nil {
+		return nil, fmt.Errorf("page %s: %w", p.View, err)
+	}
+	return visible(out.Bytes()), nil
+}
+
+// visible replaces the characters of a page that could hide or reverse text by their names. The
+// templates have none.
+func visible(page []byte) []byte {
+	text := string(page)
+	if unseen.Visible(text) == text {
+		return page
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if name := unseen.Visible(string(r)); name != string(r) {
+			b.WriteString(template.HTMLEscapeString(name))
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return []byte(b.String())
+}

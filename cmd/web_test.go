@@ -1,0 +1,214 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reverie-memory/reverie/cmd/web"
+	"github.com/reverie-memory/reverie/internal/testrepo"
+	"golang.org/x/net/html"
+)
+
+// browser is a client of a server's pages.
+type browser struct {
+	t    *testing.T
+	at   string // origin
+	http *http.Client
+}
+
+// browse serves the pages of a repository and enters them.
+func browse(t *testing.T, dir string) *browser {
+	t.Helper()
+	s, err := web.Listen(webDesk(&Env{Dir: dir, Now: func() time.Time { return time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC) }}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, _, _ := strings.Cut(s.URL, "/enter")
+	b := &browser{t, at, &http.Client{Jar: jar, Timeout: time.Minute}}
+	if code, page := b.get(strings.TrimPrefix(s.URL, at)); code != 200 {
+		t.Fatalf("enter: %d\n%s", code, page)
+	}
+	return b
+}
+
+// get returns a page.
+func (b *browser) get(path string) (code int, page string) {
+	b.t.Helper()
+	return b.read(b.http.Get(b.at + path))
+}
+
+func (b *browser) read(r *http.Response, err error) (int, string) {
+	b.t.Helper()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return r.StatusCode, string(text)
+}
+
+// field returns a field of a JSON object.
+func field(t *testing.T, text, name string) string {
+	t.Helper()
+	var o map[string]any
+	if err := json.Unmarshal([]byte(text), &o); err != nil {
+		t.Fatal(err)
+	}
+	value, _ := o[name].(string)
+	return value
+}
+
+// holds gets a page and checks what it says.
+func (b *browser) holds(path string, want ...string) string {
+	b.t.Helper()
+	code, page := b.get(path)
+	if code != 200 {
+		b.t.Fatalf("%s: %d\n%s", path, code, page)
+	}
+	for _, w := range want {
+		if !strings.Contains(page, w) {
+			b.t.Errorf("%s does not say %q:\n%s", path, w, page)
+		}
+	}
+	return page
+}
+
+// A search finds the same as recall, and filters by kind, tag, author and state.
+func TestWebSearch(t *testing.T) {
+	r := testrepo.New(t)
+	for _, text := range []string{"Use pnpm in web", "Run go vet before a commit", "The staging database is read only"} {
+		answer(t, r.Dir, "", "remember", "-k", "convention", "-t", "tools", text)
+	}
+	old := field(t, answer(t, r.Dir, "", "remember", "-k", "fact", "The port is 8080"), "id")
+	answer(t, r.Dir, "", "forget", old, "--reason", "it moved")
+	b := browse(t, r.Dir)
+	page := b.holds("/", "Use pnpm in web", "Run go vet", "3 memories")
+	if strings.Contains(page, "8080") {
+		t.Error("a retired memory is listed unasked")
+	}
+	for path, want := range map[string][2]string{
+		"/?q=pnpm":                         {"Use pnpm", "go vet"},
+		"/?q=pnpm&kind=fact":               {"No memories", "Use pnpm"},
+		"/?q=databases&tag=tools&by=human": {"staging database", "pnpm in"},
+		"/?tag=other":                      {"No memories", "pnpm"},
+		"/?state=retired":                  {"The port is 8080", "pnpm"},
+		"/?state=retired&q=port":           {"The port is 8080", "pnpm"},
+		"/?state=retired&q=nothing":        {"No memories", "8080"},
+		"/?state=all&q=-kind:fact":         {"pnpm", "8080"},
+		"/?q=kind:nonsense":                {"kind:nonsense", "go vet"},
+	} {
+		if page := b.holds(path, want[0]); strings.Contains(page, want[1]) {
+			t.Errorf("%s says %q", path, want[1])
+		}
+	}
+	if code, _ := b.get("/memory/0000"); code != 404 {
+		t.Errorf("an unknown memory: %d", code)
+	}
+}
+
+// A memory's page shows its versions as word diffs.
+func TestWebMemory(t *testing.T) {
+	r := testrepo.New(t)
+	id := field(t, answer(t, r.Dir, "", "remember", "-k", "fact", "The port is 8080 here"), "id")
+	answer(t, r.Dir, "", "edit", id, "The port is 9090 here")
+	answer(t, r.Dir, "", "edit", id, "-k", "constraint")
+	answer(t, r.Dir, "", "context", "--session", "claude/s1")
+	b := browse(t, r.Dir)
+	b.holds("/memory/"+id[:8], "<h1>The port is 9090 here</h1>", "<del>8080</del> <ins>9090</ins>", "kind: fact → constraint", "Ann Author")
+}
+
+// Hostile text in any field is shown, and does nothing.
+func TestWebShowsHostileTextHarmless(t *testing.T) {
+	r := testrepo.New(t)
+	answer(t, r.Dir, "", "remember", "a first statement")
+	evil := func(field string) string {
+		return field + ` "'><img src=x onerror=alert(1)><script>alert(2)</script></textarea><svg/onload=alert(3)>{{.Form}} javascript:alert(4) ` + "\u202e\u200b"
+	}
+	toml := func(field string) string { return fmt.Sprintf("%q", evil(field)) }
+	plain := strings.ReplaceAll(strings.ReplaceAll(evil("by"), " ", "_"), "/", "-")
+	long := strings.Repeat("x", 60<<10)
+	files := map[string]string{
+		"aa": "kind = \"fact\"\nstatus = \"active\"\nsource = " + fmt.Sprintf("%q", "2026-11-02T10:00:00Z claude/"+plain+" - said") +
+			"\npaths = [" + toml("paths") + "]\ntags = [" + toml("tags") + "]\ntopic = " + toml("topic") + "\nref = " + toml("ref") +
+			"\nanchors = [" + fmt.Sprintf("%q", `src/<b>.go@0123456789abcdef "<script>alert(5)</script>"`) + "]\n+++\n\n" + evil("statement") + "\n\n" + evil("body") + "\n",
+		"bb": "kind = \"note\"\nstatus = \"active\"\nsource = \"2026-11-02T10:00:00Z human - written\"\n+++\n\na long one\n\n" + long + "\n",
+	}
+	tree := filepath.Join(t.TempDir(), "memory")
+	r.Run("worktree", "add", "-q", tree, "reverie/memory")
+	m := testrepo.At(t, tree)
+	for at, text := range files {
+		id := at + "00000000000000"
+		m.Write("memories/"+at+"/"+id+".md", "+++\nid = \""+id+"\"\n"+text)
+	}
+	m.Run("add", ".")
+	m.Run("-c", "user.name="+strings.ReplaceAll(strings.ReplaceAll(evil("author"), "<", ""), ">", ""), "commit", "-q", "-m", evil("subject"))
+	answer(t, r.Dir, "", "recall", "statement")
+	b := browse(t, r.Dir)
+	pages := map[string][]string{
+		"/": {"statement &#34;", "tags &#34;"},
+		"/?state=all&q=" + url.QueryEscape(evil("query")): {"query &#34;"},
+		"/?q=" + url.QueryEscape("kind:"+evil("query")):   {"kind:query"},
+		"/?q=statement":    {"statement &#34;"},
+		"/memory/aa000000": {"statement &#34;", "body &#34;", "paths &#34;", "topic &#34;", "ref &#34;", "subject &#34;", "author &#34;", "by_&#34;", "alert(5)"},
+		"/memory/bb000000": {long},
+	}
+	for path, want := range pages {
+		harmless(t, path, b.holds(path, want...))
+	}
+}
+
+// harmless checks that a page runs and loads nothing but its own files.
+func harmless(t *testing.T, path, page string) {
+	t.Helper()
+	if strings.ContainsAny(page, "\u202e\u200b\x00") {
+		t.Errorf("%s holds hidden characters", path)
+	}
+	for z := html.NewTokenizer(strings.NewReader(page)); ; {
+		kind := z.Next()
+		if kind == html.ErrorToken {
+			return
+		}
+		if kind != html.StartTagToken && kind != html.SelfClosingTagToken {
+			continue
+		}
+		switch e := z.Token(); e.Data {
+		case "img", "iframe", "object", "embed", "style", "base", "audio", "video":
+			t.Errorf("%s: element %v", path, e)
+		default:
+			for _, a := range e.Attr {
+				url := a.Key == "href" || a.Key == "src" || a.Key == "action" || a.Key == "formaction"
+				if strings.HasPrefix(a.Key, "on") || a.Key == "style" || url && (!strings.HasPrefix(a.Val, "/") || strings.HasPrefix(a.Val, "//")) && !strings.HasPrefix(a.Val, "?") && !strings.HasPrefix(a.Val, "#") {
+					t.Errorf("%s: %s=%q in %s", path, a.Key, a.Val, e.Data)
+				}
+			}
+			if e.Data == "script" && (z.Next() != html.EndTagToken || len(e.Attr) == 0) {
+				t.Errorf("%s: a script of its own: %s", path, z.Raw())
+			}
+		}
+	}
+}
