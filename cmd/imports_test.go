@@ -137,7 +137,8 @@ var arrows = map[string][]string{
 		"worktree", "worktree/loop", "worktree/loop/plan", "worktree/loop/status"},
 
 	"cmd/web": {"gitstore", "gitstore/brief", "gitstore/recall", "gitstore/record", "internal/clone", "internal/hint", "internal/history", "internal/learn", "internal/learn/inbox",
-		"internal/plural", "internal/reader", "internal/remember", "internal/unseen", "reflect/transcript"},
+		"internal/approval", "internal/exit", "internal/plural", "internal/reader", "internal/remember", "internal/unseen", "reflect", "reflect/transcript",
+		"worktree", "worktree/agent", "worktree/loop/status"},
 }
 
 // testsOnly are packages that only tests may import.

@@ -62,6 +62,11 @@ func webDesk(env *Env) func(context.Context, io.Writer) (*web.Desk, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &web.Desk{Reader: w.Reader, Learner: w.learner(), Keeper: keeper(w)}, nil
+		return &web.Desk{Reader: w.Reader, Learner: w.learner(), Keeper: keeper(w), Done: func(ctx context.Context) {
+			if w.Book.Triggered() {
+				refreshGuards(ctx, w)
+			}
+			w.tidy(ctx)
+		}}, nil
 	}
 }

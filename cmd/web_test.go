@@ -9,6 +9,7 @@ import (
 	"net/http/cookiejar"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -98,6 +99,79 @@ func (b *browser) holds(path string, want ...string) string {
 	return page
 }
 
+// post sends a form of the inbox, with the hidden fields that a page shows for the operation.
+func (b *browser) post(page, id, verb string, fields url.Values) (code int, answer string) {
+	b.t.Helper()
+	_, form, found := strings.Cut(page, `action="/inbox/`+id+"/"+verb+`"`)
+	if !found {
+		b.t.Fatalf("there is no form to %s %s:\n%s", verb, id, page)
+	}
+	form, _, _ = strings.Cut(form, "</form>")
+	send := url.Values{}
+	for _, m := range regexp.MustCompile(`type="hidden" name="(\w+)" value="([^"]*)"`).FindAllStringSubmatch(form, -1) {
+		send.Set(m[1], m[2])
+	}
+	for name, values := range fields {
+		send[name] = values
+	}
+	r, err := http.NewRequest("POST", b.at+"/inbox/"+id+"/"+verb, strings.NewReader(send.Encode()))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Origin", b.at)
+	return b.read(b.http.Do(r))
+}
+
+// A person decides in the inbox as with accept, edit and reject: what the page showed, once, and no
+// agent can.
+func TestWebInbox(t *testing.T) {
+	r := testrepo.New(t)
+	ids := map[string]string{}
+	answer(t, r.Dir, `{"text":"Use pnpm in web","kind":"convention"}
+{"text":"The port is 8080","kind":"fact"}
+{"text":"Deploys happen on Fridays","kind":"note","body":"as far as known"}
+`, "import", "-")
+	for line := range strings.Lines(answer(t, r.Dir, "", "review")) {
+		var o operationJSON
+		if err := json.Unmarshal([]byte(line), &o); err != nil {
+			t.Fatal(err)
+		}
+		ids[o.Memory.Text] = o.ID
+	}
+	b := browse(t, r.Dir)
+	page := b.holds("/inbox", "3 operations wait", "Inbox (3)", "as far as known")
+	pnpm, port, deploys := ids["Use pnpm in web"], ids["The port is 8080"], ids["Deploys happen on Fridays"]
+	decided := func(id, verb string, fields url.Values, want string) string {
+		t.Helper()
+		code, answer := b.post(page, id, verb, fields)
+		if code != 200 || !strings.Contains(answer, want) {
+			t.Errorf("%s: %d\n%s", verb, code, answer)
+		}
+		return answer
+	}
+	decided(pnpm, "accept", nil, "accepted: Use pnpm in web")
+	if code, _ := b.post(page, pnpm, "accept", nil); code < 400 {
+		t.Errorf("accepted twice: %d", code)
+	}
+	decided(deploys, "reject", url.Values{"reason": {"not true"}}, "rejected: Deploys happen")
+	fresh := decided(port, "edit", url.Values{"text": {"The port is 9090\n\nsince May"}, "kind": {"constraint"}}, "changed: The port is 9090")
+	if code, answer := b.post(page, port, "accept", nil); code != 409 {
+		t.Errorf("an operation is accepted that the page did not show: %d\n%s", code, answer)
+	}
+	page = fresh
+	decided(port, "accept", nil, "accepted: The port is 9090")
+	b.holds("/inbox", "No pending operations")
+	b.holds("/", "The port is 9090", "Use pnpm", "constraint", "2 memories")
+	if got := answer(t, r.Dir, "", "log"); !strings.Contains(got, `"op":"review"`) {
+		t.Error(got)
+	}
+	t.Setenv("CLAUDECODE", "1")
+	if code, answer := b.get("/inbox"); code == 200 || strings.Contains(answer, "No pending") {
+		t.Errorf("an agent's shell: %d\n%s", code, answer)
+	}
+}
+
 // A search finds the same as recall, and filters by kind, tag, author and state.
 func TestWebSearch(t *testing.T) {
 	r := testrepo.New(t)
@@ -156,6 +230,7 @@ func TestWebShowsHostileTextHarmless(t *testing.T) {
 		"aa": "kind = \"fact\"\nstatus = \"active\"\nsource = " + fmt.Sprintf("%q", "2026-11-02T10:00:00Z claude/"+plain+" - said") +
 			"\npaths = [" + toml("paths") + "]\ntags = [" + toml("tags") + "]\ntopic = " + toml("topic") + "\nref = " + toml("ref") +
 			"\nanchors = [" + fmt.Sprintf("%q", `src/<b>.go@0123456789abcdef "<script>alert(5)</script>"`) + "]\n+++\n\n" + evil("statement") + "\n\n" + evil("body") + "\n",
+		"cc": "kind = \"note\"\nstatus = \"contested\"\nsource = \"2026-11-02T10:00:00Z human - written\"\n+++\n\n" + evil("side") + "\n\n+++\n\n" + evil("other") + "\n",
 		"bb": "kind = \"note\"\nstatus = \"active\"\nsource = \"2026-11-02T10:00:00Z human - written\"\n+++\n\na long one\n\n" + long + "\n",
 	}
 	tree := filepath.Join(t.TempDir(), "memory")
@@ -166,9 +241,35 @@ func TestWebShowsHostileTextHarmless(t *testing.T) {
 		m.Write("memories/"+at+"/"+id+".md", "+++\nid = \""+id+"\"\n"+text)
 	}
 	m.Run("add", ".")
-	m.Run("-c", "user.name="+strings.ReplaceAll(strings.ReplaceAll(evil("author"), "<", ""), ">", ""), "commit", "-q", "-m", evil("subject"))
+	author := strings.NewReplacer("<", "", ">", "").Replace(evil("author")) // git takes these out
+	m.Run("-c", "user.name="+author, "-c", "user.email=address "+author, "commit", "-q", "-m", evil("subject"))
 	answer(t, r.Dir, "", "recall", "statement")
+	jsonOf := func(v any) string {
+		text, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	answer(t, r.Dir, jsonOf(map[string]any{"text": evil("proposal"), "body": evil("reason"), "tags": []string{"x"}, "kind": "note"}), "import", "-")
+	said := func(i int, role, text string) string {
+		return jsonOf(map[string]any{"type": role, "uuid": fmt.Sprint("u", i), "sessionId": "5f0c1e2a-0000-4000-8000-000000000001", "timestamp": "2026-11-02T10:00:00.000Z", "cwd": r.Dir,
+			"message": map[string]any{"role": role, "content": text}}) + "\n"
+	}
+	work := t.TempDir()
+	session := jsonOf(map[string]any{"type": "summary", "summary": evil("title"), "leafUuid": "u2"}) + "\n" +
+		said(0, "user", "From now on always quote "+evil("rule")) + said(1, "assistant", evil("reply")) + said(2, "user", strings.Repeat("y", 1<<20))
+	testrepo.At(t, work).Write("s.jsonl", session)
+	testrepo.At(t, work).Write("plan.md", "# "+evil("plan")+"\n\nDo it.\n\n```verify\ntrue\n```\n")
+	testrepo.At(t, work).Write("audit.json", jsonOf(map[string]any{"findings": []any{map[string]any{"file": "README", "line": 1, "severity": "bug", "text": evil("finding"), "scenario": evil("scenario")}}}))
+	answer(t, r.Dir, "", "ingest", filepath.Join(work, "s.jsonl"))
+	answer(t, r.Dir, "", "reflect", "claude/5f0c1e2a-0000-4000-8000-000000000001")
+	_, _, talk := runJSON(r.Dir, "", []string{"loop", "start", filepath.Join(work, "plan.md"), "--max", "1", "--audit", "cat >/dev/null; cat '" + filepath.Join(work, "audit.json") + "'", "--", "true"})
 	b := browse(t, r.Dir)
+	loop := regexp.MustCompile(`href="(/loop/[^"]*)"`).FindStringSubmatch(b.holds("/loops", "plan &#34;"))
+	if loop == nil {
+		t.Fatal(talk)
+	}
 	pages := map[string][]string{
 		"/": {"statement &#34;", "tags &#34;"},
 		"/?state=all&q=" + url.QueryEscape(evil("query")): {"query &#34;"},
@@ -176,6 +277,14 @@ func TestWebShowsHostileTextHarmless(t *testing.T) {
 		"/?q=statement":    {"statement &#34;"},
 		"/memory/aa000000": {"statement &#34;", "body &#34;", "paths &#34;", "topic &#34;", "ref &#34;", "subject &#34;", "author &#34;", "by_&#34;", "alert(5)"},
 		"/memory/bb000000": {long},
+		"/inbox":           {"proposal &#34;", "reason &#34;"},
+		"/conflicts":       {"side &#34;", "other &#34;", "--take 2"},
+		"/?state=withheld": {"statement &#34;"},
+		"/trust":           {"address author &#34;", "statement &#34;"},
+		"/sessions":        {"title &#34;"},
+		"/session/claude/5f0c1e2a-0000-4000-8000-000000000001": {"title &#34;", "rule &#34;", "reply &#34;"},
+		loop[1]:   {"plan &#34;", "finding &#34;", "scenario &#34;"},
+		"/growth": {"fact"},
 	}
 	for path, want := range pages {
 		harmless(t, path, b.holds(path, want...))

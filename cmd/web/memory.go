@@ -30,6 +30,7 @@ type memory struct {
 	History  []version
 	Uses     []brief.Use // the latest first
 	MoreUses int
+	Doubt    string // why history or evidence may be missing
 	Heed     *brief.Heed
 }
 
@@ -45,7 +46,6 @@ type quote struct {
 type version struct {
 	history.Commit
 	Gone    bool        // the commit removed it
-	Born    bool        // the first version
 	Words   []inbox.Run // change of the statement
 	Body    []inbox.Run // change of the body
 	Fields  []string    // other changes
@@ -64,9 +64,27 @@ func showMemory(ctx context.Context, d *Desk, r *http.Request) (p page, err erro
 			return record.ErrNoMemory
 		}
 		m := &memory{row: row{f.Memory, marks(f.Memory, f.Caveats, d.Reader.Now()), ""}, Models: f.ModelNames()}
-		if err := m.fill(ctx, d.Reader, v, true); err != nil {
+		ref, path, err := reader.Place(ctx, d.Reader, m.ID)
+		if err != nil {
 			return err
 		}
+		versions, err := history.Versions(ctx, d.Reader.Repo, ref, maxVersions, path...)
+		if err != nil && ctx.Err() == nil { // damaged history; the memory itself is whole
+			m.Doubt, err = err.Error(), nil
+		}
+		if err != nil {
+			return err
+		}
+		m.fill(v, versions[path[0]], func(sessions []string) (all []record.Reflection) {
+			for _, records := range []record.Records{v.Branch(), v.Journal()} {
+				some, err := records.ReflectionsOf(sessions...)
+				if err := d.Reader.Tolerate(err); err != nil {
+					m.Doubt = err.Error()
+				}
+				all = append(all, some...)
+			}
+			return all
+		})
 		held, err := d.Reader.Held(ctx, v)
 		for _, h := range held {
 			if h.ID == m.ID && h.Private == m.Private {
@@ -82,8 +100,8 @@ func showMemory(ctx context.Context, d *Desk, r *http.Request) (p page, err erro
 	return p, err
 }
 
-// fill adds the history, and the evidence of the branch. With own it adds that of the journal.
-func (m *memory) fill(ctx context.Context, r *reader.Reader, v *record.View, own bool) error {
+// fill adds the history, and the evidence in the reflections of sessions.
+func (m *memory) fill(v *record.View, versions []history.Version, reflections func(sessions []string) []record.Reflection) {
 	for _, text := range m.Memory.Anchors {
 		if a, err := record.ParseAnchor(text); err == nil {
 			m.Anchors = append(m.Anchors, a)
@@ -94,34 +112,24 @@ func (m *memory) fill(ctx context.Context, r *reader.Reader, v *record.View, own
 			m.Replaces = append(m.Replaces, old)
 		}
 	}
-	ref, path, err := reader.Place(ctx, r, m.ID)
-	if err != nil {
-		return err
-	}
-	all, err := history.Versions(ctx, r.Repo, ref, path[0], maxVersions)
-	if err != nil {
-		return err
-	}
 	sessions := []string{m.Source.By}
-	for i, now := range all {
-		var was *history.Version
-		if i+1 < len(all) {
-			was = &all[i+1]
-		}
-		m.History = append(m.History, compared(was, now, path[0], len(all) < maxVersions))
-		sessions = append(sessions, now.Sessions...)
+	for _, one := range versions {
+		m.History = append(m.History, compared(one, m.Path()))
+		sessions = append(sessions, one.Sessions...)
 	}
-	return m.quote(v, sessions, own)
+	for _, r := range reflections(sessions) {
+		m.quote(r)
+	}
 }
 
-// compared describes a version beside the one before it, nil for the oldest that was read.
-func compared(before *history.Version, now history.Version, path string, whole bool) version {
-	out := version{Commit: now.Commit, Gone: now.Text == nil, Born: before == nil && whole}
-	if out.Gone || out.Born || before == nil || before.Text == nil {
+// compared describes what a commit changed.
+func compared(v history.Version, path string) version {
+	out := version{Commit: v.Commit, Gone: v.After == nil}
+	if v.Before == nil || v.After == nil {
 		return out
 	}
-	a, err := record.ParseMemory(path, before.Text)
-	b, err2 := record.ParseMemory(path, now.Text)
+	a, err := record.ParseMemory(path, v.Before)
+	b, err2 := record.ParseMemory(path, v.After)
 	if err != nil || err2 != nil {
 		out.Unclear = "a version cannot be read"
 		return out
@@ -136,34 +144,20 @@ func compared(before *history.Version, now history.Version, path string, whole b
 	return out
 }
 
-// quote finds the evidence for the memory's texts in the reflections on sessions: those of the
-// branch, and with own those of the journal.
-func (m *memory) quote(v *record.View, sessions []string, own bool) error {
-	from := []record.Records{v.Branch()}
-	if own {
-		from = append(from, v.Journal())
-	}
-	for _, records := range from {
-		all, err := records.ReflectionsOf(sessions...)
-		if _, rest := record.Unreadable(err); rest != nil {
-			return rest
+// quote adds the evidence of a reflection for one of the memory's texts.
+func (m *memory) quote(r record.Reflection) {
+	for _, c := range r.Candidates {
+		print := record.Print(c.Text)
+		if !slices.ContainsFunc(m.Texts(), func(t record.Variant) bool { return record.Print(t.Text).Same(print) }) {
+			continue
 		}
-		for _, r := range all {
-			for _, c := range r.Candidates {
-				print := record.Print(c.Text)
-				if !slices.ContainsFunc(m.Texts(), func(t record.Variant) bool { return record.Print(t.Text).Same(print) }) {
-					continue
-				}
-				for _, e := range c.Evidence {
-					q := quote{r.Client + "/" + r.Session, c.How, r.Model, e}
-					if !slices.ContainsFunc(m.Evidence, func(o quote) bool { return o.Session == q.Session && o.Event == q.Event && o.Quote == q.Quote }) {
-						m.Evidence = append(m.Evidence, q)
-					}
-				}
+		for _, e := range c.Evidence {
+			q := quote{r.Client + "/" + r.Session, c.How, r.Model, e}
+			if !slices.ContainsFunc(m.Evidence, func(o quote) bool { return o.Session == q.Session && o.Event == q.Event && o.Quote == q.Quote }) {
+				m.Evidence = append(m.Evidence, q)
 			}
 		}
 	}
-	return nil
 }
 
 // use adds when the memory was given, and whether agents heeded it at their calls.

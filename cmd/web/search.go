@@ -35,8 +35,7 @@ type search struct {
 	States        []string
 	Before, After []string // remarks on the results
 	Rows          []row
-	Total         int    // results, where they were counted
-	Newer, Older  string // queries of the neighbouring pages
+	list          // Total is 0 where the results were not counted
 }
 
 // row is a memory in a list.
@@ -87,7 +86,7 @@ func (s *search) find(ctx context.Context, r *reader.Reader, n int) (more bool, 
 		return false, err
 	}
 	if reader.Wordless(q) && len(q.Not) == 0 || s.State == retired || s.State == every {
-		return s.list(ctx, r, q, n)
+		return s.browse(ctx, r, q, n)
 	}
 	question := reader.Question{Text: text, Kind: s.Kind, Limit: n * perPage, Withheld: true}
 	if s.State != "" { // it is judged afterwards
@@ -116,9 +115,9 @@ func (s *search) find(ctx context.Context, r *reader.Reader, n int) (more bool, 
 	return len(hits) > n*perPage || a.More > 0 || a.Many, nil
 }
 
-// list fills page n with the memories that pass the filters, the newest first. A memory must have
+// browse fills page n with the memories that pass the filters, the newest first. A memory must have
 // all of the words.
-func (s *search) list(ctx context.Context, r *reader.Reader, q recall.Query, n int) (more bool, err error) {
+func (s *search) browse(ctx context.Context, r *reader.Reader, q recall.Query, n int) (more bool, err error) {
 	words := strings.Fields(strings.ToLower(q.Text))
 	err = r.ViewAt(ctx, q.At, func(v *record.View) error {
 		caveats, err := r.Caveats(ctx, v)

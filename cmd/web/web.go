@@ -17,6 +17,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore"
@@ -28,6 +29,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/remember"
 	"github.com/reverie-memory/reverie/internal/unseen"
+	"github.com/reverie-memory/reverie/reflect"
+	"github.com/reverie-memory/reverie/worktree"
 )
 
 //go:embed pages.html style.css script.js
@@ -38,6 +41,7 @@ type Desk struct {
 	Reader  *reader.Reader
 	Learner *learn.Learner
 	Keeper  *remember.Keeper
+	Done    func(context.Context) // does the upkeep after a decision
 }
 
 // Server serves the pages of one clone.
@@ -48,6 +52,7 @@ type Server struct {
 	listen net.Listener
 	door   *door
 	views  *template.Template
+	said   atomic.Pointer[string] // about the last decision, until a page shows it
 }
 
 // Listen takes a free port of the loopback address. open opens the clone for one request; its notes
@@ -82,11 +87,20 @@ func (s *Server) Serve(ctx context.Context) error {
 func (s *Server) pages() http.Handler {
 	mux := http.NewServeMux()
 	for path, show := range map[string]func(context.Context, *Desk, *http.Request) (page, error){
-		"/{$}":         showSearch,
-		"/memory/{id}": showMemory,
+		"/{$}":                   showSearch,
+		"/memory/{id}":           showMemory,
+		"/inbox":                 showInbox,
+		"/conflicts":             showConflicts,
+		"/trust":                 showTrust,
+		"/sessions":              showSessions,
+		"/session/{client}/{id}": showSession,
+		"/loops":                 showLoops,
+		"/loop/{name}":           showLoop,
+		"/growth":                showGrowth,
 	} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, show) })
 	}
+	mux.HandleFunc("POST /inbox/{id}/{verb}", s.decide)
 	for _, name := range []string{"style.css", "script.js"} {
 		mux.HandleFunc("GET /"+name, func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, name) })
 	}
@@ -100,18 +114,29 @@ type page struct {
 	Problem string
 	Hint    string
 	Data    any
+	Live    bool // it changes by itself
 
 	Root    string // path of the first page, relative to this one or absolute
 	Static  bool   // a file, without a server behind it
 	Form    string // see door.form
 	Notes   []string
-	Waiting int // pending operations
+	Said    string // about the last decision
+	Waiting int    // pending operations
 }
 
 // With returns the page with other data, for a part of it.
 func (p page) With(data any) page {
 	p.Data = data
 	return p
+}
+
+// Here reports whether the page is one of the menu.
+func (p page) Here(view string) bool { return p.View == view }
+
+// Session returns the address of a session "<client>/<id>".
+func (p page) Session(name string) string {
+	client, id, _ := strings.Cut(name, "/")
+	return p.Link("session", client, id)
 }
 
 // Link returns the address of a page about something, such as a memory.
@@ -125,29 +150,62 @@ func (p page) Link(about string, ids ...string) string {
 	return p.Root + about
 }
 
+// desk opens the clone for a request. Only a person gets it.
+func (s *Server) desk(ctx context.Context, notes io.Writer) (*Desk, error) {
+	d, err := s.open(ctx, notes)
+	if err == nil {
+		err = d.Reader.WantPerson("web")
+	}
+	return d, err
+}
+
 // serve opens the clone and shows a page.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, show func(context.Context, *Desk, *http.Request) (page, error)) {
 	var notes bytes.Buffer
 	var p page
-	desk, err := s.open(r.Context(), &notes)
+	d, err := s.desk(r.Context(), &notes)
 	if err == nil {
-		err = desk.Reader.WantPerson("web")
-	}
-	if err == nil {
-		if p, err = show(r.Context(), desk, r); err == nil || p.View != "" {
-			p.Waiting = record.CountOperations(r.Context(), gitstore.Open(desk.Reader.Repo, clone.InboxRef))
+		if p, err = show(r.Context(), d, r); err == nil || p.View != "" {
+			p.Waiting = record.CountOperations(r.Context(), gitstore.Open(d.Reader.Repo, clone.InboxRef))
 		}
 	}
+	s.answer(w, p, err, notes.String())
+}
+
+// decide carries out a decision, and leads back to the inbox.
+func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
+	var notes bytes.Buffer
+	var said string
+	d, err := s.desk(r.Context(), &notes)
+	if err == nil {
+		if said, err = decide(r.Context(), d, r); err == nil {
+			d.Done(r.Context())
+		}
+	}
+	if err != nil {
+		s.answer(w, page{}, err, notes.String())
+		return
+	}
+	said += "\n" + notes.String()
+	s.said.Store(&said)
+	http.Redirect(w, r, "/inbox", http.StatusSeeOther)
+}
+
+// answer writes a page, or an error without one.
+func (s *Server) answer(w http.ResponseWriter, p page, err error, notes string) {
 	code := http.StatusOK
 	if err != nil {
 		if p.View == "" {
-			p.View, p.Title, code = "problem", "Problem", status(err)
+			p.View, p.Title, code = "problem", "Problem", statusOf(err)
 		}
 		_, p.Hint = hint.For(err)
 		p.Problem = err.Error()
 	}
 	p.Root, p.Form = "/", s.door.form
-	p.Notes = append(p.Notes, strings.FieldsFunc(notes.String(), func(r rune) bool { return r == '\n' })...)
+	if said := s.said.Swap(nil); said != nil {
+		p.Said = *said
+	}
+	p.Notes = append(p.Notes, strings.FieldsFunc(notes, func(r rune) bool { return r == '\n' })...)
 	text, err := render(s.views, p)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -158,10 +216,13 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, show func(context
 	w.Write(text)
 }
 
-// status is the HTTP status of an error.
-func status(err error) int {
-	if errors.Is(err, record.ErrNoMemory) {
+// statusOf returns the HTTP status of an error.
+func statusOf(err error) int {
+	switch {
+	case errors.Is(err, record.ErrNoMemory), errors.Is(err, reflect.ErrNoSession), errors.Is(err, worktree.ErrNoLoop):
 		return http.StatusNotFound
+	case record.Undecidable(err), errors.Is(err, errOther):
+		return http.StatusConflict
 	}
 	return http.StatusInternalServerError
 }
@@ -173,6 +234,7 @@ func views() *template.Template {
 		"time":  func(t time.Time) string { return dated(t, "2006-01-02 15:04") },
 		"count": plural.Count,
 		"join":  strings.Join,
+		"next":  func(n int) int { return n + 1 },
 		"short": func(id string) string { return id[:min(8, len(id))] },
 		"side":  func(branch string) string { return record.ParseSide(branch).Label() },
 	}).ParseFS(files, "pages.html"))

@@ -8,6 +8,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -75,39 +77,91 @@ func readCommit(out *bufio.Reader) (Commit, error) {
 	return Commit{f[0], at.UTC(), f[2], f[3], f[4], append([]string{}, strings.Fields(f[5])...)}, nil
 }
 
-// Version is a memory's file as a commit left it.
+// Version is a commit's change of one file. The text of a file that did not exist is nil.
 type Version struct {
 	Commit
-	Text []byte // nil: the commit removed it
+	Before, After []byte
+
+	before, after string // blobs, or ""
 }
 
-// Versions returns the last versions of a file, the newest first, at most limit.
-func Versions(ctx context.Context, repo *git.Repo, ref, path string, limit int) (all []Version, err error) {
-	var ask bytes.Buffer
-	err = Log(ctx, repo, ref, []string{path}, limit, func(c Commit) error {
-		all = append(all, Version{Commit: c})
-		ask.WriteString(c.ID + ":" + path + "\n")
+// Versions returns the changes of files, by path, the newest first: of the named ones, or of all.
+// It cuts a file's list after the newest most. Merges are no changes.
+func Versions(ctx context.Context, repo *git.Repo, ref string, most int, paths ...string) (map[string][]Version, error) {
+	args := append([]string{"log", "--no-color", "--no-ext-diff", "--no-textconv", "-z", "--raw", "--no-abbrev", "--no-renames", "--format=" + logFormat, ref, "--"}, paths...)
+	all := map[string][]Version{}
+	texts := map[string][]byte{}
+	err := Stream(ctx, repo, func(out *bufio.Reader) error {
+		var c Commit
+		for {
+			next, err := out.Peek(2)
+			switch {
+			case len(next) < 2 && err == io.EOF:
+				return nil
+			case err != nil:
+				return err
+			case next[0] != ':' && next[1] != ':':
+				if c, err = readCommit(out); err != nil {
+					return err
+				}
+				continue
+			}
+			change, err := out.ReadString(0)
+			if err != nil {
+				return fmt.Errorf("read git log: %w", err)
+			}
+			path, err := out.ReadString(0)
+			f := strings.Fields(change)
+			if err != nil || len(f) != 5 {
+				return fmt.Errorf("read git log: %q", change)
+			}
+			path = path[:len(path)-1]
+			v := Version{Commit: c, before: strings.Trim(f[2], "0"), after: strings.Trim(f[3], "0")}
+			if v.before != "" {
+				v.before, texts[f[2]] = f[2], nil
+			}
+			if v.after != "" {
+				v.after, texts[f[3]] = f[3], nil
+			}
+			if len(all[path]) < most {
+				all[path] = append(all[path], v)
+			}
+		}
+	}, args...)
+	if err == nil {
+		err = readBlobs(ctx, repo, texts)
+	}
+	for _, some := range all {
+		for i := range some {
+			some[i].Before, some[i].After = texts[some[i].before], texts[some[i].after]
+		}
+	}
+	return all, err
+}
+
+// readBlobs fills in the texts of blobs.
+func readBlobs(ctx context.Context, repo *git.Repo, texts map[string][]byte) error {
+	if len(texts) == 0 {
 		return nil
-	})
-	if err != nil {
-		return nil, err
 	}
-	answer, err := repo.Git(ctx, &ask, "cat-file", "--batch")
+	ask := strings.Join(slices.Collect(maps.Keys(texts)), "\n") + "\n"
+	answer, err := repo.Git(ctx, strings.NewReader(ask), "cat-file", "--batch")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for i := range all {
+	for range texts {
 		head, rest, _ := bytes.Cut(answer, []byte("\n"))
-		if answer = rest; bytes.HasSuffix(head, []byte(" missing")) {
-			continue
+		f := strings.Fields(string(head))
+		if len(f) != 3 {
+			return fmt.Errorf("read git cat-file: %q", head)
 		}
-		size, err := strconv.Atoi(string(head[bytes.LastIndexByte(head, ' ')+1:]))
+		size, err := strconv.Atoi(f[2])
 		if err != nil || size >= len(rest) {
-			return nil, fmt.Errorf("read git cat-file: %q", head)
+			return fmt.Errorf("read git cat-file: %q", head)
 		}
-		all[i].Text, answer = rest[:size:size], rest[size+1:]
+		texts[f[0]], answer = rest[:size:size], rest[size+1:]
 	}
-	return all, nil
+	return nil
 }
 
 // Line is one line of a memory's file.
