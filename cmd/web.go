@@ -7,31 +7,44 @@ import (
 
 	"github.com/reverie-memory/reverie/cmd/web"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
 func webCommand(env *Env) *cli.Command {
-	quiet := false
 	return &cli.Command{
 		Name:  "web",
 		Usage: "show the memory as web pages",
 		Description: "Serves pages to a browser on this machine, until Ctrl-C or the end of the terminal. The printed\n" +
 			"link works once; the browser then holds a cookie. Decisions take effect at once, as with 'reverie\n" +
-			"accept' and 'reverie reject'.",
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "no-open", Usage: "print the link without opening a browser", Destination: &quiet}},
+			"accept' and 'reverie reject'.\n\n" +
+			"--export writes a static site for a forge's pages. It has the shared memories that agents are given,\n" +
+			"and nothing of the journal, the inbox and the sessions.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "no-open", Usage: "print the link without opening a browser"},
+			&cli.StringFlag{Name: "export", Usage: "write pages about shared memories into folder `DIR` instead"},
+		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
 				return exit.Usage("reverie web", "web takes no arguments")
 			}
-			return runWeb(c.Context, env, !quiet)
+			return runWeb(c.Context, env, c.String("export"), !c.Bool("no-open"))
 		},
 	}
 }
 
-func runWeb(ctx context.Context, env *Env, browse bool) error {
+// runWeb writes the pages into a folder, or serves them without one.
+func runWeb(ctx context.Context, env *Env, dir string, browse bool) error {
 	w, err := env.open(ctx)
 	if err != nil {
+		return err
+	}
+	if dir != "" {
+		n, err := web.Export(ctx, w.Reader, env.path(dir))
+		if err == nil {
+			env.Say("wrote %s to %s", plural.Count(n, "memory", "memories"), dir)
+		}
 		return err
 	}
 	if err := w.WantPerson("web"); err != nil {
@@ -41,17 +54,15 @@ func runWeb(ctx context.Context, env *Env, browse bool) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := web.WithParent(ctx)
-	defer stop()
-	env.Print("%s\n", s.URL)
-	if browse {
-		go func() {
-			if err := web.Browse(s.URL); err != nil {
-				env.Say("open the link yourself: %v", err)
-			}
-		}()
+	if env.JSON {
+		err = env.Object(map[string]string{"url": s.URL})
+	} else {
+		env.Print("%s\n", s.URL)
 	}
-	return s.Serve(ctx)
+	if err != nil {
+		return err
+	}
+	return s.Serve(ctx, browse, func(err error) { env.Say("open the link yourself: %v", err) })
 }
 
 // webDesk returns a function that opens the clone for one request of the web page.

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -15,6 +17,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/cmd/web"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 	"golang.org/x/net/html"
 )
@@ -35,7 +38,7 @@ func browse(t *testing.T, dir string) *browser {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- s.Serve(ctx) }()
+	go func() { ended <- s.Serve(ctx, false, nil) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil {
@@ -289,6 +292,86 @@ func TestWebShowsHostileTextHarmless(t *testing.T) {
 	for path, want := range pages {
 		harmless(t, path, b.holds(path, want...))
 	}
+
+	answer(t, r.Dir, "", "trust", "--all")
+	site := filepath.Join(work, "site")
+	answer(t, r.Dir, "", "web", "--export", site)
+	for name, want := range map[string]string{
+		"index.html": "statement &#34;", "memory/aa00000000000000.html": "body &#34;", "conflicts.html": "side &#34;", "kind/fact.html": "tags &#34;", "index.js": `statement \"`,
+	} {
+		text, err := os.ReadFile(filepath.Join(site, filepath.FromSlash(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%s: %s", name, text)
+		}
+		if name == "index.js" {
+			if strings.ContainsAny(string(text), "<>\u202e\u200b") {
+				t.Errorf("%s: %s", name, text)
+			}
+			continue
+		}
+		harmless(t, name, string(text))
+	}
+}
+
+// An export has what agents are given of the shared memories, with its history, and nothing of the
+// journal, the inbox and the sessions.
+func TestWebExport(t *testing.T) {
+	r := testrepo.New(t)
+	id := field(t, answer(t, r.Dir, "", "remember", "-k", "fact", "The port is 8080 here"), "id")
+	answer(t, r.Dir, "", "edit", id, "The port is 9090 here")
+	answer(t, r.Dir, "", "remember", "--private", "a secret taste")
+	answer(t, r.Dir, "", "forget", field(t, answer(t, r.Dir, "", "remember", "an outdated thing"), "id"), "--reason", "gone")
+	answer(t, r.Dir, `{"text":"an undecided thing"}`, "import", "-")
+	changed := field(t, answer(t, r.Dir, "", "remember", "Deploy on Mondays"), "id")
+	tree := filepath.Join(t.TempDir(), "memory")
+	r.Run("worktree", "add", "-q", tree, "reverie/memory")
+	m := testrepo.At(t, tree)
+	path := strings.TrimSpace(m.Run("ls-files", "*"+changed+"*"))
+	text, err := os.ReadFile(filepath.Join(tree, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Write(path, strings.Replace(string(text), "Mondays", "Fridays", 1))
+	m.Write("memories/aa/aa00000000000000.md", "+++\nid = \"aa00000000000000\"\nkind = \"note\"\nstatus = \"active\"\nsource = \"2026-11-02T10:00:00Z human - written\"\n+++\n\na stranger's thing\n")
+	m.Run("add", ".")
+	m.Run("-c", "user.name=Eve", "-c", "user.email=eve@example.com", "commit", "-q", "-m", "by a stranger")
+
+	site := filepath.Join(t.TempDir(), "public")
+	for range 2 { // again into the same folder
+		answer(t, r.Dir, "", "web", "--export", site)
+	}
+	all := map[string]string{}
+	err = filepath.WalkDir(site, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		name, _ := filepath.Rel(site, path)
+		all[filepath.ToSlash(name)] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range all {
+		for _, never := range []string{"a secret taste", "an outdated thing", "an undecided thing", "a stranger's thing", "stranger&#39;s", "Fridays", "/inbox", "<form method"} {
+			if strings.Contains(text, never) {
+				t.Errorf("%s says %q", name, never)
+			}
+		}
+	}
+	for name, want := range map[string]string{"memory/" + id + ".html": "<del>8080</del> <ins>9090</ins>", "memory/" + changed + ".html": "Mondays", "index.html": "2 memories", "index.js": "The port is 9090"} {
+		if !strings.Contains(all[name], want) {
+			t.Errorf("%s does not say %q: %s", name, want, all[name])
+		}
+	}
+	code, talk := fails(t, r.Dir, "web", "--export", r.Dir)
+	if code != exit.NeedsPerson || !strings.Contains(talk, "other files") {
+		t.Errorf("%d %s", code, talk)
+	}
 }
 
 // harmless checks that a page runs and loads nothing but its own files.
@@ -310,8 +393,9 @@ func harmless(t *testing.T, path, page string) {
 			t.Errorf("%s: element %v", path, e)
 		default:
 			for _, a := range e.Attr {
-				url := a.Key == "href" || a.Key == "src" || a.Key == "action" || a.Key == "formaction"
-				if strings.HasPrefix(a.Key, "on") || a.Key == "style" || url && (!strings.HasPrefix(a.Val, "/") || strings.HasPrefix(a.Val, "//")) && !strings.HasPrefix(a.Val, "?") && !strings.HasPrefix(a.Val, "#") {
+				at, err := url.Parse(a.Val)
+				link := a.Key == "href" || a.Key == "src" || a.Key == "action" || a.Key == "formaction"
+				if strings.HasPrefix(a.Key, "on") || a.Key == "style" || link && (err != nil || at.Scheme+at.Host+at.Opaque != "") {
 					t.Errorf("%s: %s=%q in %s", path, a.Key, a.Val, e.Data)
 				}
 			}

@@ -12,9 +12,9 @@ import (
 // errNoDisplay means that a browser could show no window.
 var errNoDisplay = errors.New("there is no display")
 
-// Browse opens the user's browser. The started program may be the browser itself, so after ten
+// browse opens the user's browser. The started program may be the browser itself, so after ten
 // seconds it is left alone.
-func Browse(url string) error {
+func browse(url string) error {
 	line := []string{"xdg-open", url}
 	switch runtime.GOOS {
 	case "darwin":
@@ -43,9 +43,9 @@ func Browse(url string) error {
 // lookEvery is the time between two looks at the parent.
 const lookEvery = 2 * time.Second
 
-// WithParent returns a context that ends with the parent of this process, such as the shell of a
+// withParent returns a context that ends with the parent of this process, such as the shell of a
 // closed terminal.
-func WithParent(ctx context.Context) (context.Context, context.CancelFunc) {
+func withParent(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	parent := os.Getppid()
 	go func() {

@@ -18,12 +18,15 @@ import (
 	"github.com/reverie-memory/reverie/worktree/loop/status"
 )
 
-// showConflicts lists the memories of which a merge kept several texts.
+// conflicts lists memories of which a merge kept several texts.
+type conflicts struct {
+	list
+	Contested []record.Memory
+}
+
+// showConflicts lists them.
 func showConflicts(ctx context.Context, d *Desk, r *http.Request) (page, error) {
-	data := struct {
-		list
-		Contested []record.Memory
-	}{}
+	var data conflicts
 	err := d.Reader.View(ctx, func(v *record.View) error {
 		data.Contested = slices.DeleteFunc(v.Memories(), func(m record.Memory) bool { return m.Status != record.Contested || !m.Live(d.Reader.Now()) })
 		data.Contested, data.list = part(r, data.Contested)

@@ -74,3 +74,79 @@ const renew = async () => {
   setTimeout(renew, 2000)
 }
 setTimeout(renew, 2000)
+
+// The search of exported pages. Its file holds every memory, so it is read at the first key.
+const find = document.getElementById('find')
+if (find) {
+  const words = document.getElementById('q')
+  const results = document.getElementById('results')
+  const unsearched = results.firstElementChild
+  let reading = null
+  const read = () => {
+    reading ??= new Promise((resolve, reject) => {
+      const file = document.createElement('script')
+      file.src = results.dataset.root + 'index.js'
+      file.onload = resolve
+      file.onerror = reject
+      document.head.append(file)
+    })
+    return reading
+  }
+  // score is 0 for a memory that lacks a word. A word in the statement counts most.
+  const score = (memory, wanted) => {
+    let sum = 0
+    for (const word of wanted) {
+      const [key, value] = word.split(':', 2)
+      let points = 0
+      if (value && key === 'kind') points = memory.kind === value ? 1 : 0
+      else if (value && key === 'by') points = memory.by.startsWith(value) ? 1 : 0
+      else if (value && key === 'tag') points = (memory.tags || []).some((t) => t.toLowerCase() === value) ? 1 : 0
+      else {
+        if (memory.text.toLowerCase().includes(word)) points += 3
+        if ((memory.tags || []).some((t) => t.toLowerCase().includes(word))) points += 2
+        if ((memory.body || '').toLowerCase().includes(word)) points += 1
+      }
+      if (points === 0) return 0
+      sum += points
+    }
+    return sum
+  }
+  const element = (name, kind, text) => {
+    const e = document.createElement(name)
+    e.className = kind
+    e.textContent = text
+    return e
+  }
+  const show = async () => {
+    const asked = words.value
+    const wanted = asked.toLowerCase().split(/\s+/).filter(Boolean)
+    if (wanted.length === 0) {
+      results.replaceChildren(unsearched)
+      return
+    }
+    await read()
+    if (words.value !== asked) return
+    const hits = memories.map((memory) => ({ memory, score: score(memory, wanted) })).filter((h) => h.score > 0)
+    hits.sort((a, b) => b.score - a.score)
+    const rows = element('ol', 'rows', '')
+    for (const { memory } of hits.slice(0, 100)) {
+      const row = element('li', '', '')
+      const link = element('a', 'text', memory.text)
+      link.href = results.dataset.root + 'memory/' + encodeURIComponent(memory.id) + '.html'
+      const about = element('div', 'about', '')
+      about.append(element('span', 'kind', memory.kind), ' ' + (memory.tags || []).map((t) => '#' + t + ' ').join('') + memory.by)
+      row.append(link, about)
+      rows.append(row)
+    }
+    results.replaceChildren(element('p', 'remark', hits.length === 1 ? '1 memory' : hits.length + ' memories'), rows)
+  }
+  find.hidden = false
+  find.addEventListener('submit', (event) => event.preventDefault())
+  words.addEventListener('input', show)
+  // a link to a tag or an author
+  const given = new URLSearchParams(location.search)
+  for (const key of ['tag', 'by']) {
+    if (given.has(key)) words.value = key + ':' + given.get(key)
+  }
+  if (words.value) show()
+}

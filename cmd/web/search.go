@@ -195,5 +195,8 @@ func marks(m record.Memory, c reader.Caveats, now time.Time) (all []string) {
 
 // Only returns the address of all memories of a kind, with a tag or by an author.
 func (p page) Only(key, value string) string {
-	return p.Root + "?" + url.Values{key: {value}}.Encode()
+	if p.Static && key == "kind" {
+		return p.Link("kind", value)
+	}
+	return p.Home() + "?" + url.Values{key: {value}}.Encode()
 }

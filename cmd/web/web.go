@@ -1,5 +1,6 @@
-// Package web shows a clone's memory as web pages. Begin with Listen. A Server answers several
-// requests at once, each with a Desk of its own.
+// Package web shows a clone's memory as web pages. Listen serves them to a browser on this machine,
+// and Export writes those about shared memories as files. A Server answers several requests at
+// once, each with a Desk of its own.
 //
 // No page holds an inline script or style, and every stored text is escaped. A door judges each
 // request before a page sees it.
@@ -66,8 +67,18 @@ func Listen(open func(ctx context.Context, notes io.Writer) (*Desk, error)) (*Se
 	return &Server{URL: d.origin() + "/enter?ticket=" + d.ticket, open: open, listen: l, door: d, views: views()}, nil
 }
 
-// Serve answers requests until ctx ends.
-func (s *Server) Serve(ctx context.Context) error {
+// Serve answers requests until ctx or the parent of this process ends. With open it opens the
+// user's browser, and reports if that fails.
+func (s *Server) Serve(ctx context.Context, open bool, failed func(error)) error {
+	ctx, cancel := withParent(ctx)
+	defer cancel()
+	if open {
+		go func() {
+			if err := browse(s.URL); err != nil {
+				failed(err)
+			}
+		}()
+	}
 	server := &http.Server{Handler: s.door.before(s.pages()), ReadTimeout: 10 * time.Second, WriteTimeout: maxReply + 5*time.Second, MaxHeaderBytes: 64 << 10}
 	stop := context.AfterFunc(ctx, func() {
 		ctx, done := context.WithTimeout(context.Background(), time.Second)
@@ -138,6 +149,17 @@ func (p page) Session(name string) string {
 	client, id, _ := strings.Cut(name, "/")
 	return p.Link("session", client, id)
 }
+
+// Home returns the address of the first page.
+func (p page) Home() string {
+	if p.Static {
+		return p.Root + "index.html"
+	}
+	return p.Root
+}
+
+// Policy is the Content-Security-Policy of a file, which has no headers.
+func (p page) Policy() string { return policy }
 
 // Link returns the address of a page about something, such as a memory.
 func (p page) Link(about string, ids ...string) string {
