@@ -214,9 +214,9 @@ func TestWebMemory(t *testing.T) {
 	id := field(t, answer(t, r.Dir, "", "remember", "-k", "fact", "The port is 8080 here"), "id")
 	answer(t, r.Dir, "", "edit", id, "The port is 9090 here")
 	answer(t, r.Dir, "", "edit", id, "-k", "constraint")
-	answer(t, r.Dir, "", "context", "--session", "claude/s1")
+	answer(t, r.Dir, "", "context", "--record", "--session", "claude/s1")
 	b := browse(t, r.Dir)
-	b.holds("/memory/"+id[:8], "<h1>The port is 9090 here</h1>", "<del>8080</del> <ins>9090</ins>", "kind: fact → constraint", "Ann Author")
+	b.holds("/memory/"+id[:8], "<h1>The port is 9090 here</h1>", "<del>8080</del> <ins>9090</ins>", "kind: fact → constraint", "Ann Author", "claude/s1")
 }
 
 // Hostile text in any field is shown, and does nothing.

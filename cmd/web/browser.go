@@ -43,11 +43,10 @@ func browse(url string) error {
 // lookEvery is the time between two looks at the parent.
 const lookEvery = 2 * time.Second
 
-// withParent returns a context that ends with the parent of this process, such as the shell of a
-// closed terminal.
-func withParent(ctx context.Context) (context.Context, context.CancelFunc) {
+// withParent returns a context that ends when this process has another parent: that which it had
+// ended, such as the shell of a closed terminal.
+func withParent(ctx context.Context, parent int) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
-	parent := os.Getppid()
 	go func() {
 		tick := time.NewTicker(lookEvery)
 		defer tick.Stop()

@@ -17,6 +17,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -52,6 +53,7 @@ type Server struct {
 	open   func(ctx context.Context, notes io.Writer) (*Desk, error)
 	listen net.Listener
 	door   *door
+	parent int // the process that started this one
 	views  *template.Template
 	said   atomic.Pointer[string] // about the last decision, until a page shows it
 }
@@ -64,13 +66,13 @@ func Listen(open func(ctx context.Context, notes io.Writer) (*Desk, error)) (*Se
 		return nil, err
 	}
 	d := newDoor(l.Addr().String())
-	return &Server{URL: d.origin() + "/enter?ticket=" + d.ticket, open: open, listen: l, door: d, views: views()}, nil
+	return &Server{URL: d.origin() + "/enter?ticket=" + d.ticket, open: open, listen: l, door: d, parent: os.Getppid(), views: views()}, nil
 }
 
 // Serve answers requests until ctx or the parent of this process ends. With open it opens the
 // user's browser, and reports if that fails.
 func (s *Server) Serve(ctx context.Context, open bool, failed func(error)) error {
-	ctx, cancel := withParent(ctx)
+	ctx, cancel := withParent(ctx, s.parent)
 	defer cancel()
 	if open {
 		go func() {
@@ -208,7 +210,7 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
 		s.answer(w, page{}, err, notes.String())
 		return
 	}
-	said += "\n" + notes.String()
+	said = strings.TrimSpace(said + "\n" + notes.String())
 	s.said.Store(&said)
 	http.Redirect(w, r, "/inbox", http.StatusSeeOther)
 }
