@@ -25,8 +25,9 @@ import (
 // browser is a client of a server's pages.
 type browser struct {
 	t    *testing.T
-	at   string // origin
 	http *http.Client
+
+	origin, place string // of the pages
 }
 
 // browse serves the pages of a repository and enters them.
@@ -49,9 +50,14 @@ func browse(t *testing.T, dir string) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at, _, _ := strings.Cut(s.URL, "/enter")
-	b := &browser{t, at, &http.Client{Jar: jar, Timeout: time.Minute}}
-	if code, page := b.get(strings.TrimPrefix(s.URL, at)); code != 200 {
+	b := &browser{t: t, http: &http.Client{Jar: jar, Timeout: time.Minute}}
+	r, err := b.http.Get(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.place = strings.TrimSuffix(r.Request.URL.Path, "/")
+	b.origin = "http://" + r.Request.URL.Host
+	if code, page := b.read(r, nil); code != 200 {
 		t.Fatalf("enter: %d\n%s", code, page)
 	}
 	return b
@@ -60,7 +66,7 @@ func browse(t *testing.T, dir string) *browser {
 // get returns a page.
 func (b *browser) get(path string) (code int, page string) {
 	b.t.Helper()
-	return b.read(b.http.Get(b.at + path))
+	return b.read(b.http.Get(b.origin + b.place + path))
 }
 
 func (b *browser) read(r *http.Response, err error) (int, string) {
@@ -105,7 +111,7 @@ func (b *browser) holds(path string, want ...string) string {
 // post sends a form of the inbox, with the hidden fields that a page shows for the operation.
 func (b *browser) post(page, id, verb string, fields url.Values) (code int, answer string) {
 	b.t.Helper()
-	_, form, found := strings.Cut(page, `action="/inbox/`+id+"/"+verb+`"`)
+	_, form, found := strings.Cut(page, `action="`+b.place+"/inbox/"+id+"/"+verb+`"`)
 	if !found {
 		b.t.Fatalf("there is no form to %s %s:\n%s", verb, id, page)
 	}
@@ -117,12 +123,12 @@ func (b *browser) post(page, id, verb string, fields url.Values) (code int, answ
 	for name, values := range fields {
 		send[name] = values
 	}
-	r, err := http.NewRequest("POST", b.at+"/inbox/"+id+"/"+verb, strings.NewReader(send.Encode()))
+	r, err := http.NewRequest("POST", b.origin+b.place+"/inbox/"+id+"/"+verb, strings.NewReader(send.Encode()))
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.Header.Set("Origin", b.at)
+	r.Header.Set("Origin", b.origin)
 	return b.read(b.http.Do(r))
 }
 
@@ -269,7 +275,7 @@ func TestWebShowsHostileTextHarmless(t *testing.T) {
 	answer(t, r.Dir, "", "reflect", "claude/5f0c1e2a-0000-4000-8000-000000000001")
 	_, _, talk := runJSON(r.Dir, "", []string{"loop", "start", filepath.Join(work, "plan.md"), "--max", "1", "--audit", "cat >/dev/null; cat '" + filepath.Join(work, "audit.json") + "'", "--", "true"})
 	b := browse(t, r.Dir)
-	loop := regexp.MustCompile(`href="(/loop/[^"]*)"`).FindStringSubmatch(b.holds("/loops", "plan &#34;"))
+	loop := regexp.MustCompile(`href="` + b.place + `(/loop/[^"]*)"`).FindStringSubmatch(b.holds("/loops", "plan &#34;"))
 	if loop == nil {
 		t.Fatal(talk)
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/subtle"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -23,30 +24,31 @@ type door struct {
 	host   string // the only accepted Host: another name may be rebound to this address
 	ticket string // opens the door once, because other users can read a browser's arguments
 	used   atomic.Bool
+	place  string // folder of all pages; the cookie goes to no other, so to no other server
 	secret string // of the cookie
 	form   string // that every posted form repeats
 }
 
 func newDoor(host string) *door {
-	return &door{host: host, ticket: rand.Text(), secret: rand.Text(), form: rand.Text()}
+	return &door{host: host, ticket: rand.Text(), place: "/" + rand.Text() + "/", secret: rand.Text(), form: rand.Text()}
 }
 
-func (d *door) origin() string { return "http://" + d.host }
+// cookie is the cookie's name. Browsers send a cookie to every port of a host.
+const cookie = "reverie"
 
-// cookie returns the cookie's name. Browsers send a cookie to every port of a host, so each server
-// has its own.
-func (d *door) cookie() string { return "reverie-" + d.host[len("127.0.0.1:"):] }
+func (d *door) origin() string { return "http://" + d.host }
 
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
 // known reports whether a request carries the cookie.
 func (d *door) known(r *http.Request) bool {
-	c, err := r.Cookie(d.cookie())
+	c, err := r.Cookie(cookie)
 	return err == nil && same(c.Value, d.secret)
 }
 
 // before runs next for requests that may pass.
 func (d *door) before(next http.Handler) http.Handler {
+	next = http.StripPrefix(d.place[:len(d.place)-1], next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy+"; frame-ancestors 'none'")
@@ -64,7 +66,7 @@ func (d *door) before(next http.Handler) http.Handler {
 			http.Error(w, "another page sent this request", http.StatusForbidden)
 		case r.Method == http.MethodGet && r.URL.Path == "/enter":
 			d.enter(w, r)
-		case !d.known(r):
+		case !strings.HasPrefix(r.URL.Path, d.place), !d.known(r):
 			http.Error(w, "open the link that 'reverie web' printed", http.StatusForbidden)
 		case r.Method == http.MethodGet || r.Method == http.MethodHead:
 			answer(next, w, r)
@@ -92,12 +94,10 @@ func answer(next http.Handler, w http.ResponseWriter, r *http.Request) {
 
 // enter takes the ticket of the link and gives the cookie.
 func (d *door) enter(w http.ResponseWriter, r *http.Request) {
-	if !d.known(r) {
-		if !same(r.URL.Query().Get("ticket"), d.ticket) || !d.used.CompareAndSwap(false, true) {
-			http.Error(w, "this link is wrong or was used before; run 'reverie web' again", http.StatusForbidden)
-			return
-		}
-		http.SetCookie(w, &http.Cookie{Name: d.cookie(), Value: d.secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	if !same(r.URL.Query().Get("ticket"), d.ticket) || !d.used.CompareAndSwap(false, true) {
+		http.Error(w, "this link is wrong or was used before; go on in the page that it opened, or run 'reverie web' again", http.StatusForbidden)
+		return
 	}
-	http.Redirect(w, r, "/", http.StatusSeeOther)
+	http.SetCookie(w, &http.Cookie{Name: cookie, Value: d.secret, Path: d.place, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	http.Redirect(w, r, d.place, http.StatusSeeOther)
 }

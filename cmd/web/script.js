@@ -39,6 +39,7 @@ if (waiting.length > 0) {
     to.scrollIntoView({ block: 'nearest' })
   }
   move(0)
+  document.querySelector('.keys').hidden = false
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey || event.target.matches('input, textarea, select')) return
     if (event.key === 'j' || event.key === 'k') {

@@ -212,7 +212,7 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
 	}
 	said = strings.TrimSpace(said + "\n" + notes.String())
 	s.said.Store(&said)
-	http.Redirect(w, r, "/inbox", http.StatusSeeOther)
+	http.Redirect(w, r, s.door.place+"inbox", http.StatusSeeOther)
 }
 
 // answer writes a page, or an error without one.
@@ -225,7 +225,7 @@ func (s *Server) answer(w http.ResponseWriter, p page, err error, notes string) 
 		_, p.Hint = hint.For(err)
 		p.Problem = err.Error()
 	}
-	p.Root, p.Form = "/", s.door.form
+	p.Root, p.Form = s.door.place, s.door.form
 	if said := s.said.Swap(nil); said != nil {
 		p.Said = *said
 	}

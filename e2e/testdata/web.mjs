@@ -13,6 +13,7 @@ const require = createRequire(path.join(parts, 'package.json'))
 const { chromium } = require('playwright-core')
 const axe = await readFile(require.resolve('axe-core/axe.min.js'), 'utf8')
 const origin = new URL(link).origin
+let root // the address of the first page
 
 const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] })
 const faults = []
@@ -54,7 +55,8 @@ const text = (selector) => page.locator(selector).innerText()
 
 await step('enter', async () => {
   await page.goto(link)
-  assert.equal(page.url(), origin + '/')
+  root = page.url()
+  assert.match(root, /^http:\/\/127\.0\.0\.1:\d+\/\w{26}\/$/)
   assert.equal(await page.evaluate(() => document.cookie), '', 'scripts can read the cookie')
   assert.equal((await browser.newContext().then((c) => c.request.get(link))).status(), 403, 'the link works twice')
 })
@@ -69,13 +71,13 @@ await step('search as you type', async () => {
   await page.waitForFunction(() => document.querySelector('#results').innerText.includes('9090') && !document.querySelector('#results').innerText.includes('pnpm'))
   await page.fill('#q', 'kind:nonsense')
   await page.waitForSelector('#problem [role=alert]')
-  await page.goto(origin)
+  await page.goto(root)
 })
 
 await step('search without script', async () => {
   const state = await page.context().storageState()
   const plain = await visitor({ javaScriptEnabled: false, storageState: state })
-  await plain.goto(origin)
+  await plain.goto(root)
   await plain.fill('#q', 'pnpm')
   await plain.press('#q', 'Enter')
   assert.deepEqual(await plain.locator('#results .text').allInnerTexts(), ['Use pnpm in web'])
@@ -83,7 +85,7 @@ await step('search without script', async () => {
 })
 
 await step('by keyboard alone', async () => {
-  await page.goto(origin)
+  await page.goto(root)
   await page.keyboard.press('Tab')
   assert.equal(await page.evaluate(() => document.activeElement.className), 'skip')
   await page.keyboard.press('Enter')
@@ -99,24 +101,24 @@ await step('a memory', async () => {
 })
 
 await step('hostile text on every page', async () => {
-  for (const at of ['/', '/?q=onerror', '/?state=all', '/inbox', '/conflicts', '/trust', '/sessions', '/loops', '/growth']) {
-    await page.goto(origin + at)
+  for (const at of ['', '?q=onerror', '?state=all', 'inbox', 'conflicts', 'trust', 'sessions', 'loops', 'growth']) {
+    await page.goto(root + at)
     await accessible(page)
-    for (const href of await page.locator('main a[href^="/memory/"], main a[href^="/session/"]').evaluateAll((all) => [...new Set(all.map((a) => a.href))])) {
+    for (const href of await page.locator('main a[href*="/memory/"], main a[href*="/session/"]').evaluateAll((all) => [...new Set(all.map((a) => a.href))])) {
       assert.equal((await page.goto(href)).status(), 200, href)
       assert.equal(await page.evaluate(() => globalThis.hurt), undefined, href)
       assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${href} is too wide`)
     }
   }
-  await page.goto(origin + '/?q=onerror')
+  await page.goto(root + '?q=onerror')
   assert.match(await text('#results'), /<img src=x onerror=hurt\(1\)>.*<U\+202E>/s)
 })
 
 await step('evidence, uses and the session of a learned memory', async () => {
   const reader = await visitor({ viewport: { width: 1000, height: 700 } })
-  const at = new URL(learned).origin
   const picture = (name) => reader.screenshot({ path: path.join(pictures, name + '.png') })
   await reader.goto(learned)
+  const at = reader.url()
   await picture('search')
   await reader.emulateMedia({ colorScheme: 'dark' })
   await picture('search-dark')
@@ -135,7 +137,7 @@ await step('evidence, uses and the session of a learned memory', async () => {
   await accessible(reader)
   await picture('session')
   for (const name of ['inbox', 'growth']) {
-    await reader.goto(at + '/' + name)
+    await reader.goto(at + name)
     await accessible(reader)
     await picture(name)
   }
@@ -143,19 +145,21 @@ await step('evidence, uses and the session of a learned memory', async () => {
 })
 
 await step('a conflict', async () => {
-  await page.goto(origin + '/conflicts')
+  await page.goto(root + 'conflicts')
   assert.deepEqual(await page.locator('.sides li p').allInnerTexts(), ['Deploy on Mondays', 'Deploy on Tuesdays'])
   assert.match(await text('main'), /reverie edit cc000000 --take 2/)
 })
 
 await step('another page in the same browser', async () => {
-  await page.goto(origin + '/inbox')
+  await page.goto(root + 'inbox')
   const id = await page.locator('.waiting').first().getAttribute('id')
   const seen = await page.locator('input[name=seen]').first().inputValue()
-  const evil = createServer((_, answer) => {
+  const sent = []
+  const evil = createServer((request, answer) => {
+    sent.push(request.headers.cookie)
     answer.setHeader('Content-Type', 'text/html')
-    answer.end(`<iframe src="${origin}/"></iframe><script src="${origin}/script.js"></script>
-      <form method="post" action="${origin}/inbox/${id}/accept"><input name="seen" value="${seen}"><button>go</button></form>`)
+    answer.end(`<iframe src="${root}"></iframe><script src="${root}script.js"></script>
+      <form method="post" action="${root}inbox/${id}/accept"><input name="seen" value="${seen}"><button>go</button></form>`)
   })
   await new Promise((resolve) => evil.listen(0, '127.0.0.1', resolve))
   const other = await page.context().newPage() // it has the cookie
@@ -164,22 +168,24 @@ await step('another page in the same browser', async () => {
   other.on('response', (r) => { if (r.url().startsWith(origin)) refused.push(`${r.status()} ${r.url()}`) })
   const at = `http://127.0.0.1:${evil.address().port}/`
   await other.goto(at)
-  const read = await other.evaluate((url) => fetch(url, { credentials: 'include' }).then((r) => r.text(), () => 'refused'), origin + '/')
+  const read = await other.evaluate((url) => fetch(url, { credentials: 'include' }).then((r) => r.text(), () => 'refused'), root)
   assert.equal(read, 'refused')
-  assert.equal(await other.evaluate((url) => fetch(url, { credentials: 'include', method: 'POST', mode: 'no-cors' }).then((r) => r.type, () => 'refused'), `${origin}/inbox/${id}/accept`), 'refused')
+  assert.equal(await other.evaluate((url) => fetch(url, { credentials: 'include', method: 'POST', mode: 'no-cors' }).then((r) => r.type, () => 'refused'), `${root}inbox/${id}/accept`), 'refused')
   assert.ok(refused.some((r) => r.includes('script.js')), `a script of ours is loaded: ${refused}`)
   assert.equal(await other.frames()[1].evaluate(() => document.body?.innerText.includes('Memories')).catch(() => false), false, 'a frame shows the page')
   await other.click('button')
-  await other.waitForURL(origin + '/inbox/**')
+  await other.waitForURL(root + 'inbox/**')
   assert.match(await other.locator('body').innerText(), /another page sent this request/)
   await other.close()
   evil.close()
-  await page.goto(origin + '/inbox')
+  assert.deepEqual(sent.filter(Boolean), [], 'another server gets the cookie')
+  assert.ok(sent.length > 0)
+  await page.goto(root + 'inbox')
   assert.equal(await page.locator('.waiting').first().getAttribute('id'), id)
 })
 
 await step('review by keys', async () => {
-  await page.goto(origin + '/inbox')
+  await page.goto(root + 'inbox')
   const titles = async () => (await page.locator('.waiting h2').allInnerTexts()).map((t) => t.replace(/^\S+ /, ''))
   const before = await titles()
   assert.equal(before.length, 4)
