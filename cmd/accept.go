@@ -27,11 +27,8 @@ func acceptCommand(env *Env) *cli.Command {
 }
 
 func runAccept(ctx context.Context, env *Env, ids []string, all bool) error {
-	w, err := env.open(ctx)
+	w, err := env.openToDecide(ctx, "accept")
 	if err != nil {
-		return err
-	}
-	if err := w.WantPerson("accept"); err != nil {
 		return err
 	}
 	l := w.learner()

@@ -50,11 +50,8 @@ func editCommand(env *Env) *cli.Command {
 }
 
 func runEdit(ctx context.Context, env *Env, id string, o remember.Edit) error {
-	w, err := env.open(ctx)
+	w, err := env.openToDecide(ctx, "edit")
 	if err != nil {
-		return err
-	}
-	if err := w.WantPerson("edit"); err != nil {
 		return err
 	}
 	if o.Text != nil {

@@ -56,11 +56,8 @@ func forgetCommand(env *Env) *cli.Command {
 }
 
 func runForget(ctx context.Context, env *Env, ids []string, o forgetOptions) error {
-	w, err := env.open(ctx)
+	w, err := env.openToDecide(ctx, "forget")
 	if err != nil {
-		return err
-	}
-	if err := w.WantPerson("forget"); err != nil {
 		return err
 	}
 	shown := map[string]string{} // id → blob

@@ -11,6 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/guard"
 	"github.com/reverie-memory/reverie/hooks/githook"
 	"github.com/reverie-memory/reverie/hooks/setup"
+	"github.com/reverie-memory/reverie/internal/approval"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/intake"
 )
@@ -23,6 +24,7 @@ type initOptions struct {
 	ci       string
 	hooks    bool
 	trailers bool
+	team     cli.StringSlice
 	dry      bool
 }
 
@@ -45,6 +47,7 @@ func initCommand(env *Env) *cli.Command {
 			&cli.StringFlag{Name: "ci", Usage: "also let `FORGE` check pull requests against the memory: github, gitlab", Destination: &o.ci},
 			&cli.BoolFlag{Name: "git-hooks", Usage: "also add git hooks: they link commits to sessions, notice what landed, and learn from agents' stores", Destination: &o.hooks},
 			&cli.BoolFlag{Name: "trailers", Usage: "with --git-hooks: also add the session to the messages of its commits", Destination: &o.trailers},
+			&cli.StringSliceFlag{Name: "team", Usage: "also trust `WHO` in your own settings, for every repository: ann@example.com, '*@example.com'; may be repeated", Destination: &o.team},
 			&cli.BoolFlag{Name: "dry-run", Usage: "print what would change, and change nothing", Destination: &o.dry},
 		},
 		Action: func(c *cli.Context) error {
@@ -55,6 +58,9 @@ func initCommand(env *Env) *cli.Command {
 				return exit.Usage("reverie init --agent claude --no-mcp", "--no-mcp needs --agent")
 			case o.project && !named:
 				return exit.Usage("reverie init --agent claude --project", "--project needs --agent")
+			}
+			if err := (approval.Edit{People: o.team.Value(), Add: true}).Check(); err != nil {
+				return err
 			}
 			return runInit(c.Context, env, o)
 		},
@@ -84,8 +90,8 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 	for _, ask := range []struct {
 		flag string
 		on   bool
-	}{{"--ci", o.ci != ""}, {"--git-hooks", o.hooks}, {"--trailers", o.trailers}} {
-		if ask.on && !o.dry { // they decide what runs at everybody's pull requests, and at every commit
+	}{{"--ci", o.ci != ""}, {"--git-hooks", o.hooks}, {"--trailers", o.trailers}, {"--team", len(o.team.Value()) > 0}} {
+		if ask.on && !o.dry { // they decide on what runs by itself, and who reaches agents
 			if err := w.WantPerson("init " + ask.flag); err != nil {
 				return err
 			}
@@ -102,6 +108,9 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 		tellRendered(w, *done.AgentsMD, err)
 	}
 	tellSetup(w, done, o)
+	if err == nil && len(o.team.Value()) > 0 && !o.dry {
+		err = runTrustWhom(ctx, env, approval.Edit{People: o.team.Value(), Add: true, User: true})
+	}
 	if err != nil {
 		return err
 	}
@@ -116,7 +125,14 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 	}
 	tellInit(w, done, o)
 	tellWrittenDown(w, answer.Written)
-	return nil
+	if !env.Interactive || o.dry {
+		return nil
+	}
+	people, err := approval.List(ctx, w.Reader, false)
+	if err == nil {
+		_, err = askTrust(ctx, w, people)
+	}
+	return err
 }
 
 // tellSetup says what was done as far as init came.
@@ -151,6 +167,9 @@ func tellInit(w *workspace, d setup.Done, o initOptions) {
 		w.env.Say("the branch %s has a memory; Reverie was started again in this clone", branch)
 	case !d.Created && (o.dry || len(d.Written) == 0):
 		w.env.Say("the branch %s already has a memory", branch)
+	}
+	if o.dry && len(o.team.Value()) > 0 {
+		w.env.Say("would trust %s in every repository of yours", strings.Join(o.team.Value(), ", "))
 	}
 	if o.agentsMD && o.dry {
 		w.env.Say("would update the managed block in %s", w.Config.Agents)

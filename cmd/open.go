@@ -37,6 +37,15 @@ func (env *Env) open(ctx context.Context) (*workspace, error) {
 	return w, nil
 }
 
+// openToDecide is open for a command by which only a person decides.
+func (env *Env) openToDecide(ctx context.Context, command string) (*workspace, error) {
+	w, err := env.open(ctx)
+	if err == nil {
+		err = w.WantPerson(command)
+	}
+	return w, err
+}
+
 // tellNote words what a reader notes.
 func (w *workspace) tellNote(n reader.Note) {
 	switch n.About {

@@ -68,11 +68,8 @@ func newPurgeJSON(w *workspace, f purge.Found) purgeJSON {
 }
 
 func runPurge(ctx context.Context, env *Env, o purgeOptions) error {
-	w, err := env.open(ctx)
+	w, err := env.openToDecide(ctx, "purge")
 	if err != nil {
-		return err
-	}
-	if err := w.WantPerson("purge"); err != nil {
 		return err
 	}
 	if o.What == "-" {

@@ -27,11 +27,8 @@ func rejectCommand(env *Env) *cli.Command {
 			if o.all == (c.NArg() > 0) {
 				return exit.Usage("'reverie review' lists the pending operations", "reject takes operation ids, or --all")
 			}
-			w, err := env.open(c.Context)
+			w, err := env.openToDecide(c.Context, "reject")
 			if err != nil {
-				return err
-			}
-			if err := w.WantPerson("reject"); err != nil {
 				return err
 			}
 			return reject(c.Context, w, c.Args().Slice(), o)

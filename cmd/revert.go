@@ -22,11 +22,8 @@ func revertCommand(env *Env) *cli.Command {
 }
 
 func runRevert(ctx context.Context, env *Env, commit string) error {
-	w, err := env.open(ctx)
+	w, err := env.openToDecide(ctx, "revert")
 	if err != nil {
-		return err
-	}
-	if err := w.WantPerson("revert"); err != nil {
 		return err
 	}
 	if err := w.View(ctx, func(*record.View) error { return nil }); err != nil {

@@ -82,8 +82,8 @@ func runTrust(ctx context.Context, env *Env, signatures bool) error {
 	if len(o.Held) == 0 {
 		return nil
 	}
-	if added := askWhom(w, o); len(added) > 0 {
-		return runTrustWhom(ctx, env, approval.Edit{Add: true, People: added})
+	if trusted, err := askTrust(ctx, w, o); trusted {
+		return err
 	}
 	env.Say("%s; next: reverie trust add WHO, reverie trust approve ID…, or for all of it: reverie trust --all", reader.DescribeHeld(o.Held))
 	return nil
@@ -99,18 +99,19 @@ func tellHeld(w *workspace, held []reader.Held) {
 // maxTrustLines bounds the withheld changes that a terminal shows one by one unasked.
 const maxTrustLines = 8
 
-// askWhom asks a person at a terminal about each author of what is withheld, and returns the
-// addresses that are to be trusted.
-func askWhom(w *workspace, o approval.Overview) (added []string) {
-	if !w.env.Interactive || w.Shields() {
-		return nil
-	}
+// askTrust asks a person at a terminal about each author of what is withheld, and trusts in this
+// clone the ones that the person names.
+func askTrust(ctx context.Context, w *workspace, o approval.Overview) (trusted bool, err error) {
+	e := approval.Edit{Add: true}
 	for _, p := range o.Strangers() {
-		if w.env.Ask(fmt.Sprintf("Trust %s (%s)?", p.Author, plural.Count(len(p.Withheld), "memory", "memories")), "n") {
-			added = append(added, p.Author)
+		if !w.Shields() && w.env.Ask(fmt.Sprintf("Trust %s (%s)?", p.Author, plural.Count(len(p.Withheld), "memory", "memories")), "n") {
+			e.People = append(e.People, p.Author)
 		}
 	}
-	return added
+	if len(e.People) == 0 {
+		return false, nil
+	}
+	return true, runTrustWhom(ctx, w.env, e)
 }
 
 func tellPerson(w *workspace, p trust.Person, everyone bool) {
@@ -168,11 +169,8 @@ func nameForeign(ctx context.Context, w *workspace) error {
 
 // runApprove gives withheld memories to agents.
 func runApprove(ctx context.Context, env *Env, ids []string, all bool) error {
-	w, err := env.open(ctx)
+	w, err := env.openToDecide(ctx, "trust")
 	if err != nil {
-		return err
-	}
-	if err := w.WantPerson("trust"); err != nil {
 		return err
 	}
 	a, err := approval.Approve(ctx, w.Reader, ids, all)
@@ -192,11 +190,8 @@ func tellIdle(env *Env, ids []string) {
 
 // runKeep writes the versions that agents are given in place of what is withheld.
 func runKeep(ctx context.Context, env *Env, ids []string) error {
-	w, err := env.open(ctx)
+	w, err := env.openToDecide(ctx, "trust")
 	if err != nil {
-		return err
-	}
-	if err := w.WantPerson("trust"); err != nil {
 		return err
 	}
 	kept, idle, err := approval.Keep(ctx, w.Reader, ids)
@@ -238,11 +233,8 @@ func tellApproved(w *workspace, a approval.Approved) error {
 // runTrustWhom changes the lists of trusted authors and signers in the settings of this clone or of
 // the user.
 func runTrustWhom(ctx context.Context, env *Env, e approval.Edit) error {
-	w, err := env.open(ctx)
+	w, err := env.openToDecide(ctx, "trust")
 	if err != nil {
-		return err
-	}
-	if err := w.WantPerson("trust"); err != nil {
 		return err
 	}
 	before, err := w.AllHeld(ctx)

@@ -27,15 +27,11 @@ func runUI(ctx context.Context, env *Env) error {
 	if !env.Interactive || os.Getenv("TERM") == "dumb" {
 		return exit.Usage("'reverie review' lists the pending operations", "ui needs a terminal")
 	}
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
-	if err := w.WantPerson("ui"); err != nil {
+	if _, err := env.openToDecide(ctx, "ui"); err != nil {
 		return err
 	}
 	// the terminal itself: env.Out may be a writer that remembers errors
-	err = tui.Run(ctx, os.Stdin, os.Stdout, os.Environ(), inboxTab(env), loopsTab(env))
+	err := tui.Run(ctx, os.Stdin, os.Stdout, os.Environ(), inboxTab(env), loopsTab(env))
 	if errors.Is(err, tui.ErrUndone) {
 		err = exit.New(exit.Failed, err, "'reverie review' and 'reverie loop status' show the outcome")
 	}

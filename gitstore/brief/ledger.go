@@ -56,6 +56,8 @@ type Injection struct {
 	Ruling string `json:"ruling,omitempty"`
 	// Least is the smallest budget, in tokens, that would hold something. It is 0 unless nothing fits.
 	Least int `json:"least,omitempty"`
+	// Held tells a person what is withheld from agents for its authors. It quotes no author.
+	Held string `json:"held,omitempty"`
 
 	Text string `json:"-"`
 	// Behind wraps recall.ErrBehind: the index is outdated, so the prompt was not looked up.
@@ -113,6 +115,9 @@ func (in Injection) Notice(pending int) string {
 	}
 	if pending > 0 {
 		parts = append(parts, plural.Count(pending, "operation waits", "operations wait")+": reverie review")
+	}
+	if in.Held != "" {
+		parts = append(parts, in.Held+": reverie trust")
 	}
 	if len(parts) == 0 {
 		return ""

@@ -74,10 +74,9 @@ func (b *maker) candidates(ctx context.Context, v *record.View, in *Injection) (
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range held.Pending(v, b.Now()) {
-		if p.Given == nil {
-			in.Cut[CutWithheld]++
-		}
+	if pending := b.Explain(held.Pending(v, b.Now())); len(pending) > 0 {
+		in.Cut[CutWithheld] += len(pending) - reader.Older(pending)
+		in.Held = reader.DescribeHeld(pending)
 	}
 	given := held.Given(v)
 	standings, err := b.Caveats(ctx, given)

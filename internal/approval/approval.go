@@ -134,6 +134,12 @@ type Edit struct {
 	User   bool // in the user's own settings
 }
 
+// Check returns an error if People cannot be added to settings.
+func (e Edit) Check() error {
+	_, _, err := trust.Edit(config.Trust{}, true, e.People, e.Signer)
+	return err
+}
+
 // Edited describes changed settings.
 type Edited struct {
 	File    string

@@ -99,8 +99,8 @@ func (h Host) Run(ctx context.Context, call *Call) (v Verdict, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience-patience/10)
 	defer cancel()
 	t, openErr := h.find(ctx)
-	if t == nil && openErr == nil {
-		return v, nil // Reverie was never started here
+	if t == nil && openErr == nil { // Reverie was never started here
+		return Verdict{Answer: h.invite(agent, e)}, nil
 	}
 	if err := cmp.Or(err, openErr); err != nil {
 		return v, err
@@ -141,6 +141,17 @@ func (h Host) find(ctx context.Context) (*target, error) {
 	}
 	t.spool = hooks.Spool{Dir: clone.SpoolDir(t.state)}
 	return t, nil
+}
+
+// invite tells the person at a session's start in a fresh clone that agents get nothing of the
+// memory at origin. The agent reads nothing of it.
+func (h Host) invite(agent hooks.Agent, e hooks.Event) []byte {
+	c, err := config.Load(config.UserFile())
+	branch, named := strings.CutPrefix(c.Ref, "refs/heads/")
+	if e.Kind != hooks.Start || err != nil || !c.Notice || !named || !git.OnlyAtOrigin(h.Dir, branch) {
+		return nil
+	}
+	return agent.Encode(e, hooks.Reply{Notice: "reverie: origin has a memory of this repository, which agents here are not given yet: reverie init"})
 }
 
 // scan gives the spool its scanner, which reads the .env files.

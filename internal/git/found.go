@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -39,6 +40,17 @@ func FindStarted(ctx context.Context, dir string) (*Repo, error) {
 		}
 	}
 	return p.find(ctx, dir, plain)
+}
+
+// OnlyAtOrigin reports whether the repository that holds dir has origin's copy of a branch, but not
+// the branch. It starts no process, and says no if git keeps refs elsewhere than in files.
+func OnlyAtOrigin(dir, branch string) bool {
+	p, _ := walk(dir)
+	has := func(ref string) bool {
+		_, err := refFiles{dir: p.common}.read(ref)
+		return err == nil || errors.Is(err, ErrBrokenRef) // of an unknown format
+	}
+	return p != (place{}) && has("refs/remotes/origin/"+branch) && !has("refs/heads/"+branch)
 }
 
 // find is FindCached after the walk.
