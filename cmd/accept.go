@@ -49,13 +49,7 @@ func runAccept(ctx context.Context, env *Env, ids []string, all bool) error {
 
 // tellAccepted writes what became memory.
 func tellAccepted(w *workspace, ops []record.Operation) error {
-	for _, o := range ops {
-		if w.env.JSON {
-			if err := w.env.Object(newOperationJSON(o, "").Memory); err != nil {
-				return err
-			}
-			continue
-		}
+	return rows(w.env, ops, func(o record.Operation) memoryJSON { return newOperationJSON(o, "").Memory }, func(o record.Operation) {
 		switch o.Op {
 		case record.Retire:
 			line(w, "-", term.Red, o.Memory, "")
@@ -67,6 +61,5 @@ func tellAccepted(w *workspace, ops []record.Operation) error {
 				w.env.Say("%s is retired: %s replaces it", id[:8], o.Memory.ID[:8])
 			}
 		}
-	}
-	return nil
+	})
 }

@@ -67,16 +67,10 @@ func tellFindings(env *Env, found []finding.Finding, o checkDiffOptions) error {
 	if o.sarif {
 		return env.Object(check.Rules.SARIF(found, version()))
 	}
-	for _, f := range found {
-		if env.JSON {
-			if err := env.Object(f); err != nil {
-				return err
-			}
-			continue
-		}
+	return rows(env, found, itself, func(f finding.Finding) {
 		if o.github {
 			env.Print("%s\n", f.Annotation())
-			continue
+			return
 		}
 		where := term.Visible(strings.NewReplacer("\n", "^J", "\t", "^I").Replace(f.Path))
 		if f.Path == "" {
@@ -86,6 +80,5 @@ func tellFindings(env *Env, found []finding.Finding, o checkDiffOptions) error {
 			where += fmt.Sprintf(":%d", f.Line)
 		}
 		env.Print("%s: %s: %s [%s]\n", where, env.Paint(map[finding.Level]string{finding.Error: term.Red, finding.Warning: term.Bold, finding.Note: term.Dim}[f.Level], string(f.Level)), f.Message, f.Rule)
-	}
-	return nil
+	})
 }

@@ -50,6 +50,7 @@ func constructors() []constructor {
 		{"blame", "History", blameCommand},
 		{"diff", "History", diffCommand},
 		{"revert", "History", revertCommand},
+		{"undo", "History", undoCommand},
 		{"trust", "Team", trustCommand},
 		{"conflicts", "Team", conflictsCommand},
 		{"merge", "Team", mergeCommand},

@@ -134,14 +134,7 @@ func noAnswer(err error, hint string) error {
 }
 
 func tellProposed(w *workspace, ops []record.Operation) error {
-	for _, o := range ops {
-		if w.env.JSON {
-			if err := w.env.Object(newOperationJSON(o, "")); err != nil {
-				return err
-			}
-			continue
-		}
+	return rows(w.env, ops, func(o record.Operation) operationJSON { return newOperationJSON(o, "") }, func(o record.Operation) {
 		w.env.Print("%s\t%s\t%s\t%s\n", o.ID[:8], o.Op, o.Memory.Kind, term.Visible(o.Memory.Text))
-	}
-	return nil
+	})
 }

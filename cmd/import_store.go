@@ -103,18 +103,11 @@ func tellStore(w *workspace, tool string, f foreign.Found, items []intake.Item) 
 	if !w.env.JSON {
 		w.env.Print("%s: %s at %s, %d of other projects, %d not in force there\n", tool, plural.Count(len(items), "item", "items"), term.Visible(f.Place), f.Others, f.Left)
 	}
-	for _, i := range items {
-		if w.env.JSON {
-			if err := w.env.Object(i); err != nil {
-				return err
-			}
-			continue
-		}
+	return rows(w.env, items, itself, func(i intake.Item) {
 		at := ""
 		if i.At != "" {
 			at = term.Visible(i.At) + "  "
 		}
 		w.env.Print("  %s%s  %s\n", at, term.Visible(i.Kind), term.Visible(i.Text))
-	}
-	return nil
+	})
 }

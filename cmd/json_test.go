@@ -126,6 +126,9 @@ func TestJSONIsAPromise(t *testing.T) {
 		{[]string{"export", "-k", "fact"}, "id kind path source status text"},
 		{[]string{"version"}, "commit go version"},
 		{[]string{"revert", "reverie/memory"}, "changed commit"},
+		{[]string{"reject", "--all"}, operation},
+		{[]string{"review", "--rejected"}, "body how id text time"},
+		{[]string{"undo"}, "commits time undone"},
 	}
 	one := "" // the id of the memory that was remembered: "@one" above
 	for _, s := range steps {

@@ -37,17 +37,10 @@ func runLoopOutput(ctx context.Context, w *workspace, name string, iteration int
 	if err != nil {
 		return err
 	}
-	for _, o := range all {
-		if w.env.JSON {
-			if err := w.env.Object(o); err != nil {
-				return err
-			}
-			continue
-		}
+	return rows(w.env, all, itself, func(o status.Output) {
 		w.env.Print("%s\n", w.env.Paint(term.Bold, fmt.Sprintf("── iteration %d, %s%s", o.Iteration, o.Phase, since(w, o.Live))))
 		if text := strings.TrimRight(term.VisibleLines(o.Text), "\n"); text != "" {
 			w.env.Print("%s\n", text)
 		}
-	}
-	return nil
+	})
 }

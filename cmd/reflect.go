@@ -215,18 +215,11 @@ func tellReading(w *workspace, got reflect.Reading) error {
 
 // tellCandidates gives what reflections found.
 func tellCandidates(w *workspace, all []record.Reflection) error {
-	for _, r := range all {
-		if w.env.JSON {
-			if err := w.env.Object(r); err != nil {
-				return err
-			}
-			continue
-		}
+	return rows(w.env, all, itself, func(r record.Reflection) {
 		for _, c := range r.Candidates {
 			w.env.Print("%s\t%s\t%s\n", c.Kind, c.How, term.Visible(c.Text))
 		}
-	}
-	return nil
+	})
 }
 
 // maxReflected bounds the reflections printed one by one; beyond it, only their totals are.

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 
+	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
@@ -10,6 +11,7 @@ import (
 
 type rejectOptions struct {
 	all    bool
+	undo   bool
 	reason string
 }
 
@@ -21,11 +23,12 @@ func rejectCommand(env *Env) *cli.Command {
 		ArgsUsage: "OP…",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "all", Usage: "reject all pending operations", Destination: &o.all},
+			&cli.BoolFlag{Name: "undo", Usage: "return rejected operations to the inbox; 'reverie review --rejected' lists them", Destination: &o.undo},
 			&cli.StringFlag{Name: "reason", Usage: "record `WHY` you reject them", Destination: &o.reason},
 		},
 		Action: func(c *cli.Context) error {
-			if o.all == (c.NArg() > 0) {
-				return exit.Usage("'reverie review' lists the pending operations", "reject takes operation ids, or --all")
+			if o.all == (c.NArg() > 0) || o.undo && (o.all || o.reason != "") {
+				return exit.Usage("'reverie review' lists the pending operations", "reject takes operation ids, or --all; --undo takes ids")
 			}
 			w, err := env.openToDecide(c.Context, "reject")
 			if err != nil {
@@ -36,20 +39,24 @@ func rejectCommand(env *Env) *cli.Command {
 	}
 }
 
-// reject drops operations and lists them.
+// reject drops operations, or returns rejected ones, and lists them.
 func reject(ctx context.Context, w *workspace, ids []string, o rejectOptions) error {
-	ops, err := w.learner().Reject(ctx, ids, o.all, o.reason)
+	mark, colour, why := "-", term.Red, "rejected"
+	var ops []record.Operation
+	var lost []record.Rejection
+	var err error
+	if o.undo {
+		mark, colour, why = "?", term.Dim, "waits again"
+		ops, lost, err = w.learner().Restore(ctx, ids)
+	} else {
+		ops, err = w.learner().Reject(ctx, ids, o.all, o.reason)
+	}
 	if err != nil {
 		return err
 	}
-	for _, op := range ops {
-		if w.env.JSON {
-			if err := w.env.Object(newOperationJSON(op, "rejected")); err != nil {
-				return err
-			}
-			continue
-		}
-		line(w, "-", term.Red, op.Memory, "")
+	for _, r := range lost {
+		w.env.Say("%s is not rejected any more, but its operation is lost; sessions may propose it again", r.ID[:8])
 	}
-	return nil
+	return rows(w.env, ops, func(o record.Operation) operationJSON { return newOperationJSON(o, why) },
+		func(o record.Operation) { line(w, mark, colour, o.Memory, "") })
 }

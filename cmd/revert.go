@@ -2,13 +2,10 @@ package cmd
 
 import (
 	"context"
-	"errors"
-	"strings"
 
 	"github.com/reverie-memory/reverie/cmd/usage"
-	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
-	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/undo"
 	"github.com/urfave/cli/v2"
 )
 
@@ -29,14 +26,7 @@ func runRevert(ctx context.Context, env *Env, commit string) error {
 	if err := w.View(ctx, func(*record.View) error { return nil }); err != nil {
 		return err // a store of a newer format, or none
 	}
-	res, err := w.Memory.Revert(ctx, commit, revertible)
-	var later *gitstore.RevertError
-	if errors.As(err, &later) && later.Refused {
-		return exit.New(exit.Failed, err, "revert undoes only changes of memories, reflections and skills; edit the branch itself for others")
-	}
-	if errors.As(err, &later) {
-		return exit.New(exit.NeedsPerson, err, "a later commit changed the same files: revert that one first, or edit them")
-	}
+	res, err := w.Memory.Revert(ctx, commit, undo.Revertible)
 	if err != nil {
 		return err
 	}
@@ -49,10 +39,4 @@ func runRevert(ctx context.Context, env *Env, commit string) error {
 	}
 	env.Print("%s\n", res.Commit)
 	return nil
-}
-
-// revertible reports whether a change of this path of the memory branch may be undone: settings and
-// READMEs are not what a memory is.
-func revertible(path string) bool {
-	return strings.HasPrefix(path, "memories/") || strings.HasPrefix(path, "reflections/") || strings.HasPrefix(path, record.SkillDir+"/")
 }

@@ -6,20 +6,27 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/learn/inbox"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/remember"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
 func reviewCommand(env *Env) *cli.Command {
+	var rejected bool
 	return &cli.Command{
 		Name:      "review",
 		Usage:     "decide on pending operations",
 		ArgsUsage: "[OP…]",
+		Flags:     []cli.Flag{&cli.BoolFlag{Name: "rejected", Usage: "list rejected operations instead, newest first", Destination: &rejected}},
 		Action: func(c *cli.Context) error {
+			if rejected {
+				return listRejected(c.Context, env, c.Args().Slice())
+			}
 			return runReview(c.Context, env, c.Args().Slice())
 		},
 	}
@@ -64,6 +71,22 @@ func runReview(ctx context.Context, env *Env, ids []string) error {
 	return nameForeign(ctx, w)
 }
 
+// listRejected lists rejected operations.
+func listRejected(ctx context.Context, env *Env, ids []string) error {
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	all, err := w.learner().Rejected(ctx, ids)
+	if err != nil {
+		return err
+	}
+	env.Say("%s; next: reverie reject --undo OP", plural.Count(len(all), "rejected operation", "rejected operations"))
+	return rows(env, all, itself, func(r record.Rejection) {
+		line(w, "-", term.Dim, record.Memory{ID: r.ID, Text: r.Text}, strings.TrimSuffix(r.Time.Format(time.DateOnly)+", "+r.Reason, ", "))
+	})
+}
+
 // operations are those of a queue.
 func operations(queue []inbox.Waiting) []record.Operation {
 	var out []record.Operation
@@ -82,14 +105,15 @@ func heading(w *workspace, last string, p inbox.Waiting) string {
 	return s
 }
 
-const reviewKeys = "y accept · n reject, never again · e edit · s skip · q quit"
+const reviewKeys = "y accept · n reject, never again · e edit · u undo · s skip · q quit"
 
 // walk shows one operation after another and does at once what the person says, so that an
 // interruption loses nothing.
 func walk(ctx context.Context, w *workspace, queue []inbox.Waiting) error {
 	env := w.env
 	last := ""
-	accepted, rejected := 0, 0
+	accepted, rejected, began := 0, 0, env.Now()
+	decided := map[string]*int{} // by operation: its count
 	for i := 0; i < len(queue); {
 		p := queue[i]
 		last = heading(w, last, p)
@@ -98,7 +122,7 @@ func walk(ctx context.Context, w *workspace, queue []inbox.Waiting) error {
 			return err
 		}
 		showOperation(w, p.Operation, p.Why, looks[p.ID])
-		fmt.Fprintf(env.Err, "(%d/%d) [y,n,e,s,q,?] ", i+1, len(queue))
+		fmt.Fprintf(env.Err, "(%d/%d) [y,n,e,u,s,q,?] ", i+1, len(queue))
 		answer, err := env.Line()
 		if err != nil { // the terminal is gone
 			break
@@ -118,18 +142,27 @@ func walk(ctx context.Context, w *workspace, queue []inbox.Waiting) error {
 			if err := tellAccepted(w, done); err != nil {
 				return err
 			}
-			accepted++
+			accepted, decided[p.ID] = accepted+1, &accepted
 		case "n":
 			err := reject(ctx, w, []string{p.ID}, rejectOptions{})
 			if err != nil && !errors.Is(err, record.ErrNoMemory) { // decided elsewhere meanwhile
 				return err
 			}
-			rejected++
+			rejected, decided[p.ID] = rejected+1, &rejected
 		case "e":
 			if err := runEdit(ctx, env, p.ID, remember.Edit{}); err != nil {
 				env.Warn("%v", err)
 			}
 			if queue, i, err = again(ctx, w, queue, i, nil); err != nil {
+				return err
+			}
+			continue
+		case "u":
+			if err := undoLast(ctx, w, began); err != nil {
+				env.Warn("%v", err)
+				continue
+			}
+			if queue, i, err = reopened(ctx, w, queue, i, decided); err != nil {
 				return err
 			}
 			continue
@@ -145,6 +178,24 @@ func walk(ctx context.Context, w *workspace, queue []inbox.Waiting) error {
 	}
 	env.Say("accepted %d, rejected %d, left %d", accepted, rejected, len(queue)-accepted-rejected)
 	return nil
+}
+
+// reopened refreshes the queue after an undo, and returns to the operation that waits again.
+func reopened(ctx context.Context, w *workspace, queue []inbox.Waiting, i int, decided map[string]*int) ([]inbox.Waiting, int, error) {
+	fresh, err := w.learner().Queue(ctx, nil)
+	for _, f := range fresh {
+		at := slices.IndexFunc(queue, func(p inbox.Waiting) bool { return p.ID == f.ID })
+		if at < 0 {
+			continue
+		}
+		queue[at] = f
+		if n := decided[f.ID]; n != nil {
+			*n--
+			i = at
+			delete(decided, f.ID)
+		}
+	}
+	return queue, i, err
 }
 
 // again refreshes one operation of the queue that could not be decided as shown. It says why, and

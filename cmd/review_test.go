@@ -48,7 +48,7 @@ func waiting3(t *testing.T) *testrepo.Repo {
 func TestReviewDoesAtOnceWhatIsSaid(t *testing.T) {
 	r := waiting3(t)
 	screen := atTerminal(t, r.Dir, "?\ny\nn\ns\n", "review")
-	for _, want := range []string{"(1/3) [y,n,e,s,q,?]", "y accept", "(3/3)", "accepted 1, rejected 1, left 1"} {
+	for _, want := range []string{"(1/3) [y,n,e,u,s,q,?]", "y accept", "(3/3)", "accepted 1, rejected 1, left 1"} {
 		if !strings.Contains(screen, want) {
 			t.Errorf("the screen does not show %q:\n%s", want, screen)
 		}
@@ -57,6 +57,23 @@ func TestReviewDoesAtOnceWhatIsSaid(t *testing.T) {
 		t.Errorf("known: %s", got)
 	}
 	if got := answer(t, r.Dir, "", "review"); strings.Count(got, "\n") != 1 || !strings.Contains(got, "Gamma") {
+		t.Errorf("waiting: %s", got)
+	}
+}
+
+// Undo goes back, decision by decision, and the operation is asked about again.
+func TestReviewUndoes(t *testing.T) {
+	r := waiting3(t)
+	screen := atTerminal(t, r.Dir, "y\nn\nu\nu\nn\nq\n", "review")
+	for _, want := range []string{"undone: reject: beta", "undone: remember: alpha", "accepted 0, rejected 1, left 2"} {
+		if !strings.Contains(screen, want) {
+			t.Errorf("the screen does not show %q:\n%s", want, screen)
+		}
+	}
+	if got := answer(t, r.Dir, "", "list"); got != "" {
+		t.Errorf("known: %s", got)
+	}
+	if got := answer(t, r.Dir, "", "review"); strings.Contains(got, "Alpha") || !strings.Contains(got, "Beta") || !strings.Contains(got, "Gamma") {
 		t.Errorf("waiting: %s", got)
 	}
 }

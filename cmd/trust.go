@@ -212,22 +212,15 @@ func tellApproved(w *workspace, a approval.Approved) error {
 	if a.Settings {
 		w.env.Say("approved %s as it is now", trust.SettingsPath)
 	}
-	for _, d := range a.Memories {
-		if w.env.JSON {
-			if err := w.env.Object(newMemoryJSON(d.Memory)); err != nil {
-				return err
-			}
-			continue
-		}
-		line(w, "+", term.Green, d.Memory, d.Why)
-	}
+	err := rows(w.env, a.Memories, func(d reader.Held) memoryJSON { return newMemoryJSON(d.Memory) },
+		func(d reader.Held) { line(w, "+", term.Green, d.Memory, d.Why) })
 	switch {
 	case len(a.Memories) > 0:
 		w.env.Say("approved %s as they are now; the next change by the same people is withheld again", plural.Count(len(a.Memories), "memory", "memories"))
 	case !a.Settings:
 		w.env.Say("nothing was withheld")
 	}
-	return nil
+	return err
 }
 
 // runTrustWhom changes the lists of trusted authors and signers in the settings of this clone or of

@@ -14,8 +14,10 @@ import (
 	"github.com/reverie-memory/reverie/internal/term"
 )
 
-// inboxTab shows the pending operations and the actions on them.
+// inboxTab shows the pending operations and the actions on them. Its undo goes back to the screen's
+// beginning.
 func inboxTab(env *Env) tui.Tab {
+	began := env.Now()
 	// one shows a part of an operation as it is now.
 	one := func(show func(*workspace, inbox.Waiting, inbox.Outlook)) func(context.Context, string, int) (string, error) {
 		return func(ctx context.Context, id string, width int) (string, error) {
@@ -85,6 +87,9 @@ func inboxTab(env *Env) tui.Tab {
 			{Key: "n", Name: "reject", Do: decide(func(ctx context.Context, w *workspace, p inbox.Waiting) error {
 				return reject(ctx, w, []string{p.ID}, rejectOptions{})
 			})},
+			{Key: "u", Name: "undo", Bare: true, Do: func(ctx context.Context, _ string) (string, error) {
+				return screenful(ctx, env, 1000, func(ctx context.Context, w *workspace) error { return undoLast(ctx, w, began) })
+			}},
 			{Key: "e", Name: "edit", Takes: func(ctx context.Context, id string, in io.Reader, out, talk io.Writer) error {
 				e := *env
 				e.Terminal, e.opened = env.To(in, out, talk), nil

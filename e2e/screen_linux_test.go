@@ -77,7 +77,7 @@ func TestScreens(t *testing.T) {
 			if a.code != 0 {
 				t.Errorf("%s", a)
 			}
-			shown := strings.ReplaceAll(a.out, "[y,n,e,s,q,?] ", "[y,n,e,s,q,?] s\n") // as it is echoed
+			shown := strings.ReplaceAll(a.out, "[y,n,e,u,s,q,?] ", "[y,n,e,u,s,q,?] s\n") // as it is echoed
 			for line := range strings.Lines(shown) {
 				if strings.HasSuffix(line, " \n") {
 					t.Errorf("%q: a space at the end of %q", args, line)

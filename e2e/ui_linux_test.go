@@ -69,6 +69,9 @@ func TestUI(t *testing.T) {
 	for x.call("send-keys", "n"); !strings.Contains(x.wait("[inbox (1)]", "look at it first"), "[inbox (1)]"); x.call("send-keys", "n") {
 		x.wait("  All releases") // it was read again behind the editor
 	}
+	press("u", "[inbox (2)]", "undone: reject: all releases")
+	press("G", "> remember: All releases", "  All releases")
+	press("n", "[inbox (1)]")
 	press("w", "· why", "nobody reviewed it")
 	x.call("resize-window", "-x", "30", "-y", "8")
 	press("", "[inbox (1)]", "> remember: 提交")

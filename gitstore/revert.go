@@ -24,11 +24,11 @@ func (e *RevertError) Error() string {
 
 // Revert undoes the changes of one commit of the store's history, in a new commit. The error is a
 // *RevertError, and nothing changes, if the commit changed a path that is not allowed or if files
-// changed since. A nil allowed allows every path. Revert refuses merges, the first commit and the
-// commits that made the store's first files. The error wraps ErrRevision if the store's history
-// does not hold the commit.
+// changed since. A nil allowed allows every path, but not the commit that made the store's first
+// files. Revert refuses merges and the first commit. The error wraps ErrRevision if the store's
+// history does not hold the commit.
 func (s *Store) Revert(ctx context.Context, rev string, allowed func(path string) bool) (Result, error) {
-	id, changes, subject, err := s.changesOf(ctx, rev)
+	id, changes, subject, err := s.changesOf(ctx, rev, allowed != nil)
 	if err != nil {
 		return Result{}, fmt.Errorf("revert %s: %w", rev, err)
 	}
@@ -41,7 +41,7 @@ func (s *Store) Revert(ctx context.Context, rev string, allowed func(path string
 	if refused.Paths != nil {
 		return Result{}, refused
 	}
-	c := Commit{Subject: "revert: " + subject, Body: "This reverts commit " + string(id) + "."}
+	c := Commit{Subject: "revert: " + subject, Body: reverts + string(id) + "."}
 	return s.Update(ctx, c, func(tx *Tx) error {
 		conflict := &RevertError{Commit: id}
 		for _, ch := range changes {
@@ -66,9 +66,21 @@ func (s *Store) Revert(ctx context.Context, rev string, allowed func(path string
 	})
 }
 
+// reverts begins the body of a commit by Revert, before the id of the commit that it undoes.
+const reverts = "This reverts commit "
+
+// Reverts returns the commit that a commit with this body undoes, or "".
+func Reverts(body string) ID {
+	rest, ok := strings.CutPrefix(body, reverts)
+	if id, _, end := strings.Cut(rest, "."); ok && end {
+		return ID(id)
+	}
+	return ""
+}
+
 // changesOf returns the commit that a revision names, its changes against its parent, and its
-// subject.
-func (s *Store) changesOf(ctx context.Context, rev string) (id ID, changes []Change, subject string, err error) {
+// subject. With first it may be the commit that made the store's first files.
+func (s *Store) changesOf(ctx context.Context, rev string, first bool) (id ID, changes []Change, subject string, err error) {
 	fail := func(err error) (ID, []Change, string, error) { return "", nil, "", err }
 	t, err := s.openRevision(ctx, rev)
 	if err != nil {
@@ -103,7 +115,7 @@ func (s *Store) changesOf(ctx context.Context, rev string) (id ID, changes []Cha
 	if err != nil {
 		return fail(err)
 	}
-	if len(parent.parents) == 0 {
+	if len(parent.parents) == 0 && !first {
 		return fail(errors.New("it made the store's first files"))
 	}
 	err = t.Diff(parent.tree, func(ch Change) error {

@@ -44,6 +44,7 @@ func Examples() map[string]string {
 		"blame":         "reverie blame 3f9ac1d2",
 		"diff":          "reverie diff @{yesterday} --words",
 		"revert":        "reverie revert 24f45e4",
+		"undo":          "reverie undo",
 		"trust":         "reverie trust add '*@example.com'",
 		"conflicts":     "reverie conflicts",
 		"merge":         "reverie merge origin/reverie/memory",

@@ -13,7 +13,7 @@ var synonyms = []struct{ command, words string }{
 	{"show", "cat view get"},
 	{"edit", "change update set"},
 	{"forget", "rm delete del remove retire"},
-	{"revert", "undo rollback"},
+	{"revert", "rollback"},
 	{"review", "inbox pending approve"},
 	{"sync", "push pull fetch"},
 	{"log", "history"},

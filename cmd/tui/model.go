@@ -357,6 +357,11 @@ func (m *model) key(key string) tea.Cmd {
 // own is a key of the tab's.
 func (m *model) own(key string) tea.Cmd {
 	t := &m.tabs[m.now]
+	for _, a := range t.Actions {
+		if a.Key == key && a.Bare {
+			return m.act(m.now, request{action: a})
+		}
+	}
 	if len(t.items) == 0 {
 		return nil
 	}

@@ -47,6 +47,14 @@ func newDesk(t *testing.T, titles ...string) *desk {
 		Actions: []Action{
 			{Key: "y", Name: "drop", Do: drop},
 			{Key: "x", Name: "drop surely", Confirm: "Drop it?", Do: drop},
+			{Key: "u", Name: "undo", Bare: true, Do: func(_ context.Context, id string) (string, error) {
+				if len(d.did) == 0 || id != "" {
+					return "", fmt.Errorf("nothing to undo of %q", id)
+				}
+				last := d.did[len(d.did)-1]
+				d.did, d.items = d.did[:len(d.did)-1], append(d.items, Item{ID: last, Title: "back"})
+				return "undone: " + last, nil
+			}},
 			{Key: "e", Name: "edit", Takes: func(context.Context, string, io.Reader, io.Writer, io.Writer) error { return nil }},
 		},
 	}, {Name: "others", Empty: "no others", Load: func(context.Context) ([]Item, error) { return nil, nil }, Views: []View{{Text: text("other")}}}}
@@ -132,6 +140,17 @@ func TestSelectedIsShownAndDecided(t *testing.T) {
 	if !slices.Equal(d.did, []string{"id1", "id2", "id0"}) {
 		t.Errorf("did %q", d.did)
 	}
+}
+
+// The last item of a list is gone with a decision, and undo brings it back.
+func TestUndoNeedsNoItem(t *testing.T) {
+	d := newDesk(t, "one")
+	d.press("y")
+	d.shows("there are none", "[things (0)]")
+	d.press("u")
+	d.shows("> back", "[things (1)]", "undone: id0")
+	d.press("u")
+	d.shows("! nothing to undo")
 }
 
 func TestViewsTurnAndScroll(t *testing.T) {

@@ -49,6 +49,8 @@ type View struct {
 // Action is something that can be done with an item.
 type Action struct {
 	Key, Name string
+	// Bare: it concerns no item, and works on an empty list too. Do gets no id.
+	Bare bool
 	// Confirm is a question to answer with y first; "": none.
 	Confirm string
 	// Do returns one line.

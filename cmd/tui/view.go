@@ -209,12 +209,12 @@ func (m *model) keyLine(t *tab) string {
 		return faint + "any key: back"
 	}
 	var keys []string
-	if len(t.items) > 0 {
-		for _, a := range t.Actions {
-			if !strings.Contains(t.items[t.at].Not, a.Key) {
-				keys = append(keys, a.Key+" "+a.Name)
-			}
+	for _, a := range t.Actions {
+		if a.Bare || len(t.items) > 0 && !strings.Contains(t.items[t.at].Not, a.Key) {
+			keys = append(keys, a.Key+" "+a.Name)
 		}
+	}
+	if len(t.items) > 0 {
 		for _, v := range t.Views[1:] {
 			keys = append(keys, v.Key+" "+v.Name)
 		}

@@ -201,6 +201,12 @@ func FindOperation(all []Operation, prefix string) (Operation, error) {
 	return o, err
 }
 
+// FindRejection returns the rejection whose id begins with prefix. Its errors are those of
+// FindOperation.
+func FindRejection(all []Rejection, prefix string) (Rejection, error) {
+	return byID(all, func(r Rejection) string { return r.ID }, prefix)
+}
+
 // Undecidable reports whether an error concerns only one operation, which then stays in the inbox.
 func Undecidable(err error) bool {
 	for _, one := range []error{ErrChanged, ErrTaken, ErrRetired, ErrDecided, ErrPurged} {

@@ -26,6 +26,7 @@ func For(err error) (code int, hint string) {
 	var lock *file.LockError
 	var setting *config.SettingError
 	var approvals *trust.ApprovalsError
+	var later *gitstore.RevertError
 	switch {
 	case errors.As(err, &f):
 		return f.Code, f.Hint
@@ -59,6 +60,10 @@ func For(err error) (code int, hint string) {
 		return exit.Failed, "nothing was changed; 'reverie sync' fetches the missing part of the memory branch only"
 	case errors.Is(err, githook.ErrRefused):
 		return exit.NeedsPerson, ""
+	case errors.As(err, &later) && later.Refused:
+		return exit.Failed, "only changes of memories, reflections and skills are undone; edit the branch itself for others"
+	case errors.As(err, &later):
+		return exit.NeedsPerson, "a later commit changed the same files: revert that one first, or edit them"
 	case errors.As(err, &approvals):
 		return exit.NeedsPerson, "without the file " + approvals.Path + " approved memories are withheld again; remove it if it cannot be repaired"
 	case errors.As(err, &setting):

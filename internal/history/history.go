@@ -25,13 +25,15 @@ type Commit struct {
 	Subject  string    `json:"subject"`
 	Op       string    `json:"op"`
 	Sessions []string  `json:"sessions"` // never nil
+	Email    string    `json:"-"`        // of the author
+	Body     string    `json:"-"`        // with the trailers
 }
 
 // logFormat gives logFields texts a commit, each ended by NUL, which none of them can hold; -z ends
 // the last.
 const (
-	logFormat = "%H%x00%aI%x00%an%x00%s%x00%(trailers:key=Reverie-Op,valueonly,separator=%x20)%x00%(trailers:key=Reverie-Session,valueonly,separator=%x20)"
-	logFields = 6
+	logFormat = "%H%x00%aI%x00%an%x00%s%x00%(trailers:key=Reverie-Op,valueonly,separator=%x20)%x00%(trailers:key=Reverie-Session,valueonly,separator=%x20)%x00%ae%x00%b"
+	logFields = 8
 )
 
 // Log calls fn for each commit of ref that touches the paths, the newest first. Limit 0 means all.
@@ -74,7 +76,7 @@ func readCommit(out *bufio.Reader) (Commit, error) {
 	if err != nil {
 		return Commit{}, fmt.Errorf("read git log: commit %s: %w", f[0], err)
 	}
-	return Commit{f[0], at.UTC(), f[2], f[3], f[4], append([]string{}, strings.Fields(f[5])...)}, nil
+	return Commit{f[0], at.UTC(), f[2], f[3], f[4], append([]string{}, strings.Fields(f[5])...), f[6], f[7]}, nil
 }
 
 // Version is a commit's change of one file. The text of a file that did not exist is nil.

@@ -183,7 +183,11 @@ func (b *Inbox) Reject(ctx context.Context, ids []string, all bool, reason strin
 				return err
 			}
 		}
-		tx.Describe(gitstore.Commit{Subject: "reject: " + Count(len(ops), "operation"), Body: reason, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "reject"}}})
+		text := Count(len(ops), "operation")
+		if len(ops) == 1 {
+			text = record.CommitSubject(ops[0].Memory.Text)
+		}
+		tx.Describe(gitstore.Commit{Subject: "reject: " + text, Body: reason, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "reject"}}})
 		return nil
 	})
 	return ops, err
