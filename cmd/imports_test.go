@@ -117,6 +117,7 @@ var arrows = map[string][]string{
 	"dream":                 {"gitstore/guard", "gitstore/record", "gitstore/record/wording", "gitstore/recall", "prompts", "internal/attack", "internal/cut", "internal/finding", "internal/pattern", "internal/unseen"},
 	"cmd/reverie":           {"cmd"},
 	"cmd/tui":               nil,
+	"cmd/welcome":           {"hooks", "hooks/githook", "hooks/setup/agents", "internal/intake", "internal/learn/ingest", "internal/plural"},
 	"cmd/help":              nil,
 	"cmd/usage":             {"cmd/help", "internal/exit"},
 	"cmd/argv":              {"cmd/help"},

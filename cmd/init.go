@@ -25,6 +25,7 @@ type initOptions struct {
 	hooks    bool
 	trailers bool
 	team     cli.StringSlice
+	yes      bool
 	dry      bool
 }
 
@@ -33,7 +34,9 @@ func initCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:  "init",
 		Usage: "start a memory in this repository, or adopt the one of origin",
-		Description: "Creates the memory branch without touching your branches, index or files. Running it again is\n" +
+		Description: "Creates the memory branch without touching your branches, index or files. On a terminal init then\n" +
+			"asks which agents to connect, whether to add git hooks, what to import and learn from, and whom to\n" +
+			"trust; each question names the change. Options that name a part replace the questions. Running it again is\n" +
 			"harmless. learn, remember, import and ingest do it themselves. --ci commits the files to the memory\n" +
 			"branch with which a forge checks pull requests against it. init names files that contain rules; only\n" +
 			"'reverie import' reads them. --agent adds Reverie to an agent's hooks, in your own settings. The\n" +
@@ -48,6 +51,7 @@ func initCommand(env *Env) *cli.Command {
 			&cli.BoolFlag{Name: "git-hooks", Usage: "also add git hooks: they link commits to sessions, notice what landed, and learn from agents' stores", Destination: &o.hooks},
 			&cli.BoolFlag{Name: "trailers", Usage: "with --git-hooks: also add the session to the messages of its commits", Destination: &o.trailers},
 			&cli.StringSliceFlag{Name: "team", Usage: "also trust `WHO` in your own settings, for every repository: ann@example.com, '*@example.com'; may be repeated", Destination: &o.team},
+			&cli.BoolFlag{Name: "yes", Usage: "answer yes to all that init asks on a terminal, but trust no new author", Destination: &o.yes},
 			&cli.BoolFlag{Name: "dry-run", Usage: "print what would change, and change nothing", Destination: &o.dry},
 		},
 		Action: func(c *cli.Context) error {
@@ -87,6 +91,10 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 	if err != nil {
 		return err
 	}
+	asks := o.asks(env)
+	if asks {
+		o.askSetup(ctx, w)
+	}
 	for _, ask := range []struct {
 		flag string
 		on   bool
@@ -124,9 +132,13 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 		return env.Object(answer)
 	}
 	tellInit(w, done, o)
-	tellWrittenDown(w, answer.Written)
-	if !env.Interactive || o.dry {
-		return nil
+	if asks {
+		err = o.askLearning(ctx, w, answer.Written)
+	} else {
+		tellWrittenDown(w, answer.Written)
+	}
+	if err != nil || !env.Interactive || o.dry {
+		return err
 	}
 	people, err := approval.List(ctx, w.Reader, false)
 	if err == nil {

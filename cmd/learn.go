@@ -159,7 +159,7 @@ func runBackfill(ctx context.Context, env *Env, o backfillOptions, model modelCh
 		if env.JSON {
 			return w.answer(res, nil, b.Found)
 		}
-		env.Say("to learn from a transcript elsewhere: reverie learn FILE")
+		env.Say("nothing to learn from yet; next, one of:\n  reverie init --agent all    record the sessions of your agents from now on\n  reverie learn FILE          learn from a transcript elsewhere\n  reverie remember TEXT       state a rule yourself")
 		return nil
 	}
 	names, err := l.Pending(ctx)
