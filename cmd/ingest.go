@@ -148,7 +148,7 @@ func tellIngested(w *workspace, n ingest.Note) {
 			sum.secrets += k.Redacted.Found
 			sum.events += k.Events
 		}
-		env.Say("ingest   %s: %s, %s", n.Name, n.Format, sum)
+		stage(w, sum.secrets > 0, "ingest   %s: %s, %s", n.Name, n.Format, sum)
 	case ingest.BadLine:
 		env.Warn("%s:%d: skipped: %v", n.Name, n.Line, n.Err)
 	case ingest.MoreBadLines:

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
@@ -78,6 +79,7 @@ func runLearn(ctx context.Context, env *Env, files []string, format transcript.F
 	if err != nil {
 		return err
 	}
+	w.terse = !env.Verbose
 	m, set, err := w.model(ctx, model.asked())
 	if err != nil {
 		return err
@@ -129,6 +131,7 @@ func runBackfill(ctx context.Context, env *Env, o backfillOptions, model modelCh
 	if err != nil {
 		return err
 	}
+	w.terse = !env.Verbose && !o.dryRun
 	b, err := lookBack(ctx, w, o)
 	if err != nil {
 		return err
@@ -236,26 +239,25 @@ func tellLearned(w *workspace, res *learn.Result) {
 		}
 		line(w, "?", term.Dim, p.Memory, p.Why)
 	}
-	nothing := ""
-	if len(accepted) == 0 && len(rest) == 0 {
-		nothing = "nothing worth keeping was found, as usual"
+	waits := ""
+	if all > 0 {
+		waits = ", " + plural.Count(all, "waits", "wait") + " for you"
+	}
+	sum := fmt.Sprintf("found %d, kept %d%s", len(accepted)+len(rest), len(accepted), waits)
+	if len(accepted)+len(rest) == 0 {
+		sum = "nothing worth keeping was found, as usual" + waits
 		if res.Reflections == 0 {
-			nothing = "nothing new"
+			sum = "nothing new" + waits
 		}
 	}
 	switch {
 	case all > 0 && w.Asker() != "":
-		if nothing == "" {
-			nothing = "nothing was accepted"
-		}
-		w.env.Say("%s in a shell of %s: %s for a person; next, in a terminal of their own: reverie review", nothing, w.Asker(), waits(all))
-	case all > 0 && nothing != "":
-		w.env.Say("%s; %s for a person: reverie review", nothing, waits(all))
+		w.env.Say("nothing was accepted in a shell of %s: %s for a person; next, in a terminal of their own: reverie review", w.Asker(), plural.Count(all, "operation waits", "operations wait"))
 	case all > 0:
-		w.env.Say("%s for a person; next: reverie review", waits(all))
-	case nothing != "":
-		w.env.Say("%s", nothing)
+		w.env.Say("%s; next: reverie review", sum)
+	case len(accepted) > 0:
+		w.env.Say("%s; next: reverie list, or git log %s", sum, w.Branch())
 	default:
-		w.env.Say("next: reverie list, or git log %s", w.Branch())
+		w.env.Say("%s", sum)
 	}
 }

@@ -77,7 +77,7 @@ func tellFound(w *workspace, found []ingest.Found) {
 		if f.Size > 0 {
 			line += ", " + megabytes(f.Size)
 		}
-		w.env.Say("%s", line)
+		stage(w, false, "%s", line)
 	}
 	if total > 0 {
 		return
@@ -135,5 +135,5 @@ func tellPast(w *workspace, p *ingest.Past) {
 	if p.Unread > 0 {
 		line += fmt.Sprintf(", %s without a transcript that can be read", plural.Count(p.Unread, "session", "sessions"))
 	}
-	w.env.Say("ingest   %s", line)
+	stage(w, p.Secrets+p.Unread > 0, "ingest   %s", line)
 }

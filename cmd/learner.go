@@ -84,7 +84,7 @@ func tellLearning(w *workspace, n inbox.Note) {
 	case inbox.Committed:
 		w.tellCommitted(string(n))
 	case inbox.AcceptedByPolicy:
-		env.Say("accept   %s by policy", plural.Count(int(n), "statement", "statements"))
+		stage(w, false, "accept   %s by policy", plural.Count(int(n), "statement", "statements"))
 	case inbox.LandFailed:
 		if env.Verbose {
 			env.Warn("branches: %v", n.Err)
@@ -94,7 +94,7 @@ func tellLearning(w *workspace, n inbox.Note) {
 	case inbox.Abandoned:
 		env.Say("branch   %s of a deleted or abandoned side branch: reverie review", plural.Count(int(n), "statement", "statements"))
 	case dreams.Dreamed:
-		env.Say("dream    %s: %s new, %d confirmed, %d set aside", plural.Count(n.Reflections, "reflection", "reflections"), plural.Count(n.Proposed, "operation", "operations"), n.BorneOut, len(n.Notes))
+		stage(w, false, "dream    %s: %s new, %d confirmed, %d set aside", plural.Count(n.Reflections, "reflection", "reflections"), plural.Count(n.Proposed, "operation", "operations"), n.BorneOut, len(n.Notes))
 		tellStated(w, n.Written)
 	case dreams.Asked:
 		tellConsidered(w, n.Model, n.Considered)
@@ -171,6 +171,6 @@ func tellStudied(w *workspace, all learn.Studied) {
 		all = learn.Studied{sum}
 	}
 	for _, r := range all {
-		w.env.Say("reflect  %s: %s found, %d refused at the gate", r.Session, plural.Count(r.Found, "candidate", "candidates"), r.Refused)
+		stage(w, false, "reflect  %s: %s found, %d refused at the gate", r.Session, plural.Count(r.Found, "candidate", "candidates"), r.Refused)
 	}
 }

@@ -12,8 +12,16 @@ import (
 // workspace is a clone as one command sees it.
 type workspace struct {
 	*reader.Reader
-	env  *Env
-	told map[string]bool // notes that are given once
+	env   *Env
+	told  map[string]bool // notes that are given once
+	terse bool            // the steps of learning are not told
+}
+
+// stage tells a step of learning, if it matters also where steps are not told.
+func stage(w *workspace, matters bool, format string, args ...any) {
+	if matters || !w.terse {
+		w.env.Say(format, args...)
+	}
 }
 
 // open finds the repository and reads the settings. It writes nothing.

@@ -23,7 +23,7 @@ func tellStated(w *workspace, places []string) {
 	if len(named) > maxPlaces {
 		named, more = named[:maxPlaces], ", …"
 	}
-	w.env.Say("written  %s already: %s", plural.Count(len(places), "candidate is", "candidates are"), term.Visible(strings.Join(named, ", ")+more))
+	stage(w, false, "written  %s already: %s", plural.Count(len(places), "candidate is", "candidates are"), term.Visible(strings.Join(named, ", ")+more))
 }
 
 // noteStated notes for hooks which memories the work tree states.
