@@ -101,7 +101,7 @@ var arrows = map[string][]string{
 		"worktree", "worktree/container", "worktree/loop/fault", "worktree/loop/phase", "worktree/loop/plan", "worktree/loop/session", "worktree/loop/status"},
 	"worktree/loop/fault": {"internal/exit", "internal/job", "internal/ollama", "internal/unseen", "sandbox", "worktree", "worktree/agent"},
 	"worktree/loop/phase": {"gitstore", "gitstore/brief", "hooks", "internal/cut", "internal/job", "internal/model", "internal/plural", "internal/reader", "internal/redact", "internal/unseen", "prompts",
-		"sandbox", "worktree", "worktree/agent", "worktree/audit", "worktree/container", "worktree/diff", "worktree/verify"},
+		"sandbox", "worktree", "worktree/agent", "worktree/audit", "worktree/container", "worktree/diff", "worktree/try", "worktree/verify"},
 	"worktree/loop/plan": {"internal/config", "internal/exit", "internal/git", "internal/reader", "internal/unseen", "prompts", "sandbox", "worktree", "worktree/agent", "worktree/container",
 		"worktree/loop/fault", "worktree/loop/phase", "worktree/program", "worktree/try", "worktree/verify"},
 	"worktree/loop/session": {"hooks", "internal/clone", "internal/cut", "internal/file", "internal/unseen", "reflect", "reflect/transcript", "worktree", "worktree/agent", "worktree/verify"},

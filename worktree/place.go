@@ -42,12 +42,12 @@ func PlaceOf(repo *git.Repo, s State, scanner *redact.Scanner) (*Place, error) {
 	}
 	p := &Place{
 		Dir: filepath.Join(dir, "tree"), repo: repo, name: s.Name, folder: dir, branch: s.Branch,
-		sealed: s.Settings.Sandboxed(), within: stageTime,
+		hand: s.Settings.Agent == Hand, within: stageTime,
 	}
 	if s.InPlace != "" {
-		p.Dir, p.InPlace, p.sealed = s.InPlace, true, false
+		p.Dir, p.InPlace = s.InPlace, true
 	}
-	p.hand = s.Settings.Agent == Hand
+	p.sealed = s.Settings.Sandboxed() && !p.InPlace && !p.hand
 	p.theirs = p.InPlace || p.hand
 	p.screen = screen{repo, scanner, p.Dir, s.Settings.MaxFile}
 	return p, nil

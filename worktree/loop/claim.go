@@ -94,6 +94,9 @@ func (c *Claim) doers(ctx context.Context) (place *worktree.Place, do worktree.D
 	if s.Settings.Audited() {
 		do.Audit = p.Audit
 	}
+	if p.Inside != nil && s.ByHand() {
+		do.Verify, do.Audit = p.Apart(do.Verify), p.Apart(do.Audit)
+	}
 	return place, do, nil
 }
 

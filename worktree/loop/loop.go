@@ -87,7 +87,7 @@ func (l *Loops) place(ctx context.Context, s worktree.State) (*worktree.Place, e
 		}
 	}
 	place, err := worktree.PlaceOf(repo, s, l.Scanner)
-	if err == nil && s.Settings.Sandboxed() && !place.InPlace {
+	if err == nil && s.Settings.Sandboxed() && !s.ByHand() {
 		container.Guard(place, l.Tree(s, place.Dir), s, l.Scanner)
 	}
 	return place, err

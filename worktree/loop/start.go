@@ -56,6 +56,9 @@ func (l *Loops) inPlace(ctx context.Context, s *worktree.State, o plan.Order) er
 	if err := l.alone(ctx, *s); err != nil {
 		return err
 	}
+	if s.Settings.Sandboxed() { // its commands see the commit alone
+		return nil
+	}
 	place, err := worktree.PlaceOf(l.Repo, worktree.State{Name: "check", InPlace: s.InPlace, Branch: s.Branch}, l.Scanner)
 	if err != nil {
 		return err

@@ -1,6 +1,6 @@
-// Package try makes folders for trial runs before a loop begins, beside those of the loops (Make),
-// and removes leftovers (Clear). Several processes may do both at a time: each user holds its
-// folder's lock.
+// Package try makes short-lived folders beside those of the loops: empty (Make), or with the files
+// of a commit (Checkout). It removes leftovers (Clear). Several processes may do both at a time:
+// each user holds its folder's lock.
 package try
 
 import (
@@ -49,13 +49,42 @@ func Make(ctx context.Context, repo *git.Repo) (tree string, done func(), err er
 	return "", nil, err
 }
 
+// Checkout is Make for a folder with the files of a commit. A sealed one contains no .git.
+func Checkout(ctx context.Context, repo *git.Repo, commit string, sealed bool) (tree string, done func(), err error) {
+	tree, remove, err := Make(ctx, repo)
+	if err != nil {
+		return "", nil, err
+	}
+	done = func() {
+		remove()
+		// git forgets a work tree whose folder is gone
+		repo.Git(context.WithoutCancel(ctx), nil, "worktree", "remove", "--force", tree)
+	}
+	_, err = repo.Git(ctx, nil, "worktree", "add", "--quiet", "--detach", tree, commit)
+	if err == nil && sealed {
+		err = os.Remove(filepath.Join(tree, ".git"))
+	}
+	if err != nil {
+		done()
+		return "", nil, err
+	}
+	return tree, done, nil
+}
+
 func lockOf(dir string) string { return filepath.Join(dir, "lock") }
 
 // remove removes such a folder while its lock is held. It removes the lock last, so that a folder
 // without a lock is empty. The folder itself stays if another process has already made a new lock
 // in it.
 func remove(dir string, unlock func()) error {
-	err := os.RemoveAll(filepath.Join(dir, "tree"))
+	tree := filepath.Join(dir, "tree")
+	filepath.WalkDir(tree, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() { // a container may have made it unreadable
+			err = os.Chmod(path, 0o700)
+		}
+		return err
+	})
+	err := os.RemoveAll(tree)
 	if err != nil {
 		unlock()
 		return err

@@ -25,6 +25,7 @@ import (
 	"github.com/reverie-memory/reverie/worktree/audit"
 	"github.com/reverie-memory/reverie/worktree/container"
 	"github.com/reverie-memory/reverie/worktree/diff"
+	"github.com/reverie-memory/reverie/worktree/try"
 	"github.com/reverie-memory/reverie/worktree/verify"
 )
 
@@ -163,6 +164,27 @@ func (p *Phases) Verify(ctx context.Context, t worktree.Turn) (worktree.Outcome,
 	return verify.Run(t.Loop.Plan.Verify, limit, t.Live, func(argv []string) (worktree.Result, error) {
 		return p.start(ctx, t, argv, nil, "", limit)
 	})
+}
+
+// Apart returns a function that does a phase on a checkout of the loop's commit, which it removes.
+// So no container writes into the work tree of a person, who has a git directory there.
+func (p *Phases) Apart(do worktree.Doer) worktree.Doer {
+	if do == nil {
+		return nil
+	}
+	return func(ctx context.Context, t worktree.Turn) (worktree.Outcome, error) {
+		// a container of a killed process may use an older checkout
+		if _, err := p.Inside.Engine.Prune(ctx, nil); err != nil {
+			return worktree.Outcome{}, fmt.Errorf("%w: %w", worktree.ErrSandbox, err)
+		}
+		dir, done, err := try.Checkout(ctx, p.Reader.Repo, t.Loop.State.Tip, true)
+		if err != nil {
+			return worktree.Outcome{}, err
+		}
+		defer done()
+		t.Dir, p.Inside.Tree.Dir = dir, dir
+		return do(ctx, t)
+	}
 }
 
 // Audit has a command, an agent or a model look for defects in the loop's work.

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -97,18 +95,11 @@ func (p *Planner) read(ctx context.Context, text string, set worktree.Settings) 
 // all pass there, because they cannot tell a loop that worked from one that did nothing, and
 // commands whose program does not exist.
 func (p *Planner) tryPlan(ctx context.Context, found *Checked, base string, set worktree.Settings) error {
-	dir, done, err := try.Make(ctx, p.Repo)
+	dir, done, err := try.Checkout(ctx, p.Repo, base, set.Sandboxed())
 	if err != nil {
 		return err
 	}
 	defer done()
-	defer func() { // git forgets a work tree whose folder is gone
-		os.RemoveAll(dir)
-		p.Repo.Git(context.WithoutCancel(ctx), nil, "worktree", "remove", "--force", dir)
-	}()
-	if _, err := p.Repo.Git(ctx, nil, "worktree", "add", "--quiet", "--detach", dir, base); err != nil {
-		return err
-	}
 	state := worktree.State{Base: base, Tip: base, Phase: worktree.Verifying, Settings: set}
 	do := &phase.Phases{Reader: p.Reader, Env: git.Environ()}
 	if do.Inside, err = p.Runner(ctx, state, dir); err != nil {
@@ -117,9 +108,6 @@ func (p *Planner) tryPlan(ctx context.Context, found *Checked, base string, set 
 	if do.Inside != nil {
 		if do.Inside.Spec.Image, err = do.Inside.Engine.Image(ctx, p.Settings.Config.Sandbox.Image); err != nil {
 			return fault.Sandbox(err)
-		}
-		if err := os.Remove(filepath.Join(dir, ".git")); err != nil {
-			return err
 		}
 		do.Env = nil
 	}

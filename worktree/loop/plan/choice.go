@@ -147,12 +147,7 @@ func complete(set worktree.Settings) (worktree.Settings, error) {
 
 // checkHand refuses settings that a loop without a coder cannot have.
 func checkHand(set worktree.Settings) error {
-	switch {
-	case set.Agent != worktree.Hand:
-		return nil
-	case set.Sandboxed():
-		return exit.Usage("--sandbox off", "--agent %s: in the work tree of a sandbox there is no git to commit with", worktree.Hand)
-	case set.Promise:
+	if set.Agent == worktree.Hand && set.Promise {
 		return exit.Usage("leave one of the two out", "--agent %s: nobody is there who could give a promise", worktree.Hand)
 	}
 	return nil
@@ -188,9 +183,7 @@ func (p *Planner) choose(ctx context.Context, set *worktree.Settings, c Choice, 
 		return nil
 	case !slices.Contains(sandbox.Engines(), set.Sandbox):
 		return exit.Usage("", "--sandbox %s: known are %s, and off", set.Sandbox, strings.Join(sandbox.Engines(), ", "))
-	case set.Agent == worktree.Hand:
-		return checkHand(*set)
-	case inPlace:
+	case inPlace && set.Agent != worktree.Hand:
 		return exit.Usage("leave one of the two out", "--in-place works in your own work tree, and --sandbox keeps from it")
 	}
 	in, err := p.Runner(ctx, worktree.State{Settings: *set}, "")

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/sandbox"
@@ -109,6 +110,10 @@ func (p *Planner) Resume(ctx context.Context, s worktree.State, c Choice) (workt
 	set, err := c.apply(s.Settings, false)
 	if err == nil {
 		err = checkHand(set)
+	}
+	if err == nil && set.Sandboxed() && (set.Agent == worktree.Hand) != s.ByHand() {
+		// one kind of work tree holds a .git, and the other must never have one
+		err = exit.Usage("start another one from its branch: reverie loop start PLAN --base BRANCH …", "in a sandbox, a loop by %s stays one, and no other becomes one", worktree.Hand)
 	}
 	if err == nil {
 		err = p.canResume(ctx, s, set)
