@@ -97,7 +97,7 @@ var arrows = map[string][]string{
 	"worktree/container": {"worktree", "sandbox", "internal/git", "internal/redact"},
 	"worktree/diff":      {"internal/git", "internal/redact"},
 	"worktree/program":   {"worktree", "worktree/agent", "internal/git"},
-	"worktree/loop": {"gitstore", "hooks/githook", "internal/clone", "internal/config", "internal/exit", "internal/file", "internal/git", "internal/job", "internal/reader", "internal/redact", "reflect",
+	"worktree/loop": {"gitstore", "hooks", "hooks/githook", "internal/clone", "internal/config", "internal/exit", "internal/file", "internal/git", "internal/job", "internal/reader", "internal/redact", "reflect",
 		"worktree", "worktree/container", "worktree/loop/fault", "worktree/loop/phase", "worktree/loop/plan", "worktree/loop/session", "worktree/loop/status"},
 	"worktree/loop/fault": {"internal/exit", "internal/job", "internal/ollama", "internal/unseen", "sandbox", "worktree", "worktree/agent"},
 	"worktree/loop/phase": {"gitstore", "gitstore/brief", "hooks", "internal/cut", "internal/job", "internal/model", "internal/plural", "internal/reader", "internal/redact", "internal/unseen", "prompts",

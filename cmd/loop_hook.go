@@ -6,7 +6,6 @@ import (
 	"os"
 
 	"github.com/reverie-memory/reverie/cmd/usage"
-	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/job"
@@ -26,6 +25,7 @@ func loopHiddenCommands(env *Env) []*cli.Command {
 			return runLoopHook(c.Context, env, words[0])
 		})},
 		background("wake", "called after a commit", (*loop.Loops).Wake),
+		background("begin", "called after a commit of a plan", (*loop.Loops).Begin),
 		background("carry", "called by --detach", (*loop.Loops).Take),
 	}
 }
@@ -69,21 +69,7 @@ func runLoopHook(ctx context.Context, env *Env, name string) error {
 		}
 		return loop.CheckMessage(string(text), w.Scanner)
 	case "post-commit":
-		return wakeLoop(ctx, w)
+		return loop.AfterCommit(ctx, w.Reader)
 	}
 	return exit.Usage("git's hooks call it", "loop hook %s: no such hook", name)
-}
-
-// wakeLoop starts a process that carries on the loop of a commit. Git's hook waits for nothing and
-// reads nothing.
-func wakeLoop(ctx context.Context, w *workspace) error {
-	name, dir, err := loop.Committed(ctx, w.Reader, os.Getenv(job.Loop))
-	if err != nil || name == "" {
-		return err
-	}
-	// The process belongs neither to the loop whose processes are ended now nor to an agent's session.
-	for _, v := range append(hooks.Marks(os.Getenv), "REVERIE_PHASE", "REVERIE_ITERATION") {
-		os.Unsetenv(v)
-	}
-	return job.Start(dir, w.State, "loop", "wake", name)
 }

@@ -187,7 +187,7 @@ func TestCommittedLoop(t *testing.T) {
 	want := func(what, dir, in, want string) {
 		t.Helper()
 		w := at(t, dir, time.Now())
-		if got, _, err := loop.Committed(t.Context(), w.Reader, in); got != want || err != nil {
+		if got, err := loop.Committed(t.Context(), w.Reader, in); got != want || err != nil {
 			t.Errorf("%s: %q, %v, want %q", what, got, err, want)
 		}
 	}

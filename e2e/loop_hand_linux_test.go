@@ -133,3 +133,71 @@ fi
 	}
 	git(t, dir, "fsck", "--strict", "--no-dangling")
 }
+
+// A commit of a plan starts a loop in the sandbox if the user's settings say so: the user works on
+// in the same work tree, uncommitted files and all. A stranger's branch with a plan starts nothing.
+func TestLoopDockerStartsByCommit(t *testing.T) {
+	engineOfTests(t)
+	settings := filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "reverie", "config.toml")
+	write(t, settings, "[sandbox]\nmode = \""+loopEngine()+"\"\nimage = \"reverie-busybox\"\nmemory = 256\n[loop]\nmin-audits = 0\nstart-on = [\"branch\", \"trailer\"]\n")
+	dir := newRepo(t)
+	must(t, dir, "init", "--git-hooks")
+	plan := "# Parse\n\n```verify\ntest ! -e .git && test \"$HOSTNAME\" = sandbox && test ! -e mine\nsh parse.sh a\n```\n"
+
+	stranger := filepath.Join(t.TempDir(), "stranger")
+	git(t, "", "clone", "-q", dir, stranger)
+	git(t, stranger, "switch", "-qc", "plan/evil")
+	write(t, filepath.Join(stranger, "plan.md"), plan)
+	git(t, stranger, "add", ".")
+	git(t, stranger, "commit", "-qm", "a plan\n\nReverie-Plan: plan.md")
+	git(t, dir, "fetch", "-q", stranger, "plan/evil:plan/evil")
+	for _, args := range [][]string{{"switch", "-q", "plan/evil"}, {"switch", "-qc", "plan/mine", "main"}, {"merge", "-q", "--ff-only", "plan/evil"}, {"switch", "-q", "main"},
+		{"commit", "-q", "--allow-empty", "-m", "mine"}, {"cherry-pick", "plan/evil"}, {"reset", "-q", "--hard", "HEAD~1"}} {
+		git(t, dir, args...)
+	}
+	time.Sleep(time.Second) // the hooks run in the background
+	if got := must(t, dir, "loop", "status"); got != "" {
+		t.Fatalf("a stranger's plan started a loop: %s", got)
+	}
+
+	write(t, filepath.Join(dir, "mine"), "not committed\n")
+	for n, start := range [][]string{{"-qm", "a plan"}, {"-qm", "a plan", "--trailer", "Reverie-Plan: doc/todo.md"}} {
+		name, file, branch := "parse", "plan.md", "plan/parse"
+		if n == 1 {
+			name, file, branch = "parse-2", "doc/todo.md", "work"
+		}
+		git(t, dir, "switch", "-qc", branch, "main")
+		write(t, filepath.Join(dir, file), plan)
+		git(t, dir, "add", file)
+		git(t, dir, append([]string{"commit"}, start...)...)
+		awaitLoop(t, dir, name, 1)
+		for i, text := range []string{"exit 1\n", "exit 0\n"} {
+			write(t, filepath.Join(dir, "parse.sh"), text)
+			git(t, dir, "add", "parse.sh")
+			git(t, dir, "commit", "-qm", "work")
+			s := awaitLoop(t, dir, name, i+2)
+			if done := text == "exit 0\n"; (s.Phase == "done") != done {
+				log, _ := os.ReadFile(filepath.Join(dir, ".git", "reverie", "log"))
+				t.Fatalf("%s: %+v\n%s\n%s", name, s, must(t, dir, "loop", "output", name), log)
+			}
+		}
+	}
+	if got := git(t, dir, "status", "--porcelain"); got != "?? mine" {
+		t.Errorf("the work tree changed: %q", got)
+	}
+
+	// Without a sandbox, or without the setting, a plan starts nothing.
+	git(t, dir, "switch", "-qc", "plan/third", "main")
+	must(t, dir, "config", "--user", "sandbox.mode", "off")
+	write(t, filepath.Join(dir, "plan.md"), plan)
+	git(t, dir, "add", "plan.md")
+	git(t, dir, "commit", "-qm", "a plan")
+	for began := time.Now(); !strings.Contains(read(t, filepath.Join(dir, ".git", "reverie", "log")), "runs in a sandbox"); time.Sleep(100 * time.Millisecond) {
+		if time.Since(began) > 10*time.Second {
+			t.Fatal("the log says nothing of the sandbox")
+		}
+	}
+	if got := must(t, dir, "loop", "status"); strings.Contains(got, "parse-3") {
+		t.Errorf("%s", got)
+	}
+}

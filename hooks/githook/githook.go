@@ -48,6 +48,7 @@ type Settings struct {
 	Program  string // ours
 	Ref      string // of the memory
 	WithPush bool   // a push of the code also pushes the memory
+	Plans    bool   // a commit may start a loop
 }
 
 // Script returns our part of a hook for the state folder. It suits any POSIX shell. A hook that has
@@ -61,13 +62,17 @@ func (h Hook) Script(o Settings) []byte {
 		panic(err) // it is compiled in
 	}
 	settle := `[ -z "$reverie_bin" ] || "$reverie_bin" hook git ` + h.Name + ` "$@" </dev/null >/dev/null 2>&1 &`
-	along := ""
+	along, plans := "", ""
 	if o.WithPush {
 		along = settle
+	}
+	if o.Plans {
+		plans = "yes"
 	}
 	text := strings.NewReplacer(
 		"@settle@", settle,
 		"@along@", along,
+		"@plans@", plans,
 		"@restore@", strings.TrimSuffix(restoreInput, "\n"),
 		"@ref@", hooks.Quote(o.Ref),
 		"@sessions@", sessions(`[ -z "ANY" ] || reverie_by="$reverie_by NAME"`),

@@ -362,7 +362,7 @@ func TestNothingStartsWhereNothingIsToBeDone(t *testing.T) {
 		file = hookIn(t, shell, "", "pre-push", program, "wait\n")
 		for _, along := range []bool{false, true} {
 			script := filepath.Join(filepath.Dir(file), "../reverie", ScriptDir, "pre-push")
-			if err := os.WriteFile(script, Hook{Name: "pre-push"}.Script(Settings{program, "refs/heads/memory", along}), 0o600); err != nil {
+			if err := os.WriteFile(script, Hook{Name: "pre-push"}.Script(Settings{Program: program, Ref: "refs/heads/memory", WithPush: along}), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			_, _, err := run(t, file, "refs/heads/main 1 refs/heads/main 0\n", nil, "origin", "url")

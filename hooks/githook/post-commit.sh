@@ -24,8 +24,8 @@ if [ -n "$reverie_by" ] && [ -f "$reverie_dir/links" ]; then
 		[ -z "$reverie_id" ] || printf '%s %s %s%s\n' "$reverie_verb" "$reverie_id" "$reverie_branch" "$reverie_by" >>"$reverie_dir/links"
 	} 2>/dev/null || :
 fi
-# A commit where a loop works: a process looks whether it has the loop go on. What a loop has started has hooks of the loop's own.
-if [ -f "${GIT_DIR:-$reverie_dir/..}/reverie-loop" ] || [ -f "$reverie_dir/loops.here" ]; then
+# A commit where a loop works, or that may start one: a process looks whether it does. A loop's own commands have other hooks.
+if [ -n "@plans@" ] || [ -f "${GIT_DIR:-$reverie_dir/..}/reverie-loop" ] || [ -f "$reverie_dir/loops.here" ]; then
 	if [ -z "${REVERIE_LOOP-}" ]; then
 @wake@
 	fi

@@ -133,5 +133,5 @@ func InstallGitHooks(ctx context.Context, c *clone.Clone, trailers, dry bool) (*
 
 // ScriptSettings returns the settings for the scripts of git's hooks.
 func ScriptSettings(program string, c config.Config) githook.Settings {
-	return githook.Settings{Program: program, Ref: c.Ref, WithPush: c.WithPush}
+	return githook.Settings{Program: program, Ref: c.Ref, WithPush: c.WithPush, Plans: len(c.Loop.StartOn) > 0}
 }

@@ -19,6 +19,7 @@ type Loop struct {
 	MaxRepeats    int      // consecutive iterations without a new tree
 	BlockOn       []string // severities that prevent the end of a loop
 	MaxFile       int      // bytes of a committed file
+	StartOn       []string // commits of a plan that start a loop: branch, trailer
 }
 
 // severities lists the words of loop.block-on.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/hooks/githook"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
@@ -47,21 +48,34 @@ func CheckMessage(text string, scanner *redact.Scanner) error {
 	return nil
 }
 
-// Committed finds the loop that a commit in this work tree, on its branch, belongs to, unless a
-// process carries it on. inside names the loop whose agent made the commit: only that loop can be
-// meant. name is "" if there is no loop, else dir is the folder to wake it from.
-func Committed(ctx context.Context, r *reader.Reader, inside string) (name, dir string, err error) {
-	name, err = committed(ctx, r, inside)
-	if err != nil || name == "" || !worktree.Free(ctx, r.Repo, name) {
-		return "", "", err
+// AfterCommit starts a process that carries on the loop of a commit in this work tree, or one that
+// the commit starts, if there is such a loop. Git's hook waits for nothing and reads nothing.
+func AfterCommit(ctx context.Context, r *reader.Reader) error {
+	verb, dir := "wake", r.Repo.WorkTree
+	name, err := Committed(ctx, r, os.Getenv(job.Loop))
+	switch {
+	case err != nil:
+		return err
+	case name == "":
+		verb = "begin"
+		if name, err = Planned(ctx, r); err != nil || name == "" {
+			return err
+		}
+	case !worktree.Free(ctx, r.Repo, name):
+		return nil
+	case filepath.Dir(dir) == folder(r.Repo, name):
+		dir = r.Repo.CommonDir // the loop's own work tree may vanish when it ends
 	}
-	if filepath.Dir(r.Repo.WorkTree) == folder(r.Repo, name) {
-		return name, r.Repo.CommonDir, nil // the loop's own work tree may vanish when it ends
+	// The process belongs neither to an agent's session nor to the loop whose processes end now.
+	for _, v := range append(hooks.Marks(os.Getenv), "REVERIE_PHASE", "REVERIE_ITERATION") {
+		os.Unsetenv(v)
 	}
-	return name, r.Repo.WorkTree, nil
+	return job.Start(dir, r.State, "loop", verb, name)
 }
 
-func committed(ctx context.Context, r *reader.Reader, inside string) (string, error) {
+// Committed names the loop that a commit in this work tree, on its branch, belongs to, or returns
+// "". inside names the loop whose agent made the commit: only that loop can be meant.
+func Committed(ctx context.Context, r *reader.Reader, inside string) (string, error) {
 	if err := r.Narrow(ctx); err != nil || r.Settings.Config.Background == config.Off || r.Repo.WorkTree == "" {
 		return "", err
 	}
