@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/internal/job"
+	"github.com/reverie-memory/reverie/internal/testrepo"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -53,6 +54,7 @@ func runScripts(t *testing.T, several bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	older := testrepo.OlderGit(t.TempDir())
 	params := testscript.Params{
 		Files: scripts(t, several),
 		Setup: func(e *testscript.Env) error {
@@ -65,6 +67,9 @@ func runScripts(t *testing.T, several bool) {
 			e.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(home, ".gitconfig"))
 			e.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(e.WorkDir))
 			e.Setenv("LC_ALL", "C")
+			if older != "" {
+				e.Setenv("PATH", older+string(os.PathListSeparator)+e.Getenv("PATH"))
+			}
 			e.Setenv("OLLAMA_HOST", "127.0.0.1:1") // no server answers there
 			// with the race detector each of hundreds of processes would wait a second at its end
 			e.Setenv("GORACE", "atexit_sleep_ms=0")

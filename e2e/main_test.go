@@ -20,6 +20,7 @@ import (
 	// the tested code: without it go test would reuse old results
 	_ "github.com/reverie-memory/reverie/cmd"
 	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
 // full requests the full numbers: CI sets REVERIE_E2E.
@@ -83,6 +84,9 @@ func runTests(m *testing.M) int {
 	os.Setenv("GIT_CONFIG_GLOBAL", config)
 	os.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	os.Setenv("GIT_TERMINAL_PROMPT", "0")
+	if older := testrepo.OlderGit(dir); older != "" {
+		os.Setenv("PATH", older+string(os.PathListSeparator)+os.Getenv("PATH"))
+	}
 	return m.Run()
 }
 

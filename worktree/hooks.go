@@ -43,7 +43,7 @@ const noPush = "reverie-loop-does-not-push::"
 // use them. No configuration is written. The variables also disable signing, editors, file monitors
 // and errors about line endings, which would wait for a person, outlive the loop, or end it. They
 // also disable git's housekeeping: if killed, it leaves a lock that prevents it forever.
-func (p *Place) HookEnv(program string) ([]string, error) {
+func (p *Place) HookEnv(ctx context.Context, program string) ([]string, error) {
 	dir := filepath.Join(p.folder, "hooks")
 	if err := os.Mkdir(dir, 0o700); err != nil && !os.IsExist(err) {
 		return nil, err
@@ -58,6 +58,13 @@ func (p *Place) HookEnv(program string) ([]string, error) {
 		{"core.hooksPath", dir}, {"url." + noPush + ".pushInsteadOf", ""},
 		{"commit.gpgSign", "false"}, {"tag.gpgSign", "false"}, {"tag.forceSignAnnotated", "false"}, {"core.fsmonitor", "false"},
 		{"core.safecrlf", "false"}, {"maintenance.auto", "false"}, {"gc.auto", "0"},
+	}
+	configured, err := git.ConfiguredHooks(ctx, p.repo)
+	if err != nil {
+		return nil, err
+	}
+	for name := range configured {
+		config = append(config, [2]string{"hook." + name + ".enabled", "false"})
 	}
 	env := []string{"GIT_EDITOR=:", "GIT_SEQUENCE_EDITOR=:", fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(config))}
 	for i, kv := range config {

@@ -18,6 +18,10 @@ type Report struct {
 	Outdated  int    // sections and scripts of other versions
 	NoLinks   bool   // the file to which scripts append is gone
 	Scripts   bool   // the first script is installed
+
+	Configured int    // in git's configuration
+	Disabled   int    // of those
+	Ignored    string // the version of a git that ignores those, else ""
 }
 
 // Examine checks the hooks of a repository. Without a program in s, it does not compare scripts.
@@ -28,7 +32,24 @@ func Examine(ctx context.Context, repo *git.Repo, s Settings) (Report, error) {
 	}
 	dirs := place.Dirs(repo)
 	r := Report{Place: place, Own: dirs[len(dirs)-1], Scripts: All[0].HasScript(repo)}
+	mentions := place.Mentions(repo)
+	all, err := git.ConfiguredHooks(ctx, repo)
+	if err != nil {
+		return Report{}, err
+	}
+	if r.Configured = len(Configured(all)); r.Configured > 0 {
+		is, does, err := git.ConfiguresHooks(ctx)
+		if err != nil {
+			return Report{}, err
+		}
+		if !does {
+			r.Ignored = is
+		}
+	}
 	for _, h := range All {
+		if all[git.OwnHook(h.Name)].Disabled {
+			r.Disabled++
+		}
 		here := HasSection(filepath.Join(dirs[0], h.Name))
 		if here {
 			r.Sections++
@@ -40,7 +61,7 @@ func Examine(ctx context.Context, repo *git.Repo, s Settings) (Report, error) {
 		}
 		script, err := os.ReadFile(h.ScriptFile(repo))
 		if err != nil {
-			if here {
+			if here || h.defined(all) {
 				r.Outdated++
 			}
 			continue
@@ -48,7 +69,11 @@ func Examine(ctx context.Context, repo *git.Repo, s Settings) (Report, error) {
 		if s.Program != "" && !bytes.Equal(script, h.Script(s)) {
 			r.Outdated++
 		}
-		if changed, err := h.Install(dirs[0], true); err == nil && changed && place.Avoid == "" {
+		if r.Configured > 0 {
+			if h.stands(all) == mentioned(mentions, h.Name) {
+				r.Outdated++
+			}
+		} else if changed, err := h.Install(dirs[0], true); err == nil && changed && place.Avoid == "" {
 			r.Outdated++
 		}
 	}

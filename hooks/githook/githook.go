@@ -4,7 +4,8 @@
 // A hook has two parts. The file that git runs gets a section of four lines, the same in every
 // repository. The section runs our script in the state folder, if there is one. A new version
 // replaces only the script. Install updates both, FindPlace finds git's folder for hooks, and
-// Linked returns the recorded commits.
+// Linked returns the recorded commits. With git 2.54 or later, the clone's configuration runs the
+// script instead of a section.
 //
 // Any number of processes may run scripts and readers at once. Hook.Install and Hook.Remove need a
 // lock on the repository, which Install takes.

@@ -7,12 +7,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
 func commitHook(t *testing.T) Hook {
@@ -54,6 +57,20 @@ func TestStrangeFilesAreLeftAlone(t *testing.T) {
 	} {
 		if out, err := commitHook(t).put([]byte(text)); !errors.Is(err, ErrRefused) {
 			t.Errorf("%q: became %q, %v", text, out, err)
+		}
+	}
+}
+
+// Our own git commands turn off every hook that the configuration may have from us.
+func TestOwnGitRunsNoHookOfOurs(t *testing.T) {
+	repo, err := git.Find(t.Context(), testrepo.New(t).Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := repo.Command(t.Context(), "push").Args
+	for _, h := range All {
+		if !slices.Contains(args, "hook."+git.OwnHook(h.Name)+".enabled=false") {
+			t.Errorf("%s may run: %q", h.Name, args)
 		}
 	}
 }

@@ -22,7 +22,7 @@ type InstallOptions struct {
 
 // Installed is the result of Install.
 type Installed struct {
-	Dir       string   `json:"dir"`       // git's folder for hooks
+	Dir       string   `json:"dir"`       // git's folder for hooks, or the clone's configuration
 	Installed []string `json:"installed"` // have our section, or would
 	Left      []Left   `json:"left"`      // stay as they are
 
@@ -51,12 +51,35 @@ func Install(ctx context.Context, repo *git.Repo, o InstallOptions) (*Installed,
 		defer unlock()
 	}
 	done := &Installed{Dir: place.Dir, Installed: []string{}, Left: []Left{}, Place: place}
+	_, inConfig, err := git.ConfiguresHooks(ctx)
+	if err != nil {
+		return nil, err
+	}
+	configured, err := git.ConfiguredHooks(ctx, repo)
+	if err != nil {
+		return nil, err
+	}
+	if inConfig {
+		done.Dir = filepath.Join(repo.CommonDir, "config")
+	}
+	mentions := place.Mentions(repo)
 	for _, h := range All {
 		if h.Asked && !o.Asked && !h.HasScript(repo) {
 			continue
 		}
 		if !o.Dry {
 			if err := h.writeScript(repo, o.Settings); err != nil {
+				return nil, err
+			}
+		}
+		if inConfig && !mentioned(mentions, h.Name) {
+			if err := h.moveToConfig(ctx, repo, place, configured, done, o.Dry); err != nil {
+				return nil, fmt.Errorf("git hook %s: %w", h.Name, err)
+			}
+			continue
+		}
+		if h.defined(configured) && !o.Dry { // a newer git would run it twice
+			if err := h.unconfigure(ctx, repo); err != nil {
 				return nil, err
 			}
 		}
@@ -77,6 +100,36 @@ func Install(ctx context.Context, repo *git.Repo, o InstallOptions) (*Installed,
 		done.Installed = append(done.Installed, h.Name)
 	}
 	return done, nil
+}
+
+// moveToConfig defines our hook in git's configuration, and removes its sections from files.
+func (h Hook) moveToConfig(ctx context.Context, repo *git.Repo, place Place, configured map[string]git.ConfiguredHook, done *Installed, dry bool) error {
+	for _, dir := range place.Dirs(repo) {
+		if !HasSection(filepath.Join(dir, h.Name)) || dry {
+			continue
+		}
+		err := h.Remove(dir)
+		if errors.Is(err, ErrRefused) { // it would run twice
+			done.Left = append(done.Left, Left{h.Name, err.Error(), h.Snippet()})
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	done.Installed = append(done.Installed, h.Name)
+	if h.stands(configured) {
+		return nil
+	}
+	done.Changed = append(done.Changed, h.Name)
+	if dry {
+		return nil
+	}
+	return h.configure(ctx, repo)
+}
+
+func mentioned(all []Mention, hook string) bool {
+	return slices.ContainsFunc(all, func(m Mention) bool { return slices.Contains(m.Hooks, hook) })
 }
 
 // ScriptFile returns the path of our script for a hook.
@@ -123,12 +176,20 @@ func Refresh(repo *git.Repo, s Settings) error {
 	return nil
 }
 
-// Runs reports whether a hook calls our script, by our section or by a line that a person added.
+// Runs reports whether a hook calls our script: by our section, by a line that a person added, or
+// by git's configuration.
 func (h Hook) Runs(ctx context.Context, repo *git.Repo) bool {
 	place, err := FindPlace(ctx, repo)
 	if err != nil {
 		return false
 	}
-	return HasSection(filepath.Join(place.Dirs(repo)[0], h.Name)) ||
-		slices.ContainsFunc(place.Mentions(repo), func(m Mention) bool { return slices.Contains(m.Hooks, h.Name) })
+	if HasSection(filepath.Join(place.Dirs(repo)[0], h.Name)) || mentioned(place.Mentions(repo), h.Name) {
+		return true
+	}
+	all, err := git.ConfiguredHooks(ctx, repo)
+	if err != nil || !h.stands(all) || all[git.OwnHook(h.Name)].Disabled {
+		return false
+	}
+	_, does, err := git.ConfiguresHooks(ctx)
+	return err == nil && does
 }

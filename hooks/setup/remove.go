@@ -191,6 +191,13 @@ func (r *Removal) findGitHooks(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	configured, err := git.ConfiguredHooks(ctx, r.c.Repo)
+	if err != nil {
+		return err
+	}
+	if names := githook.Configured(configured); len(names) > 0 {
+		r.add("in git's configuration: "+strings.Join(names, ", "), func(ctx context.Context) error { return githook.Unconfigure(ctx, r.c.Repo) })
+	}
 	for _, dir := range place.Dirs(r.c.Repo) {
 		r.findUnfinished(dir)
 		for _, h := range githook.All {

@@ -303,7 +303,8 @@ func runs(key, value, remote string, partial bool) bool {
 	case "http":
 		return name == "savecookies" && !falsity(value) // writes http.cookieFile
 	case "hook":
-		return name == "command"
+		own := slices.ContainsFunc(OwnHooks, func(event string) bool { return rest == OwnHook(event)+".command" })
+		return name == "command" && !own // those are off
 	case "remote":
 		if strings.HasPrefix(rest, alias+".") {
 			return true // would be mixed into ours

@@ -150,21 +150,32 @@ var version = pattern.New(`^git version (\d+)\.(\d+)`)
 
 // CheckVersion returns an error wrapping ErrGitTooOld if git is older than MinVersion.
 func CheckVersion(ctx context.Context) error {
+	is, enough, err := atLeast(ctx, 2, 38)
+	if err == nil && !enough {
+		err = fmt.Errorf("%w; this is %s", ErrGitTooOld, is)
+	}
+	return err
+}
+
+// ConfiguresHooks reports whether git runs the hooks of its configuration, as it does since 2.54.
+// is names git's version.
+func ConfiguresHooks(ctx context.Context) (is string, does bool, err error) {
+	return atLeast(ctx, 2, 54)
+}
+
+// atLeast reports whether git's version is at least major.minor. is names the version.
+func atLeast(ctx context.Context, major, minor int) (is string, enough bool, err error) {
 	cmd := exec.CommandContext(ctx, "git", "version")
 	cmd.Env = cleanEnviron()
 	out, err := run(cmd)
 	if err != nil {
-		return err
+		return "", false, err
 	}
-	m := version.FindStringSubmatch(string(out))
-	var major, minor int
-	if m != nil {
-		fmt.Sscan(m[1]+" "+m[2], &major, &minor)
+	var has [2]int
+	if m := version.FindStringSubmatch(string(out)); m != nil {
+		fmt.Sscan(m[1]+" "+m[2], &has[0], &has[1])
 	}
-	if major < 2 || major == 2 && minor < 38 {
-		return fmt.Errorf("%w; this is %s", ErrGitTooOld, strings.TrimSpace(string(out)))
-	}
-	return nil
+	return strings.TrimSpace(string(out)), has[0] > major || has[0] == major && has[1] >= minor, nil
 }
 
 var promisor = pattern.New(`(?i)promisor|partialclone|include|worktreeconfig`)

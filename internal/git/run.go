@@ -51,12 +51,18 @@ func (r *Repo) command(ctx context.Context, args ...string) *exec.Cmd {
 	fixed := []string{
 		"--no-pager", "--no-replace-objects", "--git-dir=" + r.CommonDir,
 		"-c", "core.hooksPath=" + os.DevNull,
+		// the configuration's hooks of these events: git turns off all of an event since 2.55
+		"-c", "hook.pre-push.enabled=false", "-c", "hook.post-checkout.enabled=false",
+		"-c", "hook.reference-transaction.enabled=false", "-c", "hook.post-index-change.enabled=false",
 		"-c", "core.fsmonitor=false",
 		"-c", "log.showSignature=false",
 		"-c", "gc.auto=0",
 		"-c", "maintenance.auto=false",
 		"-c", "protocol.ext.allow=never", // a partial clone's git may fetch at any time
 		"-c", "protocol.fd.allow=never",
+	}
+	for _, event := range OwnHooks {
+		fixed = append(fixed, "-c", "hook."+OwnHook(event)+".enabled=false")
 	}
 	cmd := exec.CommandContext(ctx, "git", append(fixed, args...)...)
 	cmd.Dir = r.CommonDir
@@ -68,6 +74,13 @@ func (r *Repo) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd.WaitDelay = 2 * time.Second
 	return cmd
 }
+
+// OwnHooks lists the events for which Reverie may define a hook in git's configuration. Our own git
+// commands turn those hooks off.
+var OwnHooks = []string{"post-commit", "post-merge", "post-rewrite", "post-checkout", "pre-push", "prepare-commit-msg"}
+
+// OwnHook returns the name of Reverie's hook of an event. Git refuses the name of an event.
+func OwnHook(event string) string { return "reverie-" + event }
 
 // durable makes git sync its writes to disk before it answers.
 var durable = []string{"-c", "core.fsync=all", "-c", "core.fsyncMethod=fsync"}

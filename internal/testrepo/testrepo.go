@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -44,7 +45,34 @@ func Isolate(t testing.TB) (home string) {
 	t.Setenv("GIT_CONFIG_GLOBAL", config)
 	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	t.Setenv("GIT_TERMINAL_PROMPT", "0")
+	if dir := OlderGit(t.TempDir()); dir != "" {
+		t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	}
 	return home
+}
+
+// OlderGit writes a git into dir that claims to be older than 2.54, so that our hooks go into
+// files, and returns dir. It returns "" if git is that old.
+func OlderGit(dir string) string {
+	out, err := exec.Command("git", "version").Output()
+	m := regexp.MustCompile(`^git version (\d+)\.(\d+)`).FindStringSubmatch(string(out))
+	if err != nil || m == nil || m[1] == "2" && (len(m[2]) < 2 || m[2] < "54") {
+		return ""
+	}
+	if err := ClaimGit(dir, "2.53.0"); err != nil {
+		panic(err)
+	}
+	return dir
+}
+
+// ClaimGit writes a git into dir that claims a version.
+func ClaimGit(dir, version string) error {
+	git, err := exec.LookPath("git")
+	if err != nil {
+		return err
+	}
+	text := "#!/bin/sh\n[ \"$1\" != version ] || exec echo git version " + version + "\nexec '" + git + "' \"$@\"\n"
+	return os.WriteFile(filepath.Join(dir, "git"), []byte(text), 0o755)
 }
 
 // New isolates the test and makes a repository with one commit on main, of a file README. options

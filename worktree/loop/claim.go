@@ -74,7 +74,7 @@ func (c *Claim) doers(ctx context.Context) (place *worktree.Place, do worktree.D
 		return nil, do, err
 	}
 	if p.Inside == nil {
-		if p.Env, err = hostEnv(place); err != nil {
+		if p.Env, err = hostEnv(ctx, place); err != nil {
 			return nil, do, err
 		}
 	}
@@ -101,12 +101,12 @@ func (c *Claim) doers(ctx context.Context) (place *worktree.Place, do worktree.D
 }
 
 // hostEnv returns the environment of commands on this machine.
-func hostEnv(place *worktree.Place) (env []string, err error) {
+func hostEnv(ctx context.Context, place *worktree.Place) (env []string, err error) {
 	program, err := os.Executable()
 	if err != nil {
 		program = "" // the hook lets everything pass; the loop's own commit does not
 	}
-	hookEnv, err := place.HookEnv(program)
+	hookEnv, err := place.HookEnv(ctx, program)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,18 @@ func (x gitHookCheck) run(ctx context.Context) []Finding {
 		_, err := setup.InstallGitHooks(ctx, x.Clone, false, false)
 		return nil, err
 	}}
+	const config = "git's configuration"
 	switch {
+	case r.Ignored != "":
+		f.Detail = "in " + config + ", of which " + r.Ignored + " runs no hooks"
+	case r.Configured > 0 && r.Sections+r.Elsewhere > 0:
+		f.Detail = "both in " + config + " and in " + r.Place.Dir + ", so that each runs twice"
+	case r.Configured > 0 && (r.Outdated > 0 || r.NoLinks):
+		f.Detail = "not as this version of Reverie writes them, in " + config
+	case r.Configured > 0 && r.Disabled > 0:
+		f = Finding{State: Note, Detail: fmt.Sprintf("%d of %d turned off in %s", r.Disabled, r.Configured, config), Fix: "git config --show-origin --get-regexp '^hook\\.reverie-.*\\.enabled$' says where"}
+	case r.Configured > 0:
+		f = Finding{State: OK, Detail: fmt.Sprintf("%d in %s", r.Configured, config)}
 	case r.Elsewhere > 0 && r.Sections == 0:
 		f.Detail, f.Mend = fmt.Sprintf("installed in %s, but git looks in %s", r.Own, r.Place.Dir), nil
 		f.Fix = "git config --show-origin core.hooksPath says why; 'reverie init --git-hooks' prints what to add there"
