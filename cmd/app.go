@@ -34,7 +34,7 @@ func Run(ctx context.Context, given *Env, args []string) int {
 	err := app.RunContext(ctx, args)
 	if w := env.opened; w != nil && ctx.Err() == nil {
 		if w.Book.Triggered() {
-			refreshGuards(ctx, w)
+			env.refreshGuards(ctx, w)
 		}
 		sweepLater(w)
 	}
@@ -78,6 +78,7 @@ func newApp(env *Env, args ...string) *cli.App {
 		Usage: "a repository's memory, kept in git",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "C", Usage: "run in `DIR`", Value: ".", Destination: &env.Dir},
+			&cli.BoolFlag{Name: "user", Usage: "work on your own memory, which every repository reads", Destination: &env.own},
 			&cli.BoolFlag{Name: "json", Usage: "answer in JSON, one object per line", Destination: &env.JSON},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print the answer and errors only", Destination: &env.Quiet},
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "report more on standard error", Destination: &env.Verbose},
@@ -97,6 +98,10 @@ func newApp(env *Env, args ...string) *cli.App {
 		Before: func(c *cli.Context) error {
 			if c.Bool("no-color") {
 				env.Colour = false
+			}
+			var takes bool
+			if takes, env.makes = ownCommand(c.Args().First()); env.own && !takes {
+				return exit.Usage("it is for remember, recall, list, show, edit, forget, sync and the history", "--user: this does not work on your own memory: reverie %s", c.Args().First())
 			}
 			return nil
 		},

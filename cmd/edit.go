@@ -50,7 +50,7 @@ func editCommand(env *Env) *cli.Command {
 }
 
 func runEdit(ctx context.Context, env *Env, id string, o remember.Edit) error {
-	w, err := env.openToDecide(ctx, "edit")
+	w, err := env.openToDecide(ctx, "edit", id)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,10 @@ func (w *workspace) ensure(ctx context.Context) (created bool, err error) {
 	if err != nil || begun == share.Existed {
 		return false, err
 	}
+	if w.Own {
+		w.env.Say("started your own memory in %s", w.Repo.CommonDir)
+		return true, nil
+	}
 	if begun == share.Created {
 		w.env.Say("started a memory on the branch %s; your own branches and files are untouched", w.Branch())
 		w.claimAgents(ctx)

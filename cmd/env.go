@@ -19,6 +19,7 @@ type Env struct {
 	Dir string           // where to look for the repository
 	Now func() time.Time // the clock
 
+	own, makes bool   // --user: work on the person's own memory, and make it if it is missing
 	background bool   // no person waits for it
 	caller     string // the agent behind a tool, as agentShell names it; "" for a person
 

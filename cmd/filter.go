@@ -15,6 +15,7 @@ type filter struct {
 	all  bool   // include retired and expired memories
 	kind string // only of this kind; empty is every kind
 	at   string // as the branch was at this revision; empty is now
+	own  bool   // add the person's own memories
 }
 
 // flags are the options for f. Commands that are about what is in force alone leave all out.
@@ -62,7 +63,11 @@ func (f filter) read(ctx context.Context, env *Env, fn func(*workspace, []record
 		if err != nil {
 			return err
 		}
-		found := slices.DeleteFunc(v.Memories(), func(m record.Memory) bool {
+		found := v.Memories()
+		if f.own && f.at == "" {
+			found = append(found, reader.Own(ctx, w.Reader, v)...)
+		}
+		found = slices.DeleteFunc(found, func(m record.Memory) bool {
 			return !f.all && !m.Live(env.Now()) || f.kind != "" && string(m.Kind) != f.kind
 		})
 		if v != all {

@@ -56,7 +56,7 @@ func forgetCommand(env *Env) *cli.Command {
 }
 
 func runForget(ctx context.Context, env *Env, ids []string, o forgetOptions) error {
-	w, err := env.openToDecide(ctx, "forget")
+	w, err := env.openToDecide(ctx, "forget", ids...)
 	if err != nil {
 		return err
 	}

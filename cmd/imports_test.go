@@ -27,7 +27,7 @@ var arrows = map[string][]string{
 	"internal/period": nil,
 	"internal/checkpoint": {"gitstore", "gitstore/record", "hooks", "internal/clone", "internal/cut", "internal/exit", "internal/git", "internal/job", "internal/learn/ingest",
 		"internal/reader", "reflect", "reflect/transcript"},
-	"internal/remember": {"dream", "gitstore", "gitstore/anchor", "gitstore/guard", "gitstore/recall", "gitstore/record", "gitstore/record/transfer", "internal/clone", "internal/exit", "internal/plural", "internal/reader"},
+	"internal/remember": {"dream", "gitstore", "gitstore/anchor", "gitstore/guard", "gitstore/recall", "gitstore/record", "gitstore/record/transfer", "internal/clone", "internal/exit", "internal/pattern", "internal/plural", "internal/reader"},
 	"internal/approval": {"gitstore/record", "gitstore/trust", "internal/clone", "internal/config", "internal/reader", "internal/unseen"},
 	"internal/history":  {"internal/git"},
 	"internal/undo":     {"gitstore", "gitstore/record", "internal/clone", "internal/history"},

@@ -30,6 +30,7 @@ func listCommand(env *Env) *cli.Command {
 }
 
 func runList(ctx context.Context, env *Env, o listOptions) error {
+	o.own = true
 	return o.read(ctx, env, func(w *workspace, found []record.Memory, standings func(record.Memory) reader.Caveats) error {
 		slices.SortStableFunc(found, func(a, b record.Memory) int {
 			return slices.Index(record.Kinds, a.Kind) - slices.Index(record.Kinds, b.Kind)
@@ -83,6 +84,8 @@ func remark(m record.Memory, s reader.Caveats) string {
 		what = append(what, string(m.Status))
 	case m.Private:
 		what = append(what, "private")
+	case m.Own:
+		what = append(what, reader.OwnLabel)
 	}
 	return strings.Join(append(what, s.Why...), "; ")
 }

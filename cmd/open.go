@@ -26,7 +26,7 @@ func stage(w *workspace, matters bool, format string, args ...any) {
 
 // open finds the repository and reads the settings. It writes nothing.
 func (env *Env) open(ctx context.Context) (*workspace, error) {
-	o := clone.Options{Dir: env.Dir, Now: env.Now, Caller: env.caller, Background: env.background}
+	o := clone.Options{Dir: env.Dir, Own: env.own, Make: env.makes, Now: env.Now, Caller: env.caller, Background: env.background}
 	if env.Verbose {
 		o.Note = func(err error) { env.Warn("%v", err) }
 	}
@@ -46,8 +46,8 @@ func (env *Env) open(ctx context.Context) (*workspace, error) {
 }
 
 // openToDecide is open for a command by which only a person decides.
-func (env *Env) openToDecide(ctx context.Context, command string) (*workspace, error) {
-	w, err := env.open(ctx)
+func (env *Env) openToDecide(ctx context.Context, command string, ids ...string) (*workspace, error) {
+	w, err := env.openWith(ctx, ids...)
 	if err == nil {
 		err = w.WantPerson(command)
 	}
@@ -70,6 +70,8 @@ func (w *workspace) tellNote(n reader.Note) {
 		w.env.Warn("%v", n.Err)
 	case reader.Committed:
 		w.tellCommitted(n.Text)
+	case reader.OwnFaulty:
+		w.env.Warn("your own memory was left out: %v", n.Err)
 	case reader.Passed:
 		w.env.Warn("passed over: %v", n.Err)
 	case reader.Unplaced:

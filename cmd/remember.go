@@ -9,6 +9,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/period"
 	"github.com/reverie-memory/reverie/internal/remember"
@@ -30,7 +31,8 @@ func rememberCommand(env *Env) *cli.Command {
 		Usage:     "keep a statement of your own",
 		ArgsUsage: "TEXT…|-",
 		Description: "The first line is the statement, the rest why and how; - reads standard input. A known statement is\n" +
-			"not stored twice. Reverie names a very similar memory, and others on the same topic.",
+			"not stored twice. Reverie names a very similar memory, and others on the same topic. With --user it\n" +
+			"goes into your own memory, which every repository reads; the id of a memory here copies that.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "set its `KIND`: " + record.KindList(), Value: string(record.Note), Destination: &o.Kind},
 			&cli.StringSliceFlag{Name: "path", Aliases: []string{"p"}, Usage: "name files it is about by `GLOB`; may be repeated", Destination: &o.paths},
@@ -96,6 +98,11 @@ func keeper(w *workspace) *remember.Keeper {
 
 func runRemember(ctx context.Context, env *Env, s remember.Statement) error {
 	w, err := env.open(ctx)
+	if err == nil && w.Own {
+		if err = w.WantPerson("remember --user"); err == nil {
+			s, err = remember.ForAll(ctx, clone.Options{Dir: env.Dir, Now: env.Now}, s)
+		}
+	}
 	if err != nil {
 		return err
 	}

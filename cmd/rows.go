@@ -52,6 +52,7 @@ type memoryJSON struct {
 	Supersedes []string   `json:"supersedes,omitempty"`
 	Expires    *time.Time `json:"expires,omitempty"`
 	Private    bool       `json:"private"`
+	Own        bool       `json:"own,omitempty"`      // of your own memory
 	Anchors    []string   `json:"anchors,omitempty"`  // places in the code it rests on
 	Stale      bool       `json:"stale,omitempty"`    // code it rests on is gone here
 	Withheld   bool       `json:"withheld,omitempty"` // not given to agents here
@@ -72,7 +73,7 @@ func newMemoryJSON(m record.Memory) memoryJSON {
 		ID: m.ID, Kind: string(m.Kind), Status: string(m.Status), Text: m.Text, Body: m.Body, Path: m.Path(),
 		Source: m.Source.String(), Agent: m.Source.Agent(), Session: m.Source.Session(), Commit: m.Source.Commit,
 		Created: m.Source.Time, Said: m.Source.How == record.Said, Paths: list(m.Paths), Tags: list(m.Tags),
-		Topic: m.Topic, Ref: m.Ref, Branch: record.ParseSide(m.Branch).Name, Supersedes: m.Supersedes, Private: m.Private, Anchors: m.Anchors,
+		Topic: m.Topic, Ref: m.Ref, Branch: record.ParseSide(m.Branch).Name, Supersedes: m.Supersedes, Private: m.Private, Own: m.Own, Anchors: m.Anchors,
 	}
 	t := m.Trigger()
 	j.Guards, j.Strength = t.Guards, string(t.Strength)

@@ -180,6 +180,9 @@ func remarks(m record.Memory) string {
 	if m.Private {
 		out += " · private"
 	}
+	if m.Own {
+		out += " · " + reader.OwnLabel
+	}
 	return out
 }
 

@@ -64,6 +64,9 @@ func tellStatus(w *workspace, s status.Status, held []reader.Held) {
 	if s.Private > 0 {
 		row("private", plural.Count(s.Private, "memory", "memories")+" of these only in this clone")
 	}
+	if s.Own > 0 {
+		row("yours", plural.Count(s.Own, "memory", "memories")+" in every repository; to list them: reverie list --user")
+	}
 	if s.Contested > 0 {
 		row("contested", plural.Count(s.Contested, "memory", "memories")+"; next: reverie conflicts")
 	}

@@ -82,6 +82,9 @@ func runSync(ctx context.Context, env *Env, o share.Options, timeout time.Durati
 		return err
 	}
 	w.tidy(ctx)
+	if w.Own && w.RefreshIndex(ctx) == nil { // for the next hook
+		return nil
+	}
 	if done.Memory.Fetched == 0 || o.DryRun {
 		return nil
 	}

@@ -30,6 +30,19 @@ func refreshGuards(ctx context.Context, w *workspace) {
 	}
 }
 
+// refreshGuards is the same after a command, which may have worked on the person's own memory.
+func (env *Env) refreshGuards(ctx context.Context, w *workspace) {
+	if w.Own {
+		env.own = false
+		here, err := env.open(ctx)
+		if err != nil || !here.Started() {
+			return
+		}
+		w = here
+	}
+	refreshGuards(ctx, w)
+}
+
 // tidy does upkeep after a command's work. -v tells its failures.
 func (w *workspace) tidy(ctx context.Context) {
 	if err := upkeep.Tidy(ctx, w.Reader); err != nil && w.env.Verbose {

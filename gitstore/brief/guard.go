@@ -173,7 +173,7 @@ func news(rules []guard.Rule, at At, given []Injection, why func(guard.Rule) []s
 			in.Cut[CutBudget]++
 			continue
 		}
-		m := record.Memory{ID: r.ID, Kind: r.Kind, Status: r.Status, Text: r.Text, Variants: r.Variants, Paths: r.Paths}
+		m := record.Memory{ID: r.ID, Kind: r.Kind, Status: r.Status, Text: r.Text, Variants: r.Variants, Paths: r.Paths, Own: r.Own}
 		all = append(all, candidate{m: m, s: reader.Caveats{Stale: r.Stale}, why: why(r), whole: true, tier: len(all)})
 	}
 	return all
@@ -196,6 +196,6 @@ func pertinent(rules []guard.Rule, at At) []guard.Rule {
 
 // reason words a ruling, for the agent and the person.
 func reason(r guard.Rule) string {
-	line := Item{Memory: record.Memory{ID: r.ID, Status: r.Status, Text: r.Text, Variants: r.Variants, Paths: r.Paths}, Stale: r.Stale}.statement(Tagless)
+	line := Item{Memory: record.Memory{ID: r.ID, Status: r.Status, Text: r.Text, Variants: r.Variants, Paths: r.Paths, Own: r.Own}, Stale: r.Stale}.statement(Tagless)
 	return cut.Marked(transcript.HeldUp+line, MaxInjected)
 }

@@ -25,7 +25,7 @@ func (b *maker) withoutShown(all []candidate, in *Injection) []candidate {
 		lines[line] = true
 	}
 	return slices.DeleteFunc(all, func(c candidate) bool {
-		shown := !c.m.Private && lines[Item{c.m, c.s.Stale}.Line()]
+		shown := !c.m.Private && !c.m.Own && lines[Item{c.m, c.s.Stale}.Line()]
 		if shown {
 			in.Cut[CutShown]++
 		}

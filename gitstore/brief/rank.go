@@ -69,6 +69,7 @@ func (c candidate) covers(other candidate) bool {
 }
 
 // candidates returns the memories that may be given here: in force, and not withheld from agents.
+// The person's own are among them.
 func (b *maker) candidates(ctx context.Context, v *record.View, in *Injection) ([]candidate, error) {
 	held, err := b.Withheld(ctx, v)
 	if err != nil {
@@ -94,6 +95,11 @@ func (b *maker) candidates(ctx context.Context, v *record.View, in *Injection) (
 			continue
 		}
 		all = append(all, candidate{m: m, s: s})
+	}
+	for _, m := range reader.Own(ctx, b.Reader, given) {
+		if m.Live(b.Now()) {
+			all = append(all, candidate{m: m})
+		}
 	}
 	return all, nil
 }

@@ -38,6 +38,7 @@ type memoryState struct {
 	Version  string
 	Memory   string // commit of the branch, or of origin's before there is one here
 	Journal  string
+	Own      string // commit of the person's own memory
 	Branch   string // of the code
 	Settings string // all values
 	Approved string // sum of trust.json
@@ -47,7 +48,7 @@ type memoryState struct {
 // memoryStateOf reads the state. It runs no git where refs are files.
 func memoryStateOf(ctx context.Context, repo *git.Repo, c config.Config) (s memoryState, head string) {
 	ref := func(name string) string { id, _ := repo.Refs().Read(ctx, name); return id }
-	s = memoryState{Version: version(), Memory: ref(c.Ref), Journal: ref(clone.JournalRef), Settings: fmt.Sprintf("%+v", c)}
+	s = memoryState{Version: version(), Memory: ref(c.Ref), Journal: ref(clone.JournalRef), Own: clone.OwnTip(ctx, repo, c), Settings: fmt.Sprintf("%+v", c)}
 	if branch, ok := strings.CutPrefix(c.Ref, "refs/heads/"); ok && s.Memory == "" {
 		s.Memory = ref("refs/remotes/origin/" + branch)
 	}

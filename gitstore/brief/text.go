@@ -20,8 +20,9 @@ type Item struct {
 // Line returns a memory as a line of the managed block.
 func (i Item) Line() string { return "- " + i.statement(Inert) + "\n" }
 
-// statement returns a memory in one line, with its places, its other texts, a label where it is
-// stale, and the beginning of its id. safe makes a text harmless where the line will be.
+// statement returns a memory in one line, with its places, its other texts, labels where it is
+// stale or the person's own, and the beginning of its id. safe makes a text harmless where the line
+// will be.
 func (i Item) statement(safe func(string) string) string {
 	line := safe(i.Text)
 	if len(i.Paths) > 0 {
@@ -36,11 +37,17 @@ func (i Item) statement(safe func(string) string) string {
 	if i.Stale {
 		line += StaleLabel
 	}
+	if i.Own {
+		line += OwnLabel
+	}
 	return line + " [" + i.ID[:8] + "]"
 }
 
 // StaleLabel marks a memory whose anchored code is gone.
 const StaleLabel = " (may be out of date: code it names has changed)"
+
+// OwnLabel marks a memory of the person's own.
+const OwnLabel = " (the user's own, in every repository)"
 
 // Inert makes text harmless in a line of Markdown: it cannot open or close a comment, and hidden
 // characters show.

@@ -23,6 +23,11 @@ func Look(ctx context.Context, r *reader.Reader, in Injection) (all []Shown, err
 	err = r.View(ctx, func(v *record.View) error {
 		for _, g := range in.Items {
 			m, err := v.Find(g.ID)
+			if errors.Is(err, record.ErrNoMemory) {
+				if own, missing := reader.FindOwn(ctx, r, g.ID); missing == nil {
+					m, err = own, nil
+				}
+			}
 			if err != nil && !errors.Is(err, record.ErrNoMemory) {
 				return err
 			}
@@ -76,6 +81,11 @@ func UsesOf(ctx context.Context, r *reader.Reader, all []Injection, id string) (
 		}
 		return err
 	})
+	if errors.Is(err, record.ErrNoMemory) {
+		if own, missing := reader.FindOwn(ctx, r, id); missing == nil {
+			u.Memory, err = own, nil
+		}
+	}
 	switch {
 	case errors.Is(err, record.ErrNoMemory) || errors.Is(err, gitstore.ErrNoStore):
 		if u.Memory.ID = lostID(all, id); u.Memory.ID == "" {

@@ -51,13 +51,14 @@ type Rule struct {
 	Expires  time.Time        `json:"expires,omitzero"`
 	Stale    bool             `json:"stale,omitempty"`
 	Anchors  []record.Anchor  `json:"anchors,omitempty"` // that the commit's code has
+	Own      bool             `json:"own,omitempty"`     // of the person's own memory
 }
 
 // Rules returns the rules of a memory: those of its guards, and one of its lesson. A guard that
 // cannot be parsed gives none.
 func Rules(m record.Memory, stale bool, anchors []record.Anchor) (all []Rule) {
 	t := m.Trigger()
-	rule := Rule{ID: m.ID, Kind: m.Kind, Status: m.Status, Text: m.Text, Variants: m.Variants, Paths: m.Paths, Expires: m.Expires, Stale: stale, Anchors: anchors}
+	rule := Rule{ID: m.ID, Kind: m.Kind, Status: m.Status, Text: m.Text, Variants: m.Variants, Paths: m.Paths, Expires: m.Expires, Stale: stale, Anchors: anchors, Own: m.Own}
 	for _, on := range t.Guards {
 		if p, err := Parse(on); err == nil {
 			r := rule

@@ -1,6 +1,8 @@
 package recall
 
 import (
+	"slices"
+
 	"github.com/reverie-memory/reverie/gitstore/catalog"
 	"github.com/reverie-memory/reverie/gitstore/recall/terms"
 )
@@ -20,6 +22,7 @@ var (
 type Index struct {
 	catalog  *catalog.Catalog
 	segments []*Segment
+	own      int // first segment of the person's own memory; see With
 }
 
 // Open opens the index in the catalog at a path; without one it is in memory only. It never fails:
@@ -31,7 +34,13 @@ func Open(path string) *Index {
 	return of(f.Read())
 }
 
-func of(c *catalog.Catalog) *Index { return &Index{c, c.Segments} }
+func of(c *catalog.Catalog) *Index { return &Index{c, c.Segments, len(c.Segments)} }
+
+// With returns an index of the documents of two: x and that of the person's own memory. It is for
+// answers only, needs no Close, and holds as long as both are open. Check the Err of both.
+func (x *Index) With(own *Index) *Index {
+	return &Index{x.catalog, slices.Concat(x.segments, own.segments), len(x.segments)}
+}
 
 // Drop removes a catalog with its index.
 func Drop(path string) error { return catalog.Drop(path) }

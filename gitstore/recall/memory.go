@@ -291,7 +291,7 @@ func (x *Index) Memory(at Ref) (record.Memory, error) {
 	if !ok || !whole {
 		return m, fmt.Errorf("memory %s: %w", s.Key(at.Doc), ErrCorrupt)
 	}
-	m.Private = isPrivate(s.Key(at.Doc))
+	m.Private, m.Own = isPrivate(s.Key(at.Doc)), at.Segment >= x.own
 	return m, nil
 }
 

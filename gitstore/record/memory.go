@@ -155,6 +155,7 @@ type Memory struct {
 	Anchors    []string  // anchors in the code
 	Extra      []Field   // keys unknown to this version, kept as
 	Private    bool      // lives in this clone's journal; not part of the text form
+	Own        bool      // lives in the person's own memory; likewise
 }
 
 // Variant is another text of a contested memory.

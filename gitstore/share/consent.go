@@ -20,7 +20,7 @@ func (l *lane) withholds() bool {
 // consent asks a person before anything is published to an address for the first time. It always
 // refuses to publish the first branch of a remote. tip contains theirs.
 func (l *lane) consent(ctx context.Context, tip, theirs gitstore.ID) error {
-	if theirs == "" && strings.HasPrefix(l.ref, "refs/heads/") {
+	if theirs == "" && !l.c.Own && strings.HasPrefix(l.ref, "refs/heads/") {
 		if err := l.notFirst(ctx); err != nil {
 			return err
 		}

@@ -24,7 +24,9 @@ import (
 
 // Options are the inputs of a sync. Its functions must not be nil.
 type Options struct {
-	Remote     string   // its name; "" for the one that the memory branch follows
+	// Remote is its name; "" is the one that the memory branch follows. For a person's own memory it
+	// may be an address, which later runs use too.
+	Remote     string
 	Yes        bool     // publish to a new address and follow purges without asking
 	Journal    bool     // exchange the journal too
 	DryRun     bool     // fetch, and report the merge and the push instead of doing them
@@ -124,6 +126,13 @@ type session struct {
 
 func (s *session) run(ctx context.Context) error {
 	repo := s.c.Repo
+	if s.c.Own {
+		name, err := follow(ctx, repo, s.o.Remote)
+		if err != nil {
+			return err
+		}
+		s.o.Remote = name
+	}
 	remote, err := repo.Remote(ctx, s.o.Remote, s.c.Branch())
 	if err != nil {
 		return ExplainRemote(err)

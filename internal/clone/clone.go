@@ -36,8 +36,10 @@ const (
 
 // Options select a clone and identify the asker.
 type Options struct {
-	Dir string           // a folder of the repository
-	Now func() time.Time // the clock
+	Dir  string           // a folder of the repository
+	Own  bool             // the person's own memory instead of that repository
+	Make bool             // Own: make it if it is missing
+	Now  func() time.Time // the clock
 	// agent behind a tool's call, as Shell names it; "" for a possible person
 	Caller     string
 	Background bool        // no user waits for an answer
@@ -62,17 +64,29 @@ type Clone struct {
 	mark string // of the purges before the open view; see KeepDerived
 }
 
-// Open finds the repository and reads the settings. It writes nothing.
+// Open finds the repository and reads the settings. It writes nothing, unless Options.Make is set.
 func Open(ctx context.Context, o Options) (*Clone, error) {
+	if o.Own {
+		return openOwn(ctx, o, nil, nil)
+	}
 	repo, err := git.FindCached(ctx, o.Dir)
 	if err != nil {
 		return nil, err
 	}
-	c := &Clone{Options: o, Repo: repo, Local: repo.Offline(), State: filepath.Join(repo.CommonDir, "reverie")}
-	if c.Config, err = config.Load(config.UserFile(), SettingsFile(c.State)); err != nil {
+	c := &Clone{Options: o, Repo: repo, Scanner: redact.New(someSecrets(ctx, repo)...)}
+	if c.Config, err = config.Load(config.UserFile(), SettingsFile(StateOf(repo))); err != nil {
 		return nil, err
 	}
-	c.Scanner = redact.New(someSecrets(ctx, repo)...)
+	return connect(c), nil
+}
+
+// StateOf names the state folder of a repository's clone.
+func StateOf(repo *git.Repo) string { return filepath.Join(repo.CommonDir, "reverie") }
+
+// connect opens the stores of a clone that has its repository, settings and scanner, without I/O.
+func connect(c *Clone) *Clone {
+	repo := c.Repo
+	c.Local, c.State = repo.Offline(), StateOf(repo)
 	c.Memory = gitstore.Open(repo, c.Config.Ref)
 	stores := record.Stores{Memory: c.Memory, Journal: c.Journal(), Inbox: gitstore.Open(repo, InboxRef)}
 	if branch, ok := strings.CutPrefix(c.Config.Ref, "refs/heads/"); ok {
@@ -80,9 +94,9 @@ func Open(ctx context.Context, o Options) (*Clone, error) {
 	}
 	c.Book = record.Open(stores, c.State, c.Scanner)
 	c.Judge = &trust.Judge{State: c.State, Memory: c.Memory, Fallback: stores.Fallback, Journal: stores.Journal, Keep: c.KeepDerived}
-	c.Code = &anchor.Code{Repo: c.Local, State: c.State, Main: c.Config.Main, Memories: c.Config.Ref, Book: c.Book, Note: o.Note}
+	c.Code = &anchor.Code{Repo: c.Local, State: c.State, Main: c.Config.Main, Memories: c.Config.Ref, Book: c.Book, Note: c.Note}
 	c.Sessions = reflect.Sessions{Dir: filepath.Join(c.State, "sessions"), Scanner: c.Scanner, Command: past.OpenCodeCommand(repo.WorkTree)}
-	return c, nil
+	return c
 }
 
 // Started reports whether the clone has a state folder. Uninstalling removes it.

@@ -49,10 +49,11 @@ type Config struct {
 	Guards bool   // memories with a trigger act at calls of tools
 	Main   string // the code's default branch; empty: origin's, or that of git's configuration
 
-	WithPush bool // a push of the code takes the memory along
-	Model    Model
-	Sandbox  Sandbox
-	Loop     Loop
+	WithPush   bool // a push of the code takes the memory along
+	UserMemory bool // the person's own memory is read in every repository
+	Model      Model
+	Sandbox    Sandbox
+	Loop       Loop
 
 	origins map[string]string // key → where its value comes from
 }
@@ -120,7 +121,7 @@ func Default() Config {
 	return Config{
 		Accept: []string{"said", "seen"}, Sightings: 2, Private: []string{"preference"},
 		Trust:    Trust{Authors: []string{}, Signers: []string{}},
-		KeepDays: 30, Background: "idle", Every: 1, Ref: "refs/heads/reverie/memory", Agents: "AGENTS.md", Stale: "label", Budget: 1500, Prompt: 400, Compaction: 500, Handover: 7 * 24 * time.Hour, Notice: true, Guards: true,
+		KeepDays: 30, Background: "idle", Every: 1, Ref: "refs/heads/reverie/memory", Agents: "AGENTS.md", Stale: "label", Budget: 1500, Prompt: 400, Compaction: 500, Handover: 7 * 24 * time.Hour, Notice: true, Guards: true, UserMemory: true,
 		Model:   Model{Name: Off, Embed: Off, Context: 8192, Patience: 300, Calls: 200, Tokens: 1_000_000, Seconds: 3600},
 		Sandbox: Sandbox{Mode: Off, Image: "reverie-sandbox", Network: []string{}, Env: []string{}, Caches: []string{}, Memory: 2048, CPUs: 2, Processes: 256, Seconds: 600, Output: 16, Disk: 4096},
 		Loop:    Loop{MaxIterations: 15, MinAudits: 1, MaxErrors: 3, Stall: 60, MaxStalls: 5, MaxRepeats: 3, BlockOn: []string{"bug"}, MaxFile: 5 << 20, StartOn: []string{}},

@@ -126,6 +126,20 @@ func write(path, text string) error {
 	return nil
 }
 
+// OwnStore returns the path of the repository with the person's own memory, by the XDG rules, or ""
+// without a home.
+func OwnStore() string {
+	data := os.Getenv("XDG_DATA_HOME")
+	if !filepath.IsAbs(data) {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return ""
+		}
+		data = filepath.Join(home, ".local", "share")
+	}
+	return filepath.Join(data, "reverie", "memory.git")
+}
+
 // UserFile returns the user's own settings file, by the XDG rules, or "" without a home.
 func UserFile() string {
 	dir, err := os.UserConfigDir()

@@ -162,6 +162,9 @@ func statement(m record.Memory, s reader.Caveats) string {
 	if s.Stale {
 		line += brief.StaleLabel
 	}
+	if m.Own {
+		line += brief.OwnLabel
+	}
 	return line + s.Older + " [" + m.ID[:8] + "]"
 }
 

@@ -34,6 +34,9 @@ func (r *Reader) Caveats(ctx context.Context, v *record.View) (func(record.Memor
 	checks := []check{checkTexts, authors, checkBranch(ctx, r.Code), r.checkCode(ctx)}
 	return func(m record.Memory) Caveats {
 		var c Caveats
+		if m.Own { // it rests on no code, and on no author but the person
+			return c
+		}
 		for _, check := range checks {
 			check(m, &c)
 		}

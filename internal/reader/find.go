@@ -41,7 +41,13 @@ func Find(ctx context.Context, r *Reader, v *record.View, id string) (f Found, e
 		f.Memory, err = asked.Find(id)
 	}
 	if err != nil {
-		return f, findOperation(r, v, id, err, &f)
+		missing := findOperation(r, v, id, err, &f)
+		if f.Operation == nil && errors.Is(err, record.ErrNoMemory) {
+			if own, err := FindOwn(ctx, r, id); err == nil {
+				return Found{Memory: own}, nil
+			}
+		}
+		return f, missing
 	}
 	f.Shadow = asked != v
 	caveats, err := r.Caveats(ctx, asked)

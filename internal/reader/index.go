@@ -70,22 +70,29 @@ func (r *Reader) search(ctx context.Context, v *record.View, past bool, limit re
 
 // SearchGiven is search on two indexes. In the first, memories withheld for their authors never
 // existed. None of them is found, hides a duplicate, or makes a word common. The second holds only
-// those; it is made on demand and must be closed. withheld is nil if nothing is withheld.
+// those; it is made on demand and must be closed. withheld is nil if nothing is withheld. The first
+// also has the person's own memory, unless past is set.
 func (r *Reader) SearchGiven(ctx context.Context, v *record.View, past bool, limit recall.Limits, fn func(given *recall.Index, withheld func() *recall.Index) error) error {
 	return r.search(ctx, v, past, limit, func(x *recall.Index) error {
 		held, err := r.Withheld(ctx, v)
 		if err != nil {
 			return err
 		}
+		answer := func(x *recall.Index, withheld func() *recall.Index) error {
+			if past {
+				return fn(x, withheld)
+			}
+			return withOwn(ctx, r, x, limit, func(x *recall.Index) error { return fn(x, withheld) })
+		}
 		if held.None() {
-			return fn(x, nil)
+			return answer(x, nil)
 		}
 		is := func(d recall.Version) bool {
 			return !d.Given && len(held.WhoseFile(gitstore.ID(d.Blob), d.Private)) > 0
 		}
 		given := x.Only(func(d recall.Version) bool { return !is(d) })
 		defer given.Close()
-		return fn(given, func() *recall.Index { return x.Only(is) })
+		return answer(given, func() *recall.Index { return x.Only(is) })
 	})
 }
 

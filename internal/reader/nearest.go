@@ -8,7 +8,7 @@ import (
 )
 
 // Nearest returns the statements of the n memories nearest to a text, among those that agents may
-// see. private adds the clone's private memories.
+// see. private adds the clone's private memories, and the person's own.
 func Nearest(ctx context.Context, r *Reader, text string, n int, private bool) ([]string, error) {
 	var known []string
 	defer r.OpenIndex()()
@@ -21,7 +21,7 @@ func Nearest(ctx context.Context, r *Reader, text string, n int, private bool) (
 				if err != nil {
 					return err
 				}
-				if len(known) < n && (private || !m.Private) {
+				if len(known) < n && (private || !m.Private && !m.Own) {
 					known = append(known, m.Text)
 				}
 			}

@@ -60,7 +60,9 @@ func (r *Reader) Recall(ctx context.Context, q Question) (a Answer, err error) {
 			return err
 		}
 		if q.Withheld {
-			return r.searchAll(ctx, v, p.At != "", func(x *recall.Index) error { return look(x, nil) })
+			return r.searchAll(ctx, v, p.At != "", func(x *recall.Index) error {
+				return withOwn(ctx, r, x, recall.Limits{}, func(x *recall.Index) error { return look(x, nil) })
+			})
 		}
 		return r.SearchGiven(ctx, v, p.At != "", recall.Limits{}, look)
 	})

@@ -30,6 +30,7 @@ type Reader struct {
 	view     *record.View    // that withheld is about
 	withheld *trust.Withheld // see Withheld
 	index    *recall.Index   // see OpenIndex
+	own      *Reader         // see ownReader
 }
 
 // New returns a reader of a clone.
@@ -56,6 +57,7 @@ const (
 	Unplaced                // Err: the difference between the branch and the default one is unknown
 	Passed                  // Err: something unreadable was passed over
 	Committed               // Text: a note of git's on a commit, such as one on signing
+	OwnFaulty               // Err: the person's own memory was left out
 )
 
 // Note passes a note on, if Report is set.

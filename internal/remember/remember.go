@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore"
@@ -16,6 +17,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/reader"
 )
@@ -42,6 +44,32 @@ type Statement struct {
 
 	Branch     string // it holds on this branch alone
 	Everywhere bool   // it holds on every branch, regardless of HEAD
+}
+
+// oneID matches a statement that is the id of a memory.
+var oneID = pattern.New(`^[0-9a-f]{8,16}$`)
+
+// ForAll returns the statement for the person's own memory: as it was given, or that of the memory
+// of a clone whose id was given.
+func ForAll(ctx context.Context, from clone.Options, s Statement) (Statement, error) {
+	switch {
+	case s.Private:
+		return s, exit.Usage("leave one of them out", "--private keeps it in one clone, and --user for all of them")
+	case !oneID.MatchString(s.Text):
+		return s, nil
+	}
+	c, err := clone.Open(ctx, from)
+	if err != nil {
+		return s, err
+	}
+	var m record.Memory
+	err = c.View(ctx, func(v *record.View, _ clone.Team) error {
+		m, err = v.Find(s.Text)
+		return err
+	})
+	t := m.Trigger()
+	return Statement{Kind: string(m.Kind), Text: strings.TrimSpace(m.Text + "\n\n" + m.Body), Paths: m.Paths, Tags: m.Tags, Topic: m.Topic, Expires: m.Expires,
+		Guards: t.Guards, Unguarded: len(t.Guards) == 0, Strength: string(t.Strength)}, err
 }
 
 // Result is the result of remembering a statement.

@@ -23,6 +23,7 @@ type Status struct {
 	Adopted   bool           `json:"adopted"`  // false: read from origin, not started here
 	Memories  map[string]int `json:"memories"` // in force, by kind
 	Private   int            `json:"private"`
+	Own       int            `json:"own,omitempty"` // of the person's own memory, beside these
 	Contested int            `json:"contested"`
 	Retired   int            `json:"retired"`
 	Stale     int            `json:"stale"`    // their anchored code is gone here
@@ -134,6 +135,11 @@ func (s *Status) countMemories(ctx context.Context, r *reader.Reader, v *record.
 			s.Withheld++
 		}
 		s.Memories[string(m.Kind)]++
+	}
+	for _, m := range reader.Own(ctx, r, v) {
+		if m.Live(r.Now()) {
+			s.Own++
+		}
 	}
 	return nil
 }

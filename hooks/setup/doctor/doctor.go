@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore"
@@ -16,6 +17,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/hint"
 	"github.com/reverie-memory/reverie/internal/job"
 	"github.com/reverie-memory/reverie/internal/plural"
@@ -61,7 +63,7 @@ func Checks(r *reader.Reader, filterOf func(commonDir string) hooks.Filter, err 
 	}
 	m := &memoryCheck{Reader: r}
 	return append(checks,
-		Check{"memory", m.records}, Check{"objects", m.objects}, Check{"index", m.index}, Check{"trust", m.trust},
+		Check{"memory", m.records}, Check{"objects", m.objects}, Check{"index", m.index}, Check{"trust", m.trust}, Check{"your memory", m.own},
 		Check{"agents", agentCheck{clone: r.Clone, filterOf: filterOf}.run}, Check{"git hooks", gitHookCheck{r.Clone}.run},
 		Check{"hooks", logCheck{r.Clone}.run}, Check{"prompts", modelCheck{r}.prompts}, Check{"model", modelCheck{r}.models})
 }
@@ -181,6 +183,31 @@ func (m *memoryCheck) trust(ctx context.Context) []Finding {
 	}
 	if _, err := m.Memory.Tip(ctx); err != nil && len(held) == 0 {
 		return nil
+	}
+	return []Finding{f}
+}
+
+// own checks the person's own memory. Without one there is no finding.
+func (m *memoryCheck) own(ctx context.Context) []Finding {
+	c, err := clone.OpenOwn(ctx, m.Clone)
+	f := Finding{State: OK}
+	if err == nil {
+		err = c.View(ctx, func(v *record.View, _ clone.Team) error {
+			f.Detail = plural.Count(len(v.Memories()), "memory", "memories") + " in " + c.Repo.CommonDir
+			return nil
+		})
+	}
+	switch {
+	case clone.NoOwn(err):
+		return nil
+	case err != nil:
+		f = Finding{State: Note, Detail: "not read, and hooks do without: " + err.Error(), Fix: "look into " + config.OwnStore() + ", or turn it off: reverie config --user user.memory false"}
+	case !m.Config.UserMemory:
+		f.State, f.Detail = Note, f.Detail+", turned off by user.memory"
+	default:
+		if info, err := os.Stat(c.Repo.CommonDir); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+			f.State, f.Detail, f.Fix = Note, f.Detail+", which others may read", "chmod 700 "+c.Repo.CommonDir
+		}
 	}
 	return []Finding{f}
 }

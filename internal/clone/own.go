@@ -1,0 +1,96 @@
+package clone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/redact"
+)
+
+// A person's own memory is a bare repository of the same format in the folder of the user's data.
+// Every clone reads it beside its own memory, and no command on a clone writes or publishes it.
+
+const ownRef = "refs/heads/reverie/memory"
+
+// openOwn opens the person's own memory, to be read within a repository or, without one, by itself.
+// NoOwn knows the error for a missing one. Without a scanner it scans for the secrets of o.Dir.
+func openOwn(ctx context.Context, o Options, within *git.Repo, scanner *redact.Scanner) (*Clone, error) {
+	dir := config.OwnStore()
+	if dir == "" {
+		return nil, errors.New("your own memory has no place: set HOME or XDG_DATA_HOME")
+	}
+	open := func(context.Context, string) (*git.Repo, error) { return git.OpenBare(dir) }
+	if o.Make {
+		open = git.InitBare
+	}
+	repo, err := open(ctx, dir)
+	if err == nil && within != nil {
+		err = outside(repo, within)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = exit.New(exit.NoStore, fmt.Errorf("your own memory: %w", errNone), `reverie remember --user "answer in short sentences"`)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if scanner == nil {
+		scanner = redact.New()
+		if here, err := git.FindCached(ctx, o.Dir); err == nil {
+			scanner = redact.New(someSecrets(ctx, here)...)
+		}
+	}
+	o.Dir, o.Own = repo.CommonDir, true
+	c := &Clone{Options: o, Repo: repo, Scanner: scanner}
+	if c.Config, err = config.Load(config.UserFile(), SettingsFile(StateOf(repo))); err != nil {
+		return nil, err
+	}
+	// one branch holds everything, of any author
+	c.Config.Ref = ownRef
+	c.Config.Private, c.Config.Trust.Everyone, c.Config.UserMemory = nil, true, false
+	return connect(c), nil
+}
+
+// OpenOwn opens the person's own memory beside a clone, for the same asker. NoOwn knows the error
+// for a missing one.
+func OpenOwn(ctx context.Context, c *Clone) (*Clone, error) {
+	return openOwn(ctx, c.Options, c.Repo, c.Scanner)
+}
+
+// outside refuses a memory that came with a repository: the settings of an agent in that may name
+// its folder.
+func outside(own, repo *git.Repo) error {
+	top, err := filepath.EvalSymlinks(repo.WorkTree)
+	if err != nil || repo.WorkTree == "" {
+		return err
+	}
+	if rel, err := filepath.Rel(top, own.CommonDir); err == nil && filepath.IsLocal(rel) {
+		return fmt.Errorf("your own memory: %s lies in the repository %s, which may have brought it", own.CommonDir, top)
+	}
+	return nil
+}
+
+// OwnTip returns the commit of the person's own memory as a repository reads it. It returns "" if
+// that is off, absent or unreadable.
+func OwnTip(ctx context.Context, at *git.Repo, c config.Config) string {
+	if !c.UserMemory {
+		return ""
+	}
+	repo, err := git.OpenBare(config.OwnStore())
+	if err != nil || outside(repo, at) != nil {
+		return ""
+	}
+	tip, _ := repo.Refs().Read(ctx, ownRef)
+	return tip
+}
+
+// errNone means that the person has no memory of their own.
+var errNone = errors.New("there is none yet")
+
+// NoOwn reports whether an error means that the person has no memory of their own.
+func NoOwn(err error) bool { return errors.Is(err, errNone) || NoMemory(err) }
