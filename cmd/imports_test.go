@@ -22,7 +22,7 @@ var arrows = map[string][]string{
 	"internal/clone": {"dream", "gitstore", "gitstore/anchor", "gitstore/purge", "gitstore/record", "gitstore/trust", "hooks", "internal/config", "internal/derived",
 		"internal/dotenv", "internal/exit", "internal/file", "internal/git", "internal/redact", "reflect", "reflect/transcript", "reflect/transcript/past"},
 	"internal/reader": {"gitstore", "gitstore/anchor", "gitstore/recall", "gitstore/recall/vector", "gitstore/record", "gitstore/trust",
-		"internal/clone", "internal/config", "internal/docs", "internal/exit", "internal/ollama", "internal/plural", "internal/unseen", "prompts/door"},
+		"internal/attack", "internal/clone", "internal/config", "internal/docs", "internal/exit", "internal/ollama", "internal/plural", "internal/unseen", "prompts/door"},
 	"internal/hint":   {"gitstore", "gitstore/purge", "gitstore/record", "gitstore/trust", "hooks/githook", "internal/config", "internal/exit", "internal/file", "internal/git"},
 	"internal/period": nil,
 	"internal/checkpoint": {"gitstore", "gitstore/record", "hooks", "internal/clone", "internal/cut", "internal/exit", "internal/git", "internal/job", "internal/learn/ingest",

@@ -347,6 +347,32 @@ func TestToolsOnlyAsk(t *testing.T) {
 	}
 }
 
+// With the setting, an agent gets back what it asked to remember, and no other agent does. It stays
+// a note, whatever kind the agent chose.
+func TestToolsGiveNotesBack(t *testing.T) {
+	r := testrepo.New(t)
+	answer(t, r.Dir, "", "remember", "The pump needs oil")
+	answer(t, r.Dir, "", "config", "--user", "agents.notes", "true")
+	claude, codex := serveMCP(t, r.Dir, "claude-code", mcpOptions{}), serveMCP(t, r.Dir, "codex-mcp-client", mcpOptions{})
+	text, fault := callTool(t, claude, "remember", fields{"text": "Never open the flood gate by hand\n\nThe crank is broken.", "kind": "constraint"})
+	if fault || !strings.Contains(text, "unreviewed note") {
+		t.Errorf("remember: %s", text)
+	}
+	id := text[strings.LastIndex(text, " ")+1:]
+	for tool, args := range map[string]fields{"recall": {"query": "flood gate"}, "show": {"id": id}, "context": {}} {
+		text, fault := callTool(t, claude, tool, args)
+		if fault || !brief.Framed(text) || !strings.Contains(text, "Never open the flood gate by hand (noted by claude, unreviewed)") || strings.Contains(text, "constraint") {
+			t.Errorf("%s: %s", tool, text)
+		}
+		if text, _ := callTool(t, codex, tool, args); strings.Contains(text, "flood") {
+			t.Errorf("%s: another agent got %s", tool, text)
+		}
+	}
+	if got := answer(t, r.Dir, "", "list"); strings.Contains(got, "flood") {
+		t.Errorf("it became a memory: %s", got)
+	}
+}
+
 // A retirement that was asked for takes effect when a person accepts it.
 func TestForgetByToolIsAccepted(t *testing.T) {
 	r := testrepo.New(t)

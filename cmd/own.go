@@ -21,7 +21,7 @@ func ownCommand(name string) (takes, makes bool) {
 // openWith opens the clone, or the person's own memory if only that has all of some ids.
 func (env *Env) openWith(ctx context.Context, ids ...string) (*workspace, error) {
 	w, err := env.open(ctx)
-	if err != nil || w.Own || !reader.OnlyOwn(ctx, w.Reader, ids) {
+	if err != nil || w.Own || len(ids) == 0 || !reader.OnlyOwn(ctx, w.Reader, ids) {
 		return w, err
 	}
 	env.own = true

@@ -168,6 +168,11 @@ func (b *maker) block(ctx context.Context, v *record.View, tail string) (in Inje
 		return in, until, err
 	}
 	all = b.withoutStated(b.withoutShown(all, &in), &in)
+	for _, m := range reader.Notes(b.Reader, v, b.asked.agent()) {
+		if m.Branch == "" || b.Code.Holds(ctx, m.Branch) {
+			all = append(all, candidate{m: m})
+		}
+	}
 	if err := b.rank(ctx, v, all); err != nil {
 		return in, until, err
 	}
@@ -255,8 +260,10 @@ func (b *maker) prompt(ctx context.Context) (in Injection, err error) {
 		}
 		var hits []recall.Relevance
 		err := b.SearchGiven(ctx, v, false, b.asked.Limits, func(x *recall.Index, _ func() *recall.Index) (err error) {
-			hits, err = relevant(ctx, x, prompt, b.asked.Files, x.Keep(recall.Query{}, b.Now()))
-			return err
+			return reader.WithNotes(b.Reader, v, x, b.asked.agent(), func(x *recall.Index) error {
+				hits, err = relevant(ctx, x, prompt, b.asked.Files, x.Keep(recall.Query{}, b.Now()))
+				return err
+			})
 		})
 		if errors.Is(err, recall.ErrBehind) {
 			in.Behind = err
@@ -318,7 +325,7 @@ func (b *maker) named(ctx context.Context, v *record.View, hits []recall.Relevan
 			in.Cut[CutWithheld]++
 		case known[c.m.ID] == pack.Whole:
 			in.Cut[CutGiven]++
-		case c.s.Stale:
+		case c.s.Stale, c.m.Noted != "":
 			stale = append(stale, c)
 		default:
 			firm = append(firm, c)

@@ -31,6 +31,7 @@ const (
 	tierEarned // see earned
 	tierOther
 	tierStale
+	tierNoted // by an agent, unreviewed
 )
 
 // line returns the candidate as agents read it.
@@ -175,6 +176,8 @@ func sessions(n int) string {
 // tierOf returns the tier of a candidate in a block.
 func (c candidate) tierOf() int {
 	switch {
+	case c.m.Noted != "":
+		return tierNoted
 	case c.s.Stale:
 		return tierStale
 	case c.binds:

@@ -65,6 +65,7 @@ type startState struct {
 	Head   string
 	Main   git.Default
 	Shown  string // the block that the agent reads in the work tree
+	Notes  string // the agent, and the inbox with its notes, if it is given those
 	Stated string // memories that the work tree states, and which of its files the agent reads
 	Dir    string // the asker's folder, below the top
 	Budget int
@@ -83,6 +84,10 @@ func startInputs(ctx context.Context, repo *git.Repo, c config.Config, r Request
 		s.Memory = "" // not comparable
 	}
 	s.Shown = derived.Sum([]byte(blockInSight(repo.WorkTree, c.Agents, r.agent())))
+	if c.AgentNotes {
+		inbox, _ := repo.Refs().Read(ctx, clone.InboxRef)
+		s.Notes = r.agent() + " " + inbox
+	}
 	s.Stated = statedSum(repo, r.agent())
 	s.Dir = reader.Below(repo.WorkTree, r.Dir)
 	return s

@@ -37,17 +37,23 @@ func (i Item) statement(safe func(string) string) string {
 	if i.Stale {
 		line += StaleLabel
 	}
-	if i.Own {
-		line += OwnLabel
-	}
+	line += Label(i.Memory)
 	return line + " [" + i.ID[:8] + "]"
 }
 
 // StaleLabel marks a memory whose anchored code is gone.
 const StaleLabel = " (may be out of date: code it names has changed)"
 
-// OwnLabel marks a memory of the person's own.
-const OwnLabel = " (the user's own, in every repository)"
+// Label marks a memory of the person's own, and an agent's note.
+func Label(m record.Memory) string {
+	switch {
+	case m.Own:
+		return " (the user's own, in every repository)"
+	case m.Noted != "":
+		return " (noted by " + Tagless(m.Noted) + ", unreviewed)"
+	}
+	return ""
+}
 
 // Inert makes text harmless in a line of Markdown: it cannot open or close a comment, and hidden
 // characters show.

@@ -24,9 +24,7 @@ func Look(ctx context.Context, r *reader.Reader, in Injection) (all []Shown, err
 		for _, g := range in.Items {
 			m, err := v.Find(g.ID)
 			if errors.Is(err, record.ErrNoMemory) {
-				if own, missing := reader.FindOwn(ctx, r, g.ID); missing == nil {
-					m, err = own, nil
-				}
+				m, err = reader.FindBeside(ctx, r, v, g.ID)
 			}
 			if err != nil && !errors.Is(err, record.ErrNoMemory) {
 				return err

@@ -5,6 +5,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/catalog"
 	"github.com/reverie-memory/reverie/gitstore/recall/terms"
+	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
 // Segment is a part of an Index.
@@ -22,7 +23,13 @@ var (
 type Index struct {
 	catalog  *catalog.Catalog
 	segments []*Segment
-	own      int // first segment of the person's own memory; see With
+	joined   []joined // by With
+}
+
+// joined marks the memories of the segments from a number on.
+type joined struct {
+	from int
+	mark func(*record.Memory)
 }
 
 // Open opens the index in the catalog at a path; without one it is in memory only. It never fails:
@@ -34,12 +41,13 @@ func Open(path string) *Index {
 	return of(f.Read())
 }
 
-func of(c *catalog.Catalog) *Index { return &Index{c, c.Segments, len(c.Segments)} }
+func of(c *catalog.Catalog) *Index { return &Index{c, c.Segments, nil} }
 
-// With returns an index of the documents of two: x and that of the person's own memory. It is for
+// With returns an index of the documents of two, and marks the memories of the second. It is for
 // answers only, needs no Close, and holds as long as both are open. Check the Err of both.
-func (x *Index) With(own *Index) *Index {
-	return &Index{x.catalog, slices.Concat(x.segments, own.segments), len(x.segments)}
+func (x *Index) With(y *Index, mark func(*record.Memory)) *Index {
+	of := append(slices.Clip(x.joined), joined{len(x.segments), mark})
+	return &Index{x.catalog, slices.Concat(x.segments, y.segments), of}
 }
 
 // Drop removes a catalog with its index.

@@ -291,7 +291,13 @@ func (x *Index) Memory(at Ref) (record.Memory, error) {
 	if !ok || !whole {
 		return m, fmt.Errorf("memory %s: %w", s.Key(at.Doc), ErrCorrupt)
 	}
-	m.Private, m.Own = isPrivate(s.Key(at.Doc)), at.Segment >= x.own
+	m.Private = isPrivate(s.Key(at.Doc))
+	for _, j := range slices.Backward(x.joined) {
+		if at.Segment >= j.from {
+			j.mark(&m)
+			break
+		}
+	}
 	return m, nil
 }
 

@@ -23,7 +23,8 @@ func TestWithSearchesTwoMemories(t *testing.T) {
 		t.Cleanup(x.Close)
 		return x
 	}
-	one, both := index(all...), index(all[:2]...).With(index(all[2:]...))
+	own := func(m *record.Memory) { m.Own = true }
+	one, both := index(all...), index(all[:2]...).With(index(all[2:]...), own)
 	if got, want := both.Totals(), one.Totals(); got != want {
 		t.Errorf("totals %+v, want %+v", got, want)
 	}
@@ -45,7 +46,7 @@ func TestWithSearchesTwoMemories(t *testing.T) {
 			}
 		}
 	}
-	none := index().With(index(all[3]))
+	none := index().With(index(all[3]), own)
 	if found := none.Rank(Request{Text: "sentences"}); len(found) != 1 {
 		t.Errorf("beside an empty memory: %d answers", len(found))
 	} else if m, err := none.Memory(found[0].Ref); err != nil || !m.Own {

@@ -156,6 +156,8 @@ type Memory struct {
 	Extra      []Field   // keys unknown to this version, kept as
 	Private    bool      // lives in this clone's journal; not part of the text form
 	Own        bool      // lives in the person's own memory; likewise
+	// Noted is the agent whose note this is, which no person has reviewed; "" for a memory. Likewise.
+	Noted string
 }
 
 // Variant is another text of a contested memory.

@@ -33,6 +33,7 @@ type Config struct {
 	Ref          string   // the memory branch, whole name
 	AgentsDecide bool     // agents' shells may call deciding commands
 	AgentsLoop   bool     // agents' tools may start loops
+	AgentNotes   bool     // an agent is given its own unreviewed notes
 	Background   string   // when hooks start learning: idle or off
 	Every        int      // new sessions that learning in the background waits for, at least 1
 	Agents       string   // file of the managed block, relative to the top of the work tree

@@ -62,6 +62,14 @@ var keys = []key{
 	{"agents.loop", "let agents start loops by a tool: the plan's commands then run without a question",
 		func(c *Config) any { return c.AgentsLoop },
 		func(c *Config, v any) (err error) { c.AgentsLoop, err = truth(v); return }, nil, true},
+	{"agents.notes", "give an agent back what it asked to remember, labelled as unreviewed, until a person decides",
+		func(c *Config) any { return c.AgentNotes },
+		func(c *Config, v any) (err error) { c.AgentNotes, err = truth(v); return },
+		func(c *Config, v any) error {
+			notes, err := truth(v)
+			c.AgentNotes = c.AgentNotes && notes
+			return err
+		}, false},
 	{"learn.background", "when the background process learns: idle (after a session ended or paused), or off",
 		func(c *Config) any { return c.Background },
 		func(c *Config, v any) (err error) { c.Background, err = word(v, backgroundWords...); return },

@@ -162,10 +162,7 @@ func statement(m record.Memory, s reader.Caveats) string {
 	if s.Stale {
 		line += brief.StaleLabel
 	}
-	if m.Own {
-		line += brief.OwnLabel
-	}
-	return line + s.Older + " [" + m.ID[:8] + "]"
+	return line + brief.Label(m) + s.Older + " [" + m.ID[:8] + "]"
 }
 
 func (c *call) show() (string, error) {
@@ -185,6 +182,11 @@ func (c *call) show() (string, error) {
 		f, err = reader.Find(c.ctx, d.Reader, v, a.ID)
 		return err
 	})
+	if o := f.Operation; o != nil {
+		if note, ok := reader.NoteOf(d.Reader, *o, agentName(c.caller)); ok {
+			f = reader.Found{Memory: note}
+		}
+	}
 	switch {
 	case err != nil:
 		return "", err

@@ -56,6 +56,9 @@ func (c *call) remember() (string, error) {
 	if said := r.Redaction(); said != "" {
 		c.note("%s", said)
 	}
+	if r.Suggested != nil && d.Settings.Config.AgentNotes {
+		c.note("until then you are given it as an unreviewed note")
+	}
 	return c.suggested(d, r.Suggested, "known already, or waiting"), nil
 }
 

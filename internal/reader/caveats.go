@@ -31,10 +31,16 @@ func (r *Reader) Caveats(ctx context.Context, v *record.View) (func(record.Memor
 	if err != nil {
 		return nil, err
 	}
-	checks := []check{checkTexts, authors, checkBranch(ctx, r.Code), r.checkCode(ctx)}
+	branch := checkBranch(ctx, r.Code)
+	checks := []check{checkTexts, authors, branch, r.checkCode(ctx)}
 	return func(m record.Memory) Caveats {
 		var c Caveats
-		if m.Own { // it rests on no code, and on no author but the person
+		switch {
+		case m.Own: // it rests on no code, and on no author but the person
+			return c
+		case m.Noted != "":
+			branch(m, &c)
+			c.Why = append(c.Why, "noted by "+m.Noted+", unreviewed")
 			return c
 		}
 		for _, check := range checks {

@@ -85,7 +85,7 @@ func withOwn(ctx context.Context, r *Reader, x *recall.Index, limit recall.Limit
 	err := own.View(ctx, func(v *record.View) error {
 		return own.search(ctx, v, false, limit, func(y *recall.Index) error {
 			ran = true
-			failed = fn(x.With(y))
+			failed = fn(x.With(y, func(m *record.Memory) { m.Own = true }))
 			return nil
 		})
 	})

@@ -53,11 +53,17 @@ func (r *Reader) Recall(ctx context.Context, q Question) (a Answer, err error) {
 		near := sync.OnceValue(r.askNear(ctx, query))
 		defer func() { near().vectors.Close() }()
 		look := func(x *recall.Index, withheld func() *recall.Index) error {
-			if query, err = p.settle(x, query); err != nil {
-				return err
+			agent := ""
+			if p.At == "" {
+				agent, _, _ = strings.Cut(r.Agent(), "/")
 			}
-			a, err = lookup{r, x, withheld, query, p.Question, near, caveats}.answer(ctx)
-			return err
+			return WithNotes(r, v, x, agent, func(x *recall.Index) error {
+				if query, err = p.settle(x, query); err != nil {
+					return err
+				}
+				a, err = lookup{r, x, withheld, query, p.Question, near, caveats}.answer(ctx)
+				return err
+			})
 		}
 		if q.Withheld {
 			return r.searchAll(ctx, v, p.At != "", func(x *recall.Index) error {

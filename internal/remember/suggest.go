@@ -29,7 +29,7 @@ func (k *Keeper) suggest(ctx context.Context, m record.Memory) (*record.Operatio
 		}
 		ops, res = transfer.Plan(tx.View, []record.Memory{m}, transfer.Options{Pending: pending, Rejections: rejected, Private: clone.Private(t.Config)})
 		for i := range ops {
-			ops[i].Why = "an agent wants it remembered: " + m.Source.By
+			ops[i].Why = record.AgentWish + m.Source.By
 			if err := tx.PutOperation(ops[i]); err != nil {
 				return err
 			}
