@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/term"
@@ -49,7 +50,7 @@ func runAccept(ctx context.Context, env *Env, ids []string, all bool) error {
 
 // tellAccepted writes what became memory.
 func tellAccepted(w *workspace, ops []record.Operation) error {
-	return rows(w.env, ops, func(o record.Operation) memoryJSON { return newOperationJSON(o, "").Memory }, func(o record.Operation) {
+	return rows(w.env, ops, func(o record.Operation) wire.Memory { return wire.OfOperation(o, "").Memory }, func(o record.Operation) {
 		switch o.Op {
 		case record.Retire:
 			line(w, "-", term.Red, o.Memory, "")

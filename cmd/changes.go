@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/learn/inbox"
 	"github.com/reverie-memory/reverie/internal/plural"
@@ -27,10 +28,10 @@ func looks(ctx context.Context, w *workspace, ops ...record.Operation) (map[stri
 }
 
 // newChangeJSON is the JSON form of a change.
-func newChangeJSON(c inbox.Change) changeJSON {
-	j := changeJSON{ID: c.ID, Goes: c.Goes, Words: c.Words, Lost: list(c.Lost)}
+func newChangeJSON(c inbox.Change) wire.Change {
+	j := wire.Change{ID: c.ID, Goes: c.Goes, Words: c.Words, Lost: wire.List(c.Lost)}
 	if c.Held {
-		m := newMemoryJSON(c.Was)
+		m := wire.OfMemory(c.Was)
 		j.Was = &m
 	}
 	return j
@@ -163,9 +164,9 @@ func showChanges(w *workspace, changes []inbox.Change) {
 }
 
 // lookJSON is an operation with all that a person has to see of it.
-func lookJSON(o record.Operation, waits string, l inbox.Outlook) operationJSON {
-	j := newOperationJSON(o, waits)
-	j.Model, j.Quotes, j.Contradicts = l.Model, l.Quotes, list(l.Contradicts)
+func lookJSON(o record.Operation, waits string, l inbox.Outlook) wire.Operation {
+	j := wire.OfOperation(o, waits)
+	j.Model, j.Quotes, j.Contradicts = l.Model, l.Quotes, wire.List(l.Contradicts)
 	for _, c := range l.Changes {
 		j.Changes = append(j.Changes, newChangeJSON(c))
 	}

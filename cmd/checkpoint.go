@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/checkpoint"
 	"github.com/reverie-memory/reverie/internal/exit"
@@ -150,5 +151,5 @@ type checkpointJSON struct {
 
 func newCheckpointJSON(k checkpoint.Kept) checkpointJSON {
 	c := k.Checkpoint
-	return checkpointJSON{c.Name(), c.Client, c.Session, c.N, c.Reason, c.Time, c.Commit, c.Branch, list(c.Files), c.Text, k.Shared}
+	return checkpointJSON{c.Name(), c.Client, c.Session, c.N, c.Reason, c.Time, c.Commit, c.Branch, wire.List(c.Files), c.Text, k.Shared}
 }

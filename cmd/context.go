@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/exit"
@@ -80,7 +81,7 @@ func runContext(ctx context.Context, env *Env, r brief.Request) error {
 	}
 	if env.JSON {
 		older := reader.Older(held)
-		return env.Object(contextJSON{in.For, in.Text, in.Commit, in.Tokens, in.Bytes, noNull(in.Items), in.Cut, list(in.Next), in.Least, len(held) - older, older})
+		return env.Object(contextJSON{in.For, in.Text, in.Commit, in.Tokens, in.Bytes, wire.List(in.Items), in.Cut, wire.List(in.Next), in.Least, len(held) - older, older})
 	}
 	env.Print("%s", in.Text)
 	tellWithheld(w, held)
@@ -103,14 +104,6 @@ type contextJSON struct {
 
 	Withheld int `json:"withheld"` // memories of people who are not trusted, that agents are not given
 	Older    int `json:"older"`    // memories changed by them; agents get the version before
-}
-
-// noNull is never null in JSON.
-func noNull(all []brief.Given) []brief.Given {
-	if all == nil {
-		return []brief.Given{}
-	}
-	return all
 }
 
 // context returns the text that an agent is given, or "". Without a memory the error wraps

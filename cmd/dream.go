@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
@@ -134,7 +135,7 @@ func noAnswer(err error, hint string) error {
 }
 
 func tellProposed(w *workspace, ops []record.Operation) error {
-	return rows(w.env, ops, func(o record.Operation) operationJSON { return newOperationJSON(o, "") }, func(o record.Operation) {
+	return rows(w.env, ops, func(o record.Operation) wire.Operation { return wire.OfOperation(o, "") }, func(o record.Operation) {
 		w.env.Print("%s\t%s\t%s\t%s\n", o.ID[:8], o.Op, o.Memory.Kind, term.Visible(o.Memory.Text))
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/remember"
@@ -71,9 +72,9 @@ func runEdit(ctx context.Context, env *Env, id string, o remember.Edit) error {
 	case done.Same:
 		env.Say("nothing changed")
 	case env.JSON && done.Operation != nil:
-		err = env.Object(newOperationJSON(*done.Operation, ""))
+		err = env.Object(wire.OfOperation(*done.Operation, ""))
 	case env.JSON:
-		err = env.Object(newMemoryJSON(m))
+		err = env.Object(wire.OfMemory(m))
 	case done.Operation != nil:
 		line(w, "~", term.Green, m, "waits")
 	default:

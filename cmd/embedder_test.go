@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/gitstore/recall/vector"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/reader"
@@ -93,7 +94,7 @@ func TestRecallAsksTheModelWhereItHelps(t *testing.T) {
 			if code := Run(t.Context(), env, []string{"reverie", "-C", r.Dir, "--json", "recall", "--explain", test.query}); code != exit.Done {
 				t.Fatalf("exit code %d: %s", code, talk)
 			}
-			var first memoryJSON
+			var first wire.Memory
 			if line, _, _ := strings.Cut(out.String(), "\n"); line != "" || test.first != "" {
 				if err := json.Unmarshal([]byte(line), &first); err != nil {
 					t.Fatalf("%v in %q, %s", err, out, talk)
@@ -143,7 +144,7 @@ func TestRecallExplainsEachRank(t *testing.T) {
 	}
 	env, out, _ = asking(r.Dir, letters)
 	Run(t.Context(), env, []string{"reverie", "-C", r.Dir, "--json", "recall", "-n", "1", "database container runs"})
-	var first memoryJSON
+	var first wire.Memory
 	if err := json.Unmarshal(out.Bytes(), &first); err != nil {
 		t.Fatal(err)
 	}

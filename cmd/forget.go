@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/plural"
@@ -80,7 +81,7 @@ func runForget(ctx context.Context, env *Env, ids []string, o forgetOptions) err
 	for _, m := range append(f.Already, f.Gone...) {
 		switch {
 		case env.JSON:
-			if err := env.Object(newMemoryJSON(m)); err != nil {
+			if err := env.Object(wire.OfMemory(m)); err != nil {
 				return err
 			}
 		case len(shown) > 0: // they have been listed

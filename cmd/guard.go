@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/gitstore/guard"
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -93,7 +94,7 @@ func runGuards(ctx context.Context, env *Env, call *hooks.Call) error {
 	}
 	heeds := brief.KeptHeeds(w.Reader, brief.Ledger{Repo: w.Repo}.All(0), table)
 	err = rows(env, rules, func(r guard.Rule) guardJSON {
-		return guardJSON{r.ID, string(r.Kind), r.Text, r.On, string(r.Strength), list(r.Paths), r.Lesson, r.Stale, heeds[r.ID]}
+		return guardJSON{r.ID, string(r.Kind), r.Text, r.On, string(r.Strength), wire.List(r.Paths), r.Lesson, r.Stale, heeds[r.ID]}
 	}, func(r guard.Rule) { tellGuard(env, r, heeds[r.ID]) })
 	if err != nil {
 		return err

@@ -119,6 +119,7 @@ var arrows = map[string][]string{
 	"cmd/tui":               nil,
 	"cmd/welcome":           {"hooks", "hooks/githook", "hooks/setup/agents", "internal/intake", "internal/learn/ingest", "internal/plural"},
 	"cmd/help":              nil,
+	"cmd/wire":              {"gitstore/record", "hooks/githook", "internal/learn/inbox", "internal/reader", "reflect"},
 	"cmd/usage":             {"cmd/help", "internal/exit"},
 	"cmd/argv":              {"cmd/help"},
 	"cmd/complete":          {"cmd/argv", "gitstore/record", "hooks", "internal/pattern", "internal/reader", "worktree"},

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/learn/ingest"
@@ -50,7 +51,7 @@ func runIngest(ctx context.Context, env *Env, files []string, format transcript.
 			return errors.Join(err, ingestErr)
 		}
 	}
-	if err := rows(env, kept, newSessionJSON, func(k reflect.Kept) {
+	if err := rows(env, kept, wire.OfSession, func(k reflect.Kept) {
 		env.Print("%s\t%s\t%s\n", k.Name(), k.Change, plural.Count(k.Events, "event", "events"))
 	}); err != nil {
 		return err

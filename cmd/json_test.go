@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/testrepo"
@@ -142,7 +143,7 @@ func TestJSONIsAPromise(t *testing.T) {
 		}
 		text := answer(t, r.Dir, "", args...)
 		if s.args[0] == "remember" {
-			var m memoryJSON
+			var m wire.Memory
 			if err := json.Unmarshal([]byte(text), &m); err != nil {
 				t.Fatal(err)
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
@@ -67,11 +68,11 @@ func learnCommand(env *Env) *cli.Command {
 
 // learned is the answer of learn.
 type learned struct {
-	Found       []ingest.Found  `json:"found,omitempty"` // in the agents' stores
-	Sessions    []sessionJSON   `json:"sessions"`
-	Reflections int             `json:"reflections"` // new ones
-	Accepted    []memoryJSON    `json:"accepted"`
-	Waiting     []operationJSON `json:"waiting"` // pending operations, proposed or confirmed now
+	Found       []ingest.Found   `json:"found,omitempty"` // in the agents' stores
+	Sessions    []wire.Session   `json:"sessions"`
+	Reflections int              `json:"reflections"` // new ones
+	Accepted    []wire.Memory    `json:"accepted"`
+	Waiting     []wire.Operation `json:"waiting"` // pending operations, proposed or confirmed now
 }
 
 func runLearn(ctx context.Context, env *Env, files []string, format transcript.Format, model modelChoice) error {
@@ -139,7 +140,7 @@ func runBackfill(ctx context.Context, env *Env, o backfillOptions, model modelCh
 	tellFound(w, b.Found)
 	if o.dryRun {
 		if env.JSON {
-			return env.Object(learned{Found: b.Found, Sessions: []sessionJSON{}, Accepted: []memoryJSON{}, Waiting: []operationJSON{}})
+			return env.Object(learned{Found: b.Found, Sessions: []wire.Session{}, Accepted: []wire.Memory{}, Waiting: []wire.Operation{}})
 		}
 		tellFresh(w, b.New)
 		return nil
@@ -199,15 +200,15 @@ func (w *workspace) answer(res *learn.Result, kept []reflect.Kept, found []inges
 		tellLearned(w, res)
 		return nil
 	}
-	out := learned{Found: found, Sessions: []sessionJSON{}, Accepted: []memoryJSON{}, Waiting: []operationJSON{}, Reflections: res.Reflections}
+	out := learned{Found: found, Sessions: []wire.Session{}, Accepted: []wire.Memory{}, Waiting: []wire.Operation{}, Reflections: res.Reflections}
 	for _, k := range kept {
-		out.Sessions = append(out.Sessions, newSessionJSON(k))
+		out.Sessions = append(out.Sessions, wire.OfSession(k))
 	}
 	for _, o := range res.Accepted {
-		out.Accepted = append(out.Accepted, newMemoryJSON(o.Memory))
+		out.Accepted = append(out.Accepted, wire.OfMemory(o.Memory))
 	}
 	for _, p := range res.Rest {
-		out.Waiting = append(out.Waiting, newOperationJSON(p.Operation, p.Why))
+		out.Waiting = append(out.Waiting, wire.OfOperation(p.Operation, p.Why))
 	}
 	return w.env.Object(out)
 }

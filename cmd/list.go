@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/cmd/usage"
+	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
@@ -60,7 +61,7 @@ func runList(ctx context.Context, env *Env, o listOptions) error {
 // tell writes a memory as a line, or as JSON.
 func tell(w *workspace, m record.Memory, s reader.Caveats) error {
 	if w.env.JSON {
-		return w.env.Object(caveatsJSON(m, s))
+		return w.env.Object(wire.WithCaveats(m, s))
 	}
 	line(w, mark(m, s), term.Dim, m, remark(m, s))
 	return nil

@@ -16,19 +16,19 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// wire is a server that is spoken to in raw lines.
-type wire struct {
+// rawServer is a server that is spoken to in raw lines.
+type rawServer struct {
 	t    testing.TB
 	in   *io.PipeWriter
 	out  *bufio.Reader
 	done chan error
 }
 
-func newWire(t testing.TB, dir string) *wire {
+func newWire(t testing.TB, dir string) *rawServer {
 	t.Helper()
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()
-	w := &wire{t, toServer, bufio.NewReader(fromServer), make(chan error, 1)}
+	w := &rawServer{t, toServer, bufio.NewReader(fromServer), make(chan error, 1)}
 	env := &Env{Terminal: term.Terminal{In: in, Out: out, Err: io.Discard, Width: 80}, Dir: dir, Now: time.Now}
 	go func() {
 		err := mcpServer(env, "", false).Serve(context.Background(), env.In, env.Out)
@@ -64,7 +64,7 @@ type message struct {
 }
 
 // send writes lines, and reads as many as are wanted.
-func (w *wire) send(lines string, answers int) (all []message) {
+func (w *rawServer) send(lines string, answers int) (all []message) {
 	w.t.Helper()
 	go io.WriteString(w.in, lines)
 	for range answers {

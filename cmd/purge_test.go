@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -182,7 +183,7 @@ func TestPurgeOfAMemoryTakesWhatIsAboutIt(t *testing.T) {
 	reverie(t, r.Dir, "-q", "remember", "We write tests first")
 	var id string
 	for line := range strings.Lines(reverie(t, r.Dir, "list", "--json")) {
-		var m memoryJSON
+		var m wire.Memory
 		if err := json.Unmarshal([]byte(line), &m); err != nil {
 			t.Fatal(err)
 		}

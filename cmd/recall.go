@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/cmd/help"
+	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/plural"
@@ -99,7 +100,7 @@ func tellAnswer(w *workspace, a reader.Answer, explain bool) error {
 	for _, h := range a.Hits {
 		snippet := snippets.Of(h.Hit, q.Text, reader.SnippetWidth)
 		if env.JSON {
-			j := caveatsJSON(h.Memory, h.Caveats)
+			j := wire.WithCaveats(h.Memory, h.Caveats)
 			j.Score, j.Covered, j.Snippet, j.Alike, j.Lists, j.Ranks = &h.Score, &h.Covered, cmp.Or(snippet, h.Memory.Text), h.Same, a.Lists, h.Ranks(a.Lists)
 			if err := env.Object(j); err != nil {
 				return err

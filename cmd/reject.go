@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 
+	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/term"
@@ -57,6 +58,6 @@ func reject(ctx context.Context, w *workspace, ids []string, o rejectOptions) er
 	for _, r := range lost {
 		w.env.Say("%s is not rejected any more, but its operation is lost; sessions may propose it again", r.ID[:8])
 	}
-	return rows(w.env, ops, func(o record.Operation) operationJSON { return newOperationJSON(o, why) },
+	return rows(w.env, ops, func(o record.Operation) wire.Operation { return wire.OfOperation(o, why) },
 		func(o record.Operation) { line(w, mark, colour, o.Memory, "") })
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/clone"
@@ -117,7 +118,7 @@ func runRemember(ctx context.Context, env *Env, s remember.Statement) error {
 	w.tidy(ctx)
 	switch {
 	case r.Suggested != nil && env.JSON:
-		return env.Object(newOperationJSON(*r.Suggested, r.Suggested.Why))
+		return env.Object(wire.OfOperation(*r.Suggested, r.Suggested.Why))
 	case r.Suggested != nil:
 		env.Say(remember.Waits)
 		env.Print("%s\n", r.Suggested.ID)
@@ -188,12 +189,12 @@ func tellNeighbours(w *workspace, m record.Memory, all []remember.Neighbour) {
 
 // rememberJSON is the answer of remember.
 type rememberJSON struct {
-	memoryJSON
+	wire.Memory
 	Beside []string `json:"beside,omitempty"` // ids of memories on its topic, or much like it
 }
 
 func newRememberJSON(m record.Memory, neighbours []remember.Neighbour) rememberJSON {
-	j := rememberJSON{memoryJSON: newMemoryJSON(m)}
+	j := rememberJSON{Memory: wire.OfMemory(m)}
 	for _, n := range neighbours {
 		j.Beside = append(j.Beside, n.ID)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/learn/inbox"
 	"github.com/reverie-memory/reverie/internal/plural"
@@ -46,7 +47,7 @@ func runReview(ctx context.Context, env *Env, ids []string) error {
 		if err != nil {
 			return err
 		}
-		return rows(env, queue, func(p inbox.Waiting) operationJSON { return lookJSON(p.Operation, p.Why, looks[p.ID]) }, nil)
+		return rows(env, queue, func(p inbox.Waiting) wire.Operation { return lookJSON(p.Operation, p.Why, looks[p.ID]) }, nil)
 	}
 	if len(queue) == 0 {
 		env.Say("no pending operations")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/cmd/usage"
+	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
@@ -204,7 +205,7 @@ func runSandboxExec(ctx context.Context, env *Env, o sandboxOptions, argv []stri
 // it have.
 func tellSandbox(env *Env, r sandbox.Result, changed []sandbox.Change, spec sandbox.Spec, most time.Duration) error {
 	if env.JSON {
-		j := sandboxJSON{string(r.Ended), r.Exit, r.Why, r.Took.Seconds(), r.Image, string(r.Stdout), string(r.Stderr), list(r.Hidden), list(r.Denied), append([]sandbox.Change{}, changed...)}
+		j := sandboxJSON{string(r.Ended), r.Exit, r.Why, r.Took.Seconds(), r.Image, string(r.Stdout), string(r.Stderr), wire.List(r.Hidden), wire.List(r.Denied), append([]sandbox.Change{}, changed...)}
 		if err := env.Object(j); err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/hooks/githook"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/term"
@@ -42,8 +43,8 @@ func runSessions(ctx context.Context, env *Env) error {
 	if err != nil {
 		env.Warn("passed over: %v", err)
 	}
-	return rows(env, kept, func(k reflect.Kept) sessionJSON {
-		j := newSessionJSON(k)
+	return rows(env, kept, func(k reflect.Kept) wire.Session {
+		j := wire.OfSession(k)
 		j.Commits = links[k.Name()]
 		return j
 	}, func(k reflect.Kept) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/cmd/usage"
+	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/hooks/githook"
@@ -53,7 +54,7 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 			env.Warn("cannot tell if a model proposed it: %v", f.Unknown)
 		}
 		if env.JSON {
-			j := caveatsJSON(f.Memory, f.Caveats)
+			j := wire.WithCaveats(f.Memory, f.Caveats)
 			j.Models = f.ModelNames()
 			return env.Object(j)
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
@@ -73,7 +74,7 @@ func TestNobodySilencesWhatTrustedPeopleSaid(t *testing.T) {
 	base := testrepo.New(t)
 	answer(t, base.Dir, "", "remember", "-k", "constraint", "--tag", "git", "Never push to main with pushall.sh\n\nThe release branch is what is deployed.")
 	answer(t, base.Dir, "", "remember", "-k", "workflow", "Run make lint before a commit")
-	id := parsed[memoryJSON](t, answer(t, base.Dir, "", "recall", "push main"))[0].ID
+	id := parsed[wire.Memory](t, answer(t, base.Dir, "", "recall", "push main"))[0].ID
 	answer(t, base.Dir, "", "context") // what is known is worked out
 	asks := [][]string{
 		{"context"}, {"context", "--for", "prompt", "--query", "run pushall.sh to push to main"}, {"context", "--for", "compaction"}, {"context", "--for", "compacted"},

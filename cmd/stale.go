@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/reverie-memory/reverie/cmd/usage"
+	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/plural"
@@ -36,7 +37,7 @@ func staleCommand(env *Env) *cli.Command {
 }
 
 type staleJSON struct {
-	memoryJSON
+	wire.Memory
 	Gone []string `json:"gone"`
 }
 
@@ -58,7 +59,7 @@ func runStale(ctx context.Context, env *Env, o staleOptions) error {
 			}
 			found++
 			if env.JSON {
-				if err := env.Object(staleJSON{caveatsJSON(m, s), gone}); err != nil {
+				if err := env.Object(staleJSON{wire.WithCaveats(m, s), gone}); err != nil {
 					return err
 				}
 				continue

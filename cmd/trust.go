@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/approval"
@@ -202,7 +203,7 @@ func runKeep(ctx context.Context, env *Env, ids []string) error {
 	if len(kept) == 0 {
 		env.Say("agents are given no older version of these")
 	}
-	return rows(env, kept, func(d trust.Pending) memoryJSON { return newMemoryJSON(*d.Given) }, func(d trust.Pending) {
+	return rows(env, kept, func(d trust.Pending) wire.Memory { return wire.OfMemory(*d.Given) }, func(d trust.Pending) {
 		line(w, "+", term.Green, *d.Given, "kept as "+reader.VersionOf(trust.Changed{When: d.When}))
 	})
 }
@@ -212,7 +213,7 @@ func tellApproved(w *workspace, a approval.Approved) error {
 	if a.Settings {
 		w.env.Say("approved %s as it is now", trust.SettingsPath)
 	}
-	err := rows(w.env, a.Memories, func(d reader.Held) memoryJSON { return newMemoryJSON(d.Memory) },
+	err := rows(w.env, a.Memories, func(d reader.Held) wire.Memory { return wire.OfMemory(d.Memory) },
 		func(d reader.Held) { line(w, "+", term.Green, d.Memory, d.Why) })
 	switch {
 	case len(a.Memories) > 0:

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/cmd/web"
+	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 	"golang.org/x/net/html"
@@ -142,7 +143,7 @@ func TestWebInbox(t *testing.T) {
 {"text":"Deploys happen on Fridays","kind":"note","body":"as far as known"}
 `, "import", "-")
 	for line := range strings.Lines(answer(t, r.Dir, "", "review")) {
-		var o operationJSON
+		var o wire.Operation
 		if err := json.Unmarshal([]byte(line), &o); err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/pattern"
@@ -73,7 +74,7 @@ func runWhy(ctx context.Context, env *Env, what, session string) error {
 // listInjections tells injections in a line each, the oldest first.
 func listInjections(env *Env, all []brief.Injection) error {
 	return rows(env, all, func(in brief.Injection) brief.Injection {
-		in.Items, in.Next = noNull(in.Items), list(in.Next)
+		in.Items, in.Next = wire.List(in.Items), wire.List(in.Next)
 		return in
 	}, func(in brief.Injection) {
 		env.Lay(term.NarrowHang, term.Span("", fmt.Sprintf("%s  %s  %s  %s  %s", in.ID, when(in), term.Pad(occasion(in), 14), term.Pad(plural.Count(len(in.Items), "memory", "memories"), 11), term.Visible(in.Session))))
@@ -102,10 +103,10 @@ func tellInjection(ctx context.Context, w *workspace, in brief.Injection) error 
 	}
 	memories := make([]whyMemoryJSON, 0, len(shown))
 	for _, s := range shown {
-		memories = append(memories, whyMemoryJSON{s.ID, string(s.Memory.Kind), s.Memory.Text, s.Damaged, list(s.Why)})
+		memories = append(memories, whyMemoryJSON{s.ID, string(s.Memory.Kind), s.Memory.Text, s.Damaged, wire.List(s.Why)})
 	}
 	if env.JSON {
-		in.Items, in.Next = noNull(in.Items), list(in.Next)
+		in.Items, in.Next = wire.List(in.Items), wire.List(in.Next)
 		return env.Object(whyJSON{in, memories})
 	}
 	env.Lay(term.NarrowHang, term.Span(term.Bold, in.ID), term.Span("", "  "+when(in)+"  "+occasion(in)+"  "+term.Visible(in.Session)))
@@ -169,7 +170,7 @@ func tellGiven(ctx context.Context, w *workspace, all []brief.Injection, id stri
 	}
 	err = rows(env, u.Times, func(use brief.Use) givenJSON {
 		in := use.Injection
-		return givenJSON{in.ID, in.Time.UTC().Format("2006-01-02T15:04:05Z"), in.Session, in.For, in.Commit, list(use.Given.Why)}
+		return givenJSON{in.ID, in.Time.UTC().Format("2006-01-02T15:04:05Z"), in.Session, in.For, in.Commit, wire.List(use.Given.Why)}
 	}, func(use brief.Use) {
 		in := use.Injection
 		env.Lay(term.NarrowHang, term.Span("", fmt.Sprintf("%s  %s  %s  %s  ", in.ID, when(in), term.Pad(occasion(in), 14), term.Visible(in.Session))), term.Span(term.Dim, term.Visible(strings.Join(use.Given.Why, " · "))))
