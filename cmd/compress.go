@@ -60,7 +60,8 @@ func compressCommand(env *Env) *cli.Command {
 // compressedJSON is the answer of compress.
 type compressedJSON struct {
 	compress.Shortened
-	Redacted int `json:"redacted"` // secrets
+	Redacted int    `json:"redacted"`       // secrets
+	Last     string `json:"last,omitempty"` // the line that tells how to expand it
 }
 
 func runCompress(ctx context.Context, env *Env, name string, o compressOptions) error {
@@ -78,10 +79,12 @@ func runCompress(ctx context.Context, env *Env, name string, o compressOptions) 
 	if j.Cut {
 		if why == nil {
 			j.Hash, why = store.Put(clean)
+			store.Count(ctx, len(text)-len(j.Text))
 		}
 		if why != nil {
 			env.Warn("the original is not kept: %v", why)
 		}
+		j.Last = strings.TrimSpace(j.LastLine())
 	}
 	if found.Found > 0 {
 		env.Say("%s redacted", plural.Count(found.Found, "secret was", "secrets were"))

@@ -98,6 +98,9 @@ func setConfig(ctx context.Context, env *Env, o setup.Setting) error {
 	}
 	env.Say("set %s in %s", o.Key, file)
 	tellLastWord(ctx, env, o.Key, file)
+	if w, err := env.open(ctx); err == nil && w.Started() && (o.Key == "context.guards" || o.Key == "agents.shorten") {
+		refreshGuards(ctx, w)
+	}
 	return setup.RefreshScripts(ctx, env.Dir)
 }
 

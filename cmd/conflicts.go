@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/reverie-memory/reverie/cmd/usage"
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -44,35 +45,27 @@ func runConflicts(ctx context.Context, env *Env) error {
 		if err != nil {
 			return err
 		}
-		for _, m := range share.Contested(v) {
-			if m.Live(env.Now()) {
-				contested = append(contested, m)
-			}
-		}
+		contested = slices.DeleteFunc(share.Contested(v), func(m record.Memory) bool { return !m.Live(env.Now()) })
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	for _, m := range contested {
-		if env.JSON {
-			c := conflictJSON{ID: m.ID, Kind: string(m.Kind), Path: m.Path()}
-			for _, v := range m.Texts() {
-				c.Texts = append(c.Texts, textJSON(v))
-			}
-			if err := env.Object(c); err != nil {
-				return err
-			}
-			continue
+	err = rows(env, contested, func(m record.Memory) conflictJSON {
+		c := conflictJSON{ID: m.ID, Kind: string(m.Kind), Path: m.Path()}
+		for _, v := range m.Texts() {
+			c.Texts = append(c.Texts, textJSON(v))
 		}
+		return c
+	}, func(m record.Memory) {
 		w.env.Print("%s %s\n", w.env.Paint(term.Bold, m.ID), m.Kind)
 		for i, v := range m.Texts() {
 			number := fmt.Sprintf("  %d) ", i+1)
 			env.Lay(len(number), term.Span("", number+term.Visible(v.Text)))
 		}
-	}
+	})
 	if len(contested) > 0 {
 		env.Say("next: reverie edit ID --take NUMBER, or reverie edit ID \"a better text\"")
 	}
-	return nil
+	return err
 }

@@ -113,7 +113,7 @@ func TestJSONIsAPromise(t *testing.T) {
 		{[]string{"kv", "list"}, "expires key set value"},
 		{[]string{"kv", "delete", "port"}, "key"},
 		{[]string{"statusline"}, "known waiting"},
-		{[]string{"status"}, "adopted branch commit contested given given.acted given.heeded given.ignored given.memories given.overruled given.sessions memories memories.constraint memories.convention memories.fact older pending private reader reflections retired sessions spooled stale unread unreadable values waiting withheld worker"},
+		{[]string{"status"}, "adopted branch commit contested given given.acted given.heeded given.ignored given.memories given.overruled given.sessions memories memories.constraint memories.convention memories.fact older pending private reader reflections retired sessions shortened shortened.bytes shortened.outputs spooled stale unread unreadable values waiting withheld worker"},
 		{[]string{"trust"}, "author memories own trusted withheld"},
 		{[]string{"log", "-n", "1"}, "author commit op sessions subject time"},
 		{[]string{"blame", "@one"}, "author commit line text time"},

@@ -147,9 +147,7 @@ func runKVDelete(ctx context.Context, env *Env, keys []string) error {
 			continue
 		}
 		if env.JSON {
-			if err := env.Object(map[string]string{"key": key}); err != nil {
-				return err
-			}
+			failed = append(failed, env.Object(map[string]string{"key": key}))
 		}
 	}
 	return kv.Join(failed...)

@@ -124,6 +124,9 @@ func tellStatus(w *workspace, s status.Status, held []reader.Held) {
 			row("budget", spent.Error())
 		}
 	}
+	if n := s.Shortened; n.Outputs > 0 {
+		row("shortened", fmt.Sprintf("%s, which saved about %d tokens", plural.Count(n.Outputs, "output", "outputs"), n.Bytes/4))
+	}
 	if s.Spooled > 0 {
 		row("spool", plural.Count(s.Spooled, "session", "sessions")+" with events that wait for the worker")
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -100,6 +101,27 @@ func TestClientsAskAboutGuardedCalls(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, l.asked(a)); diff != "" {
 			t.Errorf("hooks started (-want +got)\n%s", diff)
+		}
+	})
+}
+
+// OpenCode's model is shown a long output shortened, and can have the original.
+func TestOpenCodeShortensOutputs(t *testing.T) {
+	inClients(t, []string{"opencode"}, func(l *lab) {
+		t := l.t
+		l.install()
+		l.must("-q", "config", "agents.shorten", "4000")
+		l.model.play(turn{"Count.", []step{{Calls: []call{l.c.shell("seq -f 'compiling file %g of the project' 1 900; echo 'a.c:3: error: no kestrel'; exit 2")}}, {Say: "Done."}}})
+		seen := newest(l.run(l.c.session("Count.")...)).text("tool", "user")
+		hash := regexp.MustCompile(`reverie expand ([0-9a-f]+)`).FindStringSubmatch(seen)
+		if hash == nil || strings.Contains(seen, "file 450 of") || !strings.Contains(seen, "a.c:3: error: no kestrel") {
+			t.Fatalf("the model saw\n%s", seen)
+		}
+		if whole := l.must("expand", hash[1]); !strings.Contains(whole, "file 450 of") {
+			t.Errorf("the original is %q", whole)
+		}
+		if got := l.must("status"); !strings.Contains(got, "1 output, which saved about") {
+			t.Errorf("status:\n%s", got)
 		}
 	})
 }

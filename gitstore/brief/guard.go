@@ -72,7 +72,7 @@ func MakeGuards(ctx context.Context, r *reader.Reader) (t guard.Table, err error
 	if same.Judged = before.Judged; same != before { // an input moved meanwhile
 		now = before
 	}
-	text, err := guard.Encode(guardKey(now), now.Memory, rules)
+	text, err := guard.Table{Key: guardKey(now), Commit: now.Memory, Shorten: r.Config.Shorten}.Encode(rules)
 	if err != nil {
 		return t, err
 	}

@@ -13,7 +13,7 @@ import (
 
 func TestHeedsFollowWhatCameOfACall(t *testing.T) {
 	dir := t.TempDir()
-	text, err := guard.Encode("k", "", []guard.Rule{{ID: "aa", On: "Bash(npm *)", Strength: record.Ask}})
+	text, err := guard.Table{Key: "k"}.Encode([]guard.Rule{{ID: "aa", On: "Bash(npm *)", Strength: record.Ask}})
 	if err != nil {
 		t.Fatal(err)
 	}

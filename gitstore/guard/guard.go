@@ -82,10 +82,13 @@ type header struct {
 	Key    string `json:"key"`    // of the state that the table was made of
 	Commit string `json:"commit"` // of the memory in that state
 	Sum    uint32 `json:"sum"`    // CRC-32 of the other lines
+
+	// OpenCode's plugin shortens outputs of so many bytes or more; 0: none
+	Shorten int `json:"shorten,omitempty"`
 }
 
-// Encode returns the text of a table of rules that were made of a state, with the memory's commit.
-func Encode(key, commit string, rules []Rule) ([]byte, error) {
+// Encode returns the text of a table with rules. It takes the other fields from t.
+func (t Table) Encode(rules []Rule) ([]byte, error) {
 	rules = slices.Clone(rules)
 	slices.SortStableFunc(rules, func(a, b Rule) int {
 		return cmp.Compare(slices.Index(record.Strengths, b.Strength), slices.Index(record.Strengths, a.Strength))
@@ -102,7 +105,7 @@ func Encode(key, commit string, rules []Rule) ([]byte, error) {
 		}
 		fmt.Fprintf(&lines, "%s\t%s\t%s\n", p.Tool, p.first(), data)
 	}
-	head, err := json.Marshal(header{format, key, commit, crc32.ChecksumIEEE(lines.Bytes())})
+	head, err := json.Marshal(header{format, t.Key, t.Commit, crc32.ChecksumIEEE(lines.Bytes()), t.Shorten})
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +116,9 @@ func Encode(key, commit string, rules []Rule) ([]byte, error) {
 type Table struct {
 	Key    string
 	Commit string // of the memory
-	lines  []byte
+
+	Shorten int // see header
+	lines   []byte
 }
 
 // Open reads the table in a state folder. A missing or damaged one has no rules and no key.
@@ -132,7 +137,7 @@ func Decode(text []byte) Table {
 	if json.Unmarshal(head, &h) != nil || h.Format != format || h.Sum != crc32.ChecksumIEEE(lines) {
 		return Table{}
 	}
-	return Table{h.Key, h.Commit, lines}
+	return Table{h.Key, h.Commit, h.Shorten, lines}
 }
 
 // Empty reports whether a table has no rules.

@@ -96,7 +96,7 @@ func TestNestedLinesAreReadInTime(t *testing.T) {
 func tableOf(t *testing.T, trigger record.Trigger, paths []string) Table {
 	t.Helper()
 	m := record.New(record.Memory{Kind: record.Convention, Text: "Use pnpm, never npm", Paths: paths}).WithTrigger(trigger)
-	text, err := Encode("k", "", Rules(m, false, nil))
+	text, err := Table{Key: "k"}.Encode(Rules(m, false, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestDamagedTableHasNoRules(t *testing.T) {
 	if got := Open(dir); got.Key != "" || len(got.Rules()) != 0 {
 		t.Errorf("a missing one: %+v", got)
 	}
-	text, err := Encode("k", "", []Rule{{ID: "a", On: "Bash(npm *)", Strength: record.Deny, Expires: time.Unix(1, 0).UTC()}})
+	text, err := Table{Key: "k"}.Encode([]Rule{{ID: "a", On: "Bash(npm *)", Strength: record.Deny, Expires: time.Unix(1, 0).UTC()}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestFilter(t *testing.T) {
 		t.Fatal(err)
 	}
 	rules := []Rule{{ID: "a", On: "Bash(npm *)"}, {ID: "b", On: "Bash(npm *)"}, {ID: "c", On: "Edit(gen/**)"}, {ID: "d", On: "Bash(go test *)", Lesson: true}, {ID: "e", On: "mcp__db__drop"}}
-	text, err := Encode("k", "", rules)
+	text, err := Table{Key: "k"}.Encode(rules)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func BenchmarkMiss(b *testing.B) {
 	for i := range 500 {
 		rules = append(rules, Rule{ID: strings.Repeat("a", 16), Text: strings.Repeat("words of a rule ", 10), On: "Bash(tool" + string(rune('a'+i%26)) + " *)", Strength: record.Say})
 	}
-	text, err := Encode("k", "", rules)
+	text, err := Table{Key: "k"}.Encode(rules)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -34,6 +34,7 @@ type Config struct {
 	AgentsDecide bool     // agents' shells may call deciding commands
 	AgentsLoop   bool     // agents' tools may start loops
 	AgentNotes   bool     // an agent is given its own unreviewed notes
+	Shorten      int      // OpenCode is given outputs of so many bytes or more shortened; 0: none
 	Background   string   // when hooks start learning: idle or off
 	Every        int      // new sessions that learning in the background waits for, at least 1
 	Agents       string   // file of the managed block, relative to the top of the work tree

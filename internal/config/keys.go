@@ -70,6 +70,9 @@ var keys = []key{
 			c.AgentNotes = c.AgentNotes && notes
 			return err
 		}, false},
+	{"agents.shorten", "shorten outputs of tools from so many bytes on, in OpenCode; 0 never does",
+		func(c *Config) any { return int64(c.Shorten) },
+		func(c *Config, v any) (err error) { c.Shorten, err = number(v, 0, 1<<20); return }, nil, false},
 	{"learn.background", "when the background process learns: idle (after a session ended or paused), or off",
 		func(c *Config) any { return c.Background },
 		func(c *Config, v any) (err error) { c.Background, err = word(v, backgroundWords...); return },

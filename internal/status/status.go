@@ -13,7 +13,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/learn"
 	"github.com/reverie-memory/reverie/internal/learn/ingest"
 	"github.com/reverie-memory/reverie/internal/reader"
+	"github.com/reverie-memory/reverie/internal/upkeep"
 	"github.com/reverie-memory/reverie/prompts"
+	"github.com/reverie-memory/reverie/reflect/compress"
 )
 
 // Status holds the numbers, as --json prints them.
@@ -29,16 +31,17 @@ type Status struct {
 	Stale     int            `json:"stale"`    // their anchored code is gone here
 	Withheld  int            `json:"withheld"` // not given to agents here
 	// changed by untrusted people: agents get the version before
-	Older       int         `json:"older"`
-	Unreadable  int         `json:"unreadable"`
-	Waiting     int         `json:"waiting"`
-	Reflections int         `json:"reflections"`
-	Sessions    int         `json:"sessions"`
-	Pending     int         `json:"pending"` // sessions without a reflection
-	Values      int         `json:"values"`  // of kv
-	Spooled     int         `json:"spooled"` // sessions with events that the worker has not read
-	Given       brief.Tally `json:"given"`   // what agents were given in kept sessions
-	Worker      *job.Status `json:"worker"`  // the running background job; null without one
+	Older       int             `json:"older"`
+	Unreadable  int             `json:"unreadable"`
+	Waiting     int             `json:"waiting"`
+	Reflections int             `json:"reflections"`
+	Sessions    int             `json:"sessions"`
+	Pending     int             `json:"pending"`   // sessions without a reflection
+	Values      int             `json:"values"`    // of kv
+	Spooled     int             `json:"spooled"`   // sessions with events that the worker has not read
+	Given       brief.Tally     `json:"given"`     // what agents were given in kept sessions
+	Shortened   compress.Saving `json:"shortened"` // outputs of tools
+	Worker      *job.Status     `json:"worker"`    // the running background job; null without one
 	// sessions that no model has read, if the settings name one
 	Unread int         `json:"unread"`
 	Reader *job.Status `json:"reader"` // the running questions to a model; null without any
@@ -99,6 +102,7 @@ func Read(ctx context.Context, r *reader.Reader, l *learn.Learner) (s Status, he
 	if s.Given, err = brief.TallyOf(ctx, r); err != nil {
 		return s, nil, err
 	}
+	s.Shortened = upkeep.Originals(r.Clone).Saving()
 	now := r.Now()
 	s.Spooled = r.Spool().Due(now, ingest.IdleAfter)
 	s.Worker, s.Reader = job.Running(r.State, job.Worker, now), job.Running(r.State, job.Reader, now)

@@ -1,6 +1,7 @@
 package compress
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/derived"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/redact"
 )
@@ -107,6 +109,36 @@ func (s Store) Get(prefix string) (hash, text string, err error) {
 		return "", "", fmt.Errorf("%s: %w", hash, ErrDamaged)
 	}
 	return hash, string(data), nil
+}
+
+// Saving counts outputs that were shortened, and what that left out.
+type Saving struct {
+	Outputs int `json:"outputs"`
+	Bytes   int `json:"bytes"`
+}
+
+// savingFile lies beside the folder of originals.
+func (s Store) savingFile() string { return s.Dir + ".saved" }
+
+// Saving returns the count of this clone.
+func (s Store) Saving() Saving {
+	var n Saving
+	if !derived.Read(s.savingFile(), &n) {
+		return Saving{}
+	}
+	return n
+}
+
+// Count adds an output of which so many bytes were left out. It may fail silently.
+func (s Store) Count(ctx context.Context, bytes int) {
+	path := s.savingFile()
+	unlock, err := file.LockPath(ctx, path+".lock")
+	if err != nil {
+		return
+	}
+	defer unlock()
+	n := s.Saving()
+	derived.Write(path, Saving{n.Outputs + 1, n.Bytes + max(0, bytes)})
 }
 
 func isOriginal(name string) bool {

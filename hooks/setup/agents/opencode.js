@@ -117,14 +117,16 @@ export const Reverie = async (host) => {
 
   // table returns the rules about calls that the repository's memories have: a tool, and for a command its program or
   // "*". It reads them again when the file has changed.
-  let file, version, rules
+  let file, version, rules, long = 0
   const table = () => {
     try {
       file ??= join(commonDir(), "reverie", "guards")
       const { ino, mtimeMs, size } = statSync(file)
       const now = [ino, mtimeMs, size].join()
       if (now !== version) {
-        rules = readFileSync(file, "utf8").split("\n").slice(1).map((line) => line.split("\t")).filter((columns) => columns.length > 2)
+        const [head, ...lines] = readFileSync(file, "utf8").split("\n")
+        long = JSON.parse(head).shorten || 0
+        rules = lines.map((line) => line.split("\t")).filter((columns) => columns.length > 2)
         version = now
       }
       return rules
@@ -159,6 +161,15 @@ export const Reverie = async (host) => {
     } catch {
       return ""
     }
+  }
+
+  // shorten replaces a long output by the part of it that matters, if the settings say so.
+  const shorten = async (input, output) => {
+    table()
+    if (!long || failures >= patience || typeof output.output !== "string" || Buffer.byteLength(output.output) < long) return
+    const of = commands.includes(input.tool) ? ["--command", String(input.args?.command)] : []
+    const short = JSON.parse(await run(["--json", "compress", ...of, "-"], output.output, deadlines["tool.execute.after"]))
+    if (short?.cut && short.hash) output.output = short.text.trimEnd() + "\n" + short.last
   }
 
   // safe makes a hook of which OpenCode sees no error.
@@ -232,13 +243,14 @@ export const Reverie = async (host) => {
     },
 
     "tool.execute.after": safe(async (input, output) => {
-      if (!concerns(input.tool, input.args)) return
       const said = output.output ?? output.content?.map((part) => part.text ?? "").join("\n") ?? ""
+      await safe(shorten)(input, output)
+      if (!concerns(input.tool, input.args)) return
       const response = { tool_response: said.slice(-32768), exit: output.metadata?.exit }
       const text = await ask("tool.execute.after", input.sessionID, calling(input, input.args, response))
       if (!text) return
       if (Array.isArray(output.content)) output.content.push({ type: "text", text })
-      else output.output = said + "\n\n" + text
+      else output.output = (output.output ?? said) + "\n\n" + text
     }),
 
     "shell.env": safe(async (input, output) => {

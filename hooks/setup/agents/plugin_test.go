@@ -354,6 +354,30 @@ func tableStep(text string) callStep { return callStep{Table: &text} }
 
 const someRules = "{\"format\":1}\nBash\tnpm\t{}\nBash\tgit\t{}\nmcp__db\t\t{}\n"
 
+// A long output is replaced by its shortened form if that was kept, and stays otherwise.
+func TestPluginShortensLongOutputs(t *testing.T) {
+	common, main, _ := repositories(t)
+	long := strings.Repeat("line\n", 40)
+	for _, c := range []struct{ answer, out, want string }{
+		{`{"text":"a few lines\n","cut":true,"hash":"0123","last":"[reverie expand 0123: 39 of 40 lines left out]"}`, long, "a few lines\n[reverie expand 0123: 39 of 40 lines left out]"},
+		{`{"text":"a few lines\n","cut":true,"last":"[not kept]"}`, long, long},
+		{`{"text":"all","cut":false}`, long, long},
+		{`no JSON`, long, long},
+		{`{"text":"","cut":true,"hash":"0123"}`, "short", "short"},
+	} {
+		step := bash("make")
+		step.Output = c.out
+		program := fake(t, `[ "$*" = "--json compress --command make -" ] || exit 1; cat >/dev/null; cat <<'E'`+"\n"+c.answer+"\nE\n")
+		got := playCalls(t, program, main, common, tableStep("{\"format\":2,\"shorten\":100}\n"), step)
+		if got[0].Text != c.want {
+			t.Errorf("%s: %q", c.answer, got[0].Text)
+		}
+		if got := playCalls(t, program, main, common, tableStep("{\"format\":2}\n"), step); got[0].Text != c.out {
+			t.Errorf("without the setting: %q", got[0].Text)
+		}
+	}
+}
+
 // The program is started only for calls that a rule may be about.
 func TestPluginAsksOnlyAboutCallsInTheTable(t *testing.T) {
 	common, main, linked := repositories(t)
