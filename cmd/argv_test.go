@@ -23,6 +23,8 @@ func TestFlagsMayStandAnywhere(t *testing.T) {
 		{[]string{"recall", "-bash: foo: command not found"}, []string{"recall", "--", "-bash: foo: command not found"}},
 		{[]string{"recall", "-n", "3", "--- FAIL: TestX (0.00s)", "-q"}, []string{"-q", "recall", "-n", "3", "--", "--- FAIL: TestX (0.00s)"}},
 		{[]string{"recall", "--file=a b", "x"}, []string{"recall", "--file=a b", "--", "x"}},
+		{[]string{"recall", "x", "-tag:old"}, []string{"recall", "--", "x", "-tag:old"}},
+		{[]string{"list", "-tag:old", "-n", "3"}, []string{"list", "-n", "3", "--", "-tag:old"}},
 		{[]string{"recall", "-frobnicate"}, []string{"recall", "-frobnicate"}},
 		{[]string{"list", "-bash: foo"}, []string{"list", "-bash: foo"}},
 		{[]string{"loop", "start", "p.md", "--max", "1", "--json", "--", "works", "--max"}, []string{"--json", "loop", "start", "--max", "1", "--", "p.md", "--", "works", "--max"}},

@@ -3,39 +3,43 @@ package cmd
 import (
 	"context"
 	"errors"
-	"fmt"
+	"slices"
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/hooks/setup"
+	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
 func configCommand(env *Env) *cli.Command {
-	var user bool
+	var user, changed bool
 	return &cli.Command{
 		Name:      "config",
 		Usage:     "list or change settings",
 		ArgsUsage: "[KEY [VALUE]]",
 		Description: "A value is TOML, such as 3, [\"said\"] or a bare word. It applies to this clone, or with --user to\n" +
 			"all your repositories. A team can restrict both in reverie.toml on the memory branch.",
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "user", Usage: "use your own settings, for every repository", Destination: &user}},
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "user", Usage: "use your own settings, for every repository", Destination: &user},
+			&cli.BoolFlag{Name: "changed", Usage: "list only settings that differ from their defaults", Destination: &changed},
+		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 2 {
 				return exit.Usage(`quote the value: reverie config accept '["said"]'`, "config takes at most a key and a value")
 			}
-			return runConfig(c.Context, env, c.Args().Get(0), c.Args().Get(1), c.NArg() == 2, user)
+			if c.NArg() == 2 {
+				return setConfig(c.Context, env, setup.Setting{Key: c.Args().First(), Value: c.Args().Get(1), User: user})
+			}
+			return runConfig(c.Context, env, c.Args().First(), changed)
 		},
 	}
 }
 
-func runConfig(ctx context.Context, env *Env, key, value string, set, user bool) error {
-	if set {
-		return setConfig(ctx, env, setup.Setting{Key: key, Value: value, User: user})
-	}
+func runConfig(ctx context.Context, env *Env, key string, changed bool) error {
 	w, err := env.open(ctx)
 	if err != nil {
 		return err
@@ -48,31 +52,22 @@ func runConfig(ctx context.Context, env *Env, key, value string, set, user bool)
 	if err != nil && !errors.Is(err, gitstore.ErrNoStore) {
 		return err
 	}
-	found := false
-	for _, s := range c.Settings() {
-		if key != "" && s.Key != key {
-			continue
-		}
-		found = true
-		switch {
-		case env.JSON:
-			value, err := plainValue(s.Value)
-			if err != nil {
-				return fmt.Errorf("setting %s: %w", s.Key, err)
-			}
-			if err := env.Object(settingJSON{s.Key, value, s.Origin, s.Help}); err != nil {
-				return err
-			}
-		case key != "":
-			env.Print("%s\n", s.Value)
-		default:
-			env.Lay(term.NarrowHang, term.Span("", s.Key+" = "+s.Value+"  "), term.Span(term.Dim, "# "+s.Origin+": "+s.Help))
-		}
-	}
-	if !found {
+	found := slices.DeleteFunc(c.Settings(), func(s config.Setting) bool {
+		return key != "" && s.Key != key || changed && s.Origin == "default"
+	})
+	if key != "" && len(found) == 0 {
 		return setup.NoSetting(key)
 	}
-	return nil
+	return rows(env, found, func(s config.Setting) settingJSON {
+		value, _ := plainValue(s.Value) // our own text
+		return settingJSON{s.Key, value, s.Origin, s.Help}
+	}, func(s config.Setting) {
+		if key != "" {
+			env.Print("%s\n", s.Value)
+		} else {
+			env.Lay(term.NarrowHang, term.Span("", s.Key+" = "+s.Value+"  "), term.Span(term.Dim, "# "+s.Origin+": "+s.Help))
+		}
+	})
 }
 
 // plainValue is the value of a TOML text.

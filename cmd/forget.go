@@ -107,12 +107,12 @@ func showForget(ctx context.Context, w *workspace, ids []string, o forgetOptions
 	shown := map[string]string{}
 	for _, m := range chosen {
 		shown[m.ID] = m.Blob
-		if w.env.JSON && !o.dryRun { // the answer is what became of them
-			continue
-		}
-		if err := tell(w, m.Memory, m.Caveats); err != nil {
-			return nil, err
-		}
+	}
+	if !w.env.JSON || o.dryRun { // else the answer is what became of them
+		err = errors.Join(err, rows(w.env, chosen, func(m remember.Chosen) wire.Memory { return wire.WithCaveats(m.Memory, m.Caveats) },
+			func(m remember.Chosen) {
+				line(w, mark(m.Memory, m.Caveats), term.Dim, m.Memory, remark(m.Memory, m.Caveats))
+			}))
 	}
 	switch {
 	case err != nil:

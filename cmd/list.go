@@ -4,67 +4,72 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
-	"github.com/reverie-memory/reverie/cmd/usage"
 	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/reader"
+	"github.com/reverie-memory/reverie/internal/remember"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
 type listOptions struct {
 	filter
-	limit int
+	filters string
+	sort    string
+	limit   int
 }
 
 func listCommand(env *Env) *cli.Command {
 	var o listOptions
 	return &cli.Command{
-		Name:  "list",
-		Usage: "list memories",
-		Flags: append(o.flags(true), &cli.IntFlag{Name: "n", Usage: "print at most `N` memories; 0: no limit", Destination: &o.limit}),
-		Action: usage.Alone("to search: reverie recall QUERY", func(c *cli.Context) error {
+		Name:      "list",
+		Usage:     "list memories",
+		ArgsUsage: "[FILTER…]",
+		Description: "A filter is one of recall's: tag:storage, by:claude, path:web, since:30d, or -tag:old. Memories must match\n" +
+			"all of them.",
+		Flags: append(o.flags(true), &cli.StringFlag{Name: "sort", Usage: "sort by `ORDER`: kind, new or old; the last two print dates", Value: "kind", Destination: &o.sort},
+			&cli.IntFlag{Name: "n", Usage: "print at most `N` memories; 0: no limit", Destination: &o.limit}),
+		Action: func(c *cli.Context) error {
+			o.filters = strings.Join(c.Args().Slice(), " ")
 			return env.Paged(c.Context, func() error { return runList(c.Context, env, o) })
-		}),
+		},
 	}
 }
 
 func runList(ctx context.Context, env *Env, o listOptions) error {
 	o.own = true
 	return o.read(ctx, env, func(w *workspace, found []record.Memory, standings func(record.Memory) reader.Caveats) error {
-		slices.SortStableFunc(found, func(a, b record.Memory) int {
-			return slices.Index(record.Kinds, a.Kind) - slices.Index(record.Kinds, b.Kind)
-		})
+		passes, err := remember.Choice{Query: o.filters}.Passes(reader.Where(w.Repo.WorkTree, env.Dir), env.Now())
+		if err != nil {
+			return err
+		}
+		found = slices.DeleteFunc(found, func(m record.Memory) bool { return !passes(m) })
+		if err := remember.Sort(found, o.sort); err != nil {
+			return err
+		}
 		if o.limit > 0 && len(found) > o.limit {
 			env.Say("%d of %d shown", o.limit, len(found))
 			found = found[:o.limit]
 		}
 		switch {
 		case len(found) > 0:
-		case o.kind != "":
-			env.Say("no memories of this kind yet")
+		case o.kind != "" || o.filters != "":
+			env.Say("no memory matches")
 		case o.all:
 			env.Say("no memories yet")
 		default:
 			env.Say("no memories yet; --all lists retired ones")
 		}
-		for _, m := range found {
-			if err := tell(w, m, standings(m)); err != nil {
-				return err
+		return rows(env, found, func(m record.Memory) wire.Memory { return wire.WithCaveats(m, standings(m)) }, func(m record.Memory) {
+			note := remark(m, standings(m))
+			if day := m.Source.Time; o.sort != "kind" && !day.IsZero() {
+				note = strings.TrimSuffix(day.Format(time.DateOnly)+"; "+note, "; ")
 			}
-		}
-		return nil
+			line(w, mark(m, standings(m)), term.Dim, m, note)
+		})
 	})
-}
-
-// tell writes a memory as a line, or as JSON.
-func tell(w *workspace, m record.Memory, s reader.Caveats) error {
-	if w.env.JSON {
-		return w.env.Object(wire.WithCaveats(m, s))
-	}
-	line(w, mark(m, s), term.Dim, m, remark(m, s))
-	return nil
 }
 
 // mark and remark say what is special about a memory in a list.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reverie-memory/reverie/hooks/setup"
 	"github.com/reverie-memory/reverie/internal/job"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/testrepo"
@@ -31,7 +32,7 @@ func TestWorkGoesOnWhileAModelThinks(t *testing.T) {
 	newEnv := func() *Env {
 		return &Env{Terminal: term.Terminal{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Width: 80, Quiet: true}, Dir: r.Dir, Now: time.Now}
 	}
-	if err := runConfig(t.Context(), newEnv(), "model.name", "tiny", true, false); err != nil {
+	if err := setConfig(t.Context(), newEnv(), setup.Setting{Key: "model.name", Value: "tiny"}); err != nil {
 		t.Fatal(err)
 	}
 	w, err := newEnv().open(t.Context())

@@ -63,8 +63,9 @@ func Order(app *cli.App, args []string) []string {
 				to = &global
 			}
 		}
-		if flag == nil && help.TakesText(command) && strings.ContainsFunc(name, unicode.IsSpace) {
-			rest = append(rest, arg) // a pasted line, as "--- FAIL: TestX (0.00s)": no option is called so
+		pasted := help.TakesText(command) && strings.ContainsFunc(name, unicode.IsSpace)
+		if flag == nil && (pasted || help.TakesFilters(command) && strings.Contains(name, ":")) {
+			rest = append(rest, arg) // no option is called so: "--- FAIL: TestX (0.00s)", -tag:old
 			continue
 		}
 		*to = append(*to, arg)

@@ -88,6 +88,11 @@ func nearestFlag(flags []cli.Flag, name string) string {
 	return ""
 }
 
+// TakesFilters reports whether a command takes recall's filters, such as -tag:build.
+func TakesFilters(c *cli.Command) bool {
+	return c != nil && (strings.Contains(c.ArgsUsage, "QUERY") || strings.Contains(c.ArgsUsage, "FILTER"))
+}
+
 // TakesText reports whether an argument of a command is text that a person types or pastes.
 func TakesText(c *cli.Command) bool {
 	return c != nil && (strings.Contains(c.ArgsUsage, "QUERY") || strings.Contains(c.ArgsUsage, "TEXT"))

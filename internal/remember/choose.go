@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -34,7 +35,7 @@ type Chosen struct {
 // Choose returns the named memories, or without ids those that pass the filters. dir is the folder
 // from which the filters name paths.
 func (k *Keeper) Choose(ctx context.Context, ids []string, c Choice, dir string) (chosen []Chosen, err error) {
-	filters, err := c.filters(reader.Where(k.Repo.WorkTree, dir))
+	passes, err := c.Passes(reader.Where(k.Repo.WorkTree, dir), k.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +58,7 @@ func (k *Keeper) Choose(ctx context.Context, ids []string, c Choice, dir string)
 			found = append(found, m)
 		}
 		if len(ids) == 0 {
-			found = slices.DeleteFunc(v.Memories(), func(m record.Memory) bool { return !k.passes(m, filters) })
+			found = slices.DeleteFunc(v.Memories(), func(m record.Memory) bool { return !passes(m) })
 		}
 		known := map[string]bool{}
 		for _, m := range found {
@@ -70,6 +71,18 @@ func (k *Keeper) Choose(ctx context.Context, ids []string, c Choice, dir string)
 		return nil
 	})
 	return chosen, err
+}
+
+// Passes returns the test whether a memory matches every filter at a time. One of unknown age is
+// older than nothing.
+func (c Choice) Passes(at recall.Where, now time.Time) (func(record.Memory) bool, error) {
+	filters, err := c.filters(at)
+	return func(m record.Memory) bool {
+		v := recall.Values{Kind: m.Kind, Paths: m.Paths, Tags: m.Tags, By: m.Source.By, Time: m.Source.Time}
+		return !slices.ContainsFunc(filters, func(q recall.Query) bool {
+			return q.Without.Since != "" && v.Time.IsZero() || !q.Match(v, now)
+		})
+	}, err
 }
 
 // filters returns queries that all have to match.
@@ -95,21 +108,29 @@ func (c Choice) filters(at recall.Where) (all []recall.Query, err error) {
 		q, err := at.Parse(c.Query)
 		switch {
 		case err != nil:
-			return nil, exit.Usage("'reverie help recall' lists the filters", "--query: %v", err)
+			return nil, exit.Usage("'reverie help recall' lists the filters", "%v", err)
 		case q.At != "":
-			return nil, exit.Usage("leave it out", "--query takes no at:, because only current memories can be retired")
+			return nil, exit.Usage("the option --at reads the memory as it was", "at: is no filter here")
 		case strings.TrimSpace(q.Text) != "" || len(q.Not) > 0:
-			return nil, exit.Usage("'reverie recall' finds ids by words: reverie forget ID… --reason WHY", "--query takes only filters, not %q", strings.TrimSpace(q.Text+" "+strings.Join(q.Not, " ")))
+			return nil, exit.Usage("'reverie recall' finds by words; 'reverie help recall' lists the filters", "only filters choose here, not %q", strings.TrimSpace(q.Text+" "+strings.Join(q.Not, " ")))
 		}
 		all = append(all, q)
 	}
 	return all, nil
 }
 
-// passes reports whether a memory matches every filter. One of unknown age is older than nothing.
-func (k *Keeper) passes(m record.Memory, filters []recall.Query) bool {
-	v := recall.Values{Kind: m.Kind, Paths: m.Paths, Tags: m.Tags, By: m.Source.By, Time: m.Source.Time}
-	return !slices.ContainsFunc(filters, func(q recall.Query) bool {
-		return q.Without.Since != "" && v.Time.IsZero() || !q.Match(v, k.Now())
+// Sort sorts memories by an order: by kind, or the new or the old ones first.
+func Sort(all []record.Memory, order string) error {
+	sign := map[string]int{"kind": 0, "new": -1, "old": 1}
+	by, ok := sign[order]
+	if !ok {
+		return exit.Usage("it is kind, new or old", "%q is not an order", order)
+	}
+	slices.SortStableFunc(all, func(a, b record.Memory) int {
+		if by == 0 {
+			return slices.Index(record.Kinds, a.Kind) - slices.Index(record.Kinds, b.Kind)
+		}
+		return by * a.Source.Time.Compare(b.Source.Time)
 	})
+	return nil
 }
