@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/cmd/usage"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/undo"
 	"github.com/urfave/cli/v2"
@@ -14,24 +14,22 @@ func undoCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:  "undo",
 		Usage: "undo your last decision about a memory or a pending operation",
-		Description: "Reverts what you remembered, edited, forgot, imported, accepted or rejected last in this repository. An\n" +
-			"operation returns to the inbox. Again, it undoes the decision before. History keeps all of it.",
-		Action: func(c *cli.Context) error {
-			if c.NArg() > 0 {
-				return exit.Usage("for one commit: reverie revert COMMIT", "undo takes no arguments")
-			}
+		Description: "Reverts what you remembered, edited, forgot, imported, accepted or rejected last, in this repository or\n" +
+			"your own memory. An operation returns to the inbox. Again, it undoes the decision before. History\n" +
+			"keeps all of it.",
+		Action: usage.Alone("for one commit: reverie revert COMMIT", func(c *cli.Context) error {
 			w, err := env.openToDecide(c.Context, "undo")
 			if err != nil {
 				return err
 			}
 			return undoLast(c.Context, w, time.Time{})
-		},
+		}),
 	}
 }
 
 // undoLast undoes the last decision since a time.
 func undoLast(ctx context.Context, w *workspace, since time.Time) error {
-	d, err := undo.Last(ctx, w.Clone, since)
+	d, err := undo.Newest(ctx, w.Clone, since)
 	if err == nil {
 		err = d.Undo(ctx)
 	}

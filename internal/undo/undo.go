@@ -1,6 +1,6 @@
 // Package undo takes back decisions that the user of a clone made about memories and pending
-// operations. Begin with Last. A decision may have a commit on each of the clone's refs; undoing it
-// reverts each, in new commits.
+// operations. Begin with Newest. A decision may have a commit on each of the clone's refs. Undoing
+// it reverts each, in new commits.
 package undo
 
 import (
@@ -79,6 +79,22 @@ func Last(ctx context.Context, c *clone.Clone, since time.Time) (d Decision, err
 		}
 	}
 	return d, nil
+}
+
+// Newest is Last of a clone and of the person's own memory.
+func Newest(ctx context.Context, c *clone.Clone, since time.Time) (Decision, error) {
+	d, err := Last(ctx, c, since)
+	if c.Own || !c.Config.UserMemory {
+		return d, err
+	}
+	own, missing := clone.OpenOwn(ctx, c)
+	if missing != nil {
+		return d, err
+	}
+	if o, none := Last(ctx, own, since); none == nil && (err != nil || o.Time.After(d.Time)) {
+		return o, nil
+	}
+	return d, err
 }
 
 // same reports whether two commits belong to one decision.
