@@ -148,7 +148,9 @@ func (t *Terminal) Ask(question, preset string) bool {
 	if preset == "y" {
 		choice = "[Y/n]"
 	}
-	fmt.Fprintf(t.Err, "%s %s ", Visible(question), choice)
+	fit := Terminal{Screen: t.Screen, Width: t.Width}
+	text := fit.Fitted(t.Width, 2, "", []Styled{{"", Visible(question) + " " + choice}})
+	_, _ = io.WriteString(t.Err, strings.TrimSuffix(text, "\n")+" ")
 	line, err := t.Line()
 	if err != nil {
 		return false
