@@ -105,6 +105,36 @@ func TestClientsAskAboutGuardedCalls(t *testing.T) {
 	})
 }
 
+// A command that failed in an earlier session brings its lesson, in each client at the earliest
+// moment that the client has for it.
+func TestClientsAreToldTheLessonOfACommand(t *testing.T) {
+	inClients(t, nil, func(l *lab) {
+		t := l.t
+		write(t, filepath.Join(l.repo, "serve.sh"), "touch up\n")
+		write(t, filepath.Join(l.repo, "smoke.sh"), "if [ ! -e up ]; then\n  echo 'dial tcp 127.0.0.1:5433: connection refused' >&2\n  exit 1\nfi\necho all is well\n")
+		l.install()
+		fail, mend, pass := l.c.shell("sh smoke.sh"), l.c.shell("sh serve.sh"), l.c.shell("sh smoke.sh")
+		l.model.play(turn{"Smoke test.", []step{{Calls: []call{fail}}, {Calls: []call{mend}}, {Calls: []call{pass}}, {Say: "It passes."}}})
+		l.run(l.c.session("Smoke test.")...)
+		lesson := "run `sh serve.sh`"
+		l.eventually("the lesson waits", func() bool { return l.reverie("learn").code == 0 && strings.Contains(l.must("review"), lesson) })
+		l.must("accept", "--all")
+		l.must("-q", "config", "context.budget", "0") // the start of a session says nothing
+		os.Remove(filepath.Join(l.repo, "up"))
+		l.model.play(turn{"Once more.", []step{{Calls: []call{fail}}, {Say: "Done."}}})
+		seen := steps(l.run(l.c.session("Once more.")...))
+		if strings.Contains(seen[0].text(), lesson) {
+			t.Error("the lesson came before the command")
+		}
+		if got := newest(seen).text(); !strings.Contains(got, lesson) {
+			t.Errorf("the model was not told at the command:\n%s", got)
+		}
+		if got := l.must("why", "list"); !strings.Contains(got, "tool-") {
+			t.Errorf("the ledger has no firing:\n%s", got)
+		}
+	})
+}
+
 // OpenCode's model is shown a long output shortened, and can have the original.
 func TestOpenCodeShortensOutputs(t *testing.T) {
 	inClients(t, []string{"opencode"}, func(l *lab) {

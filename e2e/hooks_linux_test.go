@@ -195,6 +195,64 @@ func TestKilledHooksAndWorkersLoseNothing(t *testing.T) {
 	}
 }
 
+// Hooks about calls are killed at any moment, while the memory changes. The others give the
+// ruling, the ledger stays readable, and no lock is left.
+func TestKilledHooksAboutCallsHoldNothingUp(t *testing.T) {
+	t.Parallel()
+	kills := 24
+	if full {
+		kills = 200
+	}
+	random := rand.New(rand.NewPCG(*seed, 11))
+	dir := newRepo(t)
+	must(t, dir, "init")
+	must(t, dir, "-q", "remember", "-k", "constraint", "--guard", "Bash(npm *)", "--strength", "deny", "Use pnpm, never npm")
+	call := func(n int) string {
+		return payload(dir, fmt.Sprintf("5f0c1e2a-%04d", n%5), "PreToolUse", map[string]any{"tool_name": "Bash", "tool_use_id": fmt.Sprintf("t%d", n), "tool_input": map[string]any{"command": "npm ci"}})
+	}
+	answered := 0
+	for killed, n := 0, 0; killed < kills; n++ {
+		if n > 20*kills {
+			t.Fatalf("only %d hooks were met alive", killed)
+		}
+		if n%7 == 0 { // the table of guards is outdated
+			must(t, dir, "-q", "remember", fmt.Sprintf("Fact number %d", n))
+		}
+		var out strings.Builder
+		cmd := exec.Command(binary, "hook", "claude")
+		cmd.Dir, cmd.Stdin, cmd.Stdout = dir, strings.NewReader(call(n)), &out
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		after := time.Duration(random.IntN(12000)) * time.Microsecond
+		if n%3 == 0 {
+			after = time.Hour
+		}
+		timer := time.AfterFunc(after, func() { cmd.Process.Kill() })
+		err := cmd.Wait()
+		if timer.Stop(); err != nil {
+			killed++
+			continue
+		}
+		if answered++; !strings.Contains(out.String(), `"permissionDecision":"deny"`) {
+			t.Errorf("call %d: %q", n, out.String())
+		}
+	}
+	t.Logf("%d hooks were killed, %d answered", kills, answered)
+	a := deliver(t, dir, call(1<<20), "claude")
+	if harmless(t, a); !strings.Contains(a.out, `"permissionDecision":"deny"`) {
+		t.Errorf("after the last kill: %s", a)
+	}
+	if got := must(t, dir, "guard"); !strings.Contains(got, "acted") {
+		t.Errorf("guard tells of no firing: %s", got)
+	}
+	if n := strings.Count(must(t, dir, "why", "list"), "tool-call deny"); n < answered+1 {
+		t.Errorf("the ledger has %d rulings, and %d were given", n, answered+1)
+	}
+	gone(t, dir, patience)
+	must(t, dir, "check")
+}
+
 // harmless fails if a hook harmed the calling agent.
 func harmless(t testing.TB, a answer) {
 	t.Helper()
