@@ -435,7 +435,7 @@ func TestBrokenSurroundingsHarmNoPrompt(t *testing.T) {
 		{"a disk that is slow", nil, nil, func(t *testing.T, dir string) []string { return withFault(t, "fsync", "delay_enter=5000000") }, says("gave up")},
 		{"a limit on files", nil, nil, func(t *testing.T, dir string) []string { return []string{"sh", "-c", `ulimit -f 0; exec "$@"`, "-"} }, says("file too large")},
 	} {
-		for _, event := range []string{"SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd"} {
+		for _, event := range []string{"SessionStart", "UserPromptSubmit", "PreCompact", "PreToolUse", "SessionEnd"} {
 			if c.stdin != nil && event != "UserPromptSubmit" || !full && event == "PreCompact" {
 				continue
 			}
@@ -447,7 +447,8 @@ func TestBrokenSurroundingsHarmNoPrompt(t *testing.T) {
 				if args == nil {
 					args = []string{"claude"}
 				}
-				text := payload(dir, "5f0c1e2a-0001", event, map[string]any{"prompt": "how do I install packages in web/?", "source": "startup"})
+				text := payload(dir, "5f0c1e2a-0001", event, map[string]any{"prompt": "how do I install packages in web/?", "source": "startup",
+					"tool_name": "Bash", "tool_use_id": "t1", "tool_input": map[string]any{"command": "cd web && npm ci"}})
 				if c.stdin != nil {
 					text = c.stdin(dir)
 				}
@@ -475,6 +476,12 @@ func TestBrokenSurroundingsHarmNoPrompt(t *testing.T) {
 					t.Errorf("%s", a)
 				}
 				gone(t, dir, patience)
+				if event == "PreToolUse" { // it spools nothing, and a fault may take its words
+					if strings.Contains(a.out, "permissionDecision\"") {
+						t.Errorf("the call is held up: %s", a)
+					}
+					return
+				}
 				log, _ := os.ReadFile(filepath.Join(state(dir), "log"))
 				o := outcome{answer: a, event: event, heard: a.err + string(log), kept: kept(t, dir), acted: !lastSeen().Equal(seen)}
 				if o.left = !o.acted && o.kept == before; !c.met(o) {

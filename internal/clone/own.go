@@ -23,7 +23,7 @@ const ownRef = "refs/heads/reverie/memory"
 func openOwn(ctx context.Context, o Options, within *git.Repo, scanner *redact.Scanner) (*Clone, error) {
 	dir := config.OwnStore()
 	if dir == "" {
-		return nil, errors.New("your own memory has no place: set HOME or XDG_DATA_HOME")
+		return nil, exit.New(exit.NoStore, fmt.Errorf("your own memory: %w, as HOME is not set", errNone), "set HOME or XDG_DATA_HOME")
 	}
 	open := func(context.Context, string) (*git.Repo, error) { return git.OpenBare(dir) }
 	if o.Make {
