@@ -51,7 +51,7 @@ func Known(ctx context.Context, r *reader.Reader, s Subject) (all []Word) {
 			return err
 		}
 		tags := map[string]bool{}
-		for _, m := range v.Memories() {
+		for _, m := range append(v.Memories(), reader.Own(ctx, r, v)...) {
 			if s == Memories {
 				add(m.ID[:8], m.Text)
 				continue
