@@ -126,7 +126,7 @@ var everyCommand = []string{
 	"export", "import --accept IMPORT", "config", "config sightings 3", "render agents-md --force --file NEW.md", "render memory-md", "check --deep", "init",
 	"stale", "check", "status --json", "merge refs/remotes/theirs/memory", "conflicts", "check --diff reverie/memory~1..reverie/memory", "init --ci github",
 	"list --at ~1", "list --at @{1.minute.ago}", "show ID --at ~1", "recall --at ~1 first", "version", "help",
-	"trust", "trust --signatures", "trust approve --all", "purge --dry-run second", "purge --yes second", "check --deep", "uninstall --dry-run",
+	"trust", "trust --signatures", "trust approve --all", "purge --dry-run second", "purge --yes second", "check --deep", "uninstall --dry-run", "web --export SITE",
 }
 
 // A repository's own settings, attributes and hooks name programs in every possible way. No command
@@ -167,7 +167,7 @@ func TestProgramsOfTheRepositoryAreNotRun(t *testing.T) {
 		c.sang()
 		before := manifest(t, dir)
 		words := map[string]string{"ID": ids[0], "ID2": ids[1], "OP": op, "FILE": example(t), "FILE2": strings.Replace(example(t), "claude-code", "codex", 1),
-			"IMPORT": lines, "NEW.md": filepath.Join(t.TempDir(), "NEW.md")}
+			"IMPORT": lines, "NEW.md": filepath.Join(t.TempDir(), "NEW.md"), "SITE": t.TempDir()}
 		commands := everyCommand
 		if format != formats[0] {
 			// where a signature counts
