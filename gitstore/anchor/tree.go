@@ -153,14 +153,18 @@ func Unchanged(top string, seen []Sight) bool {
 	return !slices.ContainsFunc(seen, func(s Sight) bool { return see(top, s.Path) != s })
 }
 
-// see returns the state of a file. An unreadable one counts as empty.
+// see returns the state of a file. An unreadable one counts as empty. A link is not followed, since
+// its target may lie elsewhere or nowhere: it counts as too large to read.
 func see(top, path string) Sight {
 	s := Sight{Path: path}
-	switch info, err := os.Stat(filepath.Join(top, filepath.FromSlash(path))); {
+	switch info, err := os.Lstat(filepath.Join(top, filepath.FromSlash(path))); {
 	case errors.Is(err, fs.ErrNotExist):
 		s.Size = -1
 	case err == nil:
 		s.Size, s.Mtime = info.Size(), info.ModTime().UnixNano()
+		if !info.Mode().IsRegular() {
+			s.Size = maxAnchored + 1
+		}
 	}
 	return s
 }
