@@ -18,8 +18,8 @@ import (
 
 const ownRef = "refs/heads/reverie/memory"
 
-// openOwn opens the person's own memory, to be read within a repository or, without one, by itself.
-// NoOwn knows the error for a missing one. Without a scanner it scans for the secrets of o.Dir.
+// openOwn opens the person's own memory, within a repository or else within that of o.Dir, if any.
+// NoOwn knows the error for a missing one. Without a scanner it scans for the repository's secrets.
 func openOwn(ctx context.Context, o Options, within *git.Repo, scanner *redact.Scanner) (*Clone, error) {
 	dir := config.OwnStore()
 	if dir == "" {
@@ -29,9 +29,16 @@ func openOwn(ctx context.Context, o Options, within *git.Repo, scanner *redact.S
 	if o.Make {
 		open = git.InitBare
 	}
-	repo, err := open(ctx, dir)
-	if err == nil && within != nil {
-		err = outside(repo, within)
+	if within == nil {
+		within, _ = git.FindCached(ctx, o.Dir)
+	}
+	var err error
+	if within != nil {
+		err = outside(dir, within)
+	}
+	var repo *git.Repo
+	if err == nil {
+		repo, err = open(ctx, dir)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		err = exit.New(exit.NoStore, fmt.Errorf("your own memory: %w", errNone), `reverie remember --user "answer in short sentences"`)
@@ -41,8 +48,8 @@ func openOwn(ctx context.Context, o Options, within *git.Repo, scanner *redact.S
 	}
 	if scanner == nil {
 		scanner = redact.New()
-		if here, err := git.FindCached(ctx, o.Dir); err == nil {
-			scanner = redact.New(someSecrets(ctx, here)...)
+		if within != nil {
+			scanner = redact.New(someSecrets(ctx, within)...)
 		}
 	}
 	o.Dir, o.Own = repo.CommonDir, true
@@ -62,15 +69,33 @@ func OpenOwn(ctx context.Context, c *Clone) (*Clone, error) {
 	return openOwn(ctx, c.Options, c.Repo, c.Scanner)
 }
 
-// outside refuses a memory that came with a repository: the settings of an agent in that may name
-// its folder.
-func outside(own, repo *git.Repo) error {
-	top, err := filepath.EvalSymlinks(repo.WorkTree)
-	if err != nil || repo.WorkTree == "" {
-		return err
+// outside refuses a folder for the person's own memory that may have come with a repository, or
+// that git would commit there: the settings of an agent in that may name it.
+func outside(dir string, repo *git.Repo) error {
+	for at := dir; ; at = filepath.Dir(at) { // the folder may be missing
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			rest, _ := filepath.Rel(at, dir)
+			dir = filepath.Join(real, rest)
+			break
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
-	if rel, err := filepath.Rel(top, own.CommonDir); err == nil && filepath.IsLocal(rel) {
-		return fmt.Errorf("your own memory: %s lies in the repository %s, which may have brought it", own.CommonDir, top)
+	tops := []string{repo.WorkTree}
+	if filepath.Base(repo.CommonDir) == ".git" { // of a linked work tree
+		tops = append(tops, filepath.Dir(repo.CommonDir))
+	}
+	for _, top := range tops {
+		if top == "" {
+			continue
+		}
+		top, err := filepath.EvalSymlinks(top)
+		if err != nil {
+			return err
+		}
+		if rel, err := filepath.Rel(top, dir); err == nil && filepath.IsLocal(rel) {
+			return fmt.Errorf("your own memory: %s lies in the repository %s, which may have brought it", dir, top)
+		}
 	}
 	return nil
 }
@@ -81,8 +106,9 @@ func OwnTip(ctx context.Context, at *git.Repo, c config.Config) string {
 	if !c.UserMemory {
 		return ""
 	}
-	repo, err := git.OpenBare(config.OwnStore())
-	if err != nil || outside(repo, at) != nil {
+	dir := config.OwnStore()
+	repo, err := git.OpenBare(dir)
+	if err != nil || outside(dir, at) != nil {
 		return ""
 	}
 	tip, _ := repo.Refs().Read(ctx, ownRef)
