@@ -63,8 +63,9 @@ func Order(app *cli.App, args []string) []string {
 				to = &global
 			}
 		}
-		pasted := help.TakesText(command) && strings.ContainsFunc(name, unicode.IsSpace)
-		if flag == nil && (pasted || help.TakesFilters(command) && strings.Contains(name, ":")) {
+		spaced := strings.ContainsFunc(name, unicode.IsSpace)
+		filter := help.TakesFilters(command) && strings.Contains(name, ":") && !spaced
+		if flag == nil && (filter || spaced && help.TakesText(command)) {
 			rest = append(rest, arg) // no option is called so: "--- FAIL: TestX (0.00s)", -tag:old
 			continue
 		}
