@@ -16,7 +16,7 @@ func blameCommand(env *Env) *cli.Command {
 		Name:      "blame",
 		Usage:     "show who last changed each line of a memory",
 		ArgsUsage: "ID",
-		Action: usage.One("'reverie list' shows the ids", "blame wants exactly one id", func(c *cli.Context, word string) error {
+		Action: usage.One(func(c *cli.Context, word string) error {
 			return env.Paged(c.Context, func() error { return runBlame(c.Context, env, word) })
 		}),
 	}

@@ -16,10 +16,10 @@ func completionCommand(env *Env) *cli.Command {
 		Usage:       "print the completion script of a shell",
 		ArgsUsage:   strings.Join(complete.Shells(), "|"),
 		Description: "For bash: 'source <(reverie completion bash)'. For zsh, the same after compinit. For fish:\n'reverie completion fish | source'.",
-		Action: usage.Takes(1, 1, func(c *cli.Context, words, _ []string) error {
-			script := complete.Script(words[0])
+		Action: usage.One(func(c *cli.Context, word string) error {
+			script := complete.Script(word)
 			if script == "" {
-				return exit.Usage("it is one of "+strings.Join(complete.Shells(), ", "), "%q is not a shell with completions", words[0])
+				return exit.Usage("it is one of "+strings.Join(complete.Shells(), ", "), "%q is not a shell with completions", word)
 			}
 			env.Raw(script)
 			return nil
@@ -37,11 +37,10 @@ func completeCommand(env *Env) *cli.Command {
 				words = words[1:]
 			}
 			known := func(s complete.Subject) []complete.Word {
-				w, err := env.open(c.Context)
-				if err != nil {
-					return complete.Known(c.Context, nil, s)
+				if w, err := env.open(c.Context); err == nil {
+					return complete.Known(c.Context, w.Reader, s)
 				}
-				return complete.Known(c.Context, w.Reader, s)
+				return complete.Known(c.Context, nil, s)
 			}
 			for _, word := range complete.Next(newApp(env), words, known) {
 				env.Print("%s\t%s\n", word.Text, term.OneLine(word.About, 80))

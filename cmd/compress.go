@@ -78,8 +78,9 @@ func runCompress(ctx context.Context, env *Env, name string, o compressOptions) 
 	j := compressedJSON{Shortened: kind.Shorten(o.command, clean.String()), Redacted: found.Found}
 	if j.Cut {
 		if why == nil {
-			j.Hash, why = store.Put(clean)
-			store.Count(ctx, len(text)-len(j.Text))
+			if j.Hash, why = store.Put(clean); why == nil {
+				store.Count(ctx, len(text)-len(j.Text))
+			}
 		}
 		if why != nil {
 			env.Warn("the original is not kept: %v", why)

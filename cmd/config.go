@@ -59,8 +59,7 @@ func runConfig(ctx context.Context, env *Env, key string, changed bool) error {
 		return setup.NoSetting(key)
 	}
 	return rows(env, found, func(s config.Setting) settingJSON {
-		value, _ := plainValue(s.Value) // our own text
-		return settingJSON{s.Key, value, s.Origin, s.Help}
+		return settingJSON{s.Key, plainValue(s.Value), s.Origin, s.Help}
 	}, func(s config.Setting) {
 		if key != "" {
 			env.Print("%s\n", s.Value)
@@ -70,11 +69,11 @@ func runConfig(ctx context.Context, env *Env, key string, changed bool) error {
 	})
 }
 
-// plainValue is the value of a TOML text.
-func plainValue(text string) (any, error) {
+// plainValue is the value of a TOML text that the program wrote.
+func plainValue(text string) any {
 	var parsed struct{ V any }
-	err := toml.Unmarshal([]byte("V = "+text), &parsed)
-	return parsed.V, err
+	_ = toml.Unmarshal([]byte("V = "+text), &parsed)
+	return parsed.V
 }
 
 type settingJSON struct {
@@ -93,7 +92,8 @@ func setConfig(ctx context.Context, env *Env, o setup.Setting) error {
 	}
 	env.Say("set %s in %s", o.Key, file)
 	tellLastWord(ctx, env, o.Key, file)
-	if w, err := env.open(ctx); err == nil && w.Started() && (o.Key == "context.guards" || o.Key == "agents.shorten") {
+	read := o.Key == "context.guards" || o.Key == "agents.shorten" // by clients, without asking us
+	if w, err := env.open(ctx); read && err == nil && w.Started() {
 		refreshGuards(ctx, w)
 	}
 	return setup.RefreshScripts(ctx, env.Dir)

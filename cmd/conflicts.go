@@ -16,7 +16,7 @@ func conflictsCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:  "conflicts",
 		Usage: "list memories that a merge left undecided",
-		Action: usage.Alone("", func(c *cli.Context) error {
+		Action: usage.Alone(func(c *cli.Context) error {
 			return env.Paged(c.Context, func() error { return runConflicts(c.Context, env) })
 		}),
 	}

@@ -18,7 +18,7 @@ func demoCommand(env *Env) *cli.Command {
 			"is repaired, another agent meets the failure again, and the next session is told. The hooks and the\n" +
 			"worker are real. The repository and its home folder are temporary; yours are not touched.",
 		Flags:  []cli.Flag{&cli.BoolFlag{Name: "keep", Usage: "keep the repository to look around", Destination: &keep}},
-		Action: usage.Alone("reverie demo", func(c *cli.Context) error { return runDemo(c.Context, env, keep) }),
+		Action: usage.Alone(func(c *cli.Context) error { return runDemo(c.Context, env, keep) }),
 	}
 }
 

@@ -28,7 +28,7 @@ func doctorCommand(env *Env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "fix", Usage: "repair what is safe to repair", Destination: &o.fix},
 		},
-		Action: usage.Alone("", func(c *cli.Context) error { return runDoctor(c.Context, env, o) }),
+		Action: usage.Alone(func(c *cli.Context) error { return runDoctor(c.Context, env, o) }),
 	}
 }
 

@@ -16,7 +16,7 @@ func expandCommand(env *Env) *cli.Command {
 		Name:      "expand",
 		Usage:     "print the original of a compressed output",
 		ArgsUsage: "HASH",
-		Action:    usage.One("the last line of compress output shows it", "expand takes one hash", func(c *cli.Context, word string) error { return runExpand(c.Context, env, word) }),
+		Action:    usage.One(func(c *cli.Context, word string) error { return runExpand(c.Context, env, word) }),
 	}
 }
 

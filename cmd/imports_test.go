@@ -122,7 +122,7 @@ var arrows = map[string][]string{
 	"cmd/wire":              {"gitstore/record", "hooks/githook", "internal/learn/inbox", "internal/reader", "reflect"},
 	"cmd/usage":             {"cmd/help", "internal/exit"},
 	"cmd/argv":              {"cmd/help"},
-	"cmd/complete":          {"cmd/argv", "gitstore/record", "hooks", "internal/pattern", "internal/reader", "worktree"},
+	"cmd/complete":          {"cmd/argv", "cmd/help", "gitstore/record", "hooks", "internal/pattern", "internal/reader", "worktree"},
 	"cmd/report":            {"internal/demo", "internal/plural", "internal/preview", "internal/term"},
 	"examples":              nil,
 	"cmd/check":             {"dream", "gitstore", "gitstore/record", "gitstore/remotes", "hooks/setup/ci", "internal/attack", "internal/clone", "internal/config", "internal/exit", "internal/finding", "internal/git", "internal/hint", "internal/plural", "internal/reader", "internal/redact", "internal/term", "internal/unseen"},

@@ -37,10 +37,10 @@ func kvCommand(env *Env) *cli.Command {
 					return runKVSet(c.Context, env, words[0], value, ttl)
 				})},
 			{Name: "get", ArgsUsage: "KEY", Usage: "print a value; exit 1 if it is missing",
-				Action: usage.Takes(1, 1, func(c *cli.Context, words, _ []string) error { return runKVGet(c.Context, env, words[0]) })},
+				Action: usage.One(func(c *cli.Context, word string) error { return runKVGet(c.Context, env, word) })},
 			{Name: "list", Usage: "list the values, newest first",
 				Flags: []cli.Flag{&cli.StringFlag{Name: "prefix", Usage: "list only keys that begin with `TEXT`, taken literally", Destination: &prefix}},
-				Action: usage.Takes(0, 0, func(c *cli.Context, _, _ []string) error {
+				Action: usage.Alone(func(c *cli.Context) error {
 					return env.Paged(c.Context, func() error { return runKVList(c.Context, env, prefix) })
 				})},
 			{Name: "delete", ArgsUsage: "KEY…", Usage: "delete values; exit 1 if they are missing",

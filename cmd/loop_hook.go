@@ -16,13 +16,13 @@ import (
 // loopHiddenCommands are the commands that git's hooks and --detach call.
 func loopHiddenCommands(env *Env) []*cli.Command {
 	background := func(name, summary string, claim func(*loop.Loops, context.Context, string) (*loop.Claim, error)) *cli.Command {
-		return &cli.Command{Name: name, Usage: summary, ArgsUsage: "NAME", Hidden: true, Action: usage.Takes(1, 1, func(c *cli.Context, words, _ []string) error {
-			return runLoopBackground(c.Context, env, words[0], claim)
+		return &cli.Command{Name: name, Usage: summary, ArgsUsage: "NAME", Hidden: true, Action: usage.One(func(c *cli.Context, word string) error {
+			return runLoopBackground(c.Context, env, word, claim)
 		})}
 	}
 	return []*cli.Command{
-		{Name: "hook", Usage: "called by git's hooks", ArgsUsage: "HOOK", Hidden: true, Action: usage.Takes(1, 1, func(c *cli.Context, words, _ []string) error {
-			return runLoopHook(c.Context, env, words[0])
+		{Name: "hook", Usage: "called by git's hooks", ArgsUsage: "HOOK", Hidden: true, Action: usage.One(func(c *cli.Context, word string) error {
+			return runLoopHook(c.Context, env, word)
 		})},
 		background("wake", "called after a commit", (*loop.Loops).Wake),
 		background("begin", "called after a commit of a plan", (*loop.Loops).Begin),

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
@@ -70,5 +71,21 @@ func TestSessionsNameTheirMemories(t *testing.T) {
 	text, fault := callTool(t, s, "sessions", fields{})
 	if fault || !brief.Framed(text) || !regexp.MustCompile(`(?m)^- .* claude/.* events\)\n(?:  learned .*\n)*  learned \[[0-9a-f]{8}\] convention: Always use pnpm in web/`).MatchString(text) {
 		t.Error(text)
+	}
+	// The code that it rests on goes, and the settings withhold it then.
+	r.Write("web/run.sh", "pnpm dev\n")
+	r.Commit("code")
+	pnpm := ""
+	for _, m := range parsed[wire.Memory](t, answer(t, r.Dir, "", "list")) {
+		if strings.Contains(m.Text, "pnpm") {
+			pnpm = m.ID
+		}
+	}
+	answer(t, r.Dir, "", "edit", pnpm, "Always use `pnpm dev` of web/run.sh")
+	answer(t, r.Dir, "", "config", "context.stale", "withhold")
+	r.Run("rm", "-q", "web/run.sh")
+	r.Commit("without it")
+	if text, _ := callTool(t, s, "sessions", fields{}); strings.Contains(text, "pnpm") || !strings.Contains(text, "learned") {
+		t.Errorf("a withheld memory: %s", text)
 	}
 }

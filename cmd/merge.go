@@ -21,7 +21,7 @@ func mergeCommand(env *Env) *cli.Command {
 		Name:      "merge",
 		Usage:     "merge another memory branch without a checkout",
 		ArgsUsage: "REF",
-		Action:    usage.One("reverie merge origin/reverie/memory", "merge takes one branch, ref or commit", func(c *cli.Context, word string) error { return runMerge(c.Context, env, word) }),
+		Action:    usage.One(func(c *cli.Context, word string) error { return runMerge(c.Context, env, word) }),
 	}
 }
 

@@ -14,7 +14,7 @@ func revertCommand(env *Env) *cli.Command {
 		Name:      "revert",
 		Usage:     "undo one commit of the memory branch",
 		ArgsUsage: "COMMIT",
-		Action:    usage.One("'reverie log' shows the commits", "revert takes exactly one commit", func(c *cli.Context, word string) error { return runRevert(c.Context, env, word) }),
+		Action:    usage.One(func(c *cli.Context, word string) error { return runRevert(c.Context, env, word) }),
 	}
 }
 

@@ -78,14 +78,14 @@ func sandboxCommand(env *Env) *cli.Command {
 					&cli.StringFlag{Name: "base", Usage: "start from image `NAME`", Destination: &o.base},
 					&cli.StringFlag{Name: "dockerfile", Usage: "use `FILE` instead of the built-in Dockerfile", Destination: &o.dockerfile},
 				},
-				Action: usage.Takes(0, 0, func(c *cli.Context, _, _ []string) error { return runSandboxBuild(c.Context, env, o) }),
+				Action: usage.Alone(func(c *cli.Context) error { return runSandboxBuild(c.Context, env, o) }),
 			},
 			{
 				Name:      "list",
 				Usage:     "list running containers",
 				ArgsUsage: " ",
 				Flags:     []cli.Flag{engine},
-				Action:    usage.Takes(0, 0, func(c *cli.Context, _, _ []string) error { return runSandboxList(c.Context, env, o) }),
+				Action:    usage.Alone(func(c *cli.Context) error { return runSandboxList(c.Context, env, o) }),
 			},
 			{
 				Name:      "prune",

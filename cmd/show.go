@@ -24,7 +24,7 @@ func showCommand(env *Env) *cli.Command {
 		Usage:     "show one memory, operation or skill in full",
 		ArgsUsage: "ID|skills/NAME",
 		Flags:     []cli.Flag{atFlag(&at)},
-		Action: usage.One("'reverie list' shows the ids", "show takes exactly one id", func(c *cli.Context, word string) error {
+		Action: usage.One(func(c *cli.Context, word string) error {
 			return env.Paged(c.Context, func() error { return runShow(c.Context, env, word, at) })
 		}),
 	}

@@ -30,7 +30,7 @@ func staleCommand(env *Env) *cli.Command {
 			&cli.BoolFlag{Name: "check", Usage: "exit 1 if a memory is stale", Destination: &o.check},
 			atFlag(&o.at),
 		},
-		Action: usage.Alone("'reverie show ID' shows the state of one memory", func(c *cli.Context) error {
+		Action: usage.Alone(func(c *cli.Context) error {
 			return env.Paged(c.Context, func() error { return runStale(c.Context, env, o) })
 		}),
 	}

@@ -22,7 +22,7 @@ func statusCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:   "status",
 		Usage:  "show what is known, pending and kept",
-		Action: usage.Alone("", func(c *cli.Context) error { return runStatus(c.Context, env) }),
+		Action: usage.Alone(func(c *cli.Context) error { return runStatus(c.Context, env) }),
 	}
 }
 

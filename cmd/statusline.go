@@ -20,7 +20,7 @@ func statuslineCommand(env *Env) *cli.Command {
 		Description: "Prints how many memories are in force and how many operations wait. Outside a repository with a\n" +
 			"memory it prints nothing and ends with 0. For Claude Code, set statusLine in its settings to\n" +
 			`{"type": "command", "command": "reverie statusline"}.`,
-		Action: usage.Takes(0, 0, func(c *cli.Context, _, _ []string) error { return runStatusline(c.Context, env) }),
+		Action: usage.Alone(func(c *cli.Context) error { return runStatusline(c.Context, env) }),
 	}
 }
 

@@ -19,7 +19,7 @@ func uiCommand(env *Env) *cli.Command {
 		Usage: "review and watch loops on a full screen",
 		Description: "The bottom line shows the keys; ? shows all of them. Decisions take effect at once, as with 'reverie\n" +
 			"accept' and 'reverie reject'. The second list shows the loops of this repository.",
-		Action: usage.Alone("", func(c *cli.Context) error { return runUI(c.Context, env) }),
+		Action: usage.Alone(func(c *cli.Context) error { return runUI(c.Context, env) }),
 	}
 }
 

@@ -17,7 +17,7 @@ func undoCommand(env *Env) *cli.Command {
 		Description: "Reverts what you remembered, edited, forgot, imported, accepted or rejected last, in this repository or\n" +
 			"your own memory. An operation returns to the inbox. Again, it undoes the decision before. History\n" +
 			"keeps all of it.",
-		Action: usage.Alone("for one commit: reverie revert COMMIT", func(c *cli.Context) error {
+		Action: usage.Alone(func(c *cli.Context) error {
 			w, err := env.openToDecide(c.Context, "undo")
 			if err != nil {
 				return err

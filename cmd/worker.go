@@ -16,7 +16,7 @@ func workerCommand(env *Env) *cli.Command {
 		Name:   "worker",
 		Usage:  "learn from spooled events in the background",
 		Hidden: true,
-		Action: usage.Alone("hooks start it", func(c *cli.Context) error { return runWorker(c.Context, env) }),
+		Action: usage.Alone(func(c *cli.Context) error { return runWorker(c.Context, env) }),
 	}
 }
 

@@ -49,7 +49,7 @@ func TestInitAsks(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(kept, "4b91b8f5-93c1-4344-b8d6-0d7fad1bbbf3.jsonl"), strings.ReplaceAll(string(session), "/home/ada/src/heron", dir))
-	questions := []string{"Connect Claude Code (changes ", "Add git hooks, ", "Import 2 statements from CLAUDE.md ", "Learn from 1 past session of Claude Code "}
+	questions := []string{"Connect Claude Code (changes ", "Add git hooks, ", "Import 2 statements from CLAUDE.md, ", "Learn from 1 past session of Claude Code "}
 
 	a := onTerminal(t, dir, "n\nn\nn\nn\n", "init")
 	for _, q := range questions {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/cmd/argv"
+	"github.com/reverie-memory/reverie/cmd/help"
 	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/urfave/cli/v2"
 )
@@ -107,7 +108,7 @@ func Next(app *cli.App, words []string, values func(Subject) []Word) (all []Word
 		all = values(optionOf(option.Names()[0]))
 	case strings.HasPrefix(prefix, "-"):
 		for _, f := range append(slices.Clone(at.Flags), app.Flags...) {
-			if about, ok := f.(cli.DocGenerationFlag); ok && visible(f) {
+			if about, ok := f.(cli.DocGenerationFlag); ok && help.Listed(f) {
 				name := slices.MaxFunc(f.Names(), func(a, b string) int { return cmp.Compare(len(a), len(b)) })
 				dashes := "--"[:min(2, len(name))]
 				all = append(all, Word{dashes + name, strings.ReplaceAll(about.GetUsage(), "`", "")})
@@ -129,16 +130,10 @@ func Next(app *cli.App, words []string, values func(Subject) []Word) (all []Word
 
 // taking returns the option of a name if it takes a value.
 func taking(flags []cli.Flag, name string) cli.Flag {
-	i := slices.IndexFunc(flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) && argv.TakesValue(f) })
-	if i < 0 {
-		return nil
+	if f := help.FindFlag(flags, name); f != nil && argv.TakesValue(f) {
+		return f
 	}
-	return flags[i]
-}
-
-func visible(f cli.Flag) bool {
-	v, ok := f.(cli.VisibleFlag)
-	return ok && v.IsVisible()
+	return nil
 }
 
 func visibleOf(all []*cli.Command) []*cli.Command {

@@ -59,7 +59,7 @@ func Command(c *cli.Command) string {
 			}
 		}
 	}
-	if slices.ContainsFunc(c.Flags, listed) {
+	if slices.ContainsFunc(c.Flags, Listed) {
 		b.WriteString("\nOptions\n")
 		writeFlags(&b, c.Flags)
 	}
@@ -72,14 +72,14 @@ func Command(c *cli.Command) string {
 // usageLine is a command with the arguments that it takes.
 func usageLine(c *cli.Command) string {
 	line := "reverie " + Name(c)
-	if slices.ContainsFunc(c.Flags, listed) {
+	if slices.ContainsFunc(c.Flags, Listed) {
 		line += " [OPTIONS]"
 	}
 	return strings.TrimSpace(line + " " + c.ArgsUsage)
 }
 
-// listed reports whether help lists a flag. --help itself is known to a reader of the help.
-func listed(f cli.Flag) bool {
+// Listed reports whether help lists a flag. --help itself is known to a reader of the help.
+func Listed(f cli.Flag) bool {
 	visible, ok := f.(cli.VisibleFlag)
 	return ok && visible.IsVisible() && f != cli.HelpFlag
 }
@@ -89,7 +89,7 @@ func writeFlags(b *strings.Builder, flags []cli.Flag) {
 	var rows [][2]string
 	width := 0
 	for _, f := range flags {
-		if !listed(f) {
+		if !Listed(f) {
 			continue
 		}
 		names, says := columns(f.(cli.DocGenerationFlag), f.Names())

@@ -61,7 +61,7 @@ func describe(b *strings.Builder, c *cli.Command) {
 func options(b *strings.Builder, flags []cli.Flag) {
 	first := true
 	for _, f := range flags {
-		if !listed(f) {
+		if !Listed(f) {
 			continue
 		}
 		if first {

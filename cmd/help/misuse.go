@@ -78,7 +78,7 @@ func option(name string) string {
 func nearestFlag(flags []cli.Flag, name string) string {
 	var names []string
 	for _, f := range flags {
-		if listed(f) {
+		if Listed(f) {
 			names = append(names, f.Names()...)
 		}
 	}

@@ -73,24 +73,14 @@ func Takes(least, most int, run func(c *cli.Context, words, command []string) er
 	}
 }
 
-// Alone is the action of a command without arguments. hint says what to do about one.
-func Alone(hint string, run cli.ActionFunc) cli.ActionFunc {
-	return func(c *cli.Context) error {
-		if c.NArg() > 0 {
-			return exit.Usage(hint, "%s takes no arguments", c.Command.Name)
-		}
-		return run(c)
-	}
+// Alone is Takes for a command without arguments.
+func Alone(run cli.ActionFunc) cli.ActionFunc {
+	return Takes(0, 0, func(c *cli.Context, _, _ []string) error { return run(c) })
 }
 
-// One is the action of a command with one argument. wants says so, and hint where to find it.
-func One(hint, wants string, run func(c *cli.Context, word string) error) cli.ActionFunc {
-	return func(c *cli.Context) error {
-		if c.NArg() != 1 {
-			return exit.Usage(hint, "%s", wants)
-		}
-		return run(c, c.Args().First())
-	}
+// One is Takes for a command with one argument.
+func One(run func(c *cli.Context, word string) error) cli.ActionFunc {
+	return Takes(1, 1, func(c *cli.Context, words, _ []string) error { return run(c, words[0]) })
 }
 
 // wrongWords is the error of a command that got too few words, or too many.

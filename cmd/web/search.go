@@ -127,7 +127,7 @@ func (s *search) browse(ctx context.Context, r *reader.Reader, q recall.Query, n
 		var found []record.Memory
 		for _, m := range v.Memories() {
 			text := strings.ToLower(m.Text + "\n" + m.Body)
-			if (s.Kind == "" || string(m.Kind) == s.Kind) && matches(q, m, r.Now()) &&
+			if (s.Kind == "" || string(m.Kind) == s.Kind) && q.Match(recall.ValuesOf(m), r.Now()) &&
 				!slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) }) &&
 				!slices.ContainsFunc(q.Not, func(w string) bool { return strings.Contains(text, strings.ToLower(w)) }) &&
 				(s.judgesCaveats() && m.Live(r.Now()) || s.wants(m, reader.Caveats{}, r.Now())) {
@@ -145,11 +145,6 @@ func (s *search) browse(ctx context.Context, r *reader.Reader, q recall.Query, n
 		return nil
 	})
 	return more, err
-}
-
-// matches reports whether a memory passes the filters of a query.
-func matches(q recall.Query, m record.Memory, now time.Time) bool {
-	return q.Match(recall.Values{Kind: m.Kind, Paths: m.Paths, Tags: m.Tags, By: m.Source.By, Time: m.Source.Time}, now)
 }
 
 // judgesCaveats reports whether the asked state depends on the caveats, which cost more.

@@ -24,14 +24,19 @@ const maxNamed = 4
 func Agents(changes []agents.Change) string {
 	var titles, files []string
 	for _, c := range changes {
-		if c.Changed() {
-			titles, files = append(titles, c.Agent.Title), append(files, inHome(c.File))
+		if !c.Changed() {
+			continue
 		}
+		file := c.File
+		if c.Command() {
+			file = filepath.Dir(file)
+		}
+		titles, files = append(titles, c.Agent.Title), append(files, inHome(file))
 	}
 	if len(files) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Connect %s (changes %s)?", listed(slices.Compact(titles)), listed(files))
+	return fmt.Sprintf("Connect %s (changes %s)?", listed(slices.Compact(titles)), listed(slices.Compact(files)))
 }
 
 // GitHooks asks whether to write planned sections of git's hooks.
@@ -44,7 +49,7 @@ func GitHooks(d *githook.Installed) string {
 
 // Written asks whether to import statements that files or agents' notes make.
 func Written(w intake.Written) string {
-	return fmt.Sprintf("Import %s from %s (they wait for your review)?", plural.Count(w.Items, "statement", "statements"), listed(w.Files))
+	return fmt.Sprintf("Import %s from %s, for your review?", plural.Count(w.Items, "statement", "statements"), listed(w.Files))
 }
 
 // Past asks whether to learn from sessions that agents kept.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/derived"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
@@ -96,7 +97,7 @@ func (b *maker) withoutStated(all []candidate, in *Injection) []candidate {
 
 // statedSum changes with the memories that withoutStated drops.
 func statedSum(repo *git.Repo, agent string) string {
-	text, err := file.Read(filepath.Join(repo.CommonDir, "reverie", filepath.FromSlash(statedFile(repo.WorkTree))), file.MaxState)
+	text, err := file.Read(filepath.Join(clone.StateOf(repo), filepath.FromSlash(statedFile(repo.WorkTree))), file.MaxState)
 	if err != nil {
 		return ""
 	}

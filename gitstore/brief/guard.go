@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -37,7 +36,7 @@ func guardKey(s memoryState) string {
 // Guards returns the table of guards, or found is false if it does not show the present state. Then
 // call MakeGuards.
 func Guards(ctx context.Context, repo *git.Repo, c config.Config) (t guard.Table, found bool) {
-	if t = guard.Open(filepath.Join(repo.CommonDir, "reverie")); t.Key == "" {
+	if t = guard.Open(clone.StateOf(repo)); t.Key == "" {
 		return t, false
 	}
 	s, _ := memoryStateOf(ctx, repo, c)

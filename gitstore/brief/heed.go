@@ -80,7 +80,10 @@ func KeptHeeds(r *reader.Reader, all []Injection, t guard.Table) map[string]Heed
 	})
 }
 
-// Tally counts what agents were given in the sessions that are kept.
+// tallied bounds the sessions of a tally: those with guards are read whole.
+const tallied = 50
+
+// Tally counts what agents were given in the latest sessions, at most tallied.
 type Tally struct {
 	Memories int `json:"memories"` // distinct ones
 	Sessions int `json:"sessions"`
@@ -89,7 +92,7 @@ type Tally struct {
 
 // TallyOf counts the injections of a clone.
 func TallyOf(ctx context.Context, r *reader.Reader) (n Tally, err error) {
-	all := Ledger{r.Repo, r.Scanner}.All(usedLedgers)
+	all := Ledger{r.Repo, r.Scanner}.All(tallied)
 	memories, sessions := map[string]bool{}, map[string]bool{}
 	for _, in := range all {
 		sessions[in.Session] = true

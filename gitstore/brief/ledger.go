@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/recall/pack"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/derived"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
@@ -132,7 +133,7 @@ func (l Ledger) Name(session string) string {
 }
 
 // dir returns the ledger's folder, which may not exist.
-func (l Ledger) dir() string { return filepath.Join(l.Repo.CommonDir, "reverie", LedgerDir) }
+func (l Ledger) dir() string { return filepath.Join(clone.StateOf(l.Repo), LedgerDir) }
 
 // fileOf names the file of a session, by its name in the ledger.
 func fileOf(name string) string { return strings.Replace(name, "/", "-", 1) + ".jsonl" }

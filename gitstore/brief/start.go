@@ -53,7 +53,7 @@ func memoryStateOf(ctx context.Context, repo *git.Repo, c config.Config) (s memo
 		s.Memory = ref("refs/remotes/origin/" + branch)
 	}
 	head, s.Branch, _ = repo.Head(ctx)
-	s.Approved, s.Judged = trust.Sums(filepath.Join(repo.CommonDir, "reverie"))
+	s.Approved, s.Judged = trust.Sums(clone.StateOf(repo))
 	return s, head
 }
 
@@ -125,7 +125,7 @@ func (s startState) read(repo *git.Repo, now time.Time) (Injection, bool) {
 	if s.Memory == "" {
 		return Injection{}, false
 	}
-	file := filepath.Join(repo.CommonDir, "reverie", PreparedDir, s.key())
+	file := filepath.Join(clone.StateOf(repo), PreparedDir, s.key())
 	if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() {
 		return Injection{}, false
 	}
@@ -151,7 +151,7 @@ func (s startState) write(repo *git.Repo, p prepared) {
 	if err != nil || repo.State().Write(PreparedDir+"/"+s.key(), text, false) != nil {
 		return
 	}
-	files := file.ByAge(filepath.Join(repo.CommonDir, "reverie", PreparedDir), func(name string) bool { return contextName.MatchString(name) || git.StateTemp(name) })
+	files := file.ByAge(filepath.Join(clone.StateOf(repo), PreparedDir), func(name string) bool { return contextName.MatchString(name) || git.StateTemp(name) })
 	for _, file := range files[min(contextFiles, len(files)):] {
 		os.Remove(file)
 	}

@@ -30,6 +30,11 @@ type Values struct {
 	Time  time.Time // zero: not known
 }
 
+// ValuesOf returns the properties of a memory.
+func ValuesOf(m record.Memory) Values {
+	return Values{Kind: m.Kind, Paths: m.Paths, Tags: m.Tags, By: m.Source.By, Time: m.Source.Time}
+}
+
 // Match reports whether a query's filters accept a memory at a time.
 func (q Query) Match(v Values, now time.Time) bool {
 	f, no := q.Filter, q.Without

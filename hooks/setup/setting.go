@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"path/filepath"
 	"slices"
 
 	"github.com/reverie-memory/reverie/hooks/githook"
@@ -63,7 +62,7 @@ func RefreshScripts(ctx context.Context, dir string) error {
 	if err != nil {
 		return nil // the user's settings can be set anywhere
 	}
-	c, err := config.Load(config.UserFile(), clone.SettingsFile(filepath.Join(repo.CommonDir, "reverie")))
+	c, err := config.Load(config.UserFile(), clone.SettingsFile(clone.StateOf(repo)))
 	if err != nil {
 		return nil
 	}

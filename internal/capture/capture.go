@@ -132,7 +132,7 @@ func (h Host) find(ctx context.Context) (*target, error) {
 	if repo == nil || err != nil {
 		return nil, err
 	}
-	t := &target{Host: h, repo: repo, state: filepath.Join(repo.CommonDir, "reverie")}
+	t := &target{Host: h, repo: repo, state: clone.StateOf(repo)}
 	if !t.started() {
 		return nil, nil
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -80,7 +79,7 @@ func (c *Call) write(dir string, err error, patience time.Duration) {
 	if repo == nil {
 		return
 	}
-	state := filepath.Join(repo.CommonDir, "reverie")
+	state := clone.StateOf(repo)
 	if info, err := os.Lstat(state); err != nil || !info.IsDir() {
 		return
 	}

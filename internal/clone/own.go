@@ -23,7 +23,7 @@ const ownRef = "refs/heads/reverie/memory"
 func openOwn(ctx context.Context, o Options, within *git.Repo, scanner *redact.Scanner) (*Clone, error) {
 	dir := config.OwnStore()
 	if dir == "" {
-		return nil, exit.New(exit.NoStore, fmt.Errorf("your own memory: %w, as HOME is not set", errNone), "set HOME or XDG_DATA_HOME")
+		return nil, exit.New(exit.NoStore, fmt.Errorf("your own memory: %w", errNone), "set HOME or XDG_DATA_HOME")
 	}
 	open := func(context.Context, string) (*git.Repo, error) { return git.OpenBare(dir) }
 	if o.Make {
@@ -116,7 +116,7 @@ func OwnTip(ctx context.Context, at *git.Repo, c config.Config) string {
 }
 
 // errNone means that the person has no memory of their own.
-var errNone = errors.New("there is none yet")
+var errNone = errors.New("not started yet")
 
 // NoOwn reports whether an error means that the person has no memory of their own.
 func NoOwn(err error) bool { return errors.Is(err, errNone) || NoMemory(err) }

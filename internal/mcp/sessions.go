@@ -121,8 +121,12 @@ func learnedFrom(c *call, d *Desk) (map[string][]record.Memory, error) {
 		if err != nil {
 			return err
 		}
+		caveats, err := d.Caveats(c.ctx, v)
+		if err != nil {
+			return err
+		}
 		for _, m := range v.Memories() {
-			if m.Source.Session() != "" && m.Live(d.Now()) {
+			if m.Source.Session() != "" && m.Live(d.Now()) && !caveats(m).Withheld {
 				learned[m.Source.By] = append(learned[m.Source.By], m)
 			}
 		}

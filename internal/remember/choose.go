@@ -78,7 +78,7 @@ func (k *Keeper) Choose(ctx context.Context, ids []string, c Choice, dir string)
 func (c Choice) Passes(at recall.Where, now time.Time) (func(record.Memory) bool, error) {
 	filters, err := c.filters(at)
 	return func(m record.Memory) bool {
-		v := recall.Values{Kind: m.Kind, Paths: m.Paths, Tags: m.Tags, By: m.Source.By, Time: m.Source.Time}
+		v := recall.ValuesOf(m)
 		return !slices.ContainsFunc(filters, func(q recall.Query) bool {
 			return q.Without.Since != "" && v.Time.IsZero() || !q.Match(v, now)
 		})

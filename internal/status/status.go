@@ -39,7 +39,7 @@ type Status struct {
 	Pending     int             `json:"pending"`   // sessions without a reflection
 	Values      int             `json:"values"`    // of kv
 	Spooled     int             `json:"spooled"`   // sessions with events that the worker has not read
-	Given       brief.Tally     `json:"given"`     // what agents were given in kept sessions
+	Given       brief.Tally     `json:"given"`     // what agents were given in the latest sessions
 	Shortened   compress.Saving `json:"shortened"` // outputs of tools
 	Worker      *job.Status     `json:"worker"`    // the running background job; null without one
 	// sessions that no model has read, if the settings name one
