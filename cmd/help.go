@@ -37,7 +37,7 @@ func init() {
 
 // fitHelp writes a help text. On a screen, a line that is too long goes on under its second column.
 func (env *Env) fitHelp(text string) {
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(help.Joined(text, env.Screen)) {
 		line = strings.TrimRight(line, " \n")
 		env.Lay(help.Column(line), term.Span("", line))
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/reverie-memory/reverie/cmd/argv"
 	"github.com/reverie-memory/reverie/cmd/help"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
@@ -75,6 +76,22 @@ func TestHelpListsCommands(t *testing.T) {
 	}
 	if n := len(short); n < 12 || n > 24 {
 		t.Errorf("%d lines in the short help", n)
+	}
+}
+
+// A screen of 80 cells breaks paragraphs once, not again where the source breaks them.
+func TestHelpFillsScreen(t *testing.T) {
+	var out strings.Builder
+	env := &Env{Terminal: term.Terminal{Out: &out, Screen: true, Width: 80}}
+	env.fitHelp("loop: run it\n\n" + strings.Repeat(strings.Repeat("word ", 18)+"end\n", 2) + "\n    a  b\n")
+	lines := strings.Split(out.String(), "\n")
+	for _, line := range lines[2:4] {
+		if len(line) < 74 || len(line) > 80 {
+			t.Errorf("a line within a paragraph has %d cells: %q", len(line), line)
+		}
+	}
+	if !strings.HasSuffix(out.String(), "end\n\n    a  b\n") {
+		t.Errorf("the list lost its line:\n%s", out.String())
 	}
 }
 
