@@ -145,6 +145,18 @@ const (
 	maxWarnings = 8    // warnings in one match
 )
 
+// First describes the first apparent attack in some texts, notes aside, or returns "".
+func First(texts ...string) string {
+	for _, text := range texts {
+		for _, s := range Find(text) {
+			if s.Level != finding.Note {
+				return s.What
+			}
+		}
+	}
+	return ""
+}
+
 // Find returns apparent attacks, in the order of lines, each kind once per line.
 func Find(text string) []Suspicion {
 	var out []Suspicion

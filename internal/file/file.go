@@ -8,7 +8,9 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 )
 
 // Prefixes of unfinished files: Temp for Replace; Foreign for Exchange and Rewrite, which work in
@@ -239,4 +241,27 @@ func put(path, temp string, data []byte, mode fs.FileMode, durable bool, ready f
 		return SyncDir(dir)
 	}
 	return nil
+}
+
+// ByAge lists the wanted files of one of our folders, newest first, each with the folder's path. It
+// ignores everything but plain files, and returns nothing if a symbolic link replaces the folder.
+func ByAge(dir string, want func(name string) bool) []string {
+	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
+		return nil
+	}
+	entries, _ := os.ReadDir(dir)
+	age := map[string]time.Time{}
+	var files []string
+	for _, e := range entries {
+		if !want(e.Name()) {
+			continue
+		}
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			path := filepath.Join(dir, e.Name())
+			age[path] = info.ModTime()
+			files = append(files, path)
+		}
+	}
+	slices.SortFunc(files, func(a, b string) int { return age[b].Compare(age[a]) })
+	return files
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strings"
 	"syscall"
 
 	"github.com/reverie-memory/reverie/gitstore"
@@ -18,6 +19,19 @@ import (
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
 )
+
+// OfOwn returns a hint. For one about the person's own memory it adds --user to the commands that
+// work on that only with it.
+func OfOwn(own bool, hint string) string {
+	if !own {
+		return hint
+	}
+	hint = strings.ReplaceAll(hint, " --user", "")
+	for _, name := range []string{"remember", "review", "accept", "reject", "list", "sync", "purge"} {
+		hint = strings.ReplaceAll(hint, "reverie "+name, "reverie "+name+" --user")
+	}
+	return hint
+}
 
 // For returns the exit code of any error, and a hint or "".
 func For(err error) (code int, hint string) {

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -45,10 +46,7 @@ func Wake(repo *git.Repo, state string) error {
 		return nil
 	}
 	lock.Close()
-	dir := repo.WorkTree
-	if dir == "" {
-		dir = repo.CommonDir
-	}
+	dir := cmp.Or(repo.WorkTree, repo.CommonDir)
 	return Start(dir, state, string(Worker))
 }
 

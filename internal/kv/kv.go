@@ -227,12 +227,7 @@ func (s Store) List(prefix string) ([]Entry, error) {
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b Entry) int {
-		if c := b.Set.Compare(a.Set); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Key, b.Key)
-	})
+	slices.SortFunc(out, func(a, b Entry) int { return cmp.Or(b.Set.Compare(a.Set), strings.Compare(a.Key, b.Key)) })
 	return out, errors.Join(bad...)
 }
 

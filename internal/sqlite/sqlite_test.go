@@ -73,7 +73,7 @@ func ours(t *testing.T, db *DB, owner string) []string {
 			return err
 		}
 		each := func(r Row) error {
-			out = append(out, fmt.Sprint(r.Get("id").Text(), r.Get("owner").Text(), r.Get("n").Int(), !r.Get("data").Null(), r.Get("data").Text(), r.Get("x").Int()))
+			out = append(out, fmt.Sprint(r.Get("id").Text(), r.Get("owner").Text(), r.Get("n").Int(), r.Get("data").kind == 'b' || r.Get("data").kind == 't', r.Get("data").Text(), r.Get("x").Int()))
 			return nil
 		}
 		if owner == "" {

@@ -265,9 +265,6 @@ type Value struct {
 	data []byte
 }
 
-// Null reports whether the value is missing.
-func (v Value) Null() bool { return v.kind == 'n' || v.kind == 0 }
-
 // Text returns a text, or "" for another type.
 func (v Value) Text() string {
 	if v.kind != 't' {
