@@ -1,7 +1,7 @@
 // Package process tells whether a process noted earlier still runs, because the system reuses
 // process numbers. Its results are opaque strings to keep and compare, or "" if the system gives no
-// answer. It ends no process, keeps no state, and is safe for concurrent use. CollectLate and
-// WithRoom save time in a process that lives for milliseconds.
+// answer. It keeps no state, and is safe for concurrent use. CollectLate and WithRoom save time in
+// a process that lives for milliseconds. Alone makes a command one that can be killed as a whole.
 package process
 
 // Start distinguishes the processes that had one number between two boots; with Boot it identifies
