@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -38,6 +39,22 @@ func TestSplit(t *testing.T) {
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", test.line, diff)
 		}
+	}
+}
+
+func TestJoinGivesAShellTheSameWords(t *testing.T) {
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("there is no shell to ask")
+	}
+	words := []string{"git", "commit", "-m", "a && b; $c `d`", "it's", "", "two\nlines", "*", "~", "=x", "-C", "a,b%c"}
+	line := Join(words)
+	out, err := exec.Command(sh, "-c", `printf '%s|' `+line).Output()
+	if want := strings.Join(words, "|") + "|"; err != nil || string(out) != want {
+		t.Errorf("%s: %v: %q, want %q", line, err, out, want)
+	}
+	if plain := []string{"git", "push", "--force", "a/b.c:d@e", "x=1"}; Join(plain) != strings.Join(plain, " ") {
+		t.Error(Join(plain))
 	}
 }
 
