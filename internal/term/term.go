@@ -4,20 +4,21 @@
 package term
 
 import (
-	"os"
-
-	"golang.org/x/term"
-
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/internal/unseen"
+	"golang.org/x/term"
 )
 
 // Terminal is the input and output of a command. Out gets the answer; Err gets the messages. Quiet
@@ -138,8 +139,8 @@ func (t *Terminal) Paint(colour, text string) string {
 // Visible is unseen.Visible: it shows characters that could move the cursor.
 func Visible(s string) string { return unseen.Visible(s) }
 
-// Ask asks a person a yes-or-no question and returns the answer. Enter means preset, "y" or "n";
-// without a person the answer is no.
+// Ask asks a person a yes-or-no question and returns the answer. Enter means preset, "y" or "n".
+// Another word repeats the question; without a person the answer is no.
 func (t *Terminal) Ask(question, preset string) bool {
 	if !t.Interactive {
 		return false
@@ -150,15 +151,19 @@ func (t *Terminal) Ask(question, preset string) bool {
 	}
 	fit := Terminal{Screen: t.Screen, Width: t.Width}
 	text := fit.Fitted(t.Width, 2, "", []Styled{{"", Visible(question) + " " + choice}})
-	_, _ = io.WriteString(t.Err, strings.TrimSuffix(text, "\n")+" ")
-	line, err := t.Line()
-	if err != nil {
-		return false
+	for {
+		_, _ = io.WriteString(t.Err, strings.TrimSuffix(text, "\n")+" ")
+		line, err := t.Line()
+		if err != nil {
+			return false
+		}
+		switch strings.ToLower(cmp.Or(line, preset)) {
+		case "y", "yes":
+			return true
+		case "n", "no":
+			return false
+		}
 	}
-	if line == "" {
-		line = preset
-	}
-	return strings.HasPrefix(strings.ToLower(line), "y")
 }
 
 // Line reads one line from a person, without its end. It gives up when the command is interrupted.
@@ -180,4 +185,32 @@ func (t *Terminal) Raw(text string) {
 		text = Visible(text)
 	}
 	_, _ = io.WriteString(t.Out, text)
+}
+
+// EditFile opens an editor on a temporary file of that name and text, until done accepts the new
+// text or returns an error. words are the editor and its options.
+func EditFile(ctx context.Context, words []string, name string, text []byte, done func([]byte) (bool, error)) error {
+	dir, err := os.MkdirTemp("", "reverie-edit-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, name)
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		return err
+	}
+	for {
+		run := exec.CommandContext(ctx, words[0], append(words[1:], file)...)
+		run.Stdin, run.Stdout, run.Stderr = os.Stdin, os.Stdout, os.Stderr
+		if err := run.Run(); err != nil {
+			return fmt.Errorf("editor %s: %w; nothing was changed", words[0], err)
+		}
+		edited, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		if ok, err := done(edited); ok || err != nil {
+			return err
+		}
+	}
 }
