@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -51,10 +52,7 @@ func settleKeys(found []keySpan) []keySpan {
 		return found
 	}
 	slices.SortStableFunc(found, func(a, b keySpan) int {
-		if a.start != b.start {
-			return a.start - b.start
-		}
-		return b.end - a.end
+		return cmp.Or(a.start-b.start, b.end-a.end)
 	})
 	out := found[:1]
 	for _, f := range found[1:] {
