@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Level grades the severity of a finding, in SARIF's words.
@@ -58,4 +59,20 @@ func (rs Rules) Sort(all []Finding) []Finding {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(rs.index(a.Rule), rs.index(b.Rule)), cmp.Compare(a.Message, b.Message))
 	})
 	return slices.Compact(all)
+}
+
+// Annotation returns a finding as a command to the runner of GitHub Actions, which shows it beside
+// the line. Everything in it is escaped, so that it stays one command.
+func (f Finding) Annotation() string {
+	command := string(f.Level)
+	if f.Level == Note {
+		command = "notice"
+	}
+	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	place := ""
+	if f.Path != "" {
+		place = fmt.Sprintf("file=%s,line=%d,", property.Replace(f.Path), max(1, f.Line))
+	}
+	return fmt.Sprintf("::%s %stitle=%s::%s", command, place, property.Replace("reverie "+f.Rule), data.Replace(f.Message))
 }
