@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -197,9 +198,7 @@ func (p *claude) line(b []byte) error {
 		p.Title = rec.CustomTitle
 		return nil
 	case "ai-title":
-		if p.Title == "" {
-			p.Title = rec.AITitle
-		}
+		p.Title = cmp.Or(p.Title, rec.AITitle)
 		return nil
 	default:
 		p.stats.Ignored++

@@ -217,13 +217,24 @@ func (p *copilot) prompt(rec *copilotRecord, e Event) error {
 	if strings.TrimSpace(d.Content) == "" {
 		return nil
 	}
-	if origin == Typed && slashCommand.MatchString(d.Content) {
-		if err := p.user(e, Command, d.Content); err != nil {
-			return err
-		}
-		return p.said(e, false, typedArgs(d.Content))
+	if origin == Typed {
+		return p.typed(e, d.Content)
 	}
 	return p.user(e, origin, d.Content)
+}
+
+// typed emits a prompt as a person typed it. A slash command adds its arguments to their words.
+func (r *run) typed(e Event, text string) error {
+	if _, ours := typedCommand(text); ours || !slashCommand.MatchString(text) {
+		return r.user(e, Typed, text)
+	}
+	if err := r.user(e, Command, text); err != nil {
+		return err
+	}
+	if args := strings.TrimSpace(typedArgs(text)); args != "" {
+		return r.user(e, Typed, args)
+	}
+	return nil
 }
 
 // said emits a person's answer to the client. Only the main agent's calls reach a person.

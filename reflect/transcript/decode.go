@@ -60,7 +60,7 @@ func (r *run) read(br *bufio.Reader, f Format) error {
 		if start := markdownStarts[f]; !bytes.HasPrefix(head, []byte(start)) {
 			return fmt.Errorf("%w: not %s, it does not begin with %q", ErrUnknownFormat, f, start)
 		}
-	case Claude, Codex, Copilot, JSONL:
+	case Claude, Codex, Copilot, Qwen, JSONL:
 		if d := detectDocument(head); d != "" {
 			return fmt.Errorf("%w: not %s, it looks like %s", ErrUnknownFormat, f, d)
 		}
@@ -114,6 +114,8 @@ func (r *run) parser(f Format) parser {
 		return newGemini(r)
 	case Copilot:
 		return newCopilot(r)
+	case Qwen:
+		return &qwen{r}
 	case Aider:
 		return &aider{run: r, input: passage{cutter: r.cutter()}, answer: passage{cutter: r.cutter()}}
 	case SpecStory:

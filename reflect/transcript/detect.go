@@ -180,6 +180,8 @@ func detectLine(b []byte) Format {
 	switch {
 	case k.has("data", "id", "timestamp") && copilotType.MatchString(kind):
 		return Copilot
+	case k.has("provenance", "sessionId", "uuid"):
+		return Qwen
 	case k.has("agent", "messages"), k.has("messages", "started_at"):
 		return JSONL
 	case k.has("hook", "input"), k.has("type", "properties"), k.has("type", "sessionID", "part"):

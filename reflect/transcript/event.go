@@ -11,8 +11,7 @@ import "time"
 // Session identifies the agent's run to which the events belong. All but Client and ID may be
 // empty, because transcripts differ in content.
 type Session struct {
-	// opencode, claude, codex, gemini, copilot, aider, specstory, or the agent named by a generic
-	// transcript
+	// the name of a Format, or the agent named by a generic transcript
 	Client string `json:"client"`
 	ID     string `json:"id"` // the agent's own id, made safe by SafeID
 	// id of the session that started this one as a sub-agent

@@ -16,13 +16,14 @@ const (
 	Codex     Format = "codex"     // Codex CLI's rollout JSONL
 	Gemini    Format = "gemini"    // Gemini CLI's chats, JSONL or one JSON document
 	Copilot   Format = "copilot"   // Copilot CLI's events.jsonl
+	Qwen      Format = "qwen"      // Qwen Code's chats
 	Aider     Format = "aider"     // Aider's .aider.chat.history.md
 	SpecStory Format = "specstory" // a file of .specstory/history
 	JSONL     Format = "jsonl"     // generic: one session per line
 )
 
 // Formats lists every format that Decode knows, Auto first.
-var Formats = []Format{Auto, OpenCode, Claude, Codex, Gemini, Copilot, Aider, SpecStory, JSONL}
+var Formats = []Format{Auto, OpenCode, Claude, Codex, Gemini, Copilot, Qwen, Aider, SpecStory, JSONL}
 
 // formatList is for error messages.
 func formatList(formats []Format) string {

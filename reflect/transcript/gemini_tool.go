@@ -25,21 +25,11 @@ func (p *gemini) toolEvents(m *geminiMessage) []Event {
 		text := withoutInjected(strings.Join(texts, "\n"))
 		text = strings.TrimSuffix(strings.TrimPrefix(text, "<untrusted_context>\n"), "\n</untrusted_context>")
 		e := Event{Kind: Result, CallID: t.ID, Time: parseTime(t.Timestamp), Tool: c.Tool, Action: c.Action, Text: text}
-		switch t.Status {
-		case "success":
-			e.Outcome = OK
-			if c.Action == Run {
-				shellResult(&e)
-			}
-		case "error":
-			e.Outcome = Failed
-		case "cancelled":
-			e.Outcome = Aborted
-			if lower := strings.ToLower(text); strings.Contains(lower, "denied") || strings.Contains(lower, "did not allow") {
-				e.Outcome = Denied
-			}
-		default: // the call had not ended when the chat was written
+		switch e.Outcome = geminiOutcome(t.Status, text); {
+		case e.Outcome == "": // the call had not ended when the chat was written
 			continue
+		case e.Outcome == OK && c.Action == Run:
+			shellResult(&e)
 		}
 		var shown string
 		if e.Text == "" && json.Unmarshal(t.Display, &shown) == nil {
@@ -48,6 +38,22 @@ func (p *gemini) toolEvents(m *geminiMessage) []Event {
 		events = append(events, e)
 	}
 	return events
+}
+
+// geminiOutcome returns the outcome that a client means by a call's status, or "".
+func geminiOutcome(status, text string) Outcome {
+	lower := strings.ToLower(text)
+	switch {
+	case status == "success":
+		return OK
+	case status == "error":
+		return Failed
+	case status == "cancelled" && (strings.Contains(lower, "denied") || strings.Contains(lower, "did not allow")):
+		return Denied
+	case status == "cancelled":
+		return Aborted
+	}
+	return ""
 }
 
 var (

@@ -52,6 +52,23 @@ const genericExample = `{"agent":"aider","started_at":"2026-02-01T10:00:00Z","en
 {"index":6,"role":"unknown","content":"who?"}],
 "outcome_known":true,"outcome_success":true,"metadata":{"opendream_session_id":"../../evil","opencode_session_id":"ses_1"}}`
 
+func TestDocumentedLineIsASession(t *testing.T) {
+	page, err := os.ReadFile("../../docs/learning.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, example, _ := strings.Cut(string(page), "    {\"agent\"")
+	example, _, ok := strings.Cut(example, "\n\n")
+	got := decodeText(t, Auto, `{"agent"`+strings.ReplaceAll(example, "\n", " "))
+	if !ok || len(got.sessions) != 1 {
+		t.Fatalf("%d sessions: %v", len(got.sessions), got.bad)
+	}
+	want := []string{"user/typed: From now on always use pnpm in web/, never npm.", "call/run bash: $ make test", "result/run bash failed 2: no such service: db"}
+	if d := diff(want, trimmed(got.sessions[0].brief())); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestGenericProblemsNameLineAndField(t *testing.T) {
 	good := `{"agent":"a","started_at":"2026-02-01T10:00:00Z","messages":[{"index":0,"role":"user","content":"x"}]}`
 	got := decodeText(t, Auto, good,

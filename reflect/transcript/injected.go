@@ -28,7 +28,7 @@ var injectedStarts = []string{
 	"Operation stopped by hook:", "UserPromptSubmit operation blocked by hook", "Stop hook feedback:",
 	"# AGENTS.md instructions for ",
 	"[SYSTEM DIRECTIVE:", "[Category+Skill Reminder]", "[EDIT ERROR - ", "[task CALL FAILED",
-	"[EMERGENCY CONTEXT WINDOW WARNING]", "<!-- OMO_INTERNAL_INITIATOR",
+	"[EMERGENCY CONTEXT WINDOW WARNING]", "<!-- OMO_INTERNAL_INITIATOR", "<qwen:",
 }
 
 // HeldUp begins the reason that Reverie's guards give for refusing a call, or for asking about it.
@@ -108,13 +108,16 @@ func partMessage(texts ...string) (w wrote) {
 }
 
 // typedCommand reports whether a text is a command of Reverie's that a person typed to an agent:
-// "/reverie:recall words", or "$reverie recall words" in Codex. Only the words of remember are a
-// statement.
+// "/reverie:recall words", "$reverie recall words" in Codex, or "/reverie recall words" in Copilot
+// CLI. Only the words of remember are a statement.
 func typedCommand(text string) (statement string, command bool) {
 	text = strings.TrimSpace(text)
 	rest, command := strings.CutPrefix(text, "/reverie:")
 	if !command {
 		rest, command = strings.CutPrefix(text, "$reverie ")
+	}
+	if !command {
+		rest, command = strings.CutPrefix(text, "/reverie ")
 	}
 	if words, remember := strings.CutPrefix(rest, "remember "); command && remember {
 		statement = strings.TrimSpace(words)

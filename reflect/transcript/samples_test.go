@@ -122,6 +122,15 @@ func TestSamplesGiveTheirEvents(t *testing.T) {
 			"assistant: Done.",
 			"end ok: ",
 		}}},
+		{"qwen-session.jsonl", Qwen, [][]string{{
+			"user/injected: <qwen:user-prompt-submit-context>⏎CTX-UserPromptSubmit⏎</qwen:user-prompt-submit-context>",
+			"user/typed: go",
+			"call/run run_shell_command: $ sh test.sh",
+			"result/run run_shell_command failed 1: FAIL: add 2 2: want 4, got 5",
+			"call/run run_shell_command: $ echo hi",
+			"result/run run_shell_command ok 0: hi",
+			"assistant: Done.",
+		}}},
 		{"codex-fix-add.jsonl", Codex, [][]string{{
 			"user/injected: <stripped: host_skills.instructions>⏎<stripped: permissions.instructions>",
 			"user/injected: <stripped: agents_md.instructions>",
@@ -229,6 +238,10 @@ func TestSamplesGiveTheirHeaders(t *testing.T) {
 		{"gemini-fix-add.jsonl", []Session{{
 			Client: "gemini", ID: "585341d5-cfe8-4b78-acaa-6ac3615248d1", Model: "gemini-2.5-pro",
 			Started: at("2026-11-20T15:27:09.623Z"), Ended: at("2026-11-20T15:27:16.529Z"),
+		}}},
+		{"qwen-session.jsonl", []Session{{
+			Client: "qwen", ID: "5b94c415-a353-4ff4-b774-0421a377b046", Version: "0.24.4", Model: "mock-1", Dir: dir, Branch: "main",
+			Started: at("2026-11-22T23:07:55.442Z"), Ended: at("2026-11-22T23:07:55.953Z"),
 		}}},
 		{"opencode-events-subagent.jsonl", []Session{
 			{

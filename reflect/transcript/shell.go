@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"path"
 	"strings"
+
+	"github.com/reverie-memory/reverie/internal/shell"
 )
 
 // commandLine is a shell command in JSON: a string, or an argument vector.
@@ -28,11 +30,7 @@ func unwrap(argv []string) string {
 	if script, found := script(argv); found {
 		return script
 	}
-	quoted := make([]string, len(argv))
-	for i, a := range argv {
-		quoted[i] = quote(a)
-	}
-	return strings.Join(quoted, " ")
+	return shell.Join(argv)
 }
 
 // script returns SCRIPT if argv is SHELL [OPTION]… -c SCRIPT in the manner of some shell.
@@ -40,9 +38,9 @@ func script(argv []string) (string, bool) {
 	if len(argv) < 3 {
 		return "", false
 	}
-	shell := strings.TrimSuffix(path.Base(strings.ReplaceAll(argv[0], `\`, "/")), ".exe")
+	program := strings.TrimSuffix(path.Base(strings.ReplaceAll(argv[0], `\`, "/")), ".exe")
 	flag := argv[len(argv)-2]
-	switch strings.ToLower(shell) {
+	switch strings.ToLower(program) {
 	case "bash", "sh", "zsh", "dash", "ksh", "fish":
 		if !strings.HasPrefix(flag, "-") || !strings.HasSuffix(flag, "c") {
 			return "", false
@@ -59,15 +57,4 @@ func script(argv []string) (string, bool) {
 		return "", false
 	}
 	return argv[len(argv)-1], true
-}
-
-// quote returns s as one word for a POSIX shell.
-func quote(s string) string {
-	plain := func(r rune) bool {
-		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-./:=@%+,", r))
-	}
-	if s != "" && strings.IndexFunc(s, plain) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -31,6 +31,10 @@ var actions = sync.OnceValue(func() map[string]map[string]Action {
 			"bash": Run, "powershell": Run, "view": Read, "edit": Edit, "create": Edit, "apply_patch": Edit,
 			"grep": Search, "rg": Search, "glob": Search, "web_fetch": Fetch, "web_search": Fetch, "task": Task,
 		},
+		"qwen": {
+			"run_shell_command": Run, "read_file": Read, "read_many_files": Read, "edit": Edit, "write_file": Edit, "notebook_edit": Edit,
+			"grep_search": Search, "glob": Search, "list_directory": Search, "web_fetch": Fetch, "web_search": Fetch, "agent": Task, "task": Task,
+		},
 		"opencode": {
 			"bash": Run, "read": Read, "edit": Edit, "write": Edit, "multiedit": Edit, "patch": Edit, "apply_patch": Edit,
 			"grep": Search, "glob": Search, "list": Search, "webfetch": Fetch, "websearch": Fetch, "codesearch": Fetch, "task": Task,
@@ -47,7 +51,7 @@ func action(client, tool string) Action {
 		}
 		return Other
 	}
-	for _, client := range []string{"claude", "opencode", "codex", "gemini", "copilot"} {
+	for _, client := range []string{"claude", "opencode", "codex", "gemini", "copilot", "qwen"} {
 		if a, found := actions()[client][tool]; found {
 			return a
 		}

@@ -320,6 +320,23 @@ func (f *finder) copilotFile(path string, s *Session) (bool, error) {
 	return s.Dir != "" && f.trees.hold(s.Dir), err
 }
 
+// Qwen Code: projects/<name of the directory>/chats/<session>.jsonl.
+
+func qwenPlaces(h Homes) []string {
+	if h.Qwen == "" {
+		return nil
+	}
+	return []string{filepath.Join(h.Qwen, "projects")}
+}
+
+func (f *finder) qwen(h Homes) {
+	for _, root := range qwenPlaces(h) {
+		for _, project := range f.folders(root) {
+			f.each(string(transcript.Qwen), filepath.Join(project, "chats"), []string{".jsonl"}, f.claudeFile)
+		}
+	}
+}
+
 // Aider: .aider.chat.history.md in a work tree. It names no directory and tells no sessions apart
 // until it is read.
 

@@ -1,7 +1,7 @@
 // Package past finds the sessions of one repository that coding agents kept on this machine, each
-// in its own store: Claude Code, Codex, Gemini CLI and Copilot CLI in files, OpenCode in a
-// database, Aider in a file of the work tree. It reads, and nothing more: a store is never written,
-// locked or added to.
+// in its own store: Claude Code, Codex, Gemini CLI, Copilot CLI and Qwen Code in files, OpenCode in
+// a database, Aider in a file of the work tree. It reads, and nothing more: a store is never
+// written, locked or added to.
 //
 // Find lists sessions by reading the beginning of each file; Session.Open gives one whole, as
 // transcript.Decode reads it.
@@ -27,6 +27,7 @@ type Homes struct {
 	Codex    string // ~/.codex
 	Gemini   string // ~/.gemini
 	Copilot  string // ~/.copilot
+	Qwen     string // ~/.qwen
 	OpenCode string // ~/.local/share/opencode
 
 	Aider []string // work trees; each may hold a history
@@ -34,7 +35,7 @@ type Homes struct {
 
 // Session is a session in an agent's store, known by its beginning.
 type Session struct {
-	Client  string    // opencode, claude, codex, gemini, copilot, aider
+	Client  string    // opencode, claude, codex, gemini, copilot, qwen, aider
 	ID      string    // as the agent writes it; "history" for Aider, whose file holds several sessions
 	Parent  string    // where the store tells it
 	Dir     string    // where the session began, as it recorded it
@@ -91,6 +92,7 @@ var agents = []agent{
 	{string(transcript.Codex), codexPlaces, (*finder).codex},
 	{string(transcript.Gemini), geminiPlaces, (*finder).gemini},
 	{string(transcript.Copilot), copilotPlaces, (*finder).copilot},
+	{string(transcript.Qwen), qwenPlaces, (*finder).qwen},
 	{string(transcript.Aider), aiderPlaces, (*finder).aider},
 }
 
