@@ -9,6 +9,7 @@ package claim
 import (
 	_ "embed"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -330,4 +331,29 @@ func ParseKind(name string) (Kind, bool) {
 // String describes the thresholds.
 func (m *Model) String() string {
 	return fmt.Sprintf("accept from %.3f, propose from %.3f, what says that it lasts from %.3f", m.accept, m.propose, m.lasting)
+}
+
+var errWeights = errors.New("weights.bin: not the weights that this program reads; run go run ./reflect/train")
+
+// decoder reads numbers and bytes from a text.
+type decoder struct {
+	rest  string
+	short bool // something was missing, and read as zero
+}
+
+func (d *decoder) uint32() uint32 {
+	b := d.bytes(4)
+	if len(b) < 4 {
+		return 0
+	}
+	return binary.LittleEndian.Uint32([]byte(b))
+}
+
+func (d *decoder) bytes(n int) string {
+	if n < 0 || n > len(d.rest) {
+		n, d.short = len(d.rest), true
+	}
+	b := d.rest[:n]
+	d.rest = d.rest[n:]
+	return b
 }

@@ -81,6 +81,13 @@ var (
 		`email|text|description|paste[ds]?|response|prompt|snippet|code|diff|wrote|told me|readme|issue|` +
 		`context|background|transcript|result|example)\b[^.]*[:：]\s*$|(?:报错|错误|日志|输出|如下|反馈|评论|代码|需求|文档|` +
 		`返回|エラー|ログ|出力|以下|오류|에러|로그|다음)[^。]*[:：]\s*$`)
+	// printIntro matches a line that introduces a program's output, and names no other source.
+	printIntro = pattern.New(`(?i)^(?:\W*\b(?:i|we|it|ci|now|still|also|again|get|gets|got|getting|see|saw|seeing|have|gives?|fails?|` +
+		`failed|with|this|that|the|an?|same|following|here|here's|is|build|tests?|but|and|so|when|running|there)\b)*\W*` +
+		`\b(?:errors?|output|logs?|(?:stack ?)?trace)\W*[:：]\s*$`)
+	// resumes matches a person's own words after a program's output: they begin with a speaker.
+	resumes = pattern.New(`^\s*(?i:(?:so|and|ok|okay|but|please|pls|also|anyway|right)\b[\s,]*)*` +
+		`(?i:i|i'm|we|let's)\s[^:\n]*(?:[.!\n]|$)`)
 	ruleLine   = pattern.New(`^(?:-{3,}|={3,}|\*{3,}|_{3,}|—{2,})$`)
 	letterHead = pattern.New(`^(?:(?i:from|to|cc|subject|sent|date|von|an|betreff|de|objet|asunto|发件人|主题|件名|差出人)\s?[:：]\s+\S.*|\[Pasted text\b.*)$`)
 	ownVoice   = pattern.New(`(?i)\b(?:i|we|you|our|my|your|let'?s|us|me|im|ive)\b|我|你|私|俺|우리|제가|\b(?:ich|wir|du|ihr|je|nous|on|tu|vous|yo|nosotros|eu|nós|você|я|мы|ты|вы)\b`)
@@ -161,6 +168,7 @@ func typed(text string) []paragraph {
 	start, end := -1, -1 // of the paragraph being gathered
 	var heading []uint32
 	var pasted, ruled, log bool
+	var printed, printing bool // pasted text was announced as a program's, and looks so
 	fence := ""
 	flush := func() {
 		if start >= 0 && end > start {
@@ -191,6 +199,9 @@ func typed(text string) []paragraph {
 			fence = trimmed[:3]
 		case trimmed == "":
 			log = false
+			if printing && resumes.MatchString(text[pos:]) {
+				pasted, printed, printing = false, false, false
+			}
 		case ruleLine.MatchString(trimmed):
 			ruled = !ruled // a document is between two of them
 		case letterHead.MatchString(trimmed):
@@ -202,6 +213,9 @@ func typed(text string) []paragraph {
 			skip = false
 		}
 		if skip {
+			looks := logLine.MatchString(trimmed) || codeLine.MatchString(strings.TrimRight(line, "\r\n"))
+			printed = printed && !pasteIntro.MatchString(trimmed)
+			printing = printed && (printing || looks)
 			flush()
 			prev = ""
 			continue
@@ -217,6 +231,7 @@ func typed(text string) []paragraph {
 			for _, t := range tokens(trimmed) {
 				heading = append(heading, t.hash)
 			}
+			printed = printed || !pasted && printIntro.MatchString(trimmed)
 			pasted = pasted || pasteIntro.MatchString(trimmed) && !item
 		case !item && start < 0:
 			heading = nil

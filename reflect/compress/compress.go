@@ -30,6 +30,7 @@
 package compress
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -133,12 +134,8 @@ func toolName(s string) string {
 }
 
 func (s *session) zones(o Options) {
-	if o.Head == 0 {
-		o.Head = 3
-	}
-	if o.Tail == 0 {
-		o.Tail = 16 << 10
-	}
+	o.Head = cmp.Or(o.Head, 3)
+	o.Tail = cmp.Or(o.Tail, 16<<10)
 	s.head = min(max(o.Head, 0), len(s.events))
 	room := o.Tail
 	for s.tail = len(s.events); s.tail > 0; s.tail-- {

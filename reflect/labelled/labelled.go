@@ -41,7 +41,9 @@ type Label struct {
 
 // Expectation is a statement that may be found.
 type Expectation struct {
-	Class string `json:"class"` // kind of detector that should find it
+	Kind  record.Kind `json:"kind"`
+	How   record.How  `json:"how"`   // said or seen
+	Class string      `json:"class"` // kind of detector that should find it
 	// patterns (RE2, case-insensitive), all of which its text must match
 	About  []string `json:"about"`
 	Accept string   `json:"accept"` // the statement as a colleague would write it

@@ -1,0 +1,105 @@
+package claim
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
+)
+
+// Reasons of Own.
+const (
+	Pasted   = "pasted"   // fenced, quoted, indented, a log, a document
+	Reported = "reported" // words of another person
+	Asked    = "asked"    // a question
+)
+
+// Own returns the reason why the bytes between two positions of a message are not statements of its
+// author, or "".
+func Own(text string, from, to int) (why string) {
+	if machineText.MatchString(text) || heading.MatchString(text[:from]) {
+		return Pasted
+	}
+	at := from // the first byte not yet found in a typed paragraph
+	paragraphs := typed(text)
+	for p, par := range paragraphs {
+		if par.end <= from || par.start >= to {
+			continue
+		}
+		if hasWord(text, at, par.start) || len(text) > maxTyped && p > 0 && p < len(paragraphs)-1 {
+			return Pasted
+		}
+		at = par.end
+		for _, s := range sentences(text[par.start:par.end]) {
+			start, end := par.start+s[0], par.start+s[1]
+			if end <= from || start >= to {
+				continue
+			}
+			sentence := text[start:end]
+			switch {
+			case Asks(sentence) && (!politeAsk.MatchString(sentence) || handedOver.MatchString(sentence)):
+				return Asked
+			case ofAnother(text[par.start:end], sentence),
+				inQuotation(sentence, max(from-start, 0), min(to, end)-start):
+				return Reported
+			}
+		}
+	}
+	if hasWord(text, at, to) {
+		return Pasted
+	}
+	for _, c := range Read(text) {
+		if c.Start < to && from < c.End && len(text) > maxNeat && c.Pasted && !c.Lasts {
+			return Pasted
+		}
+	}
+	return ""
+}
+
+// maxNeat bounds a message that may be typed although it reads like a document, in bytes.
+const maxNeat = 200
+
+// heading matches a heading of a document.
+var heading = pattern.New(`(?m)^#{1,6} \S`)
+
+func hasWord(text string, from, to int) bool {
+	return from < to && strings.ContainsFunc(text[from:to], unicode.IsLetter)
+}
+
+// ofAnother reports whether a sentence reports another's words. said is its paragraph so far.
+func ofAnother(said, sentence string) bool {
+	bare := inTicks.ReplaceAllString(sentence, "`x`")
+	for _, s := range signs {
+		switch s.what {
+		case "source", "letter", "data":
+			if s.looks.MatchString(bare) {
+				return true
+			}
+		}
+	}
+	for _, at := range reporting.FindAllStringSubmatchIndex(bare, -1) {
+		first, _, _ := strings.Cut(strings.ToLower(bare[at[0]:at[1]]), " ")
+		// "…, the auditors insist" is a reason
+		if !speakers.Has(first) && hasWord(bare, at[1], len(bare)) {
+			return true
+		}
+	}
+	return Theirs(said)
+}
+
+// quotations matches words between quotation marks.
+var quotations = pattern.New(`"[^"\n]+"|“[^”\n]+”|„[^“”\n]+[“”]|«[^»\n]+»|「[^」\n]+」|『[^』\n]+』`)
+
+// inQuotation reports whether a part of a sentence lies between its quotation marks.
+func inQuotation(sentence string, from, to int) bool {
+	for rest, gone := sentence, 0; ; {
+		at := quotations.FindStringIndex(rest)
+		if at == nil {
+			return false
+		}
+		if gone+at[0] <= from && to <= gone+at[1] {
+			return true
+		}
+		rest, gone = rest[at[1]:], gone+at[1]
+	}
+}
