@@ -44,7 +44,7 @@ func (b *bench) commit() error {
 				return err
 			}
 			f := once(dir, nil, "git", "commit", "-qam", fmt.Sprint("round ", n))
-			walls[i], cpus[i] = append(walls[i], f.wall), append(cpus[i], f.cpu)
+			walls[i], cpus[i] = append(walls[i], f.wall.Duration), append(cpus[i], f.cpu.Duration)
 		}
 	}
 	if n := output(dirs[1], "wc", "-l", ".git/reverie/links"); n[:1] == "0" {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -45,7 +46,7 @@ func (b *bench) guards(hello string) error {
 		bare, start := b.measure(b.dir, nil, hello), b.measure(dir, nil, b.bin, "version")
 		name := fmt.Sprintf("%d guards", n)
 		miss := call("echo no guard is about this | tail -3")
-		b.within("hook before a call that no guard matches, cpu over start-up, with "+name, max(0, miss.cpu-start.cpu), bare.cpu, missBudget)
+		b.within("hook before a call that no guard matches, cpu over start-up, with "+name, miss.cpu.over(start.cpu), bare.cpu, missBudget)
 		if n > 0 {
 			b.within("hook before a call that a guard matches, cpu, with "+name+", beside hello", call("cd web && tool7 --all").cpu, bare.cpu, callBudget)
 		}
@@ -59,7 +60,7 @@ func fed(rounds int, dir string, input func() []byte, name string, args ...strin
 	var walls, cpus []time.Duration
 	for i := range rounds + 1 {
 		if f := once(dir, input(), name, args...); i > 0 {
-			walls, cpus = append(walls, f.wall), append(cpus, f.cpu)
+			walls, cpus = append(walls, f.wall.Duration), append(cpus, f.cpu.Duration)
 		}
 	}
 	return figure{median(walls), median(cpus)}
@@ -70,7 +71,7 @@ func fed(rounds int, dir string, input func() []byte, name string, args ...strin
 // hello is a program that shows the speed of the machine.
 func (b *bench) hooks(large, hello string) error {
 	version := b.measure(large, nil, "git", "--version")
-	var ends, starts []time.Duration
+	var ends, starts []timing
 	for _, s := range []struct {
 		name               string
 		memories, sessions int
@@ -96,13 +97,15 @@ func (b *bench) hooks(large, hello string) error {
 		b.within("hook at the start of a session, cpu, with "+s.name+", beside hello", start.cpu, bare.cpu, startBudget)
 		b.ratio("hook at the start of a session, wall, against git --version", start.wall, version.wall, 10)
 	}
-	b.ratio("hook at the end of a turn, cpu, dearest against cheapest", slices.Max(ends), slices.Min(ends), 1.5)
-	b.ratio("hook at the start of a session, cpu, dearest against cheapest", slices.Max(starts), slices.Min(starts), 1.5)
+	b.ratio("hook at the end of a turn, cpu, dearest against cheapest", slices.MaxFunc(ends, byTime), slices.MinFunc(ends, byTime), 1.5)
+	b.ratio("hook at the start of a session, cpu, dearest against cheapest", slices.MaxFunc(starts, byTime), slices.MinFunc(starts, byTime), 1.5)
 	if rss := peak(large, payload(large, filepath.Join(b.dir, "session.jsonl"), "SessionStart", 0), b.bin, "hook", "claude"); rss > 0 {
-		b.line("hook at the start of a session, memory", fmt.Sprintf("%.0f MB", float64(rss)/1e6), "", 0, "64 MB", rss <= 64e6)
+		b.line("hook at the start of a session, memory", float64(rss)/1e6, "MB", "", "≤ 64 MB", rss <= 64e6)
 	}
 	return nil
 }
+
+func byTime(a, b timing) int { return cmp.Compare(a.Duration, b.Duration) }
 
 // hook measures one event of Claude Code, each time of another session. In between it waits for the
 // worker.
@@ -111,7 +114,7 @@ func (b *bench) hook(dir, transcript, event string) figure {
 	for i := range b.rounds + 1 {
 		f := once(dir, payload(dir, transcript, event, i), b.bin, "hook", "claude")
 		if i > 0 { // the first run finds no prepared block
-			walls, cpus = append(walls, f.wall), append(cpus, f.cpu)
+			walls, cpus = append(walls, f.wall.Duration), append(cpus, f.cpu.Duration)
 		}
 		idle(dir)
 	}

@@ -12,6 +12,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,17 +21,19 @@ import (
 	"strings"
 	"time"
 
+	row "github.com/reverie-memory/reverie/bench/figure"
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
 func main() {
 	n := flag.Int("n", 10000, "memories in the large store")
 	rounds := flag.Int("rounds", 15, "runs of each command")
+	asJSON := flag.Bool("json", false, "print figures as JSON lines")
 	flag.Parse()
 	dir, err := os.MkdirTemp("", "reverie-bench-")
 	if err == nil {
 		defer os.RemoveAll(dir)
-		b := &bench{dir: dir, rounds: *rounds}
+		b := &bench{dir: dir, rounds: *rounds, json: *asJSON}
 		err = b.run(*n)
 		if err == nil && b.over > 0 {
 			err = fmt.Errorf("%d of the budgets are exceeded", b.over)
@@ -47,6 +50,7 @@ type bench struct {
 	dir    string
 	bin    string
 	rounds int
+	json   bool
 	over   int
 
 	scaled, literal int // millisecond budgets extended for this machine, and those met literally
@@ -83,10 +87,12 @@ func (b *bench) run(n int) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s, %d CPUs, %d memories, %d rounds\n\n", runtime.Version(), runtime.NumCPU(), n, b.rounds)
-	fmt.Printf("%-72s %12s %12s %8s  %s\n", "what", "ours", "beside it", "ratio", "budget")
+	if !b.json {
+		fmt.Printf("%s, %d CPUs, %d memories, %d rounds\n\n", runtime.Version(), runtime.NumCPU(), n, b.rounds)
+		fmt.Printf("%-72s %12s %12s %8s  %s\n", "what", "ours", "beside it", "ratio", "budget")
+	}
 
-	b.line("size of the stripped binary", fmt.Sprintf("%.1f MB", float64(info.Size())/1e6), "", 0, "40 MB", info.Size() <= 40e6)
+	b.line("size of the stripped binary", float64(info.Size())/1e6, "MB", "", "≤ 40 MB", info.Size() <= 40e6)
 	start, bare := b.measure(b.dir, nil, b.bin, "version"), b.measure(b.dir, nil, hello)
 	b.ratio("start-up, cpu, against hello world in Go", start.cpu, bare.cpu, 4)
 
@@ -116,7 +122,7 @@ func (b *bench) run(n int) error {
 	if err != nil {
 		return err
 	}
-	b.line("review of 200 pending operations, wall", ms(review.wall), "", 0, "50 ms", review.wall <= 50*time.Millisecond)
+	b.within("review of 200 pending operations, wall", review.wall, timing{}, 50*time.Millisecond)
 	if err := b.guards(hello); err != nil {
 		return err
 	}
@@ -133,7 +139,7 @@ func (b *bench) run(n int) error {
 	if err := b.ingest(); err != nil {
 		return err
 	}
-	if b.scaled > 0 {
+	if b.scaled > 0 && !b.json {
 		fmt.Printf("\nHello takes longer here than the %s that budgets in milliseconds are for; %d of %d are kept to the letter.\n", ms(helloTakes), b.literal, b.scaled)
 	}
 	return nil
@@ -163,11 +169,34 @@ func (b *bench) redaction() {
 		size += len(l)
 	}
 	rate := float64(size) / 1e6 / time.Since(began).Seconds()
-	b.line("redaction", fmt.Sprintf("%.0f MB/s", rate), "", 0, "20 MB/s", rate >= 20)
+	b.line("redaction", rate, "MB/s", "", "≥ 20 MB/s", rate >= 20)
 }
 
 // figure is a median over processes.
-type figure struct{ wall, cpu time.Duration }
+type figure struct{ wall, cpu timing }
+
+// timing is a median with its 95 % interval, or the whole range of fewer than minValues values.
+type timing struct {
+	time.Duration
+	low, high time.Duration
+	n         int // of values; fewer than minValues have no interval
+}
+
+// minValues is the least number of values whose range is a 95 % interval of the median.
+const minValues = 6
+
+// interval returns the interval of a figure that is computed of one or two timings.
+func interval(low, high float64, of ...timing) *row.Interval {
+	if slices.ContainsFunc(of, func(t timing) bool { return t.n < minValues }) {
+		return nil
+	}
+	return &row.Interval{Low: low, High: high}
+}
+
+// over subtracts a timing; the ends of the interval are those of the least and greatest difference.
+func (t timing) over(u timing) timing {
+	return timing{max(0, t.Duration-u.Duration), max(0, t.low-u.high), max(0, t.high-u.low), min(t.n, u.n)}
+}
 
 // measure runs a command b.rounds times in dir, each time with further arguments from extra.
 func (b *bench) measure(dir string, extra func() []string, name string, args ...string) figure {
@@ -178,7 +207,7 @@ func (b *bench) measure(dir string, extra func() []string, name string, args ...
 			all = append(slices.Clone(args), extra()...)
 		}
 		f := once(dir, nil, name, all...)
-		walls, cpus = append(walls, f.wall), append(cpus, f.cpu)
+		walls, cpus = append(walls, f.wall.Duration), append(cpus, f.cpu.Duration)
 	}
 	return figure{median(walls), median(cpus)}
 }
@@ -194,7 +223,7 @@ func once(dir string, stdin []byte, name string, args ...string) figure {
 		fmt.Fprintf(os.Stderr, "bench: %s %v: %v\n%s", name, args, err, out)
 		os.Exit(1)
 	}
-	return figure{wall, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
+	return figure{timing{Duration: wall}, timing{Duration: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}}
 }
 
 // measureAfter measures a recall that directly follows a remember.
@@ -203,7 +232,7 @@ func (b *bench) measureAfter(dir string, fresh func() []string) figure {
 	for range b.rounds {
 		once(dir, nil, b.bin, append([]string{"-q", "remember"}, fresh()...)...)
 		f := once(dir, nil, b.bin, "-q", "recall", "widget latency in the export job")
-		walls, cpus = append(walls, f.wall), append(cpus, f.cpu)
+		walls, cpus = append(walls, f.wall.Duration), append(cpus, f.cpu.Duration)
 	}
 	return figure{median(walls), median(cpus)}
 }
@@ -244,8 +273,8 @@ func (b *bench) rebuild(dir string) (ours, cat figure, err error) {
 		if err := os.Remove(filepath.Join(dir, ".git/reverie/cache")); err != nil {
 			return ours, cat, err
 		}
-		a = append(a, once(dir, nil, b.bin, "-q", "show", id).wall)
-		c = append(c, once(dir, blobs, "git", "cat-file", "--batch", "--buffer").wall)
+		a = append(a, once(dir, nil, b.bin, "-q", "show", id).wall.Duration)
+		c = append(c, once(dir, blobs, "git", "cat-file", "--batch", "--buffer").wall.Duration)
 	}
 	return figure{wall: median(a)}, figure{wall: median(c)}, nil
 }
@@ -277,26 +306,41 @@ func (b *bench) ingest() error {
 	if rss == 0 {
 		return nil
 	}
-	b.line("ingest of a 20 MB transcript, memory beyond the start", fmt.Sprintf("%.0f MB", float64(rss-base)/1e6), "", 0, "64 MB", rss-base <= 64e6)
-	b.line("ingest of a 20 MB transcript, redaction included", fmt.Sprintf("%.0f MB/s", 20.97/took.Seconds()), "", 0, "-", true)
+	b.line("ingest of a 20 MB transcript, memory beyond the start", float64(rss-base)/1e6, "MB", "", "≤ 64 MB", rss-base <= 64e6)
+	b.line("ingest of a 20 MB transcript, redaction included", 20.97/took.Seconds(), "MB/s", "", "", true)
 	return nil
 }
 
-func (b *bench) line(what, ours, beside string, ratio float64, budget string, ok bool) {
-	r := ""
-	if ratio > 0 {
-		r = fmt.Sprintf("%.2f", ratio)
-	}
-	if !ok {
-		budget += "  over"
-		b.over++
-	}
-	fmt.Printf("%-72s %12s %12s %8s  %s\n", what, ours, beside, r, budget)
+// line prints a value with its budget.
+func (b *bench) line(what string, ours float64, unit, beside, budget string, ok bool) {
+	show(b, row.Figure{Name: what, Value: ours, Unit: unit, N: 1, Of: "run", Beside: beside, Aim: budget, Missed: !ok}, "")
 }
 
-func (b *bench) ratio(what string, ours, beside time.Duration, budget float64) {
-	r := float64(ours) / float64(beside)
-	b.line(what, ms(ours), ms(beside), r, fmt.Sprintf("%.3g×", budget), r <= budget)
+// show prints a figure. ratio is another form of it for the table.
+func show(b *bench, f row.Figure, ratio string) {
+	if f.Missed {
+		b.over++
+	}
+	f.Set = "cost"
+	if b.json {
+		_ = row.Print(os.Stdout, []row.Figure{f}, true) // a closed output ends the program later
+		return
+	}
+	budget := f.Aim
+	if f.Missed {
+		budget += "  over"
+	}
+	fmt.Printf("%-72s %12s %24s %8s  %s\n", f.Name, f.Text(), f.Beside, ratio, budget)
+}
+
+// ratio prints how many times as long ours takes. Its interval spans both intervals.
+func (b *bench) ratio(what string, ours, beside timing, budget float64) {
+	of := func(a, b time.Duration) float64 { return float64(a) / float64(max(1, b)) }
+	f := row.Figure{Name: what, Value: of(ours.Duration, beside.Duration), Unit: "×", N: min(ours.n, beside.n), Of: "rounds",
+		Beside: ms(ours.Duration) + " against " + ms(beside.Duration), Aim: fmt.Sprintf("≤ %.3g×", budget)}
+	f.Range = interval(of(ours.low, beside.high), of(ours.high, beside.low), ours, beside)
+	f.Missed = f.Value > budget
+	show(b, f, "")
 }
 
 // helloTakes is hello's processor time on the reference machine of the millisecond budgets.
@@ -305,25 +349,42 @@ const helloTakes = 900 * time.Microsecond
 // within prints a figure that has a budget in milliseconds, beside hello's time in the same run. If
 // hello is slower than on the budget's machine, the budget grows in proportion. It also prints
 // whether the literal budget is met.
-func (b *bench) within(what string, ours, hello, budget time.Duration) {
-	slower := max(1, float64(hello)/float64(helloTakes))
-	text := ms(budget)
+func (b *bench) within(what string, ours, hello timing, budget time.Duration) {
+	slower := max(1, float64(hello.Duration)/float64(helloTakes))
+	in := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+	f := row.Figure{Name: what, Value: in(ours.Duration), Unit: "ms", N: ours.n, Of: "rounds", Range: interval(in(ours.low), in(ours.high), ours),
+		Aim: "≤ " + ms(budget), Missed: float64(ours.Duration) > slower*float64(budget)}
+	ratio := ""
+	if hello.Duration > 0 {
+		f.Beside = "hello " + ms(hello.Duration)
+		ratio = fmt.Sprintf("%.2f", float64(ours.Duration)/float64(hello.Duration))
+	}
 	if slower > 1 {
-		text += fmt.Sprintf(" × %.1f", slower)
+		f.Aim += fmt.Sprintf(" × %.1f", slower)
 		b.scaled++
-		if ours <= budget {
+		if ours.Duration <= budget {
 			b.literal++
-			text += ", kept without it"
+			f.Aim += ", kept without it"
 		}
 	}
-	b.line(what, ms(ours), ms(hello), float64(ours)/float64(hello), text, float64(ours) <= slower*float64(budget))
+	show(b, f, ratio)
 }
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000) }
 
-func median(d []time.Duration) time.Duration {
+// median returns the median with its interval by order statistics: the ranks between which it lies
+// with at least 95 %, whatever the distribution. Fewer than six values give the whole range.
+func median(d []time.Duration) timing {
 	slices.Sort(d)
-	return d[len(d)/2]
+	n, rank := len(d), 0
+	tail, term := 0.0, math.Pow(0.5, float64(n)) // of the binomial distribution
+	for k := 0; k < n/2; k++ {
+		if tail += term; tail > 0.025 {
+			break
+		}
+		rank, term = k, term*float64(n-k)/float64(k+1)
+	}
+	return timing{d[n/2], d[rank], d[n-1-rank], n}
 }
 
 func (b *bench) repo(name string) (string, error) {

@@ -17,7 +17,7 @@ func (b *bench) search(large string, n int, before, after, hello figure) error {
 	version := b.measure(large, nil, "git", "--version")
 	b.within(fmt.Sprintf("recall at %d, cold process, cpu, beside hello", n), before.cpu, hello.cpu, 10*time.Millisecond)
 	b.ratio("recall, wall, against git --version", before.wall, version.wall, 10)
-	b.within("one memory more, cpu of the next recall, beside hello", max(after.cpu-before.cpu, 0), hello.cpu, 10*time.Millisecond)
+	b.within("one memory more, cpu of the next recall, beside hello", after.cpu.over(before.cpu), hello.cpu, 10*time.Millisecond)
 	prompt := b.measure(large, nil, b.bin, "-q", "context", "--for", "prompt", "--query", "why is the latency of widget 17 high in the export job")
 	b.within(fmt.Sprintf("context of a prompt at %d, cold process, cpu, beside hello", n), prompt.cpu, hello.cpu, 10*time.Millisecond)
 	b.ratio("context of a prompt, wall, against git --version", prompt.wall, version.wall, 10)
@@ -28,7 +28,7 @@ func (b *bench) search(large string, n int, before, after, hello figure) error {
 		if err := os.Remove(catalog); err != nil {
 			return err
 		}
-		cpus = append(cpus, once(large, nil, b.bin, "-q", "recall", "widget").cpu-before.cpu)
+		cpus = append(cpus, once(large, nil, b.bin, "-q", "recall", "widget").cpu.Duration-before.cpu.Duration)
 	}
 	b.within(fmt.Sprintf("the catalog made again at %d, cpu, beside hello", n), median(cpus), hello.cpu, 2*time.Second)
 	text := 0
@@ -40,7 +40,7 @@ func (b *bench) search(large string, n int, before, after, hello figure) error {
 		return err
 	}
 	r := float64(info.Size()) / float64(text)
-	b.line("size of the catalog, against the text of the memories", fmt.Sprintf("%.1f MB", float64(info.Size())/1e6), fmt.Sprintf("%.1f MB", float64(text)/1e6), r, "3×", r <= 3)
+	b.line("size of the catalog, against the text of the memories", r, "×", fmt.Sprintf("%.1f MB against %.1f MB", float64(info.Size())/1e6, float64(text)/1e6), "≤ 3×", r <= 3)
 
 	largest, err := b.store("largest", many*n)
 	if err != nil {
@@ -93,13 +93,13 @@ func main() {
 		}
 		q, err := recall.Parse("two words")
 		println(len(x.Rank(recall.Request{Text: q.Text, Keep: x.Keep(q, time.Now())})))
-		found, err := recall.Ask("a prompt").Relevant(context.Background(), x, nil)
+		found, err := recall.Ask("a prompt").Relevant(context.Background(), x, nil, nil)
 		println(len(found))
 		return err`)
 	if err != nil {
 		return err
 	}
-	b.line("what search adds to the binary", fmt.Sprintf("%.2f MB", float64(with-without)/1e6), "", 0, "1.5 MB", with-without <= 1.5e6)
+	b.line("what search adds to the binary", float64(with-without)/1e6, "MB", "", "≤ 1.5 MB", with-without <= 1.5e6)
 	return nil
 }
 

@@ -27,11 +27,11 @@ func (b *bench) sync(dir string) error {
 	}
 	for i := range b.rounds {
 		remember(i, "reverie")
-		ours = append(ours, once(dir, nil, b.bin, "-q", "sync").wall)
+		ours = append(ours, once(dir, nil, b.bin, "-q", "sync").wall.Duration)
 		remember(i, "git")
 		fetch := once(dir, nil, "git", "-c", "core.fsync=all", "fetch", "-q", "--no-tags", "--refmap=", "origin", "+"+branch+":refs/bench/seen")
 		push := once(dir, nil, "git", "-c", "core.fsync=all", "push", "-q", "origin", branch)
-		plain = append(plain, fetch.wall+push.wall)
+		plain = append(plain, fetch.wall.Duration+push.wall.Duration)
 		once(dir, nil, b.bin, "-q", "sync")
 	}
 	b.ratio("sync of one new memory, wall, against git fetch + git push", median(ours), median(plain), 1.5)

@@ -7,6 +7,8 @@ import (
 	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/learn/inbox"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -17,34 +19,35 @@ func acceptCommand(env *Env) *cli.Command {
 		Name:      "accept",
 		Usage:     "accept pending operations",
 		ArgsUsage: "OP…",
-		Flags:     []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "accept all pending operations", Destination: &all}},
+		Flags:     []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "accept all pending operations, but guards that hold, ask or deny", Destination: &all}},
 		Action: func(c *cli.Context) error {
 			if all == (c.NArg() > 0) {
 				return exit.Usage("'reverie review' lists the pending operations", "accept takes operation ids, or --all")
 			}
-			return runAccept(c.Context, env, c.Args().Slice(), all)
+			return runAccept(c.Context, env, c.Args().Slice())
 		},
 	}
 }
 
-func runAccept(ctx context.Context, env *Env, ids []string, all bool) error {
+func runAccept(ctx context.Context, env *Env, ids []string) error {
 	w, err := env.openToDecide(ctx, "accept")
 	if err != nil {
 		return err
 	}
-	l := w.learner()
-	var ops []record.Operation
-	err = w.View(ctx, func(v *record.View) error {
-		ops, err = l.Pick(v, ids, all)
-		return err
-	})
+	queue, err := w.learner().Queue(ctx, ids)
 	if err != nil {
 		return err
 	}
-	if len(ops) == 0 {
+	if len(queue) == 0 {
 		env.Say("no pending operations")
 	}
-	accepted, err := l.Accept(ctx, ops, "accept", nil)
+	if len(ids) == 0 {
+		var gates int
+		if queue, gates = inbox.WithoutGates(queue); gates > 0 {
+			env.Say("%s would hold up calls of tools; next: reverie review", plural.Count(gates, "operation", "operations"))
+		}
+	}
+	accepted, err := w.learner().Accept(ctx, operations(queue), "accept")
 	return errors.Join(tellAccepted(w, accepted), err)
 }
 

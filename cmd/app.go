@@ -57,7 +57,7 @@ func Run(ctx context.Context, given *Env, args []string) int {
 		next += "\nor, if a remote has it, fetch it: reverie sync"
 	}
 	if err.Error() != "" && env.JSON {
-		env.TellError(code, err.Error(), next)
+		env.TellError(code, err.Error(), hint.OfOwn(env.own, next))
 		return code
 	}
 	if err.Error() != "" {
@@ -65,7 +65,7 @@ func Run(ctx context.Context, given *Env, args []string) int {
 			env.Warn("%s", line)
 		}
 	}
-	if next != "" {
+	if next = hint.OfOwn(env.own, next); next != "" {
 		env.Talk("hint: ", next)
 	}
 	return code

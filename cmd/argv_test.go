@@ -34,6 +34,10 @@ func TestFlagsMayStandAnywhere(t *testing.T) {
 		{[]string{"sandbox", "exec", "--", "ls", "-l"}, []string{"sandbox", "exec", "--", "--", "ls", "-l"}},
 		{[]string{"show", "x", "-h", "--at", "y"}, []string{"show", "--help"}},
 		{[]string{"sandbox", "exec", "--", "ls", "--help"}, []string{"sandbox", "exec", "--", "--", "ls", "--help"}},
+		{[]string{"guard", "test", "git", "-C", "x", "push", "--force", "--json"}, []string{"guard", "--", "test", "git", "-C", "x", "push", "--force", "--json"}},
+		{[]string{"guard", "test", "--", "git", "push", "--", "--help"}, []string{"guard", "--", "test", "git", "push", "--", "--help"}},
+		{[]string{"--json", "guard", "test", "--edit", "a", "-q"}, []string{"--json", "guard", "--edit", "--", "test", "a", "-q"}},
+		{[]string{"guard", "off", "-q"}, []string{"-q", "guard", "--", "off"}},
 		{nil, nil},
 	}
 	for _, c := range cases {

@@ -2,9 +2,13 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"strings"
 
+	"github.com/reverie-memory/reverie/cmd/tell"
 	"github.com/reverie-memory/reverie/cmd/usage"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/dossier"
 	"github.com/reverie-memory/reverie/internal/history"
 	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
@@ -12,17 +16,19 @@ import (
 )
 
 func blameCommand(env *Env) *cli.Command {
+	raw := false
 	return &cli.Command{
 		Name:      "blame",
-		Usage:     "show who last changed each line of a memory",
+		Usage:     "show who wrote each statement of a memory",
 		ArgsUsage: "ID",
+		Flags:     []cli.Flag{rawFlag(&raw)},
 		Action: usage.One(func(c *cli.Context, word string) error {
-			return env.Paged(c.Context, func() error { return runBlame(c.Context, env, word) })
+			return env.Paged(c.Context, func() error { return runBlame(c.Context, env, word, raw) })
 		}),
 	}
 }
 
-func runBlame(ctx context.Context, env *Env, id string) error {
+func runBlame(ctx context.Context, env *Env, id string, raw bool) error {
 	w, err := env.open(ctx)
 	if err != nil {
 		return err
@@ -35,21 +41,42 @@ func runBlame(ctx context.Context, env *Env, id string) error {
 	if err != nil {
 		return err
 	}
-	if env.JSON {
-		byModel := map[string]string{}
-		for _, c := range models {
-			byModel[c.ID] = strings.Join(c.Models, " ")
+	if raw && !env.JSON {
+		if err := show(ctx, w, 0, "blame", "--no-textconv", "--date=short", ref, "--", path[0]); err != nil {
+			return err
 		}
-		return history.Blame(ctx, w.Repo, ref, path[0], func(l history.Line) error {
-			l.Model = byModel[l.Commit]
-			return env.Object(l)
-		})
+		for _, c := range models {
+			env.Say("%s was proposed by %s, a model", c.ID[:8], term.Visible(strings.Join(c.Models, ", ")))
+		}
+		return nil
 	}
-	if err := show(ctx, w, 0, "blame", "--no-textconv", "--date=short", ref, "--", path[0]); err != nil {
-		return err
-	}
+	byModel := map[string]string{}
 	for _, c := range models {
-		env.Say("%s was proposed by %s, a model", c.ID[:8], term.Visible(strings.Join(c.Models, ", ")))
+		byModel[c.ID] = strings.Join(c.Models, " ")
 	}
-	return nil
+	var lines []history.Line
+	err = history.Blame(ctx, w.Repo, ref, path[0], func(l history.Line) error {
+		l.Model = byModel[l.Commit]
+		lines = append(lines, l)
+		return nil
+	})
+	if err != nil || env.JSON {
+		return errors.Join(rows(env, lines, itself, nil), err)
+	}
+	return w.View(ctx, func(v *record.View) error {
+		m, err := v.Find(id)
+		if err != nil {
+			return err
+		}
+		d, err := dossier.Collect(ctx, w.Reader, v, m)
+		if err == nil {
+			tell.Blame(&env.Terminal, m, lines, d)
+		}
+		return err
+	})
+}
+
+// rawFlag asks for git's own output.
+func rawFlag(raw *bool) cli.Flag {
+	return &cli.BoolFlag{Name: "raw", Usage: "print git's own output", Destination: raw}
 }

@@ -25,6 +25,7 @@ func checkCommand(env *Env) *cli.Command {
 			&cli.StringFlag{Name: "diff", Usage: "check the change `BASE...HEAD`", Destination: &o.span},
 			&cli.BoolFlag{Name: "sarif", Usage: "with --diff: print SARIF 2.1.0", Destination: &o.sarif},
 			&cli.BoolFlag{Name: "github", Usage: "with --diff: print annotations for GitHub Actions", Destination: &o.github},
+			&cli.BoolFlag{Name: "markdown", Usage: "with --diff: print a review for a comment on a pull request", Destination: &o.review},
 			&cli.BoolFlag{Name: "strict", Usage: "with --diff: count warnings as errors", Destination: &o.strict},
 		},
 		Action: func(c *cli.Context) error {
@@ -35,8 +36,8 @@ func checkCommand(env *Env) *cli.Command {
 				return exit.Usage("", "--deep checks everything, --diff one change: choose one")
 			case c.IsSet("diff"):
 				return runCheckDiff(c.Context, env, o)
-			case o.sarif || o.github || o.strict:
-				return exit.Usage("reverie check --diff BASE...HEAD, two states of the memory branch", "--sarif, --github and --strict belong to --diff")
+			case o.sarif || o.github || o.review || o.strict:
+				return exit.Usage("reverie check --diff BASE...HEAD, two states of the memory branch", "--sarif, --github, --markdown and --strict belong to --diff")
 			}
 			return runCheck(c.Context, env, deep)
 		},

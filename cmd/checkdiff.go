@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/cmd/check"
@@ -20,12 +21,13 @@ type checkDiffOptions struct {
 	span   string // BASE..HEAD, BASE...HEAD or BASE
 	sarif  bool
 	github bool
+	review bool
 	strict bool // warnings count
 }
 
 func runCheckDiff(ctx context.Context, env *Env, o checkDiffOptions) error {
-	if env.JSON && o.sarif || env.JSON && o.github || o.sarif && o.github {
-		return exit.Usage("", "--json, --sarif and --github exclude each other")
+	if forms := slices.DeleteFunc([]bool{env.JSON, o.sarif, o.github, o.review}, func(on bool) bool { return !on }); len(forms) > 1 {
+		return exit.Usage("", "--json, --sarif, --github and --markdown exclude each other")
 	}
 	w, err := env.open(ctx)
 	if err != nil {
@@ -42,7 +44,13 @@ func runCheckDiff(ctx context.Context, env *Env, o checkDiffOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := tellFindings(env, found, o); err != nil {
+	if o.review {
+		text, err := span.Review(ctx, w.Reader, found)
+		if err != nil {
+			return err
+		}
+		env.Print("%s", text)
+	} else if err := tellFindings(env, found, o); err != nil {
 		return err
 	}
 	n := map[finding.Level]int{}

@@ -50,7 +50,7 @@ func TestDiffRules(t *testing.T) {
 	change.Write("reverie.toml", "format = 1\naccept = []\nsightings = 4\nprivate = [\"note\"]\n[sessions]\nkeep-days = 7\n")
 	rule := "memories/ef/ef01234567890123.md"
 	change.Write(rule, written("ef01234567890123", "constraint", "active", "", "Never log a card number"))
-	gitlab, err := ci.Files[1].Render("refs/heads/reverie/memory", "v1.2.0")
+	gitlab, err := ci.Files[1].Render("refs/heads/reverie/memory", "v1.2.0", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestDiffRules(t *testing.T) {
 		{"attributes", func() { change.Write(".gitattributes", "* filter=x\n") }, "error unknown-file .gitattributes:0"},
 		{"a CI file", func() { change.Write(".gitlab-ci.yml", "x: {script: [id]}\n") }, "error ci-file .gitlab-ci.yml:0"},
 		{"our CI file", func() {
-			text, err := ci.Files[0].Render("refs/heads/reverie/memory", "v1.0.0")
+			text, err := ci.Files[0].Render("refs/heads/reverie/memory", "v1.0.0", false)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -60,7 +60,7 @@ func TestShellBlocks(t *testing.T) {
 
 func TestCICommandsHoldNoTextOfThePullRequest(t *testing.T) {
 	for _, f := range ci.Files {
-		text, err := f.Render("refs/heads/team/memory", "v1.2.3")
+		text, err := f.Render("refs/heads/team/memory", "v1.2.3", true)
 		if err != nil {
 			t.Fatal(err)
 		}

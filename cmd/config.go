@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/reverie-memory/reverie/gitstore"
@@ -53,10 +54,17 @@ func runConfig(ctx context.Context, env *Env, key string, changed bool) error {
 		return err
 	}
 	found := slices.DeleteFunc(c.Settings(), func(s config.Setting) bool {
-		return key != "" && s.Key != key || changed && s.Origin == "default"
+		return key != "" && s.Key != key || changed && s.Plain
 	})
 	if key != "" && len(found) == 0 {
 		return setup.NoSetting(key)
+	}
+	if len(found) == 0 {
+		env.Say("every setting has its default")
+	}
+	group := ""
+	if !env.JSON {
+		slices.SortStableFunc(found, func(a, b config.Setting) int { return strings.Compare(a.Group(), b.Group()) })
 	}
 	return rows(env, found, func(s config.Setting) settingJSON {
 		return settingJSON{s.Key, plainValue(s.Value), s.Origin, s.Help}
@@ -64,6 +72,10 @@ func runConfig(ctx context.Context, env *Env, key string, changed bool) error {
 		if key != "" {
 			env.Print("%s\n", s.Value)
 		} else {
+			if s.Group() != group {
+				group = s.Group()
+				env.Print("%s\n", env.Paint(term.Bold, "# "+group))
+			}
 			env.Lay(term.NarrowHang, term.Span("", s.Key+" = "+s.Value+"  "), term.Span(term.Dim, "# "+s.Origin+": "+s.Help))
 		}
 	})

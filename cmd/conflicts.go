@@ -64,7 +64,9 @@ func runConflicts(ctx context.Context, env *Env) error {
 			env.Lay(len(number), term.Span("", number+term.Visible(v.Text)))
 		}
 	})
-	if len(contested) > 0 {
+	if len(contested) == 0 {
+		env.Say("no memory is contested")
+	} else {
 		env.Say("next: reverie edit ID --take NUMBER, or reverie edit ID \"a better text\"")
 	}
 	return err

@@ -105,10 +105,3 @@ type contextJSON struct {
 	Withheld int `json:"withheld"` // memories of people who are not trusted, that agents are not given
 	Older    int `json:"older"`    // memories changed by them; agents get the version before
 }
-
-// context returns the text that an agent is given, or "". Without a memory the error wraps
-// gitstore.ErrNoStore.
-func (w *workspace) context(ctx context.Context, r brief.Request) (string, error) {
-	in, err := brief.Give(ctx, w.Reader, r)
-	return in.Text, err
-}

@@ -324,3 +324,10 @@ func TestStopIsJudgedInItsWorkTree(t *testing.T) {
 		t.Fatalf("%v %+v", err, all)
 	}
 }
+
+// context returns the text that an agent is given, or "". Without a memory the error wraps
+// gitstore.ErrNoStore.
+func (w *workspace) context(ctx context.Context, r brief.Request) (string, error) {
+	in, err := brief.Give(ctx, w.Reader, r)
+	return in.Text, err
+}

@@ -1,33 +1,36 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 
+	"github.com/reverie-memory/reverie/cmd/tell"
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/history"
 	"github.com/urfave/cli/v2"
 )
 
 func diffCommand(env *Env) *cli.Command {
-	var words bool
+	var words, raw bool
 	return &cli.Command{
 		Name:      "diff",
 		Usage:     "compare two states of the memory",
 		ArgsUsage: "[A [B]]",
 		Description: "A defaults to the state before the newest commit, and B to the newest one. Each can be a commit or\n" +
 			"tag of the code or of the memory branch, ~3 or @{yesterday}.",
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "words", Usage: "compare word by word", Destination: &words}},
+		Flags: []cli.Flag{rawFlag(&raw), &cli.BoolFlag{Name: "words", Usage: "print git's own output, word by word", Destination: &words}},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 2 {
 				return exit.Usage("", "diff takes at most two states")
 			}
-			return env.Paged(c.Context, func() error { return runDiff(c.Context, env, c.Args().Get(0), c.Args().Get(1), words) })
+			return env.Paged(c.Context, func() error { return runDiff(c.Context, env, c.Args().Get(0), c.Args().Get(1), raw, words) })
 		},
 	}
 }
 
-func runDiff(ctx context.Context, env *Env, a, b string, words bool) error {
+func runDiff(ctx context.Context, env *Env, a, b string, raw, words bool) error {
 	w, err := env.open(ctx)
 	if err != nil {
 		return err
@@ -36,9 +39,7 @@ func runDiff(ctx context.Context, env *Env, a, b string, words bool) error {
 	if err != nil {
 		return err
 	}
-	if a == "" {
-		a = "~1"
-	}
+	a = cmp.Or(a, "~1")
 	from, err := w.PastState(ctx, a)
 	if err != nil {
 		return err
@@ -49,6 +50,16 @@ func runDiff(ctx context.Context, env *Env, a, b string, words bool) error {
 			return err
 		}
 		to = gitstore.ID(id)
+	}
+	if !raw && !words && !env.JSON {
+		files, err := history.Between(ctx, w.Repo, from, string(to), record.MemoryDir)
+		for _, f := range files {
+			tell.Change(&env.Terminal, nil, 0, f)
+		}
+		if err == nil {
+			env.Print("%s\n", cmp.Or(tell.Tally(files), "no memory changed"))
+		}
+		return err
 	}
 	args := []string{"diff", colourFlag(env), "--no-ext-diff", "--no-textconv", "--no-renames"}
 	if words {

@@ -9,6 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/model"
 	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
@@ -33,7 +34,7 @@ func runDistill(ctx context.Context, env *Env, o dreamOptions) error {
 	if err != nil {
 		return err
 	}
-	m, set, err := modelOf(w, ctx, o.model.asked())
+	m, set, err := modelOf(w, ctx, model.Other, o.model.asked())
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/learn/dreams"
+	"github.com/reverie-memory/reverie/internal/model"
 	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
@@ -76,13 +77,13 @@ func runDream(ctx context.Context, env *Env, o dreamOptions) error {
 	if err != nil {
 		return err
 	}
-	m, set, err := modelOf(w, ctx, o.model.asked())
+	m, set, err := modelOf(w, ctx, model.Dream, o.model.asked())
 	if err != nil {
 		return err
 	}
 	l := w.learner()
 	if o.ifDue {
-		due, wait, err := l.Due(ctx, m != nil)
+		due, wait, err := l.Due(ctx, m)
 		if err != nil {
 			return err
 		}

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/reverie-memory/reverie/cmd/tell"
 	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
@@ -29,7 +31,7 @@ func editCommand(env *Env) *cli.Command {
 			&cli.IntFlag{Name: "take", Usage: "keep text `NUMBER` of a contested memory, as numbered by 'reverie conflicts'", Destination: &o.Take},
 			&cli.StringFlag{Name: "status", Usage: "change its status to `STATUS`; active restores a retired memory", Destination: &o.Status},
 			&cli.StringSliceFlag{Name: "guard", Usage: "act when an agent calls `TOOL(PATTERN)`, instead of at its present calls; may be repeated", Destination: &guards},
-			&cli.StringFlag{Name: "strength", Usage: "let its guards `ACT`: say it to the agent, ask the person, or deny the call", Destination: &o.Strength},
+			&cli.StringFlag{Name: "strength", Usage: "let its guards `ACT`: say it to the agent, hold the call once (the default with --guard), ask the person, or deny", Destination: &o.Strength},
 			&cli.BoolFlag{Name: "no-guard", Usage: "act at no call", Destination: &o.NoGuard},
 			&cli.BoolFlag{Name: "anchor", Usage: "anchor it to the current code, because it still holds", Destination: &o.Anchor},
 		},
@@ -75,16 +77,24 @@ func runEdit(ctx context.Context, env *Env, id string, o remember.Edit) error {
 		err = env.Object(wire.OfOperation(*done.Operation, ""))
 	case env.JSON:
 		err = env.Object(wire.OfMemory(m))
-	case done.Operation != nil:
-		line(w, "~", term.Green, m, "waits")
 	default:
-		line(w, "~", term.Green, m, "")
+		note := ""
+		if done.Operation != nil {
+			note = "waits"
+		}
+		line(w, "~", term.Green, m, note)
+		tell.Edited(&env.Terminal, done.Was, m)
 	}
 	if err != nil {
 		return err
 	}
 	if done.Redacted > 0 {
 		env.Warn("%s", remember.Redaction(done.Redacted, m.ID))
+	}
+	if was, now := done.Was.Trigger(), m.Trigger(); !slices.Equal(was.Guards, now.Guards) || len(now.Guards) > 0 && m.Text != done.Was.Text {
+		if tellGuards(env, m); len(now.Guards) == 0 {
+			env.Say("it acts at no call any more")
+		}
 	}
 	if done.Anchored {
 		env.tellAnchors(m.Anchors)

@@ -262,11 +262,12 @@ func TestVectorsAreWeighed(t *testing.T) {
 					t.Fatalf("%d left: %v", left, err)
 				}
 			}
+			const pairs = 2 * 20 // phrases that show whether it knows English
 			for i, step := range []struct{ from, to, tried int }{
-				{0, 64, 2 * 64},
-				{64, 64, 0},
+				{0, 64, 2*64 + pairs},
+				{64, 64, 1}, // which loads it for the next prompt
 				{64, 76, 0}, // less than a quarter
-				{76, 84, 2 * 84},
+				{76, 84, 2*84 + pairs},
 			} {
 				if step.from > 0 && step.from < step.to {
 					add(r, step.from, step.to)
@@ -367,5 +368,69 @@ func TestVectorsCost(t *testing.T) {
 	}
 	if after := open().Budget().Today(); after != before {
 		t.Errorf("a search counts: %+v, then %+v", before, after)
+	}
+}
+
+// A prompt is given a memory with few of its words if a model that knows English finds both alike.
+// A model that fails, hangs or knows none leaves what the words find, after its time.
+func TestPromptIsGivenWhatItMeans(t *testing.T) {
+	r := newRepo(t)
+	for _, text := range []string{"Use pnpm for gadgets in web/", "Meetings are on Tuesday", "The relay listens on port 7443"} {
+		reverie(t, r.Dir, "-q", "remember", text)
+	}
+	topics := func(ctx context.Context, texts []string) ([][]float32, error) {
+		out := make([][]float32, len(texts))
+		for i, text := range texts {
+			out[i] = make([]float32, letterSpace.Dim)
+			out[i][map[bool]int{false: 0, true: 1}[strings.Contains(text, "gadgets")]] = 1
+		}
+		return out, ctx.Err()
+	}
+	env, _, _ := asking(r.Dir, topics)
+	w, err := env.open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, left, err := reader.FillVectors(t.Context(), w.Reader, nil); err != nil || left > 0 {
+		t.Fatalf("%d left: %v", left, err)
+	}
+	knows := func(alike float64) {
+		vectors := vector.Read(filepath.Join(w.State, reader.VectorsDir), letterSpace)
+		defer vectors.Close()
+		if err := vectors.Keep(t.Context(), vector.Worth{Alike: alike}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const pnpm, relay = "obtain gadgets", "the relay on port 7443 is silent"
+	late := func(ctx context.Context, _ []string) ([][]float32, error) { <-ctx.Done(); return nil, ctx.Err() }
+	for name, test := range map[string]struct {
+		prompt string
+		embed  vector.Embed
+		alike  float64
+		given  string
+	}{
+		"means":            {pnpm, topics, 0.5, "pnpm"},
+		"knows no English": {pnpm, topics, 0, ""},
+		"not alike":        {"obtain gadgets Tuesday", topics, 0.5, "pnpm"},
+		"another language": {"получить gadgets", topics, 0.5, ""},
+		"no model":         {pnpm, nil, 0.5, ""},
+		"late":             {pnpm, late, 0.5, ""},
+		"late, words":      {relay, late, 0.5, "7443"},
+		"words":            {relay, topics, 0.5, "7443"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			knows(test.alike)
+			env, out, talk := asking(r.Dir, test.embed)
+			began := time.Now()
+			if code := Run(t.Context(), env, []string{"reverie", "-C", r.Dir, "context", "--for", "prompt", "--query", test.prompt}); code != exit.Done {
+				t.Fatalf("exit code %d: %s", code, talk)
+			}
+			if took := time.Since(began); took > 5*time.Second {
+				t.Errorf("it took %v", took)
+			}
+			if (test.given == "") != (strings.TrimSpace(out.String()) == "") || !strings.Contains(out.String(), test.given) || strings.Contains(out.String(), "Tuesday") {
+				t.Errorf("given %q, want %q; %s", out, test.given, talk)
+			}
+		})
 	}
 }

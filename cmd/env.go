@@ -11,6 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/term"
+	"github.com/reverie-memory/reverie/worktree"
 )
 
 // Env is the world of a command. Tests, hooks and servers give their own.
@@ -22,6 +23,9 @@ type Env struct {
 	own, makes bool   // --user: work on the person's own memory, and make it if it is missing
 	background bool   // no person waits for it
 	caller     string // the agent behind a tool, as agentShell names it; "" for a person
+
+	// follow shows a loop on a full screen until its end, or until the person leaves; nil without one.
+	follow func(ctx context.Context, w *workspace, name string) (*worktree.State, error)
 
 	opened *workspace // the one that the command has opened last, if any
 

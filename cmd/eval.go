@@ -57,7 +57,7 @@ func modelReader(ctx context.Context, env *Env, name string) (eval.Study, error)
 	if err != nil {
 		return nil, err
 	}
-	m, err := model.Find(ctx, c.Model, name, watch(env))
+	m, err := model.Find(ctx, c.Model, model.Reflect, name, watch(env))
 	if err != nil {
 		return nil, err
 	}

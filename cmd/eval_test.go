@@ -91,7 +91,7 @@ func TestEvalReadsWithAModel(t *testing.T) {
 			return prompts.Answer{}, errors.New("gone")
 		}
 		return prompts.Answer{Text: []byte(`{"candidates": [{"why": "a person says so", "kind": "fact", "text": "The test server listens on port 9090, the staging proxy has 8080.", ` +
-			`"body": "", "scope": "repository", "confidence": "medium", "paths": [], "evidence": [{"event": 1, "quote": "the test server has 9090"}]}]}`)}, nil
+			`"body": "", "proof":"person", "paths": [], "evidence": [{"event": 1, "quote": "the test server has 9090"}]}]}`)}, nil
 	}}
 	var out, errs bytes.Buffer
 	env := &Env{Terminal: term.Terminal{Out: &out, Err: &errs, Width: 80}, Dir: "."}

@@ -12,7 +12,6 @@ import (
 	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/gitstore/guard"
-	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/hooks/setup"
 	"github.com/reverie-memory/reverie/internal/exit"
@@ -26,8 +25,8 @@ func guardCommand(env *Env) *cli.Command {
 		Usage:     "list the memories that act at calls of tools",
 		ArgsUsage: "[on|off|test COMMAND|test --edit FILE]",
 		Description: "A guard acts when an agent is about to run a command or to change a file: it tells the agent its\n" +
-			"statement, asks you, or denies the call. Lessons of failures are told before their command. test\n" +
-			"says what would happen; off stops all guards of this clone.",
+			"statement, asks you, or denies the call. A lesson of a failure is told before its command. off stops\n" +
+			"them all in this clone. test takes a command as you type it, or a quoted line: 'cd web && npm ci'.",
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "edit", Usage: "test a change of a file instead of a command", Destination: &edits}},
 		Action: func(c *cli.Context) error {
 			words := c.Args().Slice()
@@ -37,13 +36,13 @@ func guardCommand(env *Env) *cli.Command {
 			case len(words) == 1 && (words[0] == "on" || words[0] == "off"):
 				return switchGuards(c.Context, env, words[0] == "on")
 			case words[0] == "test" && len(words) > 1:
-				call := hooks.Call{Tool: hooks.Bash, Command: strings.Join(words[1:], " ")}
+				call := hooks.Call{Tool: hooks.Bash, Command: hooks.CommandLine(words[1:])}
 				if edits {
 					call = hooks.Call{Tool: hooks.Edit, Files: words[1:]}
 				}
 				return runGuards(c.Context, env, &call)
 			}
-			return exit.Usage("reverie guard test 'npm install'", "guard takes on, off, or test and a command")
+			return exit.Usage("reverie guard test git push --force", "guard takes on, off, or test and a command")
 		},
 	}
 }
@@ -58,6 +57,11 @@ func switchGuards(ctx context.Context, env *Env, on bool) error {
 		return err
 	}
 	refreshGuards(ctx, w)
+	if w.Config.Guards {
+		env.Say("guards act again in this clone")
+	} else {
+		env.Say("no guard acts in this clone; to turn them on: reverie guard on")
+	}
 	return nil
 }
 
@@ -100,13 +104,13 @@ func runGuards(ctx context.Context, env *Env, call *hooks.Call) error {
 		return err
 	}
 	switch {
-	case call != nil && len(rules) == 0:
-		return exit.New(exit.Negative, errors.New("no guard acts at this call"), "")
-	case len(rules) == 0 && w.Config.Guards:
+	case !w.Config.Guards:
+		env.Say("guards are off here: reverie guard on")
+	case call == nil && len(rules) == 0:
 		env.Say("no memory has a guard; to add one: reverie remember --guard 'Bash(npm *)' \"use pnpm, never npm\"")
 	}
-	if !w.Config.Guards {
-		env.Say("guards are off here: reverie guard on")
+	if call != nil && len(rules) == 0 {
+		return exit.New(exit.Negative, errors.New("no guard acts at this call"), "")
 	}
 	return nil
 }
@@ -125,16 +129,7 @@ func tellGuard(env *Env, r guard.Rule, h brief.Heed) {
 		line += " · " + h.String()
 	}
 	env.Under(term.Span(term.Dim, term.Visible(line)))
-	if h.Overruled >= brief.MuchOverruled {
-		env.Under(term.Span("", "overruled repeatedly; to soften it: reverie edit "+r.ID[:8]+" --strength say"))
+	if rather, why := h.Advice(r.Strength); rather != "" && !r.Lesson {
+		env.Under(term.Span("", why+" repeatedly; next: reverie edit "+r.ID[:8]+" --strength "+string(rather)))
 	}
-}
-
-// triggerLine describes at which calls a memory acts, or is "".
-func triggerLine(m record.Memory) string {
-	t := m.Trigger()
-	if len(t.Guards) == 0 {
-		return ""
-	}
-	return strings.Join(t.Guards, ", ") + ": " + string(t.Strength)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/reverie-memory/reverie/cmd/argv"
 	"github.com/reverie-memory/reverie/cmd/help"
 	"github.com/reverie-memory/reverie/internal/capture"
+	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/job"
@@ -24,10 +25,10 @@ func hookCommand(env *Env) *cli.Command {
 		Name:      "hook",
 		Usage:     "handle an event from an agent's or git's hook",
 		ArgsUsage: "SOURCE [EVENT] [ARG…]",
-		Description: "SOURCE is claude, codex, gemini, opencode, generic or git. The exit code is always 0, and the output\n" +
-			"is the text for the agent, or empty. A generic event is a JSON object with session_id, cwd and, if\n" +
-			"known, transcript_path, parent_id and prompt. EVENT is start, prompt, stop, subagent-stop,\n" +
-			"compacting, compacted, end, calling or called.",
+		Description: "SOURCE is claude, codex, gemini, opencode, copilot, qwen, cursor, generic or git. The exit code is\n" +
+			"always 0, and the output is the text for the agent, or empty. A generic event is a JSON object\n" +
+			"with session_id, cwd and, if known, transcript_path, parent_id and prompt. EVENT is start, prompt,\n" +
+			"stop, subagent-stop, compacting, compacted, end, calling or called.",
 		SkipFlagParsing: true,
 		Action: func(c *cli.Context) error {
 			if argv.IsHelp(c.Args().First()) {
@@ -70,7 +71,7 @@ func runHook(ctx context.Context, env *Env, call *capture.Call) {
 	host := capture.Host{
 		Dir: env.Dir, In: env.In, Now: env.Now, Shell: env.agentShell(), Given: os.Getenv(job.Given),
 		Reading: process.CollectLate,
-		Warn:    func(err error) { env.Warn("%v", err) },
+		Warn:    func(err error) { hookWarn(env, err) },
 		Open: func(ctx context.Context, dir string) (*capture.Desk, error) {
 			env.Dir = dir
 			w, err := env.open(ctx)
@@ -90,8 +91,14 @@ func runHook(ctx context.Context, env *Env, call *capture.Call) {
 		}
 		return err
 	})
-	if err != nil {
+	hookWarn(env, err)
+	call.Ended(err, capture.LogPatience)
+}
+
+// hookWarn tells a fault of a hook. A memory of a newer Reverie is for the log and for commands: it
+// would be told at every prompt.
+func hookWarn(env *Env, err error) {
+	if err != nil && !errors.Is(err, config.ErrNewer) {
 		env.Warn("hook: %s", term.OneLine(err.Error(), 300))
 	}
-	call.Ended(err, capture.LogPatience)
 }

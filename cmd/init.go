@@ -17,16 +17,14 @@ import (
 )
 
 type initOptions struct {
-	agents   cli.StringSlice
-	project  bool
-	noMCP    bool
-	agentsMD bool
-	ci       string
-	hooks    bool
-	trailers bool
-	team     cli.StringSlice
-	yes      bool
-	dry      bool
+	agents          cli.StringSlice
+	project, noMCP  bool
+	agentsMD        bool
+	ci              string
+	pages           bool
+	hooks, trailers bool
+	team            cli.StringSlice
+	yes, dry        bool
 }
 
 func initCommand(env *Env) *cli.Command {
@@ -37,17 +35,18 @@ func initCommand(env *Env) *cli.Command {
 		Description: "Creates the memory branch without touching your branches, index or files. On a terminal init then\n" +
 			"asks which agents to connect, whether to add git hooks, what to import and learn from, and whom to\n" +
 			"trust; each question names the change. Options that name a part replace the questions. Running it again is\n" +
-			"harmless. learn, remember, import and ingest do it themselves. --ci commits the files to the memory\n" +
-			"branch with which a forge checks pull requests against it. init names files that contain rules; only\n" +
-			"'reverie import' reads them. --agent adds Reverie to an agent's hooks, in your own settings. The\n" +
-			"hooks act in every repository that has a memory, and do nothing elsewhere. --agent also registers\n" +
-			"'reverie mcp' as a tool server. uninstall removes both.",
+			"harmless. learn, remember, import and ingest do it themselves. --ci commits the file to the memory\n" +
+			"branch with which a forge checks pull requests against it, and publishes only with --ci-pages. init\n" +
+			"names files that contain rules; only 'reverie import' reads them. --agent adds Reverie to an agent's\n" +
+			"hooks, in your own settings. They act in every repository that has a memory, and do nothing\n" +
+			"elsewhere. --agent also registers 'reverie mcp' as a tool server. uninstall removes both.",
 		Flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "agent", Usage: "also connect agent `NAME`: claude, codex, gemini, opencode, all (those found here), generic (prints how); may be repeated", Destination: &o.agents},
+			&cli.StringSliceFlag{Name: "agent", Usage: "also connect agent `NAME`: claude, codex, gemini, opencode, copilot, qwen, cursor, all (those found here), generic (prints how); may be repeated", Destination: &o.agents},
 			&cli.BoolFlag{Name: "project", Usage: "with --agent: use this work tree's settings, not yours", Destination: &o.project},
 			&cli.BoolFlag{Name: "no-mcp", Usage: "with --agent: add hooks only, no tools", Destination: &o.noMCP},
 			&cli.BoolFlag{Name: "agents-md", Usage: "also write the managed block into AGENTS.md", Destination: &o.agentsMD},
 			&cli.StringFlag{Name: "ci", Usage: "also let `FORGE` check pull requests against the memory: github, gitlab", Destination: &o.ci},
+			&cli.BoolFlag{Name: "ci-pages", Usage: "with --ci: also publish the shared memories as web pages, for all who can read the site", Destination: &o.pages},
 			&cli.BoolFlag{Name: "git-hooks", Usage: "also add git hooks: they link commits to sessions, notice what landed, and learn from agents' stores", Destination: &o.hooks},
 			&cli.BoolFlag{Name: "trailers", Usage: "with --git-hooks: also add the session to the messages of its commits", Destination: &o.trailers},
 			&cli.StringSliceFlag{Name: "team", Usage: "also trust `WHO` in your own settings, for every repository: ann@example.com, '*@example.com'; may be repeated", Destination: &o.team},
@@ -58,6 +57,8 @@ func initCommand(env *Env) *cli.Command {
 			switch named := len(o.agents.Value()) > 0; {
 			case c.NArg() > 0:
 				return exit.Usage("to name a repository: reverie -C DIR init", "init takes no arguments")
+			case o.pages && o.ci == "":
+				return exit.Usage("reverie init --ci github --ci-pages", "--ci-pages needs --ci")
 			case o.noMCP && !named:
 				return exit.Usage("reverie init --agent claude --no-mcp", "--no-mcp needs --agent")
 			case o.project && !named:
@@ -108,7 +109,7 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 	answer := initJSON{Branch: w.Branch()}
 	options := setup.Options{
 		Agents: setup.AgentOptions{Names: o.agents.Value(), Project: o.project, Bare: o.noMCP, FilterOf: guard.FilterOf},
-		Forge:  o.ci, Version: version(), GitHooks: o.hooks, Trailers: o.trailers, Dry: o.dry,
+		Forge:  o.ci, Pages: o.pages, Version: version(), GitHooks: o.hooks, Trailers: o.trailers, Dry: o.dry,
 		AgentsMD: o.agentsMD, Begin: w.ensure,
 	}
 	done, err := setup.Init(ctx, w.Reader, options)
@@ -143,6 +144,9 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 	people, err := approval.List(ctx, w.Reader, false)
 	if err == nil {
 		_, err = askTrust(ctx, w, people)
+	}
+	if err == nil && asks {
+		env.Say("next: work with your agents as usual; `reverie` tells what was learned, and what waits for you")
 	}
 	return err
 }
@@ -194,7 +198,7 @@ func tellInit(w *workspace, d setup.Done, o initOptions) {
 		w.env.Say("would commit this as %s to %s:", d.Workflow.Path, branch)
 		w.env.Print("%s", d.Workflow.Text)
 	default:
-		w.env.Say("committed %s to %s: once it is pushed, pull requests against it are checked", d.Workflow.Path, branch)
+		w.env.Say("committed %s to %s: %s", d.Workflow.Path, branch, d.Workflow.Effect())
 	}
 }
 

@@ -123,7 +123,7 @@ func TestJSONIsAPromise(t *testing.T) {
 		{[]string{"render", "memory-md"}, "text"},
 		{[]string{"uninstall", "--dry-run"}, "what"},
 		{[]string{"config", "accept"}, "help key origin value"},
-		{[]string{"sessions"}, "branch client ended events id model name started"},
+		{[]string{"sessions"}, "branch client ended events id model name prompt started"},
 		{[]string{"export", "-k", "fact"}, "id kind path source status text"},
 		{[]string{"version"}, "commit go version"},
 		{[]string{"revert", "reverie/memory"}, "changed commit"},

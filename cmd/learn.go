@@ -11,6 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/learn"
 	"github.com/reverie-memory/reverie/internal/learn/ingest"
+	"github.com/reverie-memory/reverie/internal/model"
 	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/prompts"
@@ -29,9 +30,9 @@ func learnCommand(env *Env) *cli.Command {
 		Usage:     "learn from agent sessions",
 		ArgsUsage: "[FILE…]",
 		Description: "Reads each transcript (- is standard input), studies its sessions, and compares the results with the\n" +
-			"memory. Without a file it finds the sessions that OpenCode, Claude Code, Codex and Gemini CLI kept of\n" +
-			"this repository on this machine. It learns from the new ones, oldest first, and continues with those\n" +
-			"already ingested. Running it again changes nothing.\n\n" +
+			"memory. Without a file it finds the sessions that agents kept of this repository on this machine: those\n" +
+			"of OpenCode, Claude Code, Codex, Gemini CLI, Copilot CLI, Qwen Code and Aider. It learns from the new\n" +
+			"ones, oldest first, and continues with those already ingested. Running it again changes nothing.\n\n" +
 			"In an agent's shell it accepts nothing: everything waits in the inbox. Sessions read there count as\n" +
 			"evidence only after a person learns from them too. If the settings name a local model, it then reads\n" +
 			"the sessions of the files. Sessions from the agents' stores are read in the background, or by\n" +
@@ -75,13 +76,13 @@ type learned struct {
 	Waiting     []wire.Operation `json:"waiting"` // pending operations, proposed or confirmed now
 }
 
-func runLearn(ctx context.Context, env *Env, files []string, format transcript.Format, model modelChoice) error {
+func runLearn(ctx context.Context, env *Env, files []string, format transcript.Format, by modelChoice) error {
 	w, err := env.open(ctx)
 	if err != nil {
 		return err
 	}
 	w.terse = !env.Verbose
-	m, set, err := w.model(ctx, model.asked())
+	m, set, err := w.model(ctx, model.Reflect, by.asked())
 	if err != nil {
 		return err
 	}
@@ -182,7 +183,7 @@ func runBackfill(ctx context.Context, env *Env, o backfillOptions, model modelCh
 	if err := w.afterLearning(ctx); err != nil {
 		return err
 	}
-	if w.Settings.Config.Model.Name != config.Off && w.Settings.Config.Background != "off" && !model.none {
+	if w.Settings.Config.Model.Reads() != config.Off && w.Settings.Config.Background != "off" && !model.none {
 		unread, err := l.Unread(ctx, nil, prompts.Set{})
 		if err != nil {
 			return err

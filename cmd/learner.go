@@ -11,6 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/learn"
 	"github.com/reverie-memory/reverie/internal/learn/dreams"
 	"github.com/reverie-memory/reverie/internal/learn/inbox"
+	"github.com/reverie-memory/reverie/internal/offer"
 	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
@@ -22,6 +23,8 @@ func (w *workspace) learner() *learn.Learner {
 		Clone:    w.Clone,
 		Withheld: w.Reader.Withheld,
 		Tolerate: w.Reader.Tolerate,
+		Offer:    func(ctx context.Context) error { return offer.Preferences(ctx, w.Reader) },
+		Own:      func(ctx context.Context, v *record.View) []record.Memory { return reader.Own(ctx, w.Reader, v) },
 		Documents: func() func(record.Memory) string {
 			w.Documents.Read()
 			return w.Documents.Stated
@@ -148,6 +151,9 @@ func tellConsidered(w *workspace, model string, got dream.Considered) {
 		plural.Count(len(got.Read), "reflection", "reflections"), waits(len(got.Operations)), refused, len(got.Notes))
 	if got.Left > 0 {
 		w.env.Say("%s for the next dream", plural.Count(got.Left, "candidate is left", "candidates are left"))
+	}
+	for _, s := range got.Settled {
+		w.env.Say("settled  %s %s; it %s; 'reverie reject --undo %[1]s' returns it", s.Operation.ID[:8], term.Visible(s.Operation.Memory.Text), term.Visible(s.Reason()))
 	}
 	tellRefused(w, got.Refused)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/reverie-memory/reverie/cmd/tell"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/history"
 	"github.com/reverie-memory/reverie/internal/reader"
@@ -11,8 +12,8 @@ import (
 )
 
 type logOptions struct {
-	limit int
-	patch bool
+	limit      int
+	patch, raw bool
 }
 
 func logCommand(env *Env) *cli.Command {
@@ -23,7 +24,8 @@ func logCommand(env *Env) *cli.Command {
 		ArgsUsage: "[ID]",
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "n", Usage: "print at most `N` commits; 0: no limit", Destination: &o.limit},
-			&cli.BoolFlag{Name: "patch", Aliases: []string{"p"}, Usage: "also print what each commit changed", Destination: &o.patch},
+			&cli.BoolFlag{Name: "patch", Aliases: []string{"p"}, Usage: "print git's own output, with what each commit changed in each file", Destination: &o.patch},
+			rawFlag(&o.raw),
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 {
@@ -45,6 +47,12 @@ func runLog(ctx context.Context, env *Env, id string, o logOptions) error {
 	}
 	if env.JSON {
 		return history.Log(ctx, w.Repo, ref, path, o.limit, func(c history.Commit) error { return env.Object(c) })
+	}
+	if !o.raw && !o.patch {
+		return history.Changes(ctx, w.Repo, ref, o.limit, path, func(c history.Commit, files []history.Version) error {
+			tell.Commit(&env.Terminal, c, files)
+			return nil
+		})
 	}
 	args := []string{"log", colourFlag(env), "--no-ext-diff", "--no-textconv"}
 	if o.limit > 0 {

@@ -31,10 +31,10 @@ func lookCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:  "look",
 		Usage: "show what learning from past sessions would give",
-		Description: "Reads the sessions that OpenCode, Claude Code, Codex, Gemini CLI and Copilot CLI kept of this\n" +
-			"repository, the latest first, and prints what learn would find: the rules that you said, the\n" +
-			"failures that came back, and contradictions in the files that your agents read. It needs no init\n" +
-			"and writes nothing, except the page of --html.",
+		Description: "Reads the sessions that OpenCode, Claude Code, Codex, Gemini CLI, Copilot CLI and Qwen Code kept\n" +
+			"of this repository, the latest first, and prints what learn would find: the rules that you said,\n" +
+			"the failures that came back, and contradictions in the files that your agents read. It needs no\n" +
+			"init and writes nothing, except the page of --html.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "html", Usage: "write a web page to `FILE` instead; - is standard output", Destination: &o.html},
 			&cli.BoolFlag{Name: "force", Usage: "with --html: replace FILE", Destination: &o.force},

@@ -5,8 +5,10 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/cmd/usage"
+	"github.com/reverie-memory/reverie/internal/model"
 	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
+	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/worktree"
 	"github.com/reverie-memory/reverie/worktree/loop"
 	"github.com/reverie-memory/reverie/worktree/loop/fault"
@@ -46,8 +48,10 @@ func loopAction(env *Env, least, most int, run func(w *workspace, c *cli.Context
 // loops returns the loops of the clone. Their notes go to the terminal.
 func loops(w *workspace) *loop.Loops {
 	return &loop.Loops{
-		Planner: &plan.Planner{Reader: w.Reader, Model: w.model, Notify: w.tellLoopNote},
-		Ingest:  func(ctx context.Context) error { return ingester(w).Sweep(ctx) },
+		Planner: &plan.Planner{Reader: w.Reader, Notify: w.tellLoopNote, Model: func(ctx context.Context, name string) (*prompts.Model, prompts.Set, error) {
+			return w.model(ctx, model.Other, name)
+		}},
+		Ingest: func(ctx context.Context) error { return ingester(w).Sweep(ctx) },
 		Learn: func(ctx context.Context, session string) (int, error) {
 			res, err := w.learner().Learn(ctx, []string{session})
 			if err != nil || len(res.Rest) == 0 {

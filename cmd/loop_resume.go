@@ -31,10 +31,9 @@ func runLoopResume(ctx context.Context, w *workspace, name string, o plan.Choice
 	case err != nil:
 		return err
 	case c.State.Phase.Over(): // nothing was left to do
-	case detach:
-		return detachLoop(ctx, w, c)
-	default:
+		return carryLoop(ctx, w, c)
+	case !detach:
 		w.env.Say("%s: iteration %d continues", c.State.Phase, c.State.Iteration)
 	}
-	return carryLoop(ctx, w, c)
+	return runLoop(ctx, w, c, detach)
 }

@@ -25,7 +25,8 @@ func loopStartCommand(env *Env) *cli.Command {
 		Description: "PLAN is a Markdown file, or - for standard input. --agent or COMMAND writes the code; COMMAND reads\n" +
 			"the prompt from standard input. --audit, --audit-agent or --audit-model looks for defects; an audit\n" +
 			"prints {\"findings\":[{\"file\",\"line\",\"severity\",\"text\"}]}. Paths in COMMAND and --audit are relative\n" +
-			"to the top of the loop's work tree.",
+			"to the top of the loop's work tree. On a terminal a full screen follows the loop, which goes on in\n" +
+			"the background if you leave.",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "name", Usage: "call the loop `NAME` (default: from the plan's title)", Destination: &order.Name},
 			loopBaseFlag(&order.Base), o.sandboxFlag(),
@@ -47,13 +48,10 @@ func runLoopStart(ctx context.Context, w *workspace, o plan.Order, detach bool) 
 		return err
 	}
 	c, err := loops(w).Start(ctx, o)
-	switch {
-	case err != nil:
-		return err
-	case detach:
-		return detachLoop(ctx, w, c)
+	if err == nil {
+		err = runLoop(ctx, w, c, detach)
 	}
-	return carryLoop(ctx, w, c)
+	return err
 }
 
 // planText reads a plan.
@@ -71,11 +69,21 @@ func planText(ctx context.Context, env *Env, name string) (string, error) {
 	return string(text), err
 }
 
-// detachLoop leaves a loop to a process in the background.
-func detachLoop(ctx context.Context, w *workspace, c *loop.Claim) error {
+// runLoop runs a loop in the background if detach is set. Else it runs the loop behind a person's
+// full screen, or in this process.
+func runLoop(ctx context.Context, w *workspace, c *loop.Claim, detach bool) error {
+	if !detach && (w.env.follow == nil || w.env.JSON || w.env.Quiet || w.Asker() != "" || c.State.ByHand()) {
+		return carryLoop(ctx, w, c)
+	}
 	ended, err := c.Detach(ctx)
-	if err != nil {
+	if err == nil && ended == nil && !detach {
+		ended, err = w.env.follow(ctx, w, c.State.Name)
+	}
+	switch {
+	case err != nil:
 		return err
+	case ended != nil && !detach:
+		return tellLoopEnd(ctx, w, *ended)
 	}
 	name := c.State.Name
 	if ended != nil {

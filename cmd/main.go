@@ -34,8 +34,11 @@ func Main(args []string) int {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a closed pipe is an error of the write
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	done := make(chan int, 1)
-	go func() { done <- process.WithRoom(func() int { return Run(ctx, system(), args) }) }()
+	env, done := system(), make(chan int, 1)
+	if env.Interactive && os.Getenv("TERM") != "dumb" {
+		env.follow = followLoop
+	}
+	go func() { done <- process.WithRoom(func() int { return Run(ctx, env, args) }) }()
 	select {
 	case code := <-done:
 		return code

@@ -23,7 +23,7 @@ func mcpCommand(env *Env) *cli.Command {
 		Description: "Agents start it after 'reverie init --agent NAME'. It serves the repository of the current folder,\n" +
 			"and ends with its input. An agent's requests to remember or forget wait in the inbox.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "agent", Usage: "use `NAME` for the calling agent, instead of the name that the client gives", Destination: &agent},
+			&cli.StringFlag{Name: "agent", Usage: "use `NAME` for a calling agent whose client gives no name that Reverie knows", Destination: &agent},
 			&cli.BoolFlag{Name: "read-only", Usage: "leave out tools that request changes", Destination: &readOnly},
 		},
 		Action: func(c *cli.Context) error {
@@ -47,7 +47,7 @@ func mcpServer(env *Env, agent string, readOnly bool) mcp.Server {
 	return mcp.Server{Agent: agent, ReadOnly: readOnly, Version: version(), Log: env.Err,
 		Open: func(ctx context.Context, caller string, notes io.Writer) (*mcp.Desk, error) {
 			call := &Env{Terminal: term.Terminal{In: strings.NewReader(""), Out: io.Discard, Err: notes, Width: 80},
-				Dir: env.Dir, Now: env.Now, caller: caller, embedder: env.embedder}
+				Dir: hooks.Served(env.Dir), Now: env.Now, caller: caller, embedder: env.embedder}
 			w, err := call.open(ctx)
 			if err != nil {
 				return nil, err

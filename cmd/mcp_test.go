@@ -305,10 +305,11 @@ func TestToolsOnlyAsk(t *testing.T) {
 		{"claude-code", "", "claude"}, // the variable is another agent's
 		{"gemini-cli-mcp-client", "", "gemini"},
 		{"Some IDE/2", "", "Some_IDE"},
-		{"claude-code", "opencode", "opencode"},
+		{"claude-code", "opencode", "claude"}, // a plugin names one agent and serves several
+		{"mcp", "opencode", "opencode"},
 	} {
 		s := serveMCP(t, r.Dir, c.name, mcpOptions{agent: c.agent})
-		text, fault := callTool(t, s, "remember", fields{"text": "Deploy by " + c.by + " on Fridays\n\nBecause.", "kind": "workflow", "paths": []string{"ops/**"}})
+		text, fault := callTool(t, s, "remember", fields{"text": "Deploy by " + c.name + c.agent + " on Fridays\n\nBecause.", "kind": "workflow", "paths": []string{"ops/**"}})
 		if fault || !strings.Contains(text, "waits for a person") {
 			t.Errorf("%s: %s", c.name, text)
 		}
@@ -336,7 +337,7 @@ func TestToolsOnlyAsk(t *testing.T) {
 		sources = append(sources, strings.Fields(m.Source)[1])
 	}
 	slices.Sort(sources)
-	if len(sources) != 5 || !slices.ContainsFunc(sources, func(by string) bool { return strings.HasPrefix(by, "Some_IDE") }) || !slices.Contains(sources, "codex/t-1") || !slices.Contains(sources, "opencode") {
+	if len(sources) != 6 || !slices.ContainsFunc(sources, func(by string) bool { return strings.HasPrefix(by, "Some_IDE") }) || !slices.Contains(sources, "codex/t-1") || !slices.Contains(sources, "opencode") {
 		t.Errorf("from %q", sources)
 	}
 	if retire.Memory.ID != held.ID || !strings.Contains(retire.Why, "claude") || strings.Contains(fmt.Sprint(retire), "AKIAIOSFODNN7EXAMPLE") {

@@ -24,7 +24,7 @@ type modelChoice struct {
 
 func modelFlags(m *modelChoice) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "model", Usage: "ask model `NAME` of the local Ollama server; auto picks the best it has", Destination: &m.name},
+		&cli.StringFlag{Name: "model", Usage: "ask model `NAME` of the local Ollama server; auto picks the best it has; agent:claude asks that agent", Destination: &m.name},
 		&cli.BoolFlag{Name: "no-model", Usage: "ask no model, whatever the settings say", Destination: &m.none},
 	}
 }
@@ -49,17 +49,19 @@ func (w *workspace) modelForbidden() error {
 	return exit.New(exit.NeedsPerson, fmt.Errorf("%s:reverie.toml forbids models to read this repository's sessions", w.Branch()), "")
 }
 
-// model returns the model to ask, with its prompts. It is nil if none is wanted, or if the
-// configured one does not answer, which is reported. name comes from a person, or is "" for the
-// settings. A named model that cannot be had is an error.
-func (w *workspace) model(ctx context.Context, name string) (*prompts.Model, prompts.Set, error) {
+// model returns the model to ask for a task, with its prompts. It is nil if none is wanted, or if
+// the configured one does not answer, which is reported. name comes from the command line, or is ""
+// for the settings. A named model that cannot be had is an error.
+func (w *workspace) model(ctx context.Context, task model.Task, name string) (*prompts.Model, prompts.Set, error) {
 	if err := w.Narrow(ctx); err != nil {
 		return nil, prompts.Set{}, err
 	}
 	want, named := w.Settings.Config.Model, name != ""
 	switch {
 	case !named:
-		name = want.Name
+		name = task.Name(want)
+	case config.Agent(name) != "" && name != task.Name(want) && w.WantPerson("--model "+name) != nil:
+		return nil, prompts.Set{}, w.WantPerson("--model " + name)
 	case name != config.Off && want.Forbidden:
 		return nil, prompts.Set{}, w.modelForbidden()
 	}
@@ -70,7 +72,7 @@ func (w *workspace) model(ctx context.Context, name string) (*prompts.Model, pro
 	if err != nil {
 		return nil, prompts.Set{}, err
 	}
-	m, err := model.Find(ctx, want, name, watch(w.env))
+	m, err := model.Find(ctx, want, task, name, watch(w.env))
 	if err != nil {
 		if named || ctx.Err() != nil {
 			return nil, prompts.Set{}, err

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/model"
 	"github.com/reverie-memory/reverie/prompts"
 )
 
@@ -21,7 +22,7 @@ func answered(args []string) int {
 		return exit.Failed
 	}
 	answers := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
-	modelOf = func(*workspace, context.Context, string) (*prompts.Model, prompts.Set, error) {
+	modelOf = func(*workspace, context.Context, model.Task, string) (*prompts.Model, prompts.Set, error) {
 		set, err := prompts.Load("")
 		return &prompts.Model{Name: "scripted:1b", Digest: "0123abcd", Context: 16384, Ask: func(_ context.Context, r prompts.Rendered) (prompts.Answer, error) {
 			log, err := os.OpenFile(args[1]+".asked", os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)

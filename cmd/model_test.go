@@ -256,7 +256,7 @@ func TestBadAnswer(t *testing.T) {
 	of.Host, of.Patience = s.URL, 1
 	ask := func(ctx context.Context, poison string) error {
 		s.behave(func(is string) string { return map[string]string{"poison": poison}[is] })
-		m, err := model.Find(ctx, of, "tiny", nil)
+		m, err := model.Find(ctx, of, model.Reflect, "tiny", nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,8 +3,10 @@ package cmd
 import (
 	"bytes"
 	"context"
+	"errors"
 
 	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/reader"
 )
@@ -51,6 +53,9 @@ func (env *Env) openToDecide(ctx context.Context, command string, ids ...string)
 	if err == nil {
 		err = w.WantPerson(command)
 	}
+	if err == nil {
+		err = clone.CheckFormat(ctx, w.Clone)
+	}
 	return w, err
 }
 
@@ -71,7 +76,9 @@ func (w *workspace) tellNote(n reader.Note) {
 	case reader.Committed:
 		w.tellCommitted(n.Text)
 	case reader.OwnFaulty:
-		w.env.Warn("your own memory was left out: %v", n.Err)
+		if !w.env.Quiet || !errors.Is(n.Err, config.ErrNewer) { // a hook would tell it at every prompt
+			w.env.Warn("your own memory was left out: %v", n.Err)
+		}
 	case reader.Passed:
 		w.env.Warn("passed over: %v", n.Err)
 	case reader.Unplaced:

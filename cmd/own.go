@@ -12,7 +12,7 @@ func ownCommand(name string) (takes, makes bool) {
 	switch name {
 	case "remember", "sync":
 		return true, true
-	case "recall", "list", "show", "edit", "forget", "log", "diff", "blame", "revert", "undo", "check", "conflicts", "export", "purge":
+	case "recall", "list", "review", "accept", "reject", "show", "edit", "forget", "log", "diff", "blame", "revert", "undo", "check", "conflicts", "export", "purge":
 		return true, false
 	}
 	return false, false

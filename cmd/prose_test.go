@@ -24,7 +24,7 @@ type faults struct {
 // proseCeilings bound the faults of each top-level folder. A commit may only lower them. Folders
 // without an entry have none.
 var proseCeilings = map[string]faults{
-	"bench":    {0, 0, 1, 11},
+	"bench":    {0, 0, 0, 0},
 	"cmd":      {0, 0, 0, 0},
 	"dream":    {0, 0, 0, 1},
 	"e2e":      {0, 0, 0, 2},
@@ -54,6 +54,9 @@ func TestProse(t *testing.T) {
 		}
 		name := entry.Name()
 		if entry.IsDir() {
+			if generated, _ := filepath.Match(filepath.FromSlash("../packaging/plugins/*"), path); generated {
+				return filepath.SkipDir
+			}
 			if name == "testdata" || name == "node_modules" || len(name) > 2 && name[0] == '.' {
 				return filepath.SkipDir
 			}

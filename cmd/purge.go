@@ -14,6 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/share"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/hint"
 	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/upkeep"
@@ -148,6 +149,9 @@ func whole(env *Env) (string, error) {
 // tellPurge gives the answer: for a person, what was shown before is not said again.
 func tellPurge(w *workspace, done purgeJSON) error {
 	env := w.env
+	for i, l := range done.Left {
+		done.Left[i].Next = hint.OfOwn(env.own, l.Next)
+	}
 	if env.JSON {
 		return env.Object(done)
 	}

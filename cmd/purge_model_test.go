@@ -31,7 +31,7 @@ func TestPurgeWhileAModelThinks(t *testing.T) {
 		if asked++; asked == 1 {
 			run("purge", "--yes", "hunter-falcon")
 		}
-		return `{"candidates":[{"why":"it was said","kind":"fact","text":"The hunter-falcon database is thrown away every night.","body":"","scope":"repository","confidence":"medium","paths":[],"evidence":[{"event":0,"quote":"the hunter-falcon database is thrown away every night"}]}]}`
+		return `{"candidates":[{"why":"it was said","kind":"fact","text":"The hunter-falcon database is thrown away every night.","body":"","proof":"person","paths":[],"evidence":[{"event":0,"quote":"the hunter-falcon database is thrown away every night"}]}]}`
 	})
 	defer server.Close()
 	t.Setenv("OLLAMA_HOST", strings.TrimPrefix(server.URL, "http://"))

@@ -10,6 +10,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/learn"
+	"github.com/reverie-memory/reverie/internal/model"
 	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/prompts"
@@ -79,7 +80,7 @@ func runReflect(ctx context.Context, env *Env, names []string, o reflectOptions)
 	if o.from != "" {
 		return importAnswer(ctx, w, names[0], o)
 	}
-	m, set, err := w.model(ctx, o.model.asked())
+	m, set, err := w.model(ctx, model.Reflect, o.model.asked())
 	if err != nil {
 		return err
 	}
@@ -125,7 +126,7 @@ func runReflect(ctx context.Context, env *Env, names []string, o reflectOptions)
 func tellNothingPending(w *workspace, m *prompts.Model, unread int) {
 	given := learn.GivenUp(w.State, m)
 	switch {
-	case m == nil && unread > 0 && w.Settings.Config.Model.Name != config.Off:
+	case m == nil && unread > 0 && w.Settings.Config.Model.Reads() != config.Off:
 		w.env.Say("every kept session has its reflection; %s still to be read by the model", plural.Count(unread, "is", "are"))
 	case given > 0:
 		w.env.Say("every kept session has its reflection; the model gave no usable answer for %s; to ask another: reverie reflect SESSION --model NAME", plural.Count(given, "session", "sessions"))

@@ -12,6 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/learn/inbox"
 	"github.com/reverie-memory/reverie/internal/period"
 	"github.com/reverie-memory/reverie/internal/remember"
 	"github.com/reverie-memory/reverie/internal/term"
@@ -39,7 +40,7 @@ func rememberCommand(env *Env) *cli.Command {
 			&cli.StringSliceFlag{Name: "path", Aliases: []string{"p"}, Usage: "name files it is about by `GLOB`; may be repeated", Destination: &o.paths},
 			&cli.StringSliceFlag{Name: "in", Usage: "say that it holds in `FOLDER`; may be repeated", Destination: &o.places},
 			&cli.StringSliceFlag{Name: "guard", Usage: "act when an agent calls `TOOL(PATTERN)`: 'Bash(npm *)', 'Edit(generated/**)'; may be repeated", Destination: &o.guards},
-			&cli.StringFlag{Name: "strength", Usage: "let its guards `ACT`: say it to the agent, ask the person, or deny the call", Destination: &o.Strength},
+			&cli.StringFlag{Name: "strength", Usage: "let its guards `ACT`: say it to the agent, hold the call once (the default with --guard), ask the person, or deny", Destination: &o.Strength},
 			&cli.BoolFlag{Name: "no-guard", Usage: "act at no call, whatever the statement says", Destination: &o.Unguarded},
 			&cli.StringSliceFlag{Name: "tag", Aliases: []string{"t"}, Usage: "add this `TAG`; may be repeated", Destination: &o.tags},
 			&cli.StringFlag{Name: "topic", Usage: "set its `TOPIC`, and name other memories about it", Destination: &o.Topic},
@@ -65,10 +66,7 @@ func rememberCommand(env *Env) *cli.Command {
 			if o.Expires, err = parseExpires(o.expires, env.Now()); err != nil {
 				return err
 			}
-			o.Paths, o.Tags, o.Guards = o.paths.Value(), o.tags.Value(), o.guards.Value()
-			for _, folder := range o.places.Value() {
-				o.Paths = append(o.Paths, strings.TrimSuffix(folder, "/")+"/**")
-			}
+			o.Paths, o.Folders, o.Tags, o.Guards = o.paths.Value(), o.places.Value(), o.tags.Value(), o.guards.Value()
 			if o.Unguarded && (len(o.Guards) > 0 || o.Strength != "") {
 				return exit.Usage("", "--no-guard excludes --guard and --strength")
 			}
@@ -115,7 +113,9 @@ func runRemember(ctx context.Context, env *Env, s remember.Statement) error {
 	if said := r.Redaction(); said != "" {
 		env.Warn("%s", said)
 	}
-	w.tidy(ctx)
+	if w.tidy(ctx); m.Kind == record.Preference && r.Suggested == nil {
+		inbox.Prefer(ctx, w.learner().Inbox)
+	}
 	switch {
 	case r.Suggested != nil && env.JSON:
 		return env.Object(wire.OfOperation(*r.Suggested, r.Suggested.Why))
@@ -131,10 +131,14 @@ func runRemember(ctx context.Context, env *Env, s remember.Statement) error {
 		if r.Reworded {
 			env.Say("to change its text: reverie edit %s TEXT", m.ID[:8])
 		}
+		if r.Unlike {
+			env.Warn("its kind, files, tags and guards stay as they are; to change them: reverie edit %s", m.ID[:8])
+		}
 		if len(r.Whose) > 0 {
 			env.Say("it is withheld from agents, %s; next: reverie trust approve %s", w.WhyWithheld(r.Whose), m.ID[:8])
 		}
 	default:
+		tellKept(w, m)
 		env.tellAnchors(m.Anchors)
 		tellGuards(env, m)
 		if m.Private && !s.Private {
@@ -152,12 +156,26 @@ func runRemember(ctx context.Context, env *Env, s remember.Statement) error {
 	return nil
 }
 
+// tellKept says on a terminal where a new memory is kept. A pipe gets the id alone.
+func tellKept(w *workspace, m record.Memory) {
+	kept := "in this clone"
+	switch {
+	case !w.env.Interactive:
+		return
+	case m.Own:
+		kept = "for every repository of yours"
+	case !m.Private:
+		kept = "on " + w.Branch() + ", which 'reverie sync' shares"
+	}
+	w.env.Say("kept as a new %s, %s", m.Kind, kept)
+}
+
 // tellGuards tells at which calls a new memory acts.
 func tellGuards(env *Env, m record.Memory) {
 	switch t := m.Trigger(); {
 	case len(t.Guards) == 0:
 	case t.Strength == record.Say:
-		env.Say("an agent that calls %s is told; to refuse the call: reverie edit %s --strength deny", term.Visible(strings.Join(t.Guards, ", ")), m.ID[:8])
+		env.Say("an agent that calls %s is told; to hold the call back first: reverie edit %s --strength hold", term.Visible(strings.Join(t.Guards, ", ")), m.ID[:8])
 	default:
 		env.Say("guards %s: %s", term.Visible(strings.Join(t.Guards, ", ")), t.Strength)
 	}

@@ -3,8 +3,10 @@ package cmd
 import (
 	"context"
 
+	"github.com/reverie-memory/reverie/cmd/tell"
 	"github.com/reverie-memory/reverie/cmd/usage"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/history"
 	"github.com/reverie-memory/reverie/internal/undo"
 	"github.com/urfave/cli/v2"
 )
@@ -37,6 +39,8 @@ func runRevert(ctx context.Context, env *Env, commit string) error {
 		env.Say("there was nothing to undo")
 		return nil
 	}
-	env.Print("%s\n", res.Commit)
-	return nil
+	return history.Changes(ctx, w.Repo, string(res.Commit), 1, nil, func(c history.Commit, files []history.Version) error {
+		tell.Commit(&env.Terminal, c, files)
+		return nil
+	})
 }

@@ -8,8 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/cmd/tell"
 	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/hint"
 	"github.com/reverie-memory/reverie/internal/learn/inbox"
 	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/remember"
@@ -42,28 +44,26 @@ func runReview(ctx context.Context, env *Env, ids []string) error {
 	if err != nil {
 		return err
 	}
-	if env.JSON {
-		looks, err := looks(ctx, w, operations(queue)...)
-		if err != nil {
+	var looked map[string]inbox.Outlook
+	if env.JSON || !env.Interactive {
+		if looked, err = looks(ctx, w, operations(queue)...); err != nil {
 			return err
 		}
-		return rows(env, queue, func(p inbox.Waiting) wire.Operation { return lookJSON(p.Operation, p.Why, looks[p.ID]) }, nil)
+	}
+	if env.JSON {
+		return rows(env, queue, func(p inbox.Waiting) wire.Operation { return wire.OfLook(p.Operation, p.Why, looked[p.ID]) }, nil)
 	}
 	if len(queue) == 0 {
 		env.Say("no pending operations")
 		return nameForeign(ctx, w)
 	}
 	if !env.Interactive {
-		looks, err := looks(ctx, w, operations(queue)...)
-		if err != nil {
-			return err
-		}
 		last := ""
 		for _, p := range queue {
 			last = heading(w, last, p)
-			showOperation(w, p.Operation, p.Why, looks[p.ID])
+			tell.Operation(&env.Terminal, p.Operation, p.Why, looked[p.ID])
 		}
-		env.Say("decide with: reverie accept OP… or reverie reject OP… (or on a terminal: reverie review)")
+		env.Say("%s", hint.OfOwn(env.own, "decide with: reverie accept OP… or reverie reject OP… (or on a terminal: reverie review)"))
 		return nameForeign(ctx, w)
 	}
 	if err := walk(ctx, w, queue); err != nil {
@@ -82,7 +82,7 @@ func listRejected(ctx context.Context, env *Env, ids []string) error {
 	if err != nil {
 		return err
 	}
-	env.Say("%s; next: reverie reject --undo OP", plural.Count(len(all), "rejected operation", "rejected operations"))
+	env.Say("%s; next: %s", plural.Count(len(all), "rejected operation", "rejected operations"), hint.OfOwn(env.own, "reverie reject --undo OP"))
 	return rows(env, all, itself, func(r record.Rejection) {
 		line(w, "-", term.Dim, record.Memory{ID: r.ID, Text: r.Text}, strings.TrimSuffix(r.Time.Format(time.DateOnly)+", "+r.Reason, ", "))
 	})
@@ -122,7 +122,7 @@ func walk(ctx context.Context, w *workspace, queue []inbox.Waiting) error {
 		if err != nil {
 			return err
 		}
-		showOperation(w, p.Operation, p.Why, looks[p.ID])
+		tell.Operation(&env.Terminal, p.Operation, p.Why, looks[p.ID])
 		fmt.Fprintf(env.Err, "(%d/%d) [y,n,e,u,s,q,?] ", i+1, len(queue))
 		answer, err := env.Line()
 		if err != nil { // the terminal is gone
@@ -130,7 +130,7 @@ func walk(ctx context.Context, w *workspace, queue []inbox.Waiting) error {
 		}
 		switch strings.ToLower(answer) {
 		case "y":
-			done, err := w.learner().Accept(ctx, []record.Operation{p.Operation}, "review", nil)
+			done, err := w.learner().Accept(ctx, []record.Operation{p.Operation}, "review")
 			switch {
 			case record.Undecidable(err):
 				if queue, i, err = again(ctx, w, queue, i, err); err != nil {
@@ -222,4 +222,17 @@ func again(ctx context.Context, w *workspace, queue []inbox.Waiting, i int, why 
 	}
 	queue[i] = fresh[0]
 	return queue, i, nil
+}
+
+// looks are those of some operations, by id.
+func looks(ctx context.Context, w *workspace, ops ...record.Operation) (map[string]inbox.Outlook, error) {
+	all := map[string]inbox.Outlook{}
+	err := w.View(ctx, func(v *record.View) error {
+		l := inbox.NewViewer(w.Clone, v)
+		for _, o := range ops {
+			all[o.ID] = l.Look(o)
+		}
+		return nil
+	})
+	return all, err
 }

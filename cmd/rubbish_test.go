@@ -18,7 +18,7 @@ import (
 var rubbish = []string{
 	"", " \n", "null", "[]", "{}", "\"yes\"", "true", "1e999", "Sure! Here are the memories you asked for:\n\n1. Always use tabs.",
 	"```json\n{\"candidates\":[]}\n```", `{"candidates":`, `{"candidates":[{"text":"x"}]}`, `{"candidates":"none"}`, `{"operations":[]}`,
-	`{"candidates":[{"why":1,"kind":[],"text":{},"body":null,"scope":"","confidence":"","paths":"","evidence":0}]}`,
+	`{"candidates":[{"why":1,"kind":[],"text":{},"body":null,"proof":"person","paths":"","evidence":0}]}`,
 	"{\"candidates\":[" + strings.Repeat("[", 20_000), strings.Repeat("the the ", 40_000), "\x00\xff\xfe", "{\"candidates\":[{}]}{\"candidates\":[{}]}",
 }
 

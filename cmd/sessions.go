@@ -3,8 +3,8 @@ package cmd
 import (
 	"context"
 	"errors"
-	"fmt"
 
+	"github.com/reverie-memory/reverie/cmd/tell"
 	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/hooks/githook"
 	"github.com/reverie-memory/reverie/internal/exit"
@@ -36,24 +36,18 @@ func runSessions(ctx context.Context, env *Env) error {
 		return err
 	}
 	kept, err := w.Sessions.List()
-	if err != nil {
+	links, unread := linked(ctx, w)
+	if err = errors.Join(err, unread); err != nil {
 		env.Warn("passed over: %v", err)
 	}
-	links, err := linked(ctx, w)
-	if err != nil {
-		env.Warn("passed over: %v", err)
+	if len(kept) == 0 {
+		env.Say("no session is kept here yet; 'reverie learn' takes in past ones")
 	}
 	return rows(env, kept, func(k reflect.Kept) wire.Session {
 		j := wire.OfSession(k)
-		j.Commits = links[k.Name()]
+		j.Commits, j.Prompt = links[k.Name()], term.OneLine(w.Sessions.Prompt(k), 240)
 		return j
-	}, func(k reflect.Kept) {
-		began := "-"
-		if !k.Started.IsZero() {
-			began = k.Started.Local().Format("2006-01-02 15:04")
-		}
-		env.Lay(len("2006-01-02 15:04  "), term.Span("", fmt.Sprintf("%s  %s  %5d  %s", term.Pad(began, 16), term.Pad(term.Visible(k.Name()), 46), k.Events, term.OneLine(k.Title, 240))))
-	})
+	}, func(k reflect.Kept) { tell.Session(&env.Terminal, k, w.Sessions.Prompt(k)) })
 }
 
 func runSessionsShow(ctx context.Context, env *Env, name string) error {

@@ -10,7 +10,6 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/clone"
-	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/job"
 	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/reader"
@@ -45,6 +44,11 @@ func runStatus(ctx context.Context, env *Env) error {
 func tellStatus(w *workspace, s status.Status, held []reader.Held) {
 	env := w.env
 	row := func(name, value string) { env.Row(10, name, value) }
+	counted := func(name string, n int, one, many, rest string) {
+		if n > 0 {
+			row(name, plural.Count(n, one, many)+rest)
+		}
+	}
 	where := s.Branch + " at " + s.Commit[:min(10, len(s.Commit))]
 	if !s.Adopted {
 		where = "origin/" + where + ", read only until: reverie init"
@@ -61,18 +65,11 @@ func tellStatus(w *workspace, s status.Status, held []reader.Held) {
 		known += ": " + strings.Join(kinds, ", ")
 	}
 	row("known", known)
-	if s.Private > 0 {
-		row("private", plural.Count(s.Private, "memory", "memories")+" of these only in this clone")
-	}
-	if s.Own > 0 {
-		row("yours", plural.Count(s.Own, "memory", "memories")+" in every repository; to list them: reverie list --user")
-	}
-	if s.Contested > 0 {
-		row("contested", plural.Count(s.Contested, "memory", "memories")+"; next: reverie conflicts")
-	}
-	if s.Stale > 0 {
-		row("stale", plural.Count(s.Stale, "memory", "memories")+" whose code is gone here; next: reverie stale")
-	}
+	counted("private", s.Private, "memory", "memories", " of these only in this clone")
+	counted("yours", s.Own, "memory", "memories", " in every repository; to list them: reverie list --user")
+	counted("offered", s.OwnWaits, "preference", "preferences", " for every repository; next: reverie review --user")
+	counted("contested", s.Contested, "memory", "memories", "; next: reverie conflicts")
+	counted("stale", s.Stale, "memory", "memories", " whose code is gone here; next: reverie stale")
 	older := slices.DeleteFunc(slices.Clone(held), func(h reader.Held) bool { return h.Given == nil })
 	held = slices.DeleteFunc(held, func(h reader.Held) bool { return h.Given != nil })
 	switch all := plural.Count(s.Withheld, "memory", "memories") + " not given to agents here"; {
@@ -90,12 +87,8 @@ func tellStatus(w *workspace, s status.Status, held []reader.Held) {
 	if why := reader.WhySettings(w.Reader); why != "" && !w.Shields() {
 		row("settings", why+"; next: reverie trust approve "+trust.SettingsPath)
 	}
-	if s.Retired > 0 {
-		row("retired", plural.Count(s.Retired, "memory", "memories"))
-	}
-	if s.Unreadable > 0 {
-		row("damaged", plural.Count(s.Unreadable, "file", "files")+"; next: reverie check")
-	}
+	counted("retired", s.Retired, "memory", "memories", "")
+	counted("damaged", s.Unreadable, "file", "files", "; next: reverie check")
 	waiting := plural.Count(s.Waiting, "operation", "operations")
 	if s.Waiting > 0 {
 		waiting += "; next: reverie review"
@@ -113,13 +106,12 @@ func tellStatus(w *workspace, s status.Status, held []reader.Held) {
 		}
 		row("given", given)
 	}
-	if s.Values > 0 {
-		row("kv", plural.Count(s.Values, "value", "values")+" noted for the next session; next: reverie kv list")
+	if !w.Config.Guards {
+		row("guards", "off here; to turn them on: reverie guard on")
 	}
-	if s.Unread > 0 {
-		row("model", plural.Count(s.Unread, "session", "sessions")+" still to be read; next: reverie reflect --pending")
-	}
-	if w.Settings.Config.Model.Name != config.Off {
+	counted("kv", s.Values, "value", "values", " noted for the next session; next: reverie kv list")
+	if of := s.Model(); of != "" {
+		row("model", of)
 		if spent := w.Budget().Spent(); spent != nil {
 			row("budget", spent.Error())
 		}
@@ -127,9 +119,7 @@ func tellStatus(w *workspace, s status.Status, held []reader.Held) {
 	if n := s.Shortened; n.Outputs > 0 {
 		row("shortened", fmt.Sprintf("%s, which saved about %d tokens", plural.Count(n.Outputs, "output", "outputs"), n.Bytes/4))
 	}
-	if s.Spooled > 0 {
-		row("spool", plural.Count(s.Spooled, "session", "sessions")+" with events that wait for the worker")
-	}
+	counted("spool", s.Spooled, "session", "sessions", " with events that wait for the worker")
 	for _, at := range []struct {
 		name string
 		*job.Status
@@ -155,7 +145,7 @@ func runOverview(ctx context.Context, env *Env) error {
 	}
 	s, _, err := status.Read(ctx, w.Reader, w.learner())
 	if clone.NoMemory(err) && !env.JSON {
-		next := "reverie init --agent all"
+		next := "reverie look, then reverie init"
 		if env.hasRemote(ctx) {
 			next += ", or reverie sync to fetch one from a remote"
 		}

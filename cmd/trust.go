@@ -154,8 +154,11 @@ func tellForeign(ctx context.Context, w *workspace) error {
 	})
 }
 
-// nameForeign lists what is withheld; review ends with it.
+// nameForeign lists what is withheld, and counts what waits elsewhere; review ends with it.
 func nameForeign(ctx context.Context, w *workspace) error {
+	if n := reader.OwnWaiting(ctx, w.Reader); n > 0 {
+		w.env.Say("%s for every repository; next: reverie review --user", plural.Count(n, "preference waits", "preferences wait"))
+	}
 	return w.View(ctx, func(v *record.View) error {
 		held, err := w.Held(ctx, v)
 		if w.Shields() {

@@ -10,28 +10,29 @@ import (
 	"github.com/reverie-memory/reverie/cmd/tui"
 	"github.com/reverie-memory/reverie/cmd/usage"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/worktree"
 	"github.com/urfave/cli/v2"
 )
 
 func uiCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:  "ui",
-		Usage: "review and watch loops on a full screen",
-		Description: "The bottom line shows the keys; ? shows all of them. Decisions take effect at once, as with 'reverie\n" +
-			"accept' and 'reverie reject'. The second list shows the loops of this repository.",
+		Usage: "review, search and watch loops on a full screen",
+		Description: "The bottom line shows the keys; ? shows all of them, / searches, and space marks several. Decisions\n" +
+			"take effect at once, and u undoes the last. Lists: the inbox, all memories, this repository's loops.",
 		Action: usage.Alone(func(c *cli.Context) error { return runUI(c.Context, env) }),
 	}
 }
 
 func runUI(ctx context.Context, env *Env) error {
-	if !env.Interactive || os.Getenv("TERM") == "dumb" {
+	if env.follow == nil {
 		return exit.Usage("'reverie review' lists the pending operations", "ui needs a terminal")
 	}
 	if _, err := env.openToDecide(ctx, "ui"); err != nil {
 		return err
 	}
 	// the terminal itself: env.Out may be a writer that remembers errors
-	err := tui.Run(ctx, os.Stdin, os.Stdout, os.Environ(), inboxTab(env), loopsTab(env))
+	err := tui.Run(ctx, os.Stdin, os.Stdout, os.Environ(), inboxTab(env), memoriesTab(env), loopsTab(env, worktree.List))
 	if errors.Is(err, tui.ErrUndone) {
 		err = exit.New(exit.Failed, err, "'reverie review' and 'reverie loop status' show the outcome")
 	}

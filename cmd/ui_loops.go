@@ -2,10 +2,12 @@ package cmd
 
 import (
 	"context"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/reverie-memory/reverie/cmd/tui"
+	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/worktree"
@@ -13,16 +15,16 @@ import (
 	"github.com/reverie-memory/reverie/worktree/loop/status"
 )
 
-// loopsTab shows the loops of the repository, their findings and output, and ends or resumes them.
-func loopsTab(env *Env) tui.Tab {
+// loopsTab shows loops of the repository, and ends or resumes them.
+func loopsTab(env *Env, list func(context.Context, *git.Repo) ([]string, error)) tui.Tab {
 	view := func(show func(context.Context, *workspace, string) error) func(context.Context, string, int) (string, error) {
 		return func(ctx context.Context, name string, width int) (string, error) {
 			return screenful(ctx, env, width, func(ctx context.Context, w *workspace) error { return show(ctx, w, name) })
 		}
 	}
-	do := func(run func(context.Context, *workspace, string) error) func(context.Context, string) (string, error) {
-		return func(ctx context.Context, name string) (string, error) {
-			said, err := screenful(ctx, env, 1000, func(ctx context.Context, w *workspace) error { return run(ctx, w, name) })
+	do := func(run func(context.Context, *workspace, string) error) func(context.Context, []string) (string, error) {
+		return func(ctx context.Context, names []string) (string, error) {
+			said, err := screenful(ctx, env, 1000, func(ctx context.Context, w *workspace) error { return run(ctx, w, names[0]) })
 			return strings.ReplaceAll("\n"+said, "\nreverie: ", "\n"), err
 		}
 	}
@@ -32,7 +34,7 @@ func loopsTab(env *Env) tui.Tab {
 		Every: time.Second,
 		Load: func(ctx context.Context) (items []tui.Item, err error) {
 			_, err = screenful(ctx, env, 80, func(ctx context.Context, w *workspace) error {
-				names, err := worktree.List(ctx, w.Repo)
+				names, err := list(ctx, w.Repo)
 				for _, name := range names {
 					items = append(items, loopItem(ctx, w, name))
 				}
@@ -66,6 +68,18 @@ func loopsTab(env *Env) tui.Tab {
 			})},
 		},
 	}
+}
+
+// followLoop is Env.follow on a terminal.
+func followLoop(ctx context.Context, w *workspace, name string) (end *worktree.State, err error) {
+	err = tui.Until(ctx, os.Stdin, os.Stdout, os.Environ(), func(ctx context.Context) error {
+		last, err := status.Watch(ctx, w.Clone, name, func(status.Status, *worktree.Live) error { return nil })
+		if ctx.Err() == nil {
+			end = &last
+		}
+		return err
+	}, loopsTab(w.env, func(context.Context, *git.Repo) ([]string, error) { return []string{name}, nil }))
+	return end, err
 }
 
 // loopItem describes a loop in the list, with the keys that make no sense for it. A loop that

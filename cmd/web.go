@@ -20,7 +20,7 @@ func webCommand(env *Env) *cli.Command {
 			"link works once; the browser then holds a cookie. Decisions take effect at once, as with 'reverie\n" +
 			"accept' and 'reverie reject'.\n\n" +
 			"--export writes a static site for a forge's pages. It has the shared memories that agents are given,\n" +
-			"and nothing of the journal, the inbox and the sessions.",
+			"without earlier texts and quotes, and nothing of the journal, the inbox and the sessions.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "no-open", Usage: "print the link without opening a browser"},
 			&cli.StringFlag{Name: "export", Usage: "write pages about shared memories into folder `DIR` instead"},

@@ -182,6 +182,57 @@ func TestWebInbox(t *testing.T) {
 	}
 }
 
+// Chosen operations are decided in one commit, which one undo takes back, unless one changed since.
+func TestWebInboxDecidesTheChosenTogether(t *testing.T) {
+	r := testrepo.New(t)
+	answer(t, r.Dir, `{"text":"Use pnpm in web","kind":"convention"}
+{"text":"The port is 8080","kind":"fact"}
+{"text":"Deploys happen on Fridays","kind":"note"}
+`, "import", "-")
+	b := browse(t, r.Dir)
+	chosen := regexp.MustCompile(`name="chosen" value="([^"]*)"`)
+	send := func(page, verb string, n int) (int, string) {
+		t.Helper()
+		fields := url.Values{"reason": {"all the same"}}
+		for _, m := range chosen.FindAllStringSubmatch(page, n) {
+			fields.Add("chosen", m[1])
+		}
+		form := regexp.MustCompile(`(?s)<form id="chosen".*name="form" value="([^"]*)".*formaction="` + b.place + "/inbox/" + verb + `"`).FindStringSubmatch(page)
+		if form == nil || len(fields["chosen"]) != n {
+			t.Fatalf("no form to %s %d:\n%s", verb, n, page)
+		}
+		fields.Set("form", form[1])
+		req, err := http.NewRequest("POST", b.origin+b.place+"/inbox/"+verb, strings.NewReader(fields.Encode()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		req.Header.Set("Origin", b.origin)
+		return b.read(b.http.Do(req))
+	}
+	commits := func() string { return strings.TrimSpace(r.Run("rev-list", "--count", "reverie/memory")) }
+	before, page := commits(), b.holds("/inbox", "3 operations wait")
+	if code, said := send(page, "accept", 3); code != 200 || !strings.Contains(said, "accepted: 3 operations") {
+		t.Errorf("accept: %d\n%s", code, said)
+	}
+	if code, _ := send(page, "reject", 3); code < 400 {
+		t.Errorf("decided twice: %d", code)
+	}
+	if got := commits(); got != "3" { // two are of init
+		t.Errorf("%s commits, then %s", before, got)
+	}
+	answer(t, r.Dir, "", "undo")
+	page = b.holds("/inbox", "3 operations wait")
+	if code, said := send(page, "reject", 2); code != 200 || !strings.Contains(said, "rejected: 2 operations") {
+		t.Errorf("reject: %d\n%s", code, said)
+	}
+	b.holds("/inbox", "1 operation waits")
+	if code, said := send(page, "accept", 3); code < 400 {
+		t.Errorf("accepted a rejected operation: %d\n%s", code, said)
+	}
+	b.holds("/inbox", "1 operation waits")
+}
+
 // A search finds the same as recall, and filters by kind, tag, author and state.
 func TestWebSearch(t *testing.T) {
 	r := testrepo.New(t)
@@ -291,7 +342,7 @@ func TestWebShowsHostileTextHarmless(t *testing.T) {
 		"/conflicts":       {"side &#34;", "other &#34;", "--take 2"},
 		"/?state=withheld": {"statement &#34;"},
 		"/trust":           {"address author &#34;", "statement &#34;"},
-		"/sessions":        {"title &#34;"},
+		"/sessions":        {"rule &#34;"},
 		"/session/claude/5f0c1e2a-0000-4000-8000-000000000001": {"title &#34;", "rule &#34;", "reply &#34;"},
 		loop[1]:   {"plan &#34;", "finding &#34;", "scenario &#34;"},
 		"/growth": {"fact"},
@@ -323,10 +374,17 @@ func TestWebShowsHostileTextHarmless(t *testing.T) {
 	}
 }
 
-// An export has what agents are given of the shared memories, with its history, and nothing of the
-// journal, the inbox and the sessions.
+// An export has what agents are given of the shared memories: no earlier text, no quote, and
+// nothing of the journal, the inbox and the sessions.
 func TestWebExport(t *testing.T) {
 	r := testrepo.New(t)
+	const session = "5f0c1e2a-0000-4000-8000-000000000001"
+	said := filepath.Join(t.TempDir(), session+".jsonl")
+	line := `{"type":"user","uuid":"u1","sessionId":"` + session + `","timestamp":"2026-11-02T10:00:00.000Z","cwd":"/w","message":{"role":"user","content":"From now on, always use pnpm in web/, never npm."}}`
+	if err := os.WriteFile(said, []byte(line+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	answer(t, r.Dir, "", "learn", said)
 	id := field(t, answer(t, r.Dir, "", "remember", "-k", "fact", "The port is 8080 here"), "id")
 	answer(t, r.Dir, "", "edit", id, "The port is 9090 here")
 	answer(t, r.Dir, "", "remember", "--private", "a secret taste")
@@ -364,13 +422,13 @@ func TestWebExport(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, text := range all {
-		for _, never := range []string{"a secret taste", "an outdated thing", "an undecided thing", "a stranger's thing", "stranger&#39;s", "Fridays", "/inbox", "<form method"} {
+		for _, never := range []string{"a secret taste", "an outdated thing", "an undecided thing", "a stranger's thing", "stranger&#39;s", "Fridays", "/inbox", "<form method", "8080", "From now on", "<h2>Evidence", "<h2>History", session} {
 			if strings.Contains(text, never) {
 				t.Errorf("%s says %q", name, never)
 			}
 		}
 	}
-	for name, want := range map[string]string{"memory/" + id + ".html": "<del>8080</del> <ins>9090</ins>", "memory/" + changed + ".html": "Mondays", "index.html": "2 memories", "index.js": "The port is 9090"} {
+	for name, want := range map[string]string{"memory/" + id + ".html": "The port is 9090", "memory/" + changed + ".html": "Mondays", "index.html": "3 memories", "index.js": "lways use pnpm in web/, never npm"} {
 		if !strings.Contains(all[name], want) {
 			t.Errorf("%s does not say %q: %s", name, want, all[name])
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reverie-memory/reverie/cmd/tell"
 	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/internal/exit"
@@ -50,11 +51,10 @@ func runWhy(ctx context.Context, env *Env, what, session string) error {
 		})
 	}
 	switch {
+	case len(all) == 0 && (what == "" || what == "last" || what == "list"):
+		env.Say("nothing was given yet")
+		return nil
 	case what == "" || what == "last":
-		if len(all) == 0 {
-			env.Say("nothing was given yet")
-			return nil
-		}
 		return tellInjection(ctx, w, all[len(all)-1])
 	case what == "list":
 		return listInjections(env, all)
@@ -120,7 +120,7 @@ func tellInjection(ctx context.Context, w *workspace, in brief.Injection) error 
 			text = "no longer here"
 		}
 		env.Hit(term.Hit{Mark: " ", ID: m.ID, Kind: m.Kind, Statement: text})
-		env.Under(term.Span(term.Dim, term.Visible(strings.Join(m.Why, " · "))))
+		env.Under(term.Span(term.Dim, tell.Reasons(m.Why)))
 	}
 	if cut := cutLine(in); cut != "" {
 		env.Lay(len("left out: "), term.Span("", "left out: "+cut))
@@ -173,7 +173,7 @@ func tellGiven(ctx context.Context, w *workspace, all []brief.Injection, id stri
 		return givenJSON{in.ID, in.Time.UTC().Format("2006-01-02T15:04:05Z"), in.Session, in.For, in.Commit, wire.List(use.Given.Why)}
 	}, func(use brief.Use) {
 		in := use.Injection
-		env.Lay(term.NarrowHang, term.Span("", fmt.Sprintf("%s  %s  %s  %s  ", in.ID, when(in), term.Pad(occasion(in), 14), term.Visible(in.Session))), term.Span(term.Dim, term.Visible(strings.Join(use.Given.Why, " · "))))
+		env.Lay(term.NarrowHang, term.Span("", fmt.Sprintf("%s  %s  %s  %s  ", in.ID, when(in), term.Pad(occasion(in), 14), term.Visible(in.Session))), term.Span(term.Dim, tell.Reasons(use.Given.Why)))
 	})
 	if err != nil {
 		return err

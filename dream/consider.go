@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/prompts"
@@ -18,8 +19,11 @@ var ErrAnswer = errors.New("the model's answer cannot be read")
 // Considered is a model's addition to a plan.
 type Considered struct {
 	Operations []record.Operation // each with How record.Model, so that no policy accepts it
+	Joined     []record.Operation // pending ones that got the evidence of others
+	Settled    []Settled          // pending ones that leave the inbox
 	Read       []string           // ids of the new reflections that a model saw whole, sorted
-	// asked about and settled: ids of operations, blobs of contested memories; sorted
+	// asked about and settled: ids of operations, blobs of contested memories, and settledKey of
+	// Settled; sorted
 	Weighed []string
 	Notes   []Note         // questions without a proposal, and why
 	Refused map[string]int // requests of the model that are not proposed, by reason
@@ -38,6 +42,8 @@ const maxQuestions = 8
 // the contradictory statements hold. In.New holds the reflections that no model has considered;
 // Plan may have considered them before.
 //
+// An agent as the model is shown the shared memory, and reflections on its own sessions.
+//
 // A model's answer is data. It refers to its input by short names that are valid for one question.
 // Each request must pass the guards of this package; Refused counts the others. Accepted requests
 // wait for a person.
@@ -46,10 +52,14 @@ const maxQuestions = 8
 // means that there was no usable answer, and wraps ErrAnswer if that was the model's fault. Earlier
 // findings are returned too, and the plan stays valid.
 func Consider(ctx context.Context, m *prompts.Model, set prompts.Set, in Input, plan Result) (Considered, error) {
-	c := newConsidering(in, plan)
 	if m == nil {
-		return c.out, nil
+		return newConsidering(in, plan).out, nil
 	}
+	if m.Client != "" {
+		in = in.onlyOf(m.Client)
+	}
+	c := newConsidering(in, plan)
+	c.client, c.elsewhere = m.Client, m.Client != ""
 	return c.consider(ctx, m, set)
 }
 
@@ -62,18 +72,35 @@ func (c *considering) consider(ctx context.Context, m *prompts.Model, set prompt
 	return c.result(), err
 }
 
+// onlyOf returns the input without reflections on the sessions of other agents, whose words an
+// agent is not shown.
+func (in Input) onlyOf(client string) Input {
+	others := func(r record.Reflection) bool { return r.Client != client }
+	in.New = slices.DeleteFunc(slices.Clone(in.New), others)
+	in.Considered = slices.DeleteFunc(slices.Clone(in.Considered), others)
+	return in
+}
+
 // Standing returns the part of a Considered that still holds on a newer input, ignoring that
 // input's new reflections. It drops operations on anything changed, decided or proposed meanwhile.
 func (d Considered) Standing(in Input, plan Result) Considered {
 	c := newConsidering(in, plan)
 	kept := d
-	kept.Operations, kept.Refused = nil, maps.Clone(d.Refused)
+	c.out.Refused = maps.Clone(d.Refused)
+	settler{c}.again(d)
 	for _, o := range d.Operations {
 		if why := c.propose(o); why != "" {
-			kept.Refused[why]++
+			c.out.Refused[why]++
 		}
 	}
-	kept.Operations = c.out.Operations
+	for _, key := range d.Weighed {
+		if !strings.HasPrefix(key, settledKey("")) {
+			c.out.Weighed = append(c.out.Weighed, key)
+		}
+	}
+	slices.Sort(c.out.Weighed)
+	kept.Operations, kept.Joined, kept.Settled = c.out.Operations, c.out.Joined, c.out.Settled
+	kept.Refused, kept.Weighed = c.out.Refused, c.out.Weighed
 	return kept
 }
 
@@ -85,6 +112,7 @@ type considering struct {
 	rejected rejections
 	refused  map[string]bool // ids of operations that a person rejected
 	pending  []pending
+	before   int             // of pending, those from before this dream's answers
 	waiting  map[string]bool // ids of memories that a pending operation changes
 	touched  map[string]bool // ids of memories that an operation of this dream changes
 	live     int
@@ -93,7 +121,15 @@ type considering struct {
 	unread   map[string]bool // ids of new reflections that no model saw whole
 	out      Considered
 
-	elsewhere bool // the model is on another machine: private text is not sent to it
+	elsewhere bool   // the model is on another machine: private text is not sent to it
+	client    string // the agent that is the model; "": none
+}
+
+// mayShow reports whether a model may be shown a pending operation: an agent only one that nothing
+// but its own sessions gave.
+func mayShow(client string, o record.Operation) bool {
+	others := func(s record.Sighting) bool { return s.Client != client }
+	return client == "" || len(o.Sightings) > 0 && !slices.ContainsFunc(o.Sightings, others)
 }
 
 func newConsidering(in Input, plan Result) *considering {
@@ -121,6 +157,7 @@ func newConsidering(in Input, plan Result) *considering {
 			c.await(o)
 		}
 	}
+	c.before = len(c.pending)
 	return c
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -156,7 +157,7 @@ func TestConsider(t *testing.T) {
 		{"a contested memory", []record.Memory{contested}, nil, []string{"s1", "s22"}, prompts.DreamOperation{Op: "retire", Targets: []string{"m1"}, Evidence: []string{"c1"}}, "is about a contested memory"},
 		{"two lines", nil, nil, []string{"s1"}, prompts.DreamOperation{Op: "add", Evidence: []string{"c1"}, Kind: "fact", Text: "Lint always.\nAnd more."}, "is not one line"},
 		{"no text", nil, nil, []string{"s1"}, prompts.DreamOperation{Op: "add", Evidence: []string{"c1"}, Kind: "fact", Text: " "}, "is too short"},
-		{"a long text", nil, nil, []string{"s1"}, prompts.DreamOperation{Op: "add", Evidence: []string{"c1"}, Kind: "fact", Text: long}, "is too long"},
+		{"a text that is long in bytes alone", nil, nil, []string{"s1"}, prompts.DreamOperation{Op: "add", Evidence: []string{"c1"}, Kind: "fact", Text: long}, "add " + long},
 		{"hidden characters", nil, nil, []string{"s1"}, prompts.DreamOperation{Op: "add", Evidence: []string{"c1"}, Kind: "fact", Text: good + "\u202e!"}, "hides characters"},
 		{"a body with a terminal's orders", nil, nil, []string{"s1"}, prompts.DreamOperation{Op: "add", Evidence: []string{"c1"}, Kind: "fact", Text: good, Body: "a\x1b[2Jb"}, "hides characters"},
 		{"what was rejected", nil, func(in *Input) { in.Rejected = []record.Rejection{{ID: "0123456789abcdef", Text: good}} }, []string{"s1"}, prompts.DreamOperation{Op: "add", Evidence: []string{"c1"}, Kind: "fact", Text: good}, "was rejected before"},
@@ -187,6 +188,14 @@ func TestConsider(t *testing.T) {
 				in.New[i].Candidates[0].How = record.Model
 			}
 		}, []string{"s1", "s22"}, prompts.DreamOperation{Op: "edit", Targets: []string{"m1"}, Evidence: []string{"c1"}, Kind: "convention", Text: good}, "rests on too little"},
+		{"an edit on a person's words that a model read", []record.Memory{memory(lintA)}, func(in *Input) {
+			c := &in.New[0].Candidates[0]
+			c.How, c.Evidence[0].By = record.Model, record.ByPerson
+		}, []string{"s1"}, prompts.DreamOperation{Op: "edit", Targets: []string{"m1"}, Evidence: []string{"c1"}, Kind: "convention", Text: good}, "edit " + good},
+		{"an edit on a person's words in doubt that a model read", []record.Memory{memory(lintA)}, func(in *Input) {
+			c := &in.New[0].Candidates[0]
+			c.How, c.Evidence[0].By, c.Evidence[0].Doubt = record.Model, record.ByPerson, record.Reported
+		}, []string{"s1"}, prompts.DreamOperation{Op: "edit", Targets: []string{"m1"}, Evidence: []string{"c1"}, Kind: "convention", Text: good}, "rests on too little"},
 		{"a retirement that has nothing to do with what was said", []record.Memory{memory(lintA)}, func(in *Input) {
 			in.New = append(in.New, reflection("claude", "s1", said("Deploys of billing run at one on Tuesdays.")))
 		}, []string{"s22"}, prompts.DreamOperation{Op: "retire", Targets: []string{"m1"}, Evidence: []string{"c1"}}, "rests on what is about something else"},
@@ -316,6 +325,31 @@ func TestConsiderAsksTwice(t *testing.T) {
 	}
 	if got, err := Consider(t.Context(), nil, prompts.Set{}, in, Result{}); err != nil || len(got.Operations)+len(got.Read) != 0 {
 		t.Errorf("without a model: %v %v", got, err)
+	}
+}
+
+// A question shows what waits on its subject, without what is withheld, and who said a quote when.
+func TestAQuestionShowsWhatWaits(t *testing.T) {
+	in := world(memory(lintA))
+	c := seen("Lint the web client by `just lint` before every push, not by make lint.")
+	c.How, c.Evidence = record.Said, []record.Evidence{{Event: 1, Quote: "lint by just lint from now on", Time: now}}
+	in.New = []record.Reflection{reflection("claude", "s1", c)}
+	add := func(text string, base ...record.Base) record.Operation {
+		return record.NewOperation(record.Operation{Op: record.Add, How: record.Seen, Memory: memory(text), Base: base})
+	}
+	in.Withheld = map[string]bool{"hidden": true}
+	in.Pending = []record.Operation{add("Lint the web client before every push to main."), add("Order the cake for the party."), add("Lint the web client before every push in secret.", record.Base{ID: "hidden"})}
+	s := scripted{answer: func(_ int, r prompts.Rendered) string {
+		for text, want := range map[string]bool{"p1 convention: Lint the web client before every push to main.": true, "cake": false, "in secret": false,
+			"a person on " + now.UTC().Format(time.DateOnly) + ": lint by just lint from now on": true} {
+			if strings.Contains(r.User, text) != want {
+				t.Errorf("%q: %v\n%s", text, !want, r.User)
+			}
+		}
+		return asks()
+	}}
+	if got, err := Consider(t.Context(), s.model(16384), loaded(t), in, Result{}); err != nil || got.Asked != 1 {
+		t.Errorf("asked %d times, error %v", got.Asked, err)
 	}
 }
 
@@ -690,9 +724,9 @@ func TestConsiderTouchesNothingElse(t *testing.T) {
 		var ops []prompts.DreamOperation
 		for range rapid.IntRange(0, 4).Draw(t, "operations") {
 			ops = append(ops, prompts.DreamOperation{
-				Op:       rapid.SampledFrom([]string{"add", "edit", "merge", "retire"}).Draw(t, "op"),
-				Targets:  rapid.SliceOfN(ref("m"), 0, 3).Draw(t, "targets"),
-				Evidence: rapid.SliceOfN(ref("c"), 0, 3).Draw(t, "evidence"),
+				Op:       rapid.SampledFrom([]string{"add", "edit", "merge", "retire", "join", "close"}).Draw(t, "op"),
+				Targets:  rapid.SliceOfN(rapid.OneOf(ref("m"), ref("p")), 0, 3).Draw(t, "targets"),
+				Evidence: rapid.SliceOfN(rapid.OneOf(ref("c"), ref("m")), 0, 3).Draw(t, "evidence"),
 				Kind:     string(rapid.SampledFrom(record.Kinds[:8]).Draw(t, "kind")), // a model makes no notes
 				Text:     statement.Draw(t, "text"),
 			})
@@ -751,9 +785,79 @@ func TestConsiderTouchesNothingElse(t *testing.T) {
 		if retired > max(1, live*3/10) {
 			t.Fatalf("%d of %d would be retired", retired, live)
 		}
+		waits := map[string]record.Operation{}
+		for _, o := range plan.Operations {
+			waits[o.ID] = o
+		}
+		for _, o := range got.Joined {
+			all := Policy{Accept: []record.How{record.Said, record.Seen, record.Model}}
+			was, _ := all.Accepts(waits[o.ID])
+			if is, _ := all.Accepts(o); is && !was || o.File != waits[o.ID].File || len(o.Sightings) < len(waits[o.ID].Sightings) {
+				t.Fatalf("a join changes %q", o.Memory.Text)
+			}
+		}
+		for _, s := range got.Settled {
+			held, there := waits[s.Operation.ID]
+			delete(waits, s.Operation.ID)
+			if _, joined := waits[s.Into]; !there || held.File != s.Operation.File || s.Into != "" && !joined || s.Into == "" && held.How == record.Written {
+				t.Fatalf("settles %q", s.Operation.Memory.Text)
+			}
+		}
 		again, err := Consider(context.Background(), s.model(16384), set, in, plan)
 		if err != nil || !gocmp.Equal(got, again) {
 			t.Fatalf("%v: %s", err, gocmp.Diff(got, again))
 		}
 	})
+}
+
+// An agent as the model is shown nothing of other agents' sessions, pending or not, and nothing
+// private.
+func TestAnAgentSeesItsOwnSessions(t *testing.T) {
+	private := memory("Lint quietly before every push of the web client.")
+	private.Private = true
+	in := world(memory(lintA), private)
+	in.New = append(newLint("s1"), reflection("codex", "s2", seen("Lint the web client by `walrus lint` before every push now.")),
+		reflection("claude", "s3", kinded(seen("Lint the web client loudly before every push please."), record.Preference)))
+	in.Considered = []record.Reflection{reflection("codex", "s4", seen("Lint the web client by `just lint` before every push now."))}
+	contradicts := func(client, text string) record.Operation {
+		return record.NewOperation(record.Operation{Op: record.Add, How: record.Said, Memory: memory(text), Contradicts: []string{memory(lintA).ID},
+			Sightings: []record.Sighting{{Client: client, Session: "s9"}}})
+	}
+	in.Pending = []record.Operation{contradicts("codex", "Never lint the web client by a walrus before every push now."), contradicts("claude", "Never lint.")}
+	s := &scripted{answer: func(_ int, r prompts.Rendered) string {
+		if r.Name == "contradiction" {
+			return `{"why": "w", "verdict": "unclear", "keep": "", "text": "", "body": ""}`
+		}
+		return asks()
+	}}
+	m := s.model(8192)
+	m.Client = "claude"
+	got, err := Consider(t.Context(), m, loaded(t), in, Result{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := ""
+	for _, r := range s.asked {
+		shown += r.User
+	}
+	if len(s.asked) != 2 || !strings.Contains(shown, "just lint") || !strings.Contains(shown, "Never lint.") || !strings.Contains(shown, lintA) {
+		t.Errorf("%d questions: %s", len(s.asked), shown)
+	}
+	for _, not := range []string{"walrus", "loudly", "quietly", "2 sessions"} {
+		if strings.Contains(shown, not) {
+			t.Errorf("shown %q: %s", not, shown)
+		}
+	}
+	if want := []string{in.New[0].ID()}; !slices.Equal(got.Read, want) {
+		t.Errorf("read %q, want %q", got.Read, want)
+	}
+	if len(in.New) != 3 || len(in.Considered) != 1 {
+		t.Error("the input is changed")
+	}
+}
+
+// kinded changes the kind of a candidate.
+func kinded(c record.Candidate, k record.Kind) record.Candidate {
+	c.Kind = k
+	return c
 }

@@ -79,6 +79,9 @@ func (c *considering) disputes() []dispute {
 		return m.Live(c.in.Now) && !c.in.Withheld[m.ID] && !c.waiting[m.ID] && !(c.elsewhere && m.Private)
 	}
 	for _, q := range c.pending {
+		if !mayShow(c.client, q.op) {
+			continue
+		}
 		d := dispute{key: q.op.ID, since: q.op.Proposed, op: &q.op}
 		for _, m := range c.in.Memories {
 			if slices.Contains(q.op.Contradicts, m.ID) && m.Status != record.Contested && m.Private == q.op.Private && open(m) && len(d.memories) < maxStatements-1 {

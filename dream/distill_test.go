@@ -202,7 +202,7 @@ func TestConsiderWithAnObedientModel(t *testing.T) {
 			c.Evidence = []record.Evidence{{Event: 1, Quote: payload, Time: now}}
 			in.New = []record.Reflection{reflection("claude", "s1", c)}
 			s := scripted{answer: func(_ int, r prompts.Rendered) string {
-				if n := strings.Count(r.User, "\nEND "); n != 2 {
+				if n := strings.Count(r.User, "\nEND "); n != 3 {
 					t.Errorf("the question has %d ends", n)
 				}
 				return asks(

@@ -8,6 +8,7 @@ package dream
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -25,14 +26,17 @@ type Input struct {
 	Rejected   []record.Rejection
 	Considered []record.Reflection // by earlier dreams: they count, but cause no operations
 	New        []record.Reflection
-	Private    []record.Kind // kinds that stay in this clone
+	Private    []record.Kind   // kinds that stay in this clone
+	Own        []record.Memory // the person's own memories, which every repository has
 
 	// Written names the place of the repository that states a memory, or returns "". It may be nil.
 	Written func(record.Memory) string
 
 	// Further input of Consider.
-	Withheld map[string]bool // ids of memories that agents, and so models, must not see
-	Weighed  map[string]bool // items that a model has considered: as in Considered
+	Withheld map[string]bool   // ids of memories that agents, and so models, must not see
+	Weighed  map[string]bool   // items that a model has considered: as in Considered
+	Agent    bool              // an agent may have written the answers: they settle nothing that waits
+	Proposed map[string]string // branches that propose pending operations to the team, by their ids
 }
 
 // Result is the result of Plan.
@@ -81,6 +85,7 @@ func Plan(in Input) Result {
 type planner struct {
 	in       Input
 	known    []known // memories
+	own      []known
 	rejected rejections
 	pending  []pending         // from the inbox, and those planned here
 	past     []past            // candidates of reflections considered before
@@ -118,6 +123,9 @@ func newPlanner(in Input) *planner {
 		if m.Live(in.Now) {
 			p.live++
 		}
+	}
+	for _, m := range in.Own {
+		p.own = append(p.own, known{m, phraseOf(m.Text)})
 	}
 	p.rejected = newRejections(in.Rejected)
 	for _, o := range in.Pending {
@@ -176,9 +184,20 @@ func (p *planner) consider(r record.Reflection, c record.Candidate) {
 		p.res.BorneOut++ // a wider rule says it
 		return
 	}
-	if i := slices.IndexFunc(p.pending, func(q pending) bool {
-		return !q.withdrawn && q.takes(sighting(r, c), c.Text) && (q.op.Memory.ID == m.ID || q.same(says))
-	}); i >= 0 {
+	if slices.ContainsFunc(p.own, func(k known) bool {
+		return k.Live(p.in.Now) && overlap(k.Paths, c.Paths) && (k.same(says) || k.covers(says))
+	}) {
+		p.res.BorneOut++ // every repository has it
+		return
+	}
+	takes := func(says func(q pending) bool) int {
+		return slices.IndexFunc(p.pending, func(q pending) bool { return !q.withdrawn && q.takes(sighting(r, c), c.Text) && says(q) })
+	}
+	i := takes(func(q pending) bool { return q.op.Memory.ID == m.ID || q.same(says) })
+	if i < 0 {
+		i = takes(func(q pending) bool { return q.joined(c.Text) })
+	}
+	if i >= 0 {
 		p.bearOut(&p.pending[i], r, c)
 		p.res.BorneOut++
 		return
@@ -216,6 +235,73 @@ func (p *planner) consider(r record.Reflection, c record.Candidate) {
 	op = record.NewOperation(op)
 	p.overtake(op, says)
 	p.pending = append(p.pending, pending{op: op, phrase: says, fresh: true, changed: true})
+}
+
+// relate finds related knowledge for an operation: statements that it corrects and thus supersedes,
+// opposed statements on the same topic, which a person must weigh, and similar statements. It
+// returns false if the operation would retire too much.
+func (p *planner) relate(op *record.Operation, r record.Reflection, c record.Candidate, says phrase) bool {
+	for _, k := range p.known {
+		if !k.Live(p.in.Now) || slices.Contains(op.Memory.Supersedes, k.ID) || slices.Contains(op.Contradicts, k.ID) || slices.Contains(op.Alike, k.ID) {
+			continue // a contested memory occurs once per variant
+		}
+		switch {
+		case corrects(c, k.Memory), c.How == record.Said && says.covers(k.phrase) && overlap(c.Paths, k.Paths):
+			op.Memory.Supersedes = append(op.Memory.Supersedes, k.ID)
+			op.Base = append(op.Base, record.Base{ID: k.ID, Path: k.Path(), Blob: p.in.Blobs[k.ID]})
+		case contradict(op.Memory, k.Memory, says, k.phrase):
+			op.Contradicts = append(op.Contradicts, k.ID)
+		case k.print.Alike(says.print) >= Alike:
+			op.Alike = append(op.Alike, k.ID)
+		}
+	}
+	if n := len(op.Memory.Supersedes); n > 0 {
+		if p.retiring+n > max(1, int(maxRetired*float64(p.live))) {
+			return false
+		}
+		p.retiring += n
+	}
+	slices.Sort(op.Memory.Supersedes)
+	for i := range p.pending {
+		q := &p.pending[i]
+		if q.withdrawn {
+			continue
+		}
+		switch replaces := (!record.Offered(r.Session) || q.hearsay()) && !q.outranks(c); {
+		case corrects(c, q.op.Memory) && (!record.Offered(r.Session) || q.hearsay()):
+			q.withdrawn = true
+		case c.How == record.Said && replaces && q.op.Op == record.Add && overlap(c.Paths, q.op.Memory.Paths) && (says.opposes(q.phrase) || says.covers(q.phrase)):
+			q.withdrawn = true
+			op.Why = replaced(q.text, q.op.Sightings)
+		case q.takes(sighting(r, c), c.Text) && contradict(op.Memory, q.op.Memory, says, q.phrase):
+			op.Contradicts = append(op.Contradicts, q.op.Memory.ID)
+		}
+	}
+	for _, old := range p.past {
+		if op.Why == "" && c.How == record.Said && old.sighting.How == record.Said && old.sighting.Reflection != r.ID() && says.opposes(old.phrase) {
+			op.Why = replaced(old.text, []record.Sighting{old.sighting})
+		}
+	}
+	return true
+}
+
+// outranks reports whether an operation has better evidence than a candidate, which so cannot
+// replace it.
+func (q pending) outranks(c record.Candidate) bool {
+	return rank(q.op.How) < rank(c.How) || record.Doubtful(c.Evidence) && slices.ContainsFunc(q.op.Sightings, plainlySaid(q.op.Memory.Text))
+}
+
+// replaced returns the earlier statement that a later one replaces, in its original words.
+func replaced(text string, said []record.Sighting) string {
+	when := ""
+	if len(said) > 0 && len(said[0].Evidence) > 0 {
+		e := said[0].Evidence[0]
+		text = e.Quote
+		if !e.Time.IsZero() {
+			when = " of " + e.Time.UTC().Format(time.DateOnly)
+		}
+	}
+	return fmt.Sprintf("it takes the place of %q%s", text, when)
 }
 
 // outdated returns why a person's words no longer count, because the person has since said
@@ -290,6 +376,12 @@ func (q pending) takes(s record.Sighting, text string) bool {
 		slices.ContainsFunc(q.op.Sightings, plainlySaid(q.op.Memory.Text))
 }
 
+// joined reports whether an operation that sessions support got the evidence of another one, with
+// that text.
+func (q pending) joined(text string) bool {
+	return !q.hearsay() && !q.same(phraseOf(text)) && slices.ContainsFunc(q.op.Sightings, func(s record.Sighting) bool { return s.Says == text })
+}
+
 // hearsay reports whether none of this clone's own sessions supports an operation, only a model, an
 // agent or a file.
 func (q pending) hearsay() bool {
@@ -345,8 +437,12 @@ func sighting(r record.Reflection, c record.Candidate) record.Sighting {
 // observed commands, which outrank a model's reading.
 func (p *planner) bearOut(q *pending, r record.Reflection, c record.Candidate) {
 	s := sighting(r, c)
+	joined := q.joined(c.Text)
+	if joined {
+		s.Says = c.Text
+	}
 	same := func(t record.Sighting) bool {
-		return t.Client == s.Client && t.Session == s.Session && byModel(t) == byModel(s)
+		return t.Client == s.Client && t.Session == s.Session && byModel(t) == byModel(s) && (!joined || t.Says == s.Says)
 	}
 	if i := slices.IndexFunc(q.op.Sightings, same); i >= 0 {
 		if slices.EqualFunc(q.op.Sightings[i].Evidence, s.Evidence, func(a, b record.Evidence) bool { return a.Quote == b.Quote && a.Doubt == b.Doubt }) && rank(c.How) >= rank(q.op.How) {
@@ -357,7 +453,7 @@ func (p *planner) bearOut(q *pending, r record.Reflection, c record.Candidate) {
 		q.op.Sightings = join(q.op.Sightings, s)
 	}
 	q.changed = true
-	if rank(c.How) < rank(q.op.How) && (!idle(s) || q.hearsay()) {
+	if !joined && rank(c.How) < rank(q.op.How) && (!idle(s) || q.hearsay()) {
 		q.op.How = c.How
 		q.op.Memory.Source.How = c.How
 		q.op = record.NewOperation(q.op)
@@ -389,10 +485,10 @@ func (p *planner) planned(id string) bool {
 	return slices.ContainsFunc(p.pending, func(q pending) bool { return q.fresh && !q.withdrawn && q.op.ID == id })
 }
 
-// rejections holds the phrases that persons rejected.
+// rejections holds the phrases that were rejected.
 type rejections struct {
 	all    []phrase
-	others []phrase // without a model's words
+	others []phrase // that persons rejected, without a model's words
 }
 
 func newRejections(rejected []record.Rejection) rejections {
@@ -400,7 +496,7 @@ func newRejections(rejected []record.Rejection) rejections {
 	for _, r := range rejected {
 		says := phraseOf(r.Text)
 		out.all = append(out.all, says)
-		if r.How != record.Model {
+		if r.How != record.Model && r.Model == "" {
 			out.others = append(out.others, says)
 		}
 	}

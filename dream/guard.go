@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/unseen"
@@ -13,8 +14,8 @@ import (
 
 // Bounds of a model's requests, beyond those of the schemas.
 const (
-	maxStatement = 240     // bytes of a new statement, as for a candidate
-	minStatement = 12      // bytes
+	maxStatement = 240     // characters of a new statement, as for a candidate
+	minStatement = 12      // characters
 	maxReason    = 300     // bytes of a reason
 	maxNewBody   = 4 << 10 // bytes of a body
 	maxTargets   = 5       // memories that one answer's operation changes
@@ -25,6 +26,9 @@ const (
 
 // apply turns a model's request into operations, or returns why not.
 func (c *considering) apply(q question, o prompts.DreamOperation) (why string) {
+	if o.Op == "join" || o.Op == "close" {
+		return settler{c}.apply(q, o)
+	}
 	var targets []record.Memory
 	for _, ref := range o.Targets {
 		m, shown := q.memories[ref]
@@ -104,7 +108,8 @@ func (w wish) sightings(o record.Operation) []record.Sighting {
 const onlyPrivate = "rests on what stays in this clone"
 
 // weak returns why a wish may not change some memories, or "". The evidence must relate to each of
-// them and come from two sessions or be a person's own words. A model's readings do not count.
+// them and come from two sessions or be a person's own words, even if only a model noticed them. A
+// model's other readings do not count.
 func (w wish) weak(targets ...record.Memory) (why string) {
 	var all []record.Sighting
 	for _, v := range w.voices {
@@ -130,8 +135,17 @@ func (w wish) weak(targets ...record.Memory) (why string) {
 // strong reports whether sightings suffice to change a memory: two sessions, or a person's own
 // words.
 func strong(sightings []record.Sighting) bool {
+	if slices.ContainsFunc(sightings, personsWords) {
+		return true
+	}
 	sightings = borne(sightings)
 	return record.Sessions(sightings) >= 2 || slices.ContainsFunc(sightings, func(s record.Sighting) bool { return s.How == record.Said })
+}
+
+// personsWords reports whether a sighting of a model quotes a person's own words, beyond doubt.
+func personsWords(s record.Sighting) bool {
+	return s.How == record.Model && !record.Offered(s.Session) &&
+		slices.ContainsFunc(s.Evidence, func(e record.Evidence) bool { return e.By == record.ByPerson && e.Doubt == "" })
 }
 
 func (c *considering) add(w wish) (why string) {
@@ -152,7 +166,7 @@ func (c *considering) add(w wish) (why string) {
 	if !m.Kind.Valid() {
 		return "has no kind"
 	}
-	if len(w.text) > maxStatement {
+	if utf8.RuneCountInString(w.text) > maxStatement {
 		return "is too long"
 	}
 	return c.propose(c.complete(record.Operation{Op: record.Add, Memory: record.New(m)}, w))
@@ -387,10 +401,14 @@ func (c *considering) stops(o record.Operation) (why string) {
 
 // checkWords returns a fault in the form of a text, or "". It does not check the length.
 func checkWords(text, body string) (why string) {
+	least := minStatement
+	if len(text) > utf8.RuneCountInString(text)*2 { // a script whose characters are words
+		least = minStatement / 3
+	}
 	switch {
 	case strings.ContainsAny(strings.TrimSpace(text), "\r\n"):
 		return "is not one line"
-	case len(strings.TrimSpace(text)) < minStatement:
+	case utf8.RuneCountInString(strings.TrimSpace(text)) < least:
 		return "is too short"
 	case len(text) > record.MaxText, len(body) > maxNewBody:
 		return "is too long"

@@ -1,17 +1,23 @@
 package dream
 
 import (
+	"sync"
+
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/record/wording"
 )
 
-// phrase is a statement in comparable form.
+// phrase is a statement in comparable form. It is read at most once, since reading costs far more
+// than a comparison.
 type phrase struct {
-	text  string
-	print record.Fingerprint
+	text    string
+	print   record.Fingerprint
+	reading func() wording.Reading
 }
 
-func phraseOf(text string) phrase { return phrase{text, record.Print(text)} }
+func phraseOf(text string) phrase {
+	return phrase{text, record.Print(text), sync.OnceValue(func() wording.Reading { return wording.Read(text) })}
+}
 
 // Shares of common words below which two statements are not compared: they can neither say the same
 // nor be about one thing.
@@ -28,16 +34,16 @@ func (p phrase) same(q phrase) bool {
 	if p.print.Alike(q.print) < minSame {
 		return false
 	}
-	a, b := wording.Read(p.text), wording.Read(q.text)
+	a, b := p.reading(), q.reading()
 	return a.Same(b) || p.print.Same(q.print) && (p.print.Alike(q.print) == 1 || a.SameValues(b))
 }
 
 // opposes reports whether two statements cannot both hold.
 func (p phrase) opposes(q phrase) bool {
-	return p.print.Alike(q.print) >= minOpposed && !p.same(q) && wording.Read(p.text).Opposes(wording.Read(q.text))
+	return p.print.Alike(q.print) >= minOpposed && !p.same(q) && p.reading().Opposes(q.reading())
 }
 
 // covers reports whether a statement says in general what another says for one place or case.
 func (p phrase) covers(q phrase) bool {
-	return p.print.Alike(q.print) >= minSame && wording.Read(p.text).Covers(wording.Read(q.text))
+	return p.print.Alike(q.print) >= minSame && p.reading().Covers(q.reading())
 }

@@ -77,3 +77,14 @@ func TestNarrowRuleFoldsIntoWiderOne(t *testing.T) {
 		t.Errorf("%v", summary(plan))
 	}
 }
+
+// Comparing statements again reads none of them again: remember compares one with hundreds.
+func TestPhraseIsReadOnce(t *testing.T) {
+	a, b := phraseOf("Use pnpm for packages."), phraseOf("Use npm for packages.")
+	if !a.opposes(b) {
+		t.Fatal("two package managers agree")
+	}
+	if n := testing.AllocsPerRun(10, func() { a.opposes(b) }); n > 5 {
+		t.Errorf("comparing again allocates %.0f times", n)
+	}
+}

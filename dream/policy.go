@@ -5,7 +5,6 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/attack"
-	"github.com/reverie-memory/reverie/internal/finding"
 )
 
 // Policy decides what becomes memory without a person's review. The zero value accepts nothing.
@@ -16,7 +15,7 @@ type Policy struct {
 
 // Accepts reports whether the policy accepts an operation, and if not, why a person is needed.
 func (p Policy) Accepts(o record.Operation) (ok bool, why string) {
-	if ok, why = p.grounds(o); ok {
+	if ok, why = p.grounds(o); ok { // else the forms of attacks need not be compiled
 		if what := suspicious(o); what != "" {
 			return false, "looks like " + what
 		}
@@ -34,14 +33,7 @@ func suspicious(o record.Operation) string {
 			texts = append(texts, e.Quote)
 		}
 	}
-	for _, text := range texts {
-		for _, s := range attack.Find(text) {
-			if s.Level != finding.Note {
-				return s.What
-			}
-		}
-	}
-	return ""
+	return attack.First(texts...)
 }
 
 // grounds reports whether the evidence of an operation suffices.
@@ -51,7 +43,7 @@ func (p Policy) grounds(o record.Operation) (ok bool, why string) {
 		return false, "is a procedure for agents"
 	case o.Op != record.Add:
 		return false, "changes what is known"
-	case gates(o.Memory):
+	case Gates(o.Memory):
 		return false, "would hold up calls of tools"
 	case len(o.Contradicts) > 0:
 		return false, "contradicts " + o.Contradicts[0]
@@ -76,8 +68,8 @@ func (p Policy) grounds(o record.Operation) (ok bool, why string) {
 	return false, "nobody reviewed it"
 }
 
-// gates reports whether a memory's guards do more than say it.
-func gates(m record.Memory) bool {
+// Gates reports whether a memory's guards do more than say it.
+func Gates(m record.Memory) bool {
 	s := m.Trigger().Strength
 	return s != "" && s != record.Say
 }

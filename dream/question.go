@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/cut"
@@ -15,6 +16,7 @@ import (
 const (
 	maxShown     = 12  // candidates
 	maxMemories  = 24  // memories beside them
+	maxWaiting   = 12  // pending operations beside them
 	maxContested = 4   // of those, contested ones that resemble no candidate
 	maxQuotes    = 3   // of one candidate
 	maxBody      = 800 // bytes of one memory's body
@@ -187,9 +189,10 @@ func joinSightings(all []record.Sighting, more ...record.Sighting) []record.Sigh
 type question struct {
 	rendered prompts.Rendered
 	groups   []*group
-	private  bool                     // all of it is private; otherwise none of it
-	shown    map[string]*group        // c1, c2, …
-	memories map[string]record.Memory // m1, m2, …
+	private  bool                        // all of it is private; otherwise none of it
+	shown    map[string]*group           // c1, c2, …
+	memories map[string]record.Memory    // m1, m2, …
+	waiting  map[string]record.Operation // p1, p2, …
 }
 
 // question fits as many groups as possible, from the first on, and memories near to them into a
@@ -203,12 +206,17 @@ func (c *considering) question(m *prompts.Model, set prompts.Set, rest []*group)
 	for n := min(len(rest), maxShown); n > 0; n /= 2 {
 		memories := c.nearest(rest[:n], private)
 		for {
-			q := question{groups: rest[:n], private: private, shown: map[string]*group{}, memories: map[string]record.Memory{}}
+			q := question{groups: rest[:n], private: private, shown: map[string]*group{}, memories: map[string]record.Memory{}, waiting: map[string]record.Operation{}}
 			var in prompts.Dream
 			for i, k := range memories {
 				ref := "m" + strconv.Itoa(i+1)
 				q.memories[ref] = k
 				in.Memories = append(in.Memories, shownMemory(ref, k))
+			}
+			for i, o := range nearPending(c, rest[:n], private) {
+				ref := "p" + strconv.Itoa(i+1)
+				q.waiting[ref] = o
+				in.Waiting = append(in.Waiting, prompts.Known{Ref: ref, Kind: string(o.Memory.Kind), Text: o.Memory.Text})
 			}
 			for i, g := range q.groups {
 				ref := "c" + strconv.Itoa(i+1)
@@ -244,17 +252,38 @@ func shownMemory(ref string, m record.Memory) prompts.Known {
 	return k
 }
 
-// quotes returns the first words of each session, then more of them.
+// quotes returns the first words of each session, then more of them, each after its author and its
+// day.
 func quotes(sightings []record.Sighting) []string {
 	var out []string
 	for i := range maxEvidence {
 		for _, s := range sightings {
-			if i < len(s.Evidence) && len(out) < maxQuotes && !slices.Contains(out, s.Evidence[i].Quote) {
-				out = append(out, s.Evidence[i].Quote)
+			if i >= len(s.Evidence) || len(out) == maxQuotes {
+				continue
+			}
+			if q := authorOf(s, s.Evidence[i]) + ": " + s.Evidence[i].Quote; !slices.Contains(out, q) {
+				out = append(out, q)
 			}
 		}
 	}
 	return out
+}
+
+// authorOf names the author of a quote, and its day.
+func authorOf(s record.Sighting, e record.Evidence) string {
+	who := "a file"
+	switch {
+	case e.By == record.ByPerson, e.By == "" && s.How == record.Said:
+		who = "a person"
+	case e.By == record.ByCommand, e.By == "" && s.How == record.Seen:
+		who = "a command"
+	case e.By == record.ByAgent:
+		who = "an agent"
+	}
+	if e.Time.IsZero() {
+		return who
+	}
+	return who + " on " + e.Time.UTC().Format(time.DateOnly)
 }
 
 // clip returns at most n bytes of a text, in whole characters.
@@ -263,6 +292,34 @@ func clip(s string, n int) string {
 		return s
 	}
 	return strings.TrimSpace(cut.Bytes(s, n)) + " …"
+}
+
+// nearPending returns the additions and changes, private or not, that waited before this dream's
+// answers and resemble the groups, nearest first. So no answer changes a later question.
+func nearPending(c *considering, groups []*group, private bool) []record.Operation {
+	type scored struct {
+		record.Operation
+		score float64
+	}
+	var all []scored
+	for _, p := range c.pending[:c.before] {
+		if p.op.Op == record.Retire || p.op.Private != private || !mayShow(c.client, p.op) || slices.ContainsFunc(p.op.Base, func(b record.Base) bool { return c.in.Withheld[b.ID] }) {
+			continue
+		}
+		best := 0.0
+		for _, g := range groups {
+			best = max(best, p.print.Alike(g.print))
+		}
+		if best >= near {
+			all = append(all, scored{p.op, best})
+		}
+	}
+	slices.SortFunc(all, func(a, b scored) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.ID, b.ID)) })
+	var out []record.Operation
+	for _, s := range all[:min(len(all), maxWaiting)] {
+		out = append(out, s.Operation)
+	}
+	return out
 }
 
 // nearest returns the memories in force, private or not, that resemble the groups most, nearest

@@ -1,7 +1,6 @@
 package dream
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -11,73 +10,6 @@ import (
 
 // Alike is the share of common words from which a reviewer sees two statements side by side.
 const Alike = 0.5
-
-// relate finds related knowledge for an operation: statements that it corrects and thus supersedes,
-// opposed statements on the same topic, which a person must weigh, and similar statements. It
-// returns false if the operation would retire too much.
-func (p *planner) relate(op *record.Operation, r record.Reflection, c record.Candidate, says phrase) bool {
-	for _, k := range p.known {
-		if !k.Live(p.in.Now) || slices.Contains(op.Memory.Supersedes, k.ID) || slices.Contains(op.Contradicts, k.ID) || slices.Contains(op.Alike, k.ID) {
-			continue // a contested memory occurs once per variant
-		}
-		switch {
-		case corrects(c, k.Memory), c.How == record.Said && says.covers(k.phrase) && overlap(c.Paths, k.Paths):
-			op.Memory.Supersedes = append(op.Memory.Supersedes, k.ID)
-			op.Base = append(op.Base, record.Base{ID: k.ID, Path: k.Path(), Blob: p.in.Blobs[k.ID]})
-		case contradict(op.Memory, k.Memory, says, k.phrase):
-			op.Contradicts = append(op.Contradicts, k.ID)
-		case k.print.Alike(says.print) >= Alike:
-			op.Alike = append(op.Alike, k.ID)
-		}
-	}
-	if n := len(op.Memory.Supersedes); n > 0 {
-		if p.retiring+n > max(1, int(maxRetired*float64(p.live))) {
-			return false
-		}
-		p.retiring += n
-	}
-	slices.Sort(op.Memory.Supersedes)
-	for i := range p.pending {
-		q := &p.pending[i]
-		if q.withdrawn {
-			continue
-		}
-		switch replaces := (!record.Offered(r.Session) || q.hearsay()) && !q.outranks(c); {
-		case corrects(c, q.op.Memory) && (!record.Offered(r.Session) || q.hearsay()):
-			q.withdrawn = true
-		case c.How == record.Said && replaces && q.op.Op == record.Add && overlap(c.Paths, q.op.Memory.Paths) && (says.opposes(q.phrase) || says.covers(q.phrase)):
-			q.withdrawn = true
-			op.Why = replaced(q.text, q.op.Sightings)
-		case q.takes(sighting(r, c), c.Text) && contradict(op.Memory, q.op.Memory, says, q.phrase):
-			op.Contradicts = append(op.Contradicts, q.op.Memory.ID)
-		}
-	}
-	for _, old := range p.past {
-		if op.Why == "" && c.How == record.Said && old.sighting.How == record.Said && old.sighting.Reflection != r.ID() && says.opposes(old.phrase) {
-			op.Why = replaced(old.text, []record.Sighting{old.sighting})
-		}
-	}
-	return true
-}
-
-// outranks reports whether an operation has better evidence than a candidate, which so cannot
-// replace it.
-func (q pending) outranks(c record.Candidate) bool {
-	return rank(q.op.How) < rank(c.How) || record.Doubtful(c.Evidence) && slices.ContainsFunc(q.op.Sightings, plainlySaid(q.op.Memory.Text))
-}
-
-// replaced returns the earlier statement that a later one replaces, in its original words.
-func replaced(text string, said []record.Sighting) string {
-	when := ""
-	if len(said) > 0 && len(said[0].Evidence) > 0 {
-		e := said[0].Evidence[0]
-		text = e.Quote
-		if !e.Time.IsZero() {
-			when = " of " + e.Time.UTC().Format(time.DateOnly)
-		}
-	}
-	return fmt.Sprintf("it takes the place of %q%s", text, when)
-}
 
 // corrects reports whether a person, in the candidate and beyond doubt, retracted the memory: it
 // contains the replaced words and is about the same topic.
@@ -110,8 +42,14 @@ func contradict(a, b record.Memory, says, other phrase) bool {
 	return overlap(a.Paths, b.Paths) && (oneTopic && !says.same(other) || says.opposes(other))
 }
 
-// Opposed reports whether two statements cannot both hold.
-func Opposed(a, b string) bool { return phraseOf(a).opposes(phraseOf(b)) }
+// Same reports whether two statements say the same.
+func Same(a, b string) bool { return phraseOf(a).same(phraseOf(b)) }
+
+// OpposedTo returns a function that reports whether another statement cannot hold beside this one.
+func OpposedTo(text string) func(other string) bool {
+	says := phraseOf(text)
+	return func(other string) bool { return says.opposes(phraseOf(other)) }
+}
 
 // Conflicts returns the pairs of statements that cannot both hold, as indexes. It compares every
 // pair.

@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -29,10 +30,7 @@ type Trailer struct{ Key, Value string }
 // text returns the message as stored. Secrets are redacted everywhere. No line break can enter a
 // subject or a trailer, and no control character any part.
 func (c Commit) text() string {
-	subject := c.scan(oneLine(c.Subject))
-	if subject == "" {
-		subject = "update"
-	}
+	subject := cmp.Or(c.scan(oneLine(c.Subject)), "update")
 	text := subject + "\n"
 	if body := c.scan(strings.TrimSpace(visible(c.Body, "\n\t"))); body != "" {
 		text += "\n" + body + "\n"

@@ -2,11 +2,13 @@ package gitstore
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/reverie-memory/reverie/internal/git"
 )
@@ -43,8 +45,8 @@ type Rewriting struct {
 	New map[ID]ID // every commit of the range: its replacement, or itself
 	// Gone lists objects of the old history that were omitted or replaced. The new one may hold some
 	// elsewhere.
-	Gone   []ID
-	Oldest []ID // replaced commits without a replaced parent
+	Gone   []string
+	Oldest []string // replaced commits without a replaced parent
 
 	repo    *git.Repo
 	objects git.Objects
@@ -190,7 +192,7 @@ func (rw *Rewriting) commit(id ID, data []byte, whole bool) error {
 	if made != id {
 		rw.drop(id)
 		if !above {
-			rw.Oldest = append(rw.Oldest, id)
+			rw.Oldest = append(rw.Oldest, string(id))
 		}
 	}
 	return nil
@@ -297,9 +299,7 @@ func (rw *Rewriting) read(id string) []byte {
 }
 
 func (rw *Rewriting) note(what string) {
-	if rw.first == "" {
-		rw.first = what
-	}
+	rw.first = cmp.Or(rw.first, what)
 }
 
 func (rw *Rewriting) add(kind string, data []byte) ID {
@@ -311,7 +311,7 @@ func (rw *Rewriting) add(kind string, data []byte) ID {
 func (rw *Rewriting) drop(id ID) {
 	if !rw.gone[id] {
 		rw.gone[id] = true
-		rw.Gone = append(rw.Gone, id)
+		rw.Gone = append(rw.Gone, string(id))
 	}
 }
 
@@ -381,4 +381,70 @@ func (p *part) kid(name string) *part {
 		}
 	}
 	return nil
+}
+
+// dropped lists the headers that a replaced commit loses, because they are about the old one.
+var dropped = []string{"gpgsig", "gpgsig-sha256", "mergetag"}
+
+// rewriteCommit returns a commit with another tree and other parents. A purged one loses its
+// message and its optional headers.
+func rewriteCommit(data []byte, tree ID, parents []ID, purged bool) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "tree %s\n", tree)
+	for _, p := range parents {
+		fmt.Fprintf(&b, "parent %s\n", p)
+	}
+	message := eachHeader(data, func(key string, text []byte) {
+		switch {
+		case key == "tree" || key == "parent" || slices.Contains(dropped, key):
+		case purged && key != "author" && key != "committer":
+		default:
+			b.Write(text)
+		}
+	})
+	b.WriteByte('\n')
+	if purged {
+		b.WriteString(PurgedMessage)
+	} else {
+		b.Write(message)
+	}
+	return b.Bytes()
+}
+
+// commitText returns the parts of a commit that its author wrote: unusual headers and the message.
+func commitText(data []byte) (headers, message string) {
+	var b bytes.Buffer
+	text := eachHeader(data, func(key string, text []byte) {
+		switch key {
+		case "tree", "parent", "author", "committer", "gpgsig", "gpgsig-sha256":
+		default:
+			b.Write(text)
+		}
+	})
+	return b.String(), string(text)
+}
+
+// eachHeader calls fn for each header with its lines, and returns the message.
+func eachHeader(data []byte, fn func(key string, text []byte)) (message []byte) {
+	for len(data) > 0 && data[0] != '\n' {
+		end := 0
+		for {
+			i := bytes.IndexByte(data[end:], '\n')
+			if i < 0 {
+				end = len(data)
+				break
+			}
+			end += i + 1
+			if end >= len(data) || data[end] != ' ' {
+				break
+			}
+		}
+		key, _, _ := strings.Cut(string(data[:min(end, 64)]), " ")
+		fn(key, data[:end])
+		data = data[end:]
+	}
+	if len(data) > 0 {
+		data = data[1:]
+	}
+	return data
 }

@@ -158,3 +158,64 @@ func (s *Store) open(ctx context.Context, at ID) (*Tree, error) {
 	t.root = t.folder(t.id)
 	return t, nil
 }
+
+// heldKey marks a context that holds the lock of a repository. Its value is the repository's common
+// directory.
+type heldKey struct{}
+
+// Lock takes the lock that all writers of this repository's stores share. In the returned context,
+// Update, Create and Adopt of those stores do not wait for it, so several stores can change
+// together. The context must not outlive unlock.
+func (s *Store) Lock(ctx context.Context) (locked context.Context, unlock func(), err error) {
+	if holds(ctx, s.repo) {
+		return ctx, func() {}, nil
+	}
+	go s.repo.Config().Identity(ctx) // git answers while we wait; begin uses the answer or asks again
+	unlock, err = s.repo.State().Lock(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return context.WithValue(ctx, heldKey{}, s.repo.CommonDir), unlock, nil
+}
+
+// holds reports whether a context holds the lock of a repository.
+func holds(ctx context.Context, repo *git.Repo) bool {
+	return ctx.Value(heldKey{}) == any(repo.CommonDir)
+}
+
+// WithTree returns the newest commit reachable from tip whose tree is tree, or "".
+func (s *Store) WithTree(ctx context.Context, tip, tree ID) (ID, error) {
+	out, err := s.repo.Git(ctx, nil, "rev-list", "--topo-order", "--format=tformat:%T", string(tip), "--")
+	if err != nil {
+		return "", err
+	}
+	var commit ID
+	for line := range strings.Lines(string(out)) {
+		line = strings.TrimSuffix(line, "\n")
+		if id, ok := strings.CutPrefix(line, "commit "); ok {
+			commit = ID(id)
+		} else if line == string(tree) {
+			return commit, nil
+		}
+	}
+	return "", nil
+}
+
+// ours is the prefix of the refs whose objects Tidy packs, along with the store's own.
+const ours = "refs/reverie"
+
+// Tidy packs the loose objects of our refs once they could trigger the user's next git gc --auto.
+// It counts one folder of objects and returns if there are few. It touches no object that our refs
+// do not reach, and never runs gc. packed counts the packed objects.
+func (s *Store) Tidy(ctx context.Context) (packed int, err error) {
+	due, err := s.repo.Upkeep().LooseDue(ctx)
+	if err != nil || !due || s.repo.Upkeep().Collecting() {
+		return 0, err
+	}
+	_, unlock, err := s.Lock(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer unlock()
+	return s.repo.Upkeep().PackLoose(ctx, s.ref, ours)
+}

@@ -28,6 +28,7 @@ type Event struct {
 	Source string `json:"source,omitempty"`
 	// Shell is the shell's agent, as "<agent>/<session>" if the session is known, or "".
 	Shell   string          `json:"shell,omitempty"`
+	Plugin  bool            `json:"plugin,omitempty"`  // delivered by our plugin, not by hooks of init
 	Time    time.Time       `json:"time"`              // of arrival, by this machine's clock
 	Payload json.RawMessage `json:"payload,omitempty"` // unchanged, if complete
 	Call    *Call           `json:"-"`                 // for Calling and Called
@@ -51,7 +52,7 @@ const (
 
 // fields are the agents' names for the data of an event. The first present one counts.
 var fields = struct{ session, parent, subagent, dir, transcript, name, prompt, source []string }{
-	session: []string{"session_id", "sessionID", "thread-id"}, parent: []string{"parent_id", "parentID"}, subagent: []string{"agent_id"},
+	session: []string{"session_id", "sessionID", "thread-id", "conversation_id"}, parent: []string{"parent_id", "parentID"}, subagent: []string{"agent_id"},
 	dir: []string{"cwd"}, transcript: []string{"agent_transcript_path", "transcript_path"}, name: []string{"hook_event_name", "event", "type"},
 	prompt: []string{"prompt"}, source: []string{"source", "trigger", "reason"},
 }
@@ -91,10 +92,18 @@ func (a Agent) Decode(name string, from io.Reader, now time.Time) (Event, error)
 	if e.Session == "" {
 		return e, fmt.Errorf("%w: it names no session", ErrPayload)
 	}
+	if e.Dir == "" && a.Spooled {
+		var p struct {
+			Roots []string `json:"workspace_roots"`
+		}
+		if json.Unmarshal(doc, &p) == nil && len(p.Roots) > 0 {
+			e.Dir = p.Roots[0]
+		}
+	}
 	if !filepath.IsAbs(e.Dir) {
 		e.Dir = ""
 	}
-	if !filepath.IsAbs(e.Transcript) {
+	if !filepath.IsAbs(e.Transcript) || a.Spooled {
 		e.Transcript = ""
 	}
 	d, asked := a.delivery(e.Name)
@@ -103,6 +112,9 @@ func (a Agent) Decode(name string, from io.Reader, now time.Time) (Event, error)
 		e.Kind = Stop
 	case !asked:
 		return e, fmt.Errorf("%w: %q of %s", ErrUnasked, e.Name, a.Title)
+	case d.Kind == Prompt && whole && e.Prompt == "" && a.Name == "qwen":
+		// It repeats the event after each call.
+		return e, fmt.Errorf("%w: %q without a prompt", ErrUnasked, e.Name)
 	case d.Kind == Start && e.Source == "compact":
 		e.Kind = Compacted // some agents begin the session again with the summary
 	default:
@@ -190,10 +202,11 @@ func (a Agent) Encode(e Event, r Reply) []byte {
 	if len([]rune(text)) > a.Limit {
 		text = ""
 	}
-	if r.Ruling == Ask && !a.Asks {
+	if r.Ruling == Ask && (!a.Asks || d.Unasked) {
 		r.Ruling, r.Reason = Deny, r.Reason+"; a person may run it, so ask them to"
 	}
 	answer := map[string]any{}
+	specific := answer
 	switch d.Answer {
 	case Plain:
 		if text == "" {
@@ -204,15 +217,25 @@ func (a Agent) Encode(e Event, r Reply) []byte {
 		if r.Ruling != Pass {
 			answer["decision"], answer["reason"] = r.Ruling, r.Reason
 		}
-	case Object:
-		specific := map[string]string{}
+	case Permit:
+		if r.Ruling != Pass {
+			answer["permission"], answer["agent_message"], answer["user_message"] = r.Ruling, r.Reason, r.Reason
+		}
+	case Context:
+		if text != "" {
+			answer["additional_context"] = text
+		}
+	case Object, Flat:
+		if d.Answer == Object {
+			specific = map[string]any{}
+		}
 		if text != "" {
 			specific["additionalContext"] = text
 		}
 		if r.Ruling != Pass && e.Kind == Calling {
-			specific["permissionDecision"], specific["permissionDecisionReason"] = string(r.Ruling), r.Reason
+			specific["permissionDecision"], specific["permissionDecisionReason"] = r.Ruling, r.Reason
 		}
-		if len(specific) > 0 {
+		if d.Answer == Object && len(specific) > 0 {
 			specific["hookEventName"] = e.Name
 			answer["hookSpecificOutput"] = specific
 		}
@@ -235,13 +258,22 @@ func (a Agent) Encode(e Event, r Reply) []byte {
 // Tells reports whether the agent reads a text in the answer to an event.
 func (a Agent) Tells(e Event) bool {
 	d, _ := a.delivery(e.Name)
-	return d.Answer == Object || d.Answer == Plain
+	return d.Answer.tells()
+}
+
+func (f Form) tells() bool { return f == Object || f == Flat || f == Plain || f == Context }
+
+// Spools reports whether an event goes to the spool. Guards answer a call, and a transcript has it.
+// A spooled edit's change is in the event that takes no answer.
+func (a Agent) Spools(e Event) bool {
+	d, _ := a.delivery(e.Name)
+	return e.Call == nil || a.Spooled && e.Kind == Called && (e.Call.Tool == Bash || d.Answer == Silent)
 }
 
 // TellsBefore reports whether a text in the answer to a call that is about to be made reaches the
 // model.
 func (a Agent) TellsBefore() bool {
-	return slices.ContainsFunc(a.Calls, func(d Delivery) bool { return d.Kind == Calling && d.Answer == Object })
+	return slices.ContainsFunc(a.Calls, func(d Delivery) bool { return d.Kind == Calling && d.Answer.tells() })
 }
 
 // Patience returns the time that an agent waits for us at an event.
@@ -258,11 +290,12 @@ func (e Event) Said() string {
 		Last     string `json:"last_assistant_message"`
 		Notified string `json:"last-assistant-message"`
 		Response string `json:"prompt_response"`
+		Text     string // of an Answered
 	}
 	if json.Unmarshal(e.Payload, &payload) != nil {
 		return ""
 	}
-	for _, text := range []string{payload.Last, payload.Notified, payload.Response} {
+	for _, text := range []string{payload.Last, payload.Notified, payload.Response, payload.Text} {
 		if text != "" {
 			return text
 		}

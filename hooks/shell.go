@@ -1,6 +1,8 @@
 package hooks
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -11,6 +13,9 @@ const (
 	AgentVariable   = "REVERIE_AGENT"
 	SessionVariable = "REVERIE_SESSION"
 )
+
+// PluginFlag is the first argument of the hook command in plugins, as opposed to hooks of init.
+const PluginFlag = "--plugin"
 
 // InShell returns the agent in whose shell a program runs, and its session's id, if known. It reads
 // the environment by get; without an agent both are "". Variables with a session come first. Among
@@ -36,6 +41,15 @@ func InShell(get func(variable string) string) (agent, session string) {
 		}
 	}
 	return own, ""
+}
+
+// Served returns the folder that a server of tools serves if it was started in dir. Copilot CLI
+// starts that of a plugin in the plugin's folder, with its own one in PWD.
+func Served(dir string) string {
+	if here := os.Getenv("PWD"); os.Getenv("COPILOT_PLUGIN_ROOT") != "" && filepath.IsAbs(here) {
+		return here
+	}
+	return dir
 }
 
 // Marks returns the variables for InShell that are set.

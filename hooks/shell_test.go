@@ -24,3 +24,13 @@ func TestShellIsOfTheAgentThatSaysSo(t *testing.T) {
 		}
 	}
 }
+
+func TestServedIsTheClientsFolder(t *testing.T) {
+	for _, c := range []struct{ root, pwd, want string }{{"", "/elsewhere", "/here"}, {"/plugin", "/project", "/project"}, {"/plugin", "", "/here"}} {
+		t.Setenv("COPILOT_PLUGIN_ROOT", c.root)
+		t.Setenv("PWD", c.pwd)
+		if got := Served("/here"); got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}

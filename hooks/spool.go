@@ -50,7 +50,15 @@ func (s Spool) folder(e Event) string {
 	return filepath.Join(s.Dir, fmt.Sprintf("%s-%x", e.Agent, sum[:12]))
 }
 
-// Append adds a redacted event. When it returns without an error, the event is on disk.
+// ErrRepeated means that an event came from an agent's settings and from a plugin.
+var ErrRepeated = errors.New("delivered already")
+
+// together bounds the time between two deliveries of one event. One client runs its hooks one after
+// the other, each for up to five seconds.
+const together = 6 * time.Second
+
+// Append adds a redacted event. When it returns without an error, the event is on disk. The error
+// wraps ErrRepeated if the session's last event is the same, and one of both came from a plugin.
 func (s Spool) Append(e Event) error {
 	dir := s.folder(e)
 	line, err := s.line(e, dir)
@@ -84,12 +92,51 @@ func (s Spool) line(e Event, dir string) ([]byte, error) {
 		for _, field := range []*string{&short.Session, &short.Parent, &short.Subagent, &short.Dir, &short.Transcript, &short.Prompt, &short.Source} {
 			*field = clip(*field)
 		}
-		short.Payload = nil
+		short.Payload = shortened(short.Payload)
 		if text, err = s.scan(short, dir); err != nil {
 			return nil, err
 		}
 	}
 	return append(text, '\n'), nil
+}
+
+// shortOutput bounds the output of a call in a shortened payload, in bytes. Escapes may double it.
+const shortOutput = maxPayload / 4
+
+// shortened returns the payload of a call with the end of its output alone, or nil for another
+// payload, and for one that stays too long. A JSON object keeps its exit code.
+func shortened(payload json.RawMessage) json.RawMessage {
+	var fields map[string]any
+	if json.Unmarshal(payload, &fields) != nil {
+		return nil
+	}
+	text, ok := fields["tool_output"].(string)
+	if !ok {
+		return nil
+	}
+	var output map[string]any
+	if json.Unmarshal([]byte(text), &output) == nil {
+		for name, value := range output {
+			if s, ok := value.(string); ok {
+				output[name] = ending(s, shortOutput/2)
+			}
+		}
+		short, _ := json.Marshal(output)
+		text = string(short)
+	} else {
+		text = ending(text, shortOutput)
+	}
+	fields["tool_output"] = text
+	short, err := json.Marshal(fields)
+	if err != nil || len(short) > maxPayload-maxField {
+		return nil
+	}
+	return short
+}
+
+// ending returns the end of a text, from a whole character.
+func ending(s string, most int) string {
+	return strings.ToValidUTF8(s[max(0, len(s)-most):], "")
 }
 
 // scan returns an event without secrets, as JSON. A key may have begun in the waiting events of
@@ -139,11 +186,14 @@ func appendLine(dir string, line []byte) error {
 		return errMoved
 	}
 	if size := info.Size(); size > 0 {
-		last := make([]byte, 1)
-		if _, err := f.ReadAt(last, size-1); err != nil {
+		tail := make([]byte, min(size, int64(len(line)+64))) // more than a time and a mark take
+		if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil {
 			return err
 		}
-		if last[0] != '\n' {
+		if repeats(tail, line) {
+			return ErrRepeated
+		}
+		if tail[len(tail)-1] != '\n' {
 			line = append([]byte{'\n'}, line...)
 		}
 	} else {
@@ -160,6 +210,26 @@ func appendLine(dir string, line []byte) error {
 		return errors.Join(file.SyncDir(dir), file.SyncDir(filepath.Dir(dir)))
 	}
 	return nil
+}
+
+// repeats reports whether the last line of tail has the event of line from about the same time, and
+// only one of both came from a plugin.
+func repeats(tail, line []byte) bool {
+	last := tail[bytes.LastIndexByte(bytes.TrimSuffix(tail, []byte("\n")), '\n')+1:]
+	var times [2]time.Time
+	var rests [2]string
+	var plugins [2]bool
+	for i, text := range [][]byte{last, line} {
+		before, rest, _ := strings.Cut(string(text), `,"time":"`)
+		stamp, after, _ := strings.Cut(rest, `"`)
+		at, err := time.Parse(time.RFC3339Nano, stamp)
+		if err != nil {
+			return false
+		}
+		before, plugins[i] = strings.CutSuffix(before, `,"plugin":true`)
+		times[i], rests[i] = at, before+after
+	}
+	return rests[0] == rests[1] && plugins[0] != plugins[1] && times[1].Sub(times[0]).Abs() <= together
 }
 
 // makeFolder makes a session's folder, and the spool's, readable by the owner alone. It reports

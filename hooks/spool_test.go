@@ -3,6 +3,7 @@ package hooks
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -56,6 +57,28 @@ func TestSessionsOfOneFolderDoNotMix(t *testing.T) {
 				t.Errorf("an event of %s is in %s", e.Session, w.Last.Session)
 			}
 		}
+	}
+}
+
+// An agent with our hooks in its settings and in a plugin delivers each event twice, in any order.
+func TestSecondDeliveryIsRefused(t *testing.T) {
+	s := Spool{Dir: filepath.Join(t.TempDir(), "spool")}
+	first := event("s", 1)
+	first.Payload = json.RawMessage(`{"session_id":"s","time":"noon"}`)
+	plugin, late, other := first, first, first
+	plugin.Plugin, plugin.Time = true, first.Time.Add(1234567*time.Nanosecond)
+	late.Time = plugin.Time.Add(together + time.Millisecond)
+	other.Plugin, other.Time, other.Payload = true, late.Time, json.RawMessage(`{"session_id":"s","time":"dusk"}`)
+	for i, c := range []struct {
+		event    Event
+		repeated bool
+	}{{first, false}, {plugin, true}, {first, false}, {other, false}, {plugin, false}, {first, true}, {late, false}} {
+		if err := s.Append(c.event); errors.Is(err, ErrRepeated) != c.repeated || !c.repeated && err != nil {
+			t.Errorf("event %d: %v, want repeated %v", i, err, c.repeated)
+		}
+	}
+	if w := take(t, s)[0]; len(w.Events) != 5 || w.Bad != 0 {
+		t.Errorf("%d events and %d bad lines, want 5 and 0", len(w.Events), w.Bad)
 	}
 }
 
@@ -320,6 +343,38 @@ func TestSecretAtTheBoundIsTakenOut(t *testing.T) {
 	}
 }
 
+// A call with a long output keeps its command, its exit code and the end of the output.
+func TestLongOutputKeepsItsEnd(t *testing.T) {
+	s := Spool{Dir: filepath.Join(t.TempDir(), "spool")}
+	for name, output := range map[string]string{
+		"object": `{"exitCode":1,"stdout":"` + strings.Repeat("passed ", maxPayload/4) + `the last test failed"}`,
+		"text":   strings.Repeat("passed ", maxPayload/4) + "the last test failed",
+	} {
+		payload, err := json.Marshal(map[string]any{"tool_name": "Shell", "tool_input": map[string]string{"command": "npm test"}, "tool_output": output, "tool_use_id": "t1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := event(name, 1)
+		e.Payload = payload
+		if err := s.Append(e); err != nil {
+			t.Fatal(err)
+		}
+		w, err := s.TakeOne(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := string(w.Events[0].Payload)
+		for _, want := range []string{"npm test", "the last test failed", `"t1"`} {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: %q is gone from %d bytes", name, want, len(got))
+			}
+		}
+		if name == "object" && !strings.Contains(got, `\"exitCode\":1`) || len(got) > maxPayload {
+			t.Errorf("%s: no exit code, or %d bytes", name, len(got))
+		}
+	}
+}
+
 func TestDecode(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	long := strings.Repeat("x", maxRead)
@@ -335,7 +390,12 @@ func TestDecode(t *testing.T) {
 		{"claude", "", "\ufeff" + `{"session_id":"a","hook_event_name":"Stop","cwd":7}`, "a stop    "},
 		{"codex", "", `{"type":"agent-turn-complete","thread-id":"t","cwd":"/x"}`, "t stop    "},
 		{"gemini", "", `{"session_id":"a","hook_event_name":"BeforeAgent","prompt":"hi"}`, "a prompt   hi "},
+		{"copilot", "", `{"session_id":"a","hook_event_name":"SessionStart","source":"new"}`, "a start    new"},
+		{"qwen", "", `{"session_id":"a","hook_event_name":"UserPromptSubmit","prompt":""}`, "an event that is not asked for: \"UserPromptSubmit\" without a prompt"},
 		{"opencode", "session.idle", `{"session_id":"c","parent_id":"p"}`, "c stop p   "},
+		{"cursor", "", `{"conversation_id":"s","generation_id":"g","model":"m","hook_event_name":"beforeSubmitPrompt","cursor_version":"2.4.0","workspace_roots":["/p","/q"],"user_email":null,"transcript_path":"/t.jsonl","prompt":"hi","attachments":[]}`, "s prompt   hi "},
+		{"cursor", "", `{"conversation_id":"s","generation_id":"g","model":"m","hook_event_name":"sessionEnd","cursor_version":"2.4.0","workspace_roots":["/p","/q"],"user_email":null,"transcript_path":"/t.jsonl","session_id":"s","reason":"user_close"}`, "s end    user_close"},
+		{"cursor", "", `{"conversation_id":"s","generation_id":"g","model":"m","hook_event_name":"afterAgentThought","cursor_version":"2.4.0","workspace_roots":["/p","/q"],"user_email":null,"transcript_path":"/t.jsonl","text":"hm"}`, "an event that is not asked for: \"afterAgentThought\" of Cursor"},
 		{"generic", "prompt", `{"session_id":"g","prompt":"do","unknown":[1,{"prompt":"no"}]}`, "g prompt   do "},
 		{"generic", "", `{"session_id":"g","event":"end","prompt":"not typed now"}`, "g end    "},
 		{"generic", "stop", `{"session_id":"g","big":"` + long + `"}`, "g stop    "},
@@ -352,6 +412,9 @@ func TestDecode(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s %.60s: %q, want %q", c.agent, c.payload, got, c.want)
+		}
+		if c.agent == "cursor" && (e.Transcript != "" || e.Dir != "/p") {
+			t.Errorf("%.60s: %+v", c.payload, e)
 		}
 	}
 }

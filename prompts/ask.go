@@ -44,10 +44,10 @@ func (s Set) Dream(in Dream) (Rendered, error) {
 		}
 		fmt.Fprintf(&candidates, "%s %s (%s): %s\n", oneLine(c.Ref), oneLine(c.Kind), sessions, oneLine(c.Text))
 		for _, q := range c.Quotes {
-			fmt.Fprintf(&candidates, "    quote: %s\n", oneLine(q))
+			fmt.Fprintf(&candidates, "    %s\n", oneLine(q))
 		}
 	}
-	return s.named("dream").render(map[string]string{"memories": knowns(in.Memories), "candidates": candidates.String()}), nil
+	return s.named("dream").render(map[string]string{"memories": knowns(in.Memories), "waiting": knowns(in.Waiting), "candidates": candidates.String()}), nil
 }
 
 // knowns lists memories by their short names.
@@ -129,8 +129,8 @@ func (s Set) Contradiction(in Contradiction) (Rendered, error) {
 // Limits of the faults that Again shows, in bytes and in number.
 const (
 	maxFault  = 200
-	maxFaults = 6
-	maxLast   = 600
+	maxFaults = 5
+	maxLast   = 900
 )
 
 // AgainRoom bounds the growth of a question by Again, in bytes.
@@ -139,6 +139,23 @@ const AgainRoom = 2560
 // Again returns the same question with the faults of the last answer, both shortened. Each call
 // adds at most AgainRoom bytes.
 func (r Rendered) Again(faults []string, last string) Rendered {
+	return r.after("Your last answer to this cannot be used.", "answer", cut(Shown(strings.TrimSpace(last)), maxLast), faults,
+		"Answer the question again, with these faults put right, as one JSON object.")
+}
+
+// Mend returns the same question about the faulty items of the last answer alone, each shortened.
+// It adds at most AgainRoom bytes.
+func (r Rendered) Mend(faults, items []string) Rendered {
+	var all []string
+	for _, item := range items {
+		all = append(all, cut(Shown(oneLine(item)), maxLast/len(items)))
+	}
+	return r.after("Some items of your last answer cannot be used as they are; the others are kept.", "items", strings.Join(all, "\n"), faults,
+		"Put these items right, and leave out any that the events do not prove. Answer with these alone, as one JSON object.")
+}
+
+// after adds a last answer and its faults to a question.
+func (r Rendered) after(intro, name, answer string, faults []string, order string) Rendered {
 	var said []string
 	for _, f := range faults[:min(len(faults), maxFaults)] {
 		said = append(said, cut(oneLine(Shown(f)), maxFault))
@@ -147,11 +164,9 @@ func (r Rendered) Again(faults []string, last string) Rendered {
 		said = append(said, fmt.Sprintf("and %d more", more))
 	}
 	wrong := Shown(list(said))
-	answer := cut(Shown(strings.TrimSpace(last)), maxLast)
 	nonce := nonceOf([]string{r.User, wrong, answer})
-	r.User += "\n\nYour last answer to this cannot be used.\n" + fence("answer", answer, nonce) +
-		"\nWhat is wrong with it:\n" + fence("faults", strings.TrimSpace(wrong), nonce) +
-		"\nAnswer the question again, with these faults put right, as one JSON object."
+	r.User += "\n\n" + intro + "\n" + fence(name, answer, nonce) +
+		"\nWhat is wrong with it:\n" + fence("faults", strings.TrimSpace(wrong), nonce) + "\n" + order
 	return r
 }
 

@@ -55,9 +55,9 @@ func decode[T any](name string, answer json.RawMessage) (T, error) {
 }
 
 // decodeItems is decode for an answer with lists of independent items. It drops invalid items, and
-// returns their faults in dropped; the rest fits the schema exactly. It fails like decode if the
+// returns them with their faults; the rest fits the schema exactly. It fails like decode if the
 // answer is wrong outside its items, has too many of them, or has a list without a valid item.
-func decodeItems[T any](name string, answer json.RawMessage) (out T, dropped Faults, err error) {
+func decodeItems[T any](name string, answer json.RawMessage) (out T, dropped []Dropped, err error) {
 	if out, err = decode[T](name, answer); err == nil {
 		return out, nil, nil
 	}
@@ -72,9 +72,9 @@ func decodeItems[T any](name string, answer json.RawMessage) (out T, dropped Fau
 	return left, dropped, nil
 }
 
-// sift removes invalid items from the lists of an answer, and returns their faults. It finds
+// sift removes invalid items from the lists of an answer, and returns them. It finds
 // nothing if the answer has other faults, or if a list would lose all of its items.
-func (p *prompt) sift(answer json.RawMessage) (rest json.RawMessage, dropped Faults) {
+func (p *prompt) sift(answer json.RawMessage) (rest json.RawMessage, dropped []Dropped) {
 	if p.answer.frame().check(answer) != nil {
 		return nil, nil
 	}
@@ -98,7 +98,7 @@ func (p *prompt) sift(answer json.RawMessage) (rest json.RawMessage, dropped Fau
 				fault = at + ": " + said
 			}
 			if fault != "" {
-				dropped = append(dropped, fault)
+				dropped = append(dropped, Dropped{i, item, fault})
 				continue
 			}
 			fit = append(fit, item)

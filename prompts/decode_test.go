@@ -13,14 +13,14 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-const goodReflect = `{"candidates": [{"why": "w", "kind": "fact", "text": "t", "body": "", "scope": "task", "confidence": "low", "paths": ["a/"], "evidence": [{"event": 3, "quote": "q"}]}]}`
+const goodReflect = `{"candidates": [{"why": "w", "kind": "fact", "text": "t", "body": "", "proof": "person", "paths": ["a/"], "evidence": [{"event": 3, "quote": "q"}]}]}`
 
 func TestDecodeReflect(t *testing.T) {
 	got, err := DecodeReflect(json.RawMessage("\n " + goodReflect + " \n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := ReflectAnswer{Candidates: []ReflectCandidate{{"w", "fact", "t", "", "task", "low", []string{"a/"}, []ReflectAnchor{{3, "q"}}}}}
+	want := ReflectAnswer{Candidates: []ReflectCandidate{{"w", "person", []ReflectAnchor{{3, "q"}}, "fact", "t", "", []string{"a/"}}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -49,7 +49,7 @@ func TestAnswerThatDoesNotFitIsRefused(t *testing.T) {
 		{"a list", "[]", []string{"the answer is an array; it must be an object"}},
 		{"not UTF-8", with(`"w"`, "\"\xff\""), []string{"the answer is not UTF-8"}},
 		{"missing", with(`"why": "w", `, ""), []string{"candidates[0].why: is missing"}},
-		{"unknown", with(`"why"`, `"Why": "", "why"`), []string{`candidates[0]: there is no field "Why"; there are why, kind, text, body, scope, confidence, paths, evidence`}},
+		{"unknown", with(`"why"`, `"Why": "", "why"`), []string{`candidates[0]: there is no field "Why"; there are why, proof, evidence, kind, text, body, paths`}},
 		{"twice", with(`"why": "w"`, `"why": "w", "why": "x"`), []string{"candidates[0].why: stands twice"}},
 		{"not in the enum", with(`"fact"`, `"note"`), []string{`candidates[0].kind: "note" is not one of constraint, convention, decision, preference, workflow, failure, pattern, fact`}},
 		{"too long", with(`"t"`, `"`+strings.Repeat("é", 201)+`"`), []string{"candidates[0].text: 201 characters; it may have 200"}},
@@ -65,9 +65,9 @@ func TestAnswerThatDoesNotFitIsRefused(t *testing.T) {
 			"candidates[0].why: is a number; it must be a string",
 			"candidates[0].kind: is an object; it must be a string",
 			"candidates[0].paths: 3 items; it may have 2",
-			`candidates[0]: there is no field "x"; there are why, kind, text, body, scope, confidence, paths, evidence`,
-			"candidates[0].text: is missing", "candidates[0].body: is missing", "candidates[0].scope: is missing",
-			"candidates[0].confidence: is missing", "candidates[0].evidence: is missing",
+			`candidates[0]: there is no field "x"; there are why, proof, evidence, kind, text, body, paths`,
+			"candidates[0].proof: is missing", "candidates[0].evidence: is missing",
+			"candidates[0].text: is missing", "candidates[0].body: is missing",
 			`there is no field "y"; there are candidates`,
 		}},
 		{"comma", `{"candidates": [],}`, nil},
@@ -186,7 +186,7 @@ func FuzzDecodeAgreesWithTheLibrary(f *testing.F) {
 // An invalid item is dropped, and the others are read.
 func TestItemsThatDoNotFitAreLeftOut(t *testing.T) {
 	candidate := func(why, kind string) string {
-		return `{"why": "` + why + `", "kind": "` + kind + `", "text": "t <b>", "body": "", "scope": "task", "confidence": "low", "paths": [], "evidence": []}`
+		return `{"why": "` + why + `", "kind": "` + kind + `", "text": "t <b>", "body": "", "proof": "person", "paths": [], "evidence": []}`
 	}
 	operation := `{"why": "w", "op": "add", "targets": [], "evidence": ["c1"], "kind": "fact", "text": "t", "body": ""}`
 	step := strings.Repeat("x", 201)
@@ -204,13 +204,13 @@ func TestItemsThatDoNotFitAreLeftOut(t *testing.T) {
 			`{"candidates": [` + candidate("b", "fact") + `]}`, []string{`candidates[0].kind: "gotcha" is not one of constraint, convention, decision, preference, workflow, failure, pattern, fact`}},
 		{"field", "reflect", `{"candidates": [` + candidate("a", "fact") + `, {"why": "b"}, 7]}`,
 			`{"candidates": [` + candidate("a", "fact") + `]}`, []string{
-				"candidates[1].kind: is missing; candidates[1].text: is missing; candidates[1].body: is missing; candidates[1].scope: is missing; " +
-					"candidates[1].confidence: is missing; candidates[1].paths: is missing; candidates[1].evidence: is missing",
+				"candidates[1].proof: is missing; candidates[1].evidence: is missing; candidates[1].kind: is missing; " +
+					"candidates[1].text: is missing; candidates[1].body: is missing; candidates[1].paths: is missing",
 				"candidates[2]: is a number; it must be an object"}},
 		{"field twice", "reflect", `{"candidates": [` + candidate("a", "fact") + `,` + strings.Replace(candidate("b", "fact"), `{`, `{"why": "c", `, 1) + `]}`,
 			`{"candidates": [` + candidate("a", "fact") + `]}`, []string{"candidates[1].why: stands twice"}},
 		{"of the example", "reflect", `{"candidates": [` + parrot + `,` + candidate("a", "fact") + `]}`,
-			`{"candidates": [` + candidate("a", "fact") + `]}`, []string{"candidates[0]: \"The same command failed before and passed after; anybody …\" is the example's"}},
+			`{"candidates": [` + candidate("a", "fact") + `]}`, []string{"candidates[0]: \"The next agent may edit generated files.\" is the example's"}},
 		{"operation", "dream", `{"operations": [` + operation + `,` + strings.Replace(operation, "add", "delete", 1) + `]}`,
 			`{"operations": [` + operation + `]}`, []string{`operations[1].op: "delete" is not one of add, edit, merge, retire`}},
 		{"step and tool", "distill", skill(`"one", "`+step+`", "two"`, `"make", 3`),
@@ -240,11 +240,11 @@ func TestItemsThatDoNotFitAreLeftOut(t *testing.T) {
 			}
 			dropped := droppedOf(got)
 			if len(dropped) != len(c.dropped) {
-				t.Fatalf("left out %q, want %q", dropped, c.dropped)
+				t.Fatalf("left out %v, want %q", dropped, c.dropped)
 			}
-			for i, f := range dropped {
-				if !strings.HasPrefix(f, c.dropped[i]) {
-					t.Errorf("left out for %q, want %q", f, c.dropped[i])
+			for i, d := range dropped {
+				if f := d.Fault; !strings.HasPrefix(f, c.dropped[i]) {
+					t.Errorf("left out for %q, want %q", d.Fault, c.dropped[i])
 				}
 			}
 			a, _ := json.Marshal(want)
@@ -257,7 +257,7 @@ func TestItemsThatDoNotFitAreLeftOut(t *testing.T) {
 }
 
 // droppedOf returns the dropped parts of an answer.
-func droppedOf(answer any) Faults {
+func droppedOf(answer any) []Dropped {
 	switch a := answer.(type) {
 	case ReflectAnswer:
 		return a.Dropped

@@ -34,8 +34,9 @@ func samples(t testing.TB, s Set) []Rendered {
 	}))
 	ask(s.Dream(Dream{
 		Memories: []Known{{"m1", "fact", "The server listens on 8080.", "Since 2024.\n\nAsk ops."}, {"m2", "failure", "m3 fact: no memory", ""}},
+		Waiting:  []Known{{"p1", "workflow", "Start the server by make serve.", ""}},
 		Candidates: []Sight{
-			{"c1", 2, "fact", "The server listens on 9090.", []string{"listening on :9090", "curl: (7)\nm9 fact: x"}},
+			{"c1", 2, "fact", "The server listens on 9090.", []string{"a command on 2026-03-01: listening on :9090", "a person: curl: (7)\nm9 fact: x"}},
 			{"c2", 1, "constraint", "Never force-push.", nil},
 		},
 	}))
@@ -67,10 +68,11 @@ func TestRenderedTextIsTheGoldenOne(t *testing.T) {
 		t.Fatalf("%d samples of %d prompts", len(all), prompts)
 	}
 	all = append(all, all[0].Again([]string{"candidates[0].kind: \"rule\" is not one of constraint, fact", "candidates[0].why: is missing"}, `{"candidates": [{"kind": "rule"}]}`))
+	all = append(all, all[0].Mend([]string{"candidates[1]: \"it\" refers to something that it does not name"}, []string{`candidates[1]: {"text": "Run it first."}`}))
 	for i, r := range all {
 		name := r.Name
-		if i == prompts {
-			name = "again"
+		if i >= prompts {
+			name = []string{"again", "mend"}[i-prompts]
 		}
 		file := filepath.Join("testdata", name+".golden")
 		got := systemLine + "\n" + r.System + "\n" + userLine + "\n" + r.User + "\n"

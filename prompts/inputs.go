@@ -1,5 +1,7 @@
 package prompts
 
+import "encoding/json"
+
 // Line is one event of a session in a question.
 type Line struct {
 	N    int    // number of the event, used by evidence
@@ -16,22 +18,28 @@ type Reflect struct {
 	Known       []string // statements that need not be found again
 }
 
+// Dropped is a malformed item of an answer's list, which is left out.
+type Dropped struct {
+	Index int // in its list
+	Item  json.RawMessage
+	Fault string
+}
+
 // ReflectAnswer is the answer to Reflect.
 type ReflectAnswer struct {
 	Candidates []ReflectCandidate `json:"candidates"`
-	Dropped    Faults             `json:"-"` // one for each malformed item, which is dropped
+	Dropped    []Dropped          `json:"-"` // the malformed items
 }
 
 // ReflectCandidate is one statement that the model would keep.
 type ReflectCandidate struct {
-	Why      string          `json:"why"`  // why it is worth keeping
+	Why      string          `json:"why"`   // why it is worth keeping
+	Proof    string          `json:"proof"` // person or outcome
+	Evidence []ReflectAnchor `json:"evidence"`
 	Kind     string          `json:"kind"` // one of record's kinds
 	Text     string          `json:"text"`
 	Body     string          `json:"body"`
-	Scope    string          `json:"scope"`      // task or repository
-	Sure     string          `json:"confidence"` // low, medium or high
 	Paths    []string        `json:"paths"`
-	Evidence []ReflectAnchor `json:"evidence"`
 }
 
 // ReflectAnchor is the passage of the session that supports a candidate.
@@ -54,29 +62,30 @@ type Sight struct {
 	Sessions int    // distinct ones that bear it out
 	Kind     string
 	Text     string
-	Quotes   []string
+	Quotes   []string // each after its author and its day
 }
 
 // Dream asks for changes to the memory that follow from sessions.
 type Dream struct {
 	Memories   []Known
+	Waiting    []Known // proposed already, for a person to decide
 	Candidates []Sight
 }
 
 // DreamAnswer is the answer to Dream.
 type DreamAnswer struct {
 	Operations []DreamOperation `json:"operations"`
-	Dropped    Faults           `json:"-"` // one for each malformed item, which is dropped
+	Dropped    []Dropped        `json:"-"` // the malformed items
 }
 
 // DreamOperation is one change that the model would make.
 type DreamOperation struct {
 	Why      string   `json:"why"`
-	Op       string   `json:"op"`       // add, edit, merge, retire
-	Targets  []string `json:"targets"`  // refs of memories that it changes; none for add
-	Evidence []string `json:"evidence"` // refs of candidates
+	Op       string   `json:"op"`       // add, edit, merge, retire, join, close
+	Targets  []string `json:"targets"`  // refs of what it changes; none for add
+	Evidence []string `json:"evidence"` // refs of candidates; for close also of a memory
 	Kind     string   `json:"kind"`
-	Text     string   `json:"text"` // empty for retire
+	Text     string   `json:"text"` // empty for retire, join and close
 	Body     string   `json:"body"`
 }
 
@@ -110,14 +119,14 @@ type Run struct {
 
 // DistillAnswer is the answer to Distill.
 type DistillAnswer struct {
-	Why     string   `json:"why"`
-	Worth   bool     `json:"worth"`   // false: no useful skill; all but Why is then empty
-	Name    string   `json:"name"`    // a few words
-	Trigger string   `json:"trigger"` // when to use it
-	Steps   []string `json:"steps"`
-	Tools   []string `json:"tools"`
-	Example string   `json:"example"`
-	Dropped Faults   `json:"-"` // one for each malformed step or tool, which is dropped
+	Why     string    `json:"why"`
+	Worth   bool      `json:"worth"`   // false: no useful skill; all but Why is then empty
+	Name    string    `json:"name"`    // a few words
+	Trigger string    `json:"trigger"` // when to use it
+	Steps   []string  `json:"steps"`
+	Tools   []string  `json:"tools"`
+	Example string    `json:"example"`
+	Dropped []Dropped `json:"-"` // the malformed steps and tools
 }
 
 // Audit asks for the defects of a change, compared with its plan.

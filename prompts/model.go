@@ -36,15 +36,24 @@ type Model struct {
 	Name    string // as the server calls it
 	Digest  string // of its weights and settings, hex
 	Context int    // tokens of a question and its answer together
+	// the agent that answers, if its provider does: it reads only what that agent's sessions and the
+	// shared memory hold
+	Client string
 
 	// Ask asks a question. An error means that there is no answer, not that it is a bad one; it wraps
 	// the context's when that has ended.
 	Ask func(context.Context, Rendered) (Answer, error)
 }
 
-// Predict returns the tokens to allow for an answer of at most longest bytes. A token of prose has
-// two bytes or more in any script, and the question needs half of the context.
-func Predict(context, longest int) int { return min(longest/2+100, context/2) }
+// usual is the number of tokens that answers seldom exceed.
+const usual = 600
+
+// Predict returns the tokens to allow for an answer of at most longest bytes: all that it may need,
+// but in a small context only the usual number. A token of prose has two bytes or more in any
+// script.
+func Predict(context, longest int) int {
+	return min(longest/2+100, max(usual, context/8), context/2)
+}
 
 // bytesPerToken is a lower bound for the bytes of English or code per token, so that the length of
 // a question is not underestimated.

@@ -182,12 +182,13 @@ func properties(s *schema) map[string]bool {
 	return all
 }
 
-// A token of English is about four bytes. A small model forgets some of a prompt beyond 700 tokens.
+// A token of English is about four bytes. A small model forgets some of a prompt beyond 700 tokens;
+// the examples of reflect and dream, which it forgets last, take 300 more.
 func TestPromptsAreShort(t *testing.T) {
 	for _, q := range questions {
 		p := Set{}.named(q.name)
 		t.Logf("%-14s system %5d bytes, longest answer %5d bytes, schema %5d bytes", q.name, len(p.system), p.longest, len(p.raw))
-		if len(p.system) > 2800 {
+		if len(p.system) > 3700 || q.name != "reflect" && q.name != "dream" && len(p.system) > 2800 {
 			t.Errorf("%s: the system part has %d bytes", q.name, len(p.system))
 		}
 		if p.longest > 6000 {

@@ -40,7 +40,7 @@ type question struct {
 
 var questions = []question{
 	{"reflect", []string{"events"}, []string{"session", "known"}},
-	{"dream", []string{"memories", "candidates"}, nil},
+	{"dream", []string{"memories", "candidates"}, []string{"waiting"}},
 	{"distill", []string{"workflow", "runs"}, nil},
 	{"audit", []string{"plan", "diff"}, []string{"rules", "findings", "output"}},
 	{"contradiction", []string{"statements", "quotes"}, nil},

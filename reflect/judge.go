@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/attack"
 	"github.com/reverie-memory/reverie/internal/cut"
 	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/reverie-memory/reverie/prompts"
@@ -17,10 +19,11 @@ import (
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// Bounds of a model's answer, in bytes and in entries.
+// Bounds of a model's answer, in characters and in entries.
 const (
 	maxBody     = 1000
 	minQuote    = 12
+	minUnspaced = 4 // for minQuote, in scripts without spaces
 	maxFound    = 8 // paths of a candidate
 	maxFault    = 240
 	maxFaults   = 8
@@ -32,8 +35,8 @@ const (
 type judgement struct {
 	passed  []statementRead
 	refused map[string]int
-	faults  []string // of form, worded for the model
-	dropped []string // those of unreadable items
+	faults  []string // worded for the model
+	mend    []string // refused items that the model can mend, each after its number
 	usable  bool     // something passed, or was refused for its content and not its form
 }
 
@@ -58,10 +61,12 @@ func (r *reader) judge(answer json.RawMessage, part []line) judgement {
 		}
 		return v
 	}
-	for _, f := range a.Dropped {
-		v.fault("%s", f)
-		v.dropped = append(v.dropped, cut.Marked(f, maxFault))
-		v.refused["wrong form"]++
+	dropped := map[int]bool{}
+	for _, d := range a.Dropped {
+		dropped[d.Index] = true
+		v.fault("%s", d.Fault)
+		v.refused[wrongForm]++
+		v.mend = append(v.mend, fmt.Sprintf("candidates[%d]: %s", d.Index, d.Item))
 	}
 	events := map[int]*transcript.Event{}
 	for _, l := range part {
@@ -70,105 +75,156 @@ func (r *reader) judge(answer json.RawMessage, part []line) judgement {
 		}
 	}
 	v.usable = len(a.Candidates) == 0
-	for i, c := range a.Candidates {
-		got, why := r.candidate(c, events, &v, i+1)
-		if why == "" {
-			v.passed = append(v.passed, got)
-		} else {
-			v.refused[why]++
+	n := -1 // place in the answer
+	for _, c := range a.Candidates {
+		for n++; dropped[n]; n++ {
 		}
-		v.usable = v.usable || !ofForm(why)
+		got, no := r.candidate(c, events)
+		for why, times := range no.quotes {
+			v.refused[why] += times
+		}
+		if no.why == "" {
+			v.passed = append(v.passed, got)
+			v.usable = true
+			continue
+		}
+		v.refused[no.why]++
+		v.usable = v.usable || !ofForm(no.why)
+		at := fmt.Sprintf("candidates[%d]", n)
+		for _, f := range no.faults {
+			v.fault("%s: %s", at, f)
+		}
+		if mendable(no.why) {
+			item, _ := json.Marshal(c)
+			v.mend = append(v.mend, at+": "+string(item))
+		}
 	}
 	return v
 }
 
-// ofForm reports whether a model can mend a fault by answering again.
+// wrongForm is the reason against an item that does not fit the schema.
+const wrongForm = "wrong form"
+
+// ofForm reports whether a reason concerns the form of an item.
 func ofForm(why string) bool {
 	switch why {
-	case "unknown kind", "unknown scope", "unknown confidence", "not one line", "too long", "no evidence", "evidence not verbatim":
+	case "unknown kind", "not one line", "too long", "no evidence", "evidence not verbatim":
 		return true
 	}
 	return false
 }
 
-// candidate makes the candidate of one item of an answer, or returns why not. n is its number in
-// the answer.
-func (r *reader) candidate(in prompts.ReflectCandidate, events map[int]*transcript.Event, v *judgement, n int) (statementRead, string) {
-	c := record.Candidate{Kind: record.Kind(in.Kind), Text: strings.TrimSpace(in.Text), Body: strings.TrimSpace(in.Body), How: record.Model, Detector: "model"}
-	switch {
-	case !c.Kind.Valid():
-		v.fault("candidate %d: there is no kind %q", n, in.Kind)
-		return statementRead{}, "unknown kind"
-	case in.Scope != "repository" && in.Scope != "task":
-		v.fault("candidate %d: there is no scope %q", n, in.Scope)
-		return statementRead{}, "unknown scope"
-	case in.Sure != "low" && in.Sure != "medium" && in.Sure != "high":
-		v.fault("candidate %d: there is no confidence %q", n, in.Sure)
-		return statementRead{}, "unknown confidence"
-	case in.Scope == "task":
-		return statementRead{}, "for one task"
-	case in.Sure == "low":
-		return statementRead{}, "unsure"
-	case c.Text == "" || strings.ContainsAny(c.Text, "\n\r"):
-		v.fault("candidate %d: text is not one line", n)
-		return statementRead{}, "not one line"
-	case len(c.Text) > maxStatement || len(c.Body) > maxBody:
-		v.fault("candidate %d: text has %d bytes, body %d; they may have %d and %d", n, len(c.Text), len(c.Body), maxStatement, maxBody)
-		return statementRead{}, "too long"
-	case !visibleText(c.Text) || !visibleText(c.Body):
-		return statementRead{}, "hidden characters"
-	case redacted.MatchString(c.Body):
-		return statementRead{}, "redacted"
+// mendable reports whether a model can mend a fault by answering again.
+func mendable(why string) bool {
+	switch why {
+	case wrongForm, "not in the session", "points at its session", "a rule without a person's words", "no proof":
+		return true
 	}
-	var cited []*transcript.Event
+	return ofForm(why)
+}
+
+// A refusal of a candidate of a model.
+type refusedItem struct {
+	why    string         // or "": it passed
+	faults []string       // worded for the model
+	quotes map[string]int // refused quotes, by reason
+}
+
+// candidate makes the candidate of one item of an answer, or returns why not.
+func (r *reader) candidate(in prompts.ReflectCandidate, events map[int]*transcript.Event) (_ statementRead, no refusedItem) {
+	c := record.Candidate{Kind: record.Kind(in.Kind), Text: strings.TrimSpace(in.Text), Body: strings.TrimSpace(in.Body), How: record.Model, Detector: "model"}
+	no.quotes = map[string]int{}
+	refuse := func(why, fault string, args ...any) (statementRead, refusedItem) {
+		no.why = why
+		if fault != "" {
+			no.faults = append(no.faults, fmt.Sprintf(fault, args...))
+		}
+		return statementRead{}, no
+	}
+	switch text, body := utf8.RuneCountInString(c.Text), utf8.RuneCountInString(c.Body); {
+	case !c.Kind.Valid():
+		return refuse("unknown kind", "there is no kind %q", in.Kind)
+	case c.Text == "" || strings.ContainsAny(c.Text, "\n\r"):
+		return refuse("not one line", "text is not one line")
+	case text > maxStatement || body > maxBody:
+		return refuse("too long", "text has %d characters, body %d; they may have %d and %d", text, body, maxStatement, maxBody)
+	case !visibleText(c.Text) || !visibleText(c.Body):
+		return refuse("hidden characters", "")
+	case redacted.MatchString(c.Text) || redacted.MatchString(c.Body):
+		return refuse("redacted", "")
+	case len(in.Evidence) == 0:
+		return refuse("no evidence", "evidence is missing")
+	}
+	var all []*transcript.Event
+	var quotes []cited
 	for _, e := range in.Evidence {
 		event := events[e.Event]
 		if event == nil {
-			v.fault("candidate %d: there is no event %d among those shown", n, e.Event)
-			v.refused["quote of no event"]++
+			no.faults = append(no.faults, fmt.Sprintf("there is no event %d among those shown", e.Event))
+			no.quotes["quote of no event"]++
 			continue
 		}
 		quote, ok := r.quoted(event, e.Quote)
 		if !ok {
-			v.fault("candidate %d: %q does not stand so in event %d, or is shorter than %d bytes", n, cut.Marked(e.Quote, 80), e.Event, minQuote)
-			v.refused["quote not verbatim"]++
+			no.faults = append(no.faults, fmt.Sprintf("%q does not stand so in event %d, or is shorter than %d characters", cut.Marked(e.Quote, 80), e.Event, minQuote))
+			no.quotes["quote not verbatim"]++
 			continue
 		}
-		cited = append(cited, event)
+		all = append(all, event)
 		for _, other := range events { // a call and its result belong together
 			if other.CallID != "" && other.CallID == event.CallID && other.Agent == event.Agent && other != event {
-				cited = append(cited, other)
+				all = append(all, other)
 			}
 		}
-		c.Evidence = mergeEvidence(c.Evidence, []record.Evidence{{Event: event.N, Quote: quote, Time: event.Time}})
+		q := r.cite(event, quote)
+		quotes = append(quotes, q)
+		at, _ := r.gate.view.index(event.N)
+		evidence := r.gate.view.quote(at, quote)
+		evidence.By = q.by
+		c.Evidence = append(c.Evidence, evidence)
 	}
-	if len(in.Evidence) == 0 {
-		v.fault("candidate %d: evidence is missing", n)
+	if len(c.Evidence) == 0 {
+		return refuse("evidence not verbatim", "")
 	}
-	if why := r.gate.refuse(c); why != "" {
-		if why == "no evidence" && len(in.Evidence) > 0 {
-			why = "evidence not verbatim"
-		}
-		return statementRead{}, why
+	if claim.Asks(verbatim.ReplaceAllString(c.Text, "words")) {
+		return refuse("question", "text is a question")
 	}
-	own, lang := unquoted(c.Text), language(c.Text)
-	if why := refuseSaid(&sentence{lang: lang, Claim: claim.Claim{Asks: claim.Asks(own)}}, own); why != "" {
-		return statementRead{}, why
+	if what := attack.First(c.Text, c.Body, joined(c.Evidence)); what != "" {
+		return refuse("looks like "+what, "")
+	}
+	if f := fold(c.Text); len(f) > minQuote && strings.Contains(r.gate.view.injected, f) {
+		return refuse("echo", "")
+	}
+	if why, fault := r.unproven(c, quotes); why != "" {
+		return refuse(why, "%s", fault)
+	}
+	if word := dangling(c.Text); word != "" {
+		return refuse("points at its session", "text: %q refers to something that it does not name", word)
 	}
 	print := record.Print(c.Text)
 	for _, known := range r.known {
 		if known.Same(print) {
-			return statementRead{}, "known"
+			return refuse("known", "")
 		}
 	}
-	if invented(c.Text+"\n"+c.Body, cited, events) {
-		return statementRead{}, "not in the session"
+	if what := invented(c.Text+"\n"+c.Body, all, events); what != "" {
+		return refuse("not in the session", "%q is not so in the session", what)
 	}
-	if !aboutThem(c.Text, cited) {
-		return statementRead{}, "unrelated evidence"
+	if !aboutThem(c.Text, all) {
+		return refuse("unrelated evidence", "")
 	}
 	c.Paths = pathsNamed(in.Paths, events)
-	return statementRead{Candidate: c, print: print, sure: in.Sure == "high"}, ""
+	no.faults = nil
+	return statementRead{Candidate: c, print: print}, no
+}
+
+// joined returns the quotes of some evidence, a line each.
+func joined(evidence []record.Evidence) string {
+	var all []string
+	for _, e := range evidence {
+		all = append(all, e.Quote)
+	}
+	return strings.Join(all, "\n")
 }
 
 // visibleText reports whether a text has no unseen characters.
@@ -184,25 +240,37 @@ func visibleText(text string) bool {
 // quotable returns the fields of an event that may be quoted.
 func quotable(e *transcript.Event) []string { return []string{e.Text, e.Command, e.Old, e.New} }
 
-// quoted returns the words of an event that match a quote. A run of white space counts as one
-// space; everything else must be equal. A quote contains a word, and if shorter than minQuote it
-// must be a whole field. Words that clients put into the event cannot be quoted.
+// quoted returns the words of an event that match a quote. They may differ in white space, code
+// marks, and the form of quotation marks and dashes; everything else must be equal. A quote has
+// a word, and if shorter than minQuote it must be a whole field. Words that clients put into the
+// event cannot be quoted.
 func (r *reader) quoted(e *transcript.Event, quote string) (string, bool) {
 	quote = strings.TrimSpace(quote)
-	if len(quote) > 4*maxQuoted || !strings.ContainsFunc(quote, isWordRune) {
+	if e.Old != "" || e.New != "" {
+		// the mark of an edit's line
+		quote = strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(quote, "- "), "+ "))
+	}
+	if utf8.RuneCountInString(quote) > maxQuoted || !strings.ContainsFunc(quote, isWordRune) {
 		return "", false
+	}
+	least := minQuote
+	if unspaced.MatchString(quote) {
+		least = minUnspaced
 	}
 	i, found := r.gate.view.index(e.N)
 	if !found {
 		return "", false
 	}
 	for at, text := range quotable(e) {
-		if len(quote) < minQuote && strings.TrimSpace(text) != quote {
+		if utf8.RuneCountInString(quote) < least && strings.TrimSpace(text) != quote {
 			continue
 		}
 		words, ok := stretch(text, quote)
 		if !ok {
 			words, ok = colourless(text, quote)
+		}
+		if !ok {
+			words, ok = nearly(text, quote)
 		}
 		if !ok {
 			continue
@@ -231,8 +299,19 @@ func stretch(text, quote string) (string, bool) {
 			return "", false
 		}
 	}
-	var flat strings.Builder // text with single spaces
-	var from []int           // the position of each of its bytes in text
+	flat, from := flattened(text, func(r rune) string { return string(r) })
+	at := strings.Index(flat, want)
+	if at < 0 {
+		return "", false
+	}
+	return text[from[at] : from[at+len(want)-1]+1], true
+}
+
+// flattened returns a text with single spaces and each other character replaced, and for each of
+// its bytes a position in the text. Invalid bytes stay.
+func flattened(text string, replace func(rune) string) (string, []int) {
+	var flat strings.Builder
+	var from []int
 	space := false
 	for i, r := range text {
 		if unicode.IsSpace(r) {
@@ -243,42 +322,70 @@ func stretch(text, quote string) (string, bool) {
 			space = true
 			continue
 		}
-		space = false
 		_, size := utf8.DecodeRuneInString(text[i:])
-		flat.WriteString(text[i : i+size])
-		for n := range size {
-			from = append(from, i+n)
+		put := text[i : i+size]
+		if r != utf8.RuneError {
+			put = replace(r)
+		}
+		if put == "" {
+			continue // white space on both sides of it stays one
+		}
+		space = false
+		flat.WriteString(put)
+		for n := range len(put) {
+			from = append(from, i+min(n, size-1))
 		}
 	}
-	at := strings.Index(flat.String(), want)
+	return flat.String(), from
+}
+
+// plainMarks writes a character as a model does: without code marks, and with the marks of a
+// keyboard.
+func plainMarks(r rune) string {
+	switch r {
+	case '`', '*', '\u200b', '\ufeff':
+		return ""
+	case '‘', '’', '‚', '′':
+		return "'"
+	case '“', '”', '„', '«', '»', '″':
+		return `"`
+	case '‐', '‑', '–', '—', '−':
+		return "-"
+	case '…':
+		return "..."
+	}
+	return string(r)
+}
+
+// nearly is stretch for a quote that differs in code marks, in the form of quotation marks and
+// dashes, or in the dots and brackets at its end.
+func nearly(text, quote string) (string, bool) {
+	want, _ := flattened(quote, plainMarks)
+	want = strings.TrimSpace(strings.TrimSuffix(strings.TrimRight(want, ". "), "()"))
+	if utf8.RuneCountInString(want) < minUnspaced {
+		return "", false
+	}
+	flat, from := flattened(text, plainMarks)
+	at := strings.Index(flat, want)
 	if at < 0 {
 		return "", false
 	}
-	return text[from[at] : from[at+len(want)-1]+1], true
-}
-
-// unquoted returns a statement in a form that shows whether it is self-contained.
-func unquoted(text string) string {
-	return hereInRepo.ReplaceAllString(verbatim.ReplaceAllString(text, "quoted words"), "in the repository$1")
+	last := from[at+len(want)-1]
+	for !utf8.RuneStart(text[last]) {
+		last--
+	}
+	_, size := utf8.DecodeRuneInString(text[last:])
+	return strings.TrimSpace(text[from[at] : last+size]), true
 }
 
 // aboutThem reports whether a statement shares a meaningful word with its cited events. For scripts
 // without spaces, two neighbouring letters count. A correct quote may still have nothing to do with
 // the statement.
 func aboutThem(text string, cited []*transcript.Event) bool {
-	var runes []rune
-	if unspaced.MatchString(text) {
-		runes = []rune(text)
-	}
 	for _, e := range cited {
 		all := strings.Join(append(quotable(e), e.Paths...), "\n")
-		if sharedWords(text, all) > 0 {
+		if sharedWords(text, all) > 0 || pairsOf(text, all) > 0 {
 			return true
-		}
-		for i := 0; i+1 < len(runes); i++ {
-			if pair := string(runes[i : i+2]); isWordRune(runes[i]) && isWordRune(runes[i+1]) && unspaced.MatchString(pair) && strings.Contains(all, pair) {
-				return true
-			}
 		}
 	}
 	return false
@@ -323,21 +430,17 @@ var (
 		`\|\s*(?:sudo\s+)?(?:(?:ba|z|da|k)?sh|python3?|perl|node|iex)\b`)
 )
 
-// invented reports whether a text has an invented part: an address or a command that is in no cited
-// event and did not run, or a name in code marks that is in no shown event.
-func invented(text string, cited []*transcript.Event, shown map[int]*transcript.Event) bool {
+// invented returns an invented part of a text, or "": an address or a command that is in no cited
+// event and did not run, or a name in code marks that is in no shown event. Brackets after a name
+// are no part of it.
+func invented(text string, cited []*transcript.Event, shown map[int]*transcript.Event) string {
 	stands := func(what string, e *transcript.Event) bool {
 		for _, field := range quotable(e) {
 			if _, ok := stretch(field, what); ok {
 				return true
 			}
 		}
-		for _, p := range e.Paths {
-			if strings.Contains(p, what) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(e.Paths, func(p string) bool { return strings.Contains(p, what) })
 	}
 	quoted := func(what string) bool {
 		for _, e := range cited {
@@ -353,29 +456,29 @@ func invented(text string, cited []*transcript.Event, shown map[int]*transcript.
 		return false
 	}
 	for _, m := range codeSpan.FindAllString(text, -1) {
-		what := strings.TrimSpace(strings.Trim(m, "`"))
+		what := strings.TrimSuffix(strings.TrimSpace(strings.Trim(m, "`")), "()")
 		if what == "" || quoted(what) {
 			continue
 		}
 		if strings.ContainsAny(what, " \t\n|;&$<>(){}") {
-			return true // a command, or more than a name
+			return what // a command, or more than a name
 		}
 		anywhere := false
 		for _, e := range shown {
 			anywhere = anywhere || stands(what, e)
 		}
 		if !anywhere {
-			return true
+			return what
 		}
 	}
 	for _, form := range []*pattern.Pattern{webPlace, commandLine} {
 		for _, what := range form.FindAllString(strings.ReplaceAll(text, "`", " "), -1) {
 			if !quoted(strings.TrimRight(what, ".,;:!?")) {
-				return true
+				return what
 			}
 		}
 	}
-	return false
+	return ""
 }
 
 var globMark = lazy(`[*?\[{]`)
@@ -407,10 +510,5 @@ func pathsNamed(paths []string, shown map[int]*transcript.Event) []string {
 }
 
 func standsPath(p string, e *transcript.Event) bool {
-	for _, text := range append(quotable(e), e.Paths...) {
-		if strings.Contains(text, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(append(quotable(e), e.Paths...), func(text string) bool { return strings.Contains(text, p) })
 }

@@ -53,21 +53,11 @@ var testFile = lazy(`(?i)(?:^|[/_.-])(?:tests?|spec|e2e|testdata|__tests__)(?:[/
 
 // mentionedLater reports whether an edit after act i puts a name into a file.
 func mentionedLater(v *view, i int, name string) bool {
-	for _, a := range v.acts[i+1:] {
-		if a.edit && mentions(v.events[a.call].New, name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.acts[i+1:], func(a act) bool { return a.edit && mentions(v.events[a.call].New, name) })
 }
 
 // lineChanged reports whether an edit changed a line that contains a name.
 func lineChanged(e *transcript.Event, name string) bool {
 	was, now := changedLines(e.Old, e.New)
-	for _, line := range append(was, now...) {
-		if mentions(line, name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(append(was, now...), func(line string) bool { return mentions(line, name) })
 }

@@ -181,7 +181,7 @@ func askAbout(m *prompts.Model, set prompts.Set, s transcript.Session, events []
 	}
 	// A text may grow inside a prompt, which leaves less room for it.
 	for room := all - length(frame) - prompts.AgainRoom; room >= minRoom; room = room * 3 / 4 {
-		out.parts, out.left = weighed(split(t.lines(room), room))
+		out.parts, out.left = parted(t.lines(room), room)
 		out.rendered = out.rendered[:0]
 		fits := true
 		for i, part := range out.parts {
@@ -227,7 +227,6 @@ type reader struct {
 type statementRead struct {
 	record.Candidate
 	print record.Fingerprint
-	sure  bool // the model is
 }
 
 func newReader(s transcript.Session, events []transcript.Event, base record.Reflection, known []string) *reader {
@@ -252,29 +251,50 @@ func (r *reader) refuse(why string, n int) {
 	}
 }
 
-// put asks a question, and once more if the answer is unusable.
+// put asks a question, and once more about the faulty items of the answer, or all of it if it is
+// unusable.
 func (r *reader) put(ctx context.Context, m *prompts.Model, q prompts.Rendered, part []line) (judgement, error) {
-	again := q
-	for try := 0; ; try++ {
-		if err := ctx.Err(); err != nil {
-			return judgement{}, err
-		}
-		r.out.Asked++
-		a, err := m.Ask(ctx, again)
-		var v judgement
-		switch {
-		case err == nil:
-			v = r.judge(a.Text, part)
-		case errors.Is(err, ErrUnusable) && ctx.Err() == nil:
-			v.fault("%v", err)
-		default:
-			return judgement{}, err
-		}
-		if v.usable || try == 1 {
-			return v, nil
-		}
-		again = q.Again(v.faults, string(a.Text))
+	v, text, err := r.ask(ctx, m, q, part)
+	switch {
+	case err != nil || v.usable && len(v.mend) == 0:
+		return v, err
+	case !v.usable:
+		v, _, err = r.ask(ctx, m, q.Again(v.faults, text), part)
+		return v, err
 	}
+	better, _, err := r.ask(ctx, m, q.Mend(v.faults, v.mend), part)
+	if err != nil || !better.usable {
+		return v, err
+	}
+	for _, c := range better.passed {
+		if !slices.ContainsFunc(v.passed, func(held statementRead) bool { return held.print.Same(c.print) }) {
+			v.passed = append(v.passed, c)
+		}
+	}
+	better.passed = v.passed
+	for why, n := range v.refused {
+		if !mendable(why) && !strings.HasPrefix(why, "quote ") {
+			better.refused[why] += n
+		}
+	}
+	return better, nil
+}
+
+// ask asks a question once. A model's error about its own answer is a fault of the answer.
+func (r *reader) ask(ctx context.Context, m *prompts.Model, q prompts.Rendered, part []line) (v judgement, text string, err error) {
+	if err := ctx.Err(); err != nil {
+		return v, "", err
+	}
+	r.out.Asked++
+	a, err := m.Ask(ctx, q)
+	switch {
+	case err == nil:
+		return r.judge(a.Text, part), string(a.Text), nil
+	case errors.Is(err, ErrUnusable) && ctx.Err() == nil:
+		v.fault("%v", err)
+		return v, string(a.Text), nil
+	}
+	return v, "", err
 }
 
 // take keeps the accepted candidates and merges those that say the same.
@@ -282,7 +302,7 @@ func (r *reader) take(v judgement) {
 	for why, n := range v.refused {
 		r.refuse(why, n)
 	}
-	r.out.Faults = append(r.out.Faults, v.dropped...)
+	r.out.Faults = append(r.out.Faults, v.faults...)
 	for _, c := range v.passed {
 		if slices.ContainsFunc(r.found, c.print.Same) {
 			r.out.Confirmed++
@@ -290,7 +310,6 @@ func (r *reader) take(v judgement) {
 		}
 		if i := slices.IndexFunc(r.said, func(held statementRead) bool { return held.print.Same(c.print) }); i >= 0 {
 			r.said[i].Evidence = mergeEvidence(r.said[i].Evidence, c.Evidence)
-			r.said[i].sure = r.said[i].sure || c.sure
 			r.refuse("repeated", 1)
 			continue
 		}
@@ -303,14 +322,6 @@ const maxReflection = record.MaxRecord * 3 / 4
 
 // finish joins the findings: the detectors' first, then the model's.
 func (r *reader) finish(model, digest, prompt string) Reading {
-	slices.SortStableFunc(r.said, func(a, b statementRead) int {
-		if a.sure == b.sure {
-			return 0
-		} else if a.sure {
-			return -1
-		}
-		return 1
-	})
 	room := max(0, maxCandidates-len(r.base.Candidates))
 	if n := len(r.said) - room; n > 0 {
 		r.refuse("too many", n)

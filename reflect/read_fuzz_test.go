@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -86,22 +87,26 @@ func FuzzCandidate(f *testing.F) {
 	})
 }
 
-// For any split of a session, each part fits, lines are in order, and none is lost while there are
-// few parts.
+// For any split of a session, each part fits, and its lines are in order. While there are few
+// parts, no line is lost; with more, no person's line, and no fix without its failure.
 func TestSplit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		room := rapid.IntRange(minRoom, 4*minRoom).Draw(t, "room")
 		var lines []line
-		for i, n := range rapid.SliceOfN(rapid.IntRange(0, 2*minRoom), 0, 60).Draw(t, "lengths") {
+		lengths := rapid.SliceOfN(rapid.IntRange(0, 2*minRoom), 0, 60).Draw(t, "lengths")
+		for i, n := range lengths {
 			l := line{Line: prompts.Line{N: 2 * i, Who: "agent", Text: strings.Repeat("x", n)}}
-			if rapid.Bool().Draw(t, "user") {
+			if i%3 != 0 && rapid.Bool().Draw(t, "user") {
 				l.user, l.Who = true, fromUser
+				l.Text = fmt.Sprintf("%d begins%s%[1]d ends", i, l.Text)
+			} else if fix := i + rapid.IntRange(1, 9).Draw(t, "fix"); i%3 != 0 && fix%3 == 0 && fix < len(lengths) {
+				l.failed, l.mended = true, 2*fix
 			}
 			lines = append(lines, l)
 		}
 		parts := split(lines, room)
-		kept, left := weighed(parts)
-		if len(kept) > maxParts || len(kept) != min(len(parts), maxParts) {
+		kept, left := parted(lines, room)
+		if len(kept) > maxParts {
 			t.Fatalf("%d parts of %d", len(kept), len(parts))
 		}
 		next := 0
@@ -112,6 +117,7 @@ func TestSplit(t *testing.T) {
 				switch {
 				case next < len(lines) && l.N == lines[next].N:
 					next++
+				case l.failed && next < len(lines) && l.mended >= lines[next].N: // repeated
 				case i != 0 || !l.user:
 					t.Fatalf("event %d where %d belongs", l.N, lines[min(next, len(lines)-1)].N)
 				}
@@ -125,8 +131,27 @@ func TestSplit(t *testing.T) {
 		}
 		in := map[int]bool{}
 		for _, part := range kept {
+			here := map[int]bool{}
+			size := 0
 			for _, l := range part {
-				in[l.N] = true
+				size += l.size()
+				in[l.N], here[l.N] = true, true
+			}
+			if size > room {
+				t.Fatalf("a part has %d bytes, there is room for %d", size, room)
+			}
+			for _, l := range lines {
+				if l.mended != 0 && here[l.mended] && !here[l.N] {
+					t.Fatalf("%d fixes %d, which is in another part", l.mended, l.N)
+				}
+			}
+		}
+		for _, l := range lines {
+			if l.user && !in[l.N] {
+				t.Fatalf("a person's line %d is in no part", l.N)
+			}
+			if l.mended != 0 && in[l.N] != in[l.mended] {
+				t.Fatalf("%d fixes %d, and one of them is in no part", l.mended, l.N)
 			}
 		}
 		if len(in)+left != len(lines) {
@@ -148,6 +173,42 @@ func TestStretch(t *testing.T) {
 		}
 		if ok && (!strings.Contains(text, got) || collapse(got) != collapse(quote)) {
 			t.Fatalf("%q in %q gives %q", quote, text, got)
+		}
+	})
+}
+
+// Every line that a person typed is in a question, however long the session and small the context.
+// A longer line has both of its ends.
+func TestEveryTypedLineIsAskedAbout(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var s script
+		var typed []string
+		for i := range rapid.IntRange(1, 90).Draw(t, "turns") {
+			n := rapid.OneOf(rapid.IntRange(0, 20), rapid.IntRange(0, 1500)).Draw(t, "words")
+			text := fmt.Sprintf("Rule %d opens: %srule %[1]d closes.", i, strings.Repeat("some more words ", n))
+			typed = append(typed, text)
+			s = append(s, user(text))
+			for range rapid.IntRange(0, 3).Draw(t, "steps") {
+				s = append(s, agent(strings.Repeat("thinking of it ", rapid.IntRange(1, 200).Draw(t, "thought"))),
+					run(fmt.Sprintf("go test ./pkg%d", rapid.IntRange(0, 9).Draw(t, "package")), rapid.IntRange(0, 1).Draw(t, "exit"), strings.Repeat("output\n", rapid.IntRange(1, 300).Draw(t, "output"))))
+			}
+		}
+		m := &prompts.Model{Context: rapid.SampledFrom([]int{4096, 8192}).Draw(t, "context")}
+		all, err := Questions(m, prompts.Set{}, readSession, s.events(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var asked strings.Builder
+		for _, q := range all {
+			asked.WriteString(q.User)
+			if n := length(q); n > m.Room(q.Longest) {
+				t.Fatalf("a question has %d bytes, there is room for %d", n, m.Room(q.Longest))
+			}
+		}
+		for i, text := range typed {
+			if !strings.Contains(asked.String(), fmt.Sprintf("user: Rule %d opens:", i)) || !strings.Contains(asked.String(), fmt.Sprintf("rule %d closes.", i)) {
+				t.Fatalf("%d questions lack message %d, %d bytes long", len(all), i, len(text))
+			}
 		}
 	})
 }

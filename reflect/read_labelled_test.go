@@ -3,9 +3,13 @@ package reflect
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
+	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/cut"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/reflect/compress"
@@ -36,7 +40,7 @@ func TestGoodAnswersPass(t *testing.T) {
 		for _, s := range sessions {
 			base := Study(s.Session, s.Events)
 			for _, e := range l.Want {
-				c, ok := perfect(s, e.Accept)
+				c, ok := perfect(s, base, e)
 				if !ok {
 					continue
 				}
@@ -50,7 +54,7 @@ func TestGoodAnswersPass(t *testing.T) {
 					checkReading(t, s.Events, base, got)
 					continue
 				}
-				t.Logf("%s: %v %v: %s (%q)", l.Session, got.Refused, err, c.Text, c.Evidence[0].Quote)
+				t.Logf("%s: %v %v: %s (%q) %q", l.Session, got.Refused, err, c.Text, c.Evidence[0].Quote, got.Faults)
 				for reason, n := range got.Refused {
 					why[reason] += n
 				}
@@ -64,21 +68,27 @@ func TestGoodAnswersPass(t *testing.T) {
 }
 
 // perfect returns the candidate for a statement, citing the line of the session with most of its
-// words.
-func perfect(s labelled.Session, statement string) (prompts.ReflectCandidate, bool) {
+// words: a person's if a person said it, else a command's or its error.
+func perfect(s labelled.Session, base record.Reflection, e labelled.Expectation) (prompts.ReflectCandidate, bool) {
+	r := newReader(s.Session, s.Events, base, nil)
 	best, score := prompts.ReflectAnchor{}, 0
-	for _, e := range traced(s.Session, s.Events).events {
-		for _, text := range quotable(&e) {
+	for _, n := range slices.Sorted(maps.Keys(r.shown)) {
+		for _, text := range quotable(r.shown[n]) {
 			for line := range strings.Lines(text) {
 				line = cut.Marked(strings.TrimSpace(line), 100)
 				line = strings.TrimSuffix(line, "…")
-				if n := sharedWords(statement, line); n > score && len(line) >= minQuote {
-					best, score = prompts.ReflectAnchor{Event: e.N, Quote: line}, n
+				if utf8.RuneCountInString(line) < minQuote || sharedWords(e.Accept, line)+pairsOf(line, e.Accept) <= score {
+					continue
+				}
+				by := r.cite(r.shown[n], line)
+				if by.why == "" && (by.by == record.ByPerson) == (e.How == record.Said) && by.by != "" && by.by != record.ByAgent {
+					best, score = prompts.ReflectAnchor{Event: n, Quote: line}, sharedWords(e.Accept, line)+pairsOf(line, e.Accept)
 				}
 			}
 		}
 	}
-	c := item(statement, best.Event, best.Quote)
+	c := item(e.Accept, best.Event, best.Quote)
+	c.Kind = string(e.Kind)
 	return c, score > 0
 }
 
@@ -100,7 +110,7 @@ func TestWhatIsShownCanBeQuoted(t *testing.T) {
 		}
 		for _, s := range sessions {
 			r := newReader(s.Session, s.Events, Study(s.Session, s.Events), nil)
-			q, err := askAbout(&prompts.Model{Context: 6 << 10}, prompts.Set{}, s.Session, s.Events, nil)
+			q, err := askAbout(&prompts.Model{Context: 4 << 10}, prompts.Set{}, s.Session, s.Events, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -108,11 +118,11 @@ func TestWhatIsShownCanBeQuoted(t *testing.T) {
 				for _, shown := range part {
 					e := r.shown[shown.N]
 					for text := range strings.Lines(prompts.Shown(shown.Text)) {
-						text = strings.TrimSpace(text)
+						text = strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(text, "- "), "+ "))
 						switch {
 						case compress.IsMarker(text):
 							marks++
-						case len(text) < minQuote || len(text) > 200 || e.Kind == transcript.Call && strings.HasPrefix(text, e.Tool):
+						case utf8.RuneCountInString(text) < minQuote || len(text) > 200 || e.Kind == transcript.Call && strings.HasPrefix(text, e.Tool):
 						default:
 							lines++
 							if _, ok := r.quoted(e, text); !ok && strings.ContainsFunc(text, isWordRune) {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
@@ -248,6 +249,28 @@ func (s Sessions) List() ([]Kept, error) {
 	}
 	sortKept(out)
 	return out, errors.Join(bad...)
+}
+
+// maxPromptSearch bounds how far Prompt reads, in bytes.
+const maxPromptSearch = 1 << 20
+
+// Prompt returns the first text that a person typed in a session, or "". It reads no further.
+func (s Sessions) Prompt(k Kept) string {
+	f, err := file.Open(s.path(k.Client, k.ID), os.O_RDONLY|file.NoFollow, 0)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	lines := json.NewDecoder(io.LimitReader(f, maxPromptSearch))
+	for {
+		var e transcript.Event // the first line, the session's, decodes to none
+		if err := lines.Decode(&e); err != nil {
+			return ""
+		}
+		if e.Kind == transcript.User && e.Origin == transcript.Typed {
+			return e.Text
+		}
+	}
 }
 
 // Load returns a session with its events. name is "<client>/<id>", or a unique prefix of an id.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -95,7 +96,7 @@ func study(t *testing.T, s script) record.Reflection {
 func checkEvidence(t testing.TB, events []transcript.Event, r record.Reflection) {
 	t.Helper()
 	for _, c := range r.Candidates {
-		if len(c.Evidence) == 0 || c.Text == "" || strings.ContainsAny(c.Text, "\n\r") || len(c.Text) > maxStatement || c.Detector == "" || c.Kind == "" {
+		if len(c.Evidence) == 0 || c.Text == "" || strings.ContainsAny(c.Text, "\n\r") || utf8.RuneCountInString(c.Text) > maxStatement || c.Detector == "" || c.Kind == "" {
 			t.Errorf("candidate out of shape: %+v", c)
 		}
 		for _, e := range c.Evidence {

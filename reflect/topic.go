@@ -95,14 +95,16 @@ func contentWords(text string) []string {
 }
 
 // sharedWords counts the meaningful words that two texts share.
-func sharedWords(a, b string) int {
+func sharedWords(a, b string) int { return sharedForms(a, b, func(w string) string { return w }) }
+
+// sharedForms counts the meaningful words of b that have the form of one of a.
+func sharedForms(a, b string, form func(string) string) (n int) {
 	in := map[string]bool{}
 	for _, w := range contentWords(a) {
-		in[w] = true
+		in[form(w)] = true
 	}
-	n := 0
 	for _, w := range contentWords(b) {
-		if in[w] {
+		if in[form(w)] {
 			n++
 		}
 	}

@@ -21,6 +21,7 @@ type view struct {
 	harmless map[uint64]bool   // lines that passing runs printed: see passed
 	injected string            // all injected text, folded, one space either side of every word
 	given    map[string]int    // lines of injected text, and the event each stood in first
+	moved    map[string]move   // by agent
 }
 
 // An act is one step of a command line, or one edit, that has a result.
@@ -32,6 +33,13 @@ type act struct {
 	outcome transcript.Outcome // OK, Failed, or Unknown where neither is certain
 	edit    bool               // an edit: by a tool, then step is empty, or by the shell
 	stood   bool               // the shell stood in the step's folder before
+}
+
+// move holds the folder in which an agent's shell stood after a command. The agent notes the folder
+// of a call when it asks for it. A call asked for before the result of another runs after that.
+type move struct {
+	result int
+	to     string
 }
 
 // maxActs bounds what is looked at between a failure and its repair.
@@ -57,7 +65,7 @@ func digest(s transcript.Session, events []transcript.Event) *view {
 
 // actsOf makes a view without a person's sentences, whose judgement costs most.
 func actsOf(s transcript.Session, events []transcript.Event) *view {
-	v := &view{session: s, events: events, signs: map[int]signature{}, hearsay: map[int]bool{}}
+	v := &view{session: s, events: events, signs: map[int]signature{}, hearsay: map[int]bool{}, moved: map[string]move{}}
 	v.given = map[string]int{}
 	var injected strings.Builder
 	give := func(i int) {
@@ -116,8 +124,14 @@ func (v *view) addActs(call, result int) {
 		if c.Dir != "" {
 			start = within(c.Dir, "", v.session.Dir)
 		}
-		list, _ := stepsFrom(c.Command, start, v.session.Dir)
+		if m, found := v.moved[c.Agent]; found && call < m.result {
+			start = m.to
+		}
+		list, to := stepsFrom(c.Command, start, v.session.Dir)
 		ended := ending(r)
+		if ended == transcript.OK && v.session.Client == string(transcript.Claude) {
+			v.moved[c.Agent] = move{result, to}
+		}
 		failed := -1
 		if ended == transcript.Failed {
 			failed = blamed(list, r.Text)

@@ -30,6 +30,20 @@ func TestActsStandWhereTheyRan(t *testing.T) {
 	}
 }
 
+// Claude Code notes the folder of a call when the model asks for it. Calls that it asks for at once
+// run one after the other in one shell.
+func TestActsOfCallsAtOnceStandWhereTheShellWent(t *testing.T) {
+	events := script{run("cd web && bun run css", 0, ""), run("bun run lint", 1, `error: Script not found "lint"`),
+		run("cd /home/dev/project && bun run lint", 0, "")}.events()
+	events[1], events[2] = events[2], events[1] // both calls, then both results
+	for client, want := range map[string]string{"claude": "web", "codex": ""} {
+		acts := digest(transcript.Session{Client: client, ID: "s1", Dir: "/home/dev/project"}, events).acts
+		if got := acts[1].step.dir; got != want || acts[2].step.dir != "" {
+			t.Errorf("%s: %q, then %q, want %q and the top", client, got, acts[2].step.dir, want)
+		}
+	}
+}
+
 func TestSessionsOnWindowsTeach(t *testing.T) {
 	events := script{
 		run(`cd /d/work/shop && npm test`, 1, "Error: Cannot find module '.prisma/client'\n    at Object.<anonymous> (D:\\work\\shop\\y.js:1:1)"),

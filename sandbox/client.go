@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/reverie-memory/reverie/internal/process"
 )
 
 // clientDelay bounds the time that a client's pipes stay open after its end.
@@ -77,7 +79,7 @@ func (e *Engine) environment(given []string) []string {
 // tame puts a client into a process group of its own, which ends with its context.
 func tame(cmd *exec.Cmd) *exec.Cmd {
 	cmd.SysProcAttr = ownGroup()
-	cmd.Cancel = func() error { return endGroup(cmd.Process) }
+	cmd.Cancel = func() error { return process.KillGroup(cmd.Process) }
 	cmd.WaitDelay = clientDelay
 	return cmd
 }

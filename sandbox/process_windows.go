@@ -9,8 +9,6 @@ import (
 
 func ownGroup() *syscall.SysProcAttr { return nil }
 
-func endGroup(p *os.Process) error { return p.Kill() }
-
 func exitCode(s *os.ProcessState) int { return s.ExitCode() }
 
 // outlive does nothing: no client ends with us.

@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -61,9 +62,7 @@ func Next(s State, e Event) (State, error) {
 		if s.Phase != Starting {
 			return s, wrong
 		}
-		if n.Tip == "" {
-			n.Tip = n.Base
-		}
+		n.Tip = cmp.Or(n.Tip, n.Base)
 		return n.code(), nil
 	case Committed:
 		if s.Phase != Coding || e.Tip == "" || e.Tip == s.Tip {

@@ -188,7 +188,7 @@ func (r *Record) Load(ctx context.Context) (Loop, error) {
 		l, err = r.load(t)
 		return err
 	})
-	if errors.Is(err, gitstore.ErrNoStore) {
+	if errors.Is(err, gitstore.ErrNoStore) || err != nil && !validName(r.Name) {
 		return l, fmt.Errorf("%s: %w", r.Name, ErrNoLoop)
 	}
 	return l, err

@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore"
@@ -413,4 +415,157 @@ func (r *loop) notRestored(ctx context.Context, err error, output string, took f
 func (r *loop) cancelled() bool {
 	_, err := os.Lstat(filepath.Join(r.place.folder, cancelFile))
 	return err == nil
+}
+
+// watch runs a phase's doer, and cancels it if the loop must end; ended is then the event. It
+// returns when the doer has returned.
+func (r *loop) watch(ctx context.Context, do Doer) (out Outcome, ended Event, err error) {
+	l, err := r.record.LoadOwn(ctx)
+	if err != nil {
+		return out, ended, err
+	}
+	inner, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var heard atomic.Int64
+	began := time.Now()
+	heard.Store(began.UnixNano())
+	seen := newTail(r.place.folder, r.record.scanner, r.state, began)
+	defer forget(r.place.folder)
+	defer r.lease.Began(0) // its number may be another's soon
+	done := make(chan error, 1)
+	go func() {
+		err := errors.New("what does the phase gave up")
+		defer func() { done <- err }()
+		out, err = do(inner, Turn{
+			Loop: l, Dir: r.place.Dir, Began: r.lease.Began,
+			Heard: func() { heard.Store(time.Now().UnixNano()) },
+			Live:  seen,
+			Env: []string{
+				"REVERIE_LOOP=" + r.state.Name, "REVERIE_PHASE=" + string(r.state.Phase), "REVERIE_ITERATION=" + strconv.Itoa(r.state.Iteration), r.mark(),
+			},
+		})
+	}()
+	set := r.state.Settings
+	stalls := r.state.Stalls // of a process that was killed
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	for looks := 1; ; looks++ {
+		select {
+		case err = <-done:
+			return out, ended, err
+		case <-tick.C:
+		}
+		if looks%liveLook == 0 {
+			seen.keep(time.Unix(0, heard.Load()))
+		}
+		if ended.Kind != "" {
+			continue
+		}
+		since := time.Since(time.Unix(0, heard.Load())).Seconds()
+		silent := 0
+		if set.StallTime > 0 {
+			silent = int(since / set.StallTime)
+		}
+		switch {
+		case r.cancelled():
+			ended = Event{Kind: Halted, Reason: Cancelled}
+		case set.TotalTime > 0 && r.state.Spent+time.Since(began).Seconds() >= set.TotalTime:
+			ended = Event{Kind: Halted, Reason: TimeOver, Why: "the loop has had its " + plural(int(set.TotalTime), "second")}
+		case silent != stalls: // less: something is heard again
+			stalls = silent
+			e := Event{Kind: Silent, Count: silent, Why: "no output for " + plural(int(since), "second")}
+			if set.MaxStalls > 0 && silent >= set.MaxStalls {
+				ended = e
+			} else if err := r.take(ctx, Step{Event: e}); err != nil {
+				cancel()
+				<-done
+				return out, ended, err
+			}
+		}
+		if ended.Kind != "" {
+			cancel()
+		}
+	}
+}
+
+// coded commits the agent's work. A second call, after a kill, finds it committed.
+func (r *loop) coded(ctx context.Context, out Outcome, took float64) error {
+	c, err := r.place.Commit(ctx, r.state.Tip, r.message(out.Promised, false), r.do.Now())
+	if err != nil {
+		return r.notKept(ctx, err, out.Output, took)
+	}
+	found, err := r.byHost(ctx, c)
+	if err != nil {
+		return r.notKept(ctx, err, out.Output, took)
+	}
+	err = r.take(ctx, Step{
+		Event:    Event{Kind: Coded, Tip: c.Tip, Tree: c.Tree, Promised: out.Promised, Took: took},
+		Output:   out.Output,
+		Findings: found,
+		Then:     r.block,
+	})
+	if err == nil {
+		_, err = submodules{r.place}.reset(ctx, c.Tip, r.do.Now())
+	}
+	return err
+}
+
+// save commits the work of an unfinished iteration, and records the host's findings in it.
+func (r *loop) save(ctx context.Context) error {
+	switch {
+	case r.state.Phase != Coding:
+		return r.restore(ctx)
+	case r.state.ByHand(): // the commits are on the branch, and the next supervisor finds them
+		return nil
+	}
+	c, err := r.place.Commit(ctx, r.state.Tip, r.message(false, true), r.do.Now())
+	if err != nil {
+		return err
+	}
+	found, err := r.byHost(ctx, c)
+	if err != nil {
+		return err
+	}
+	if c.Tip == r.state.Tip {
+		l, err := r.record.Load(ctx)
+		if err != nil || len(found(l.Findings, l.State)) == 0 {
+			return err
+		}
+	}
+	return r.take(ctx, Step{Event: Event{Kind: Saved, Tip: c.Tip}, Findings: found})
+}
+
+// byHost makes findings of files left out of a commit, and of committed files that the host would
+// run.
+func (r *loop) byHost(ctx context.Context, c Commit) (func(known []Finding, _ State) []Finding, error) {
+	obeyed, err := r.place.Sandbox.obeyed(ctx, r.place.repo, r.state.Base, c.Tip)
+	if err != nil {
+		return nil, err
+	}
+	host := Audit{Findings: obeyed}
+	for _, l := range c.Left {
+		if l.Ignored {
+			continue
+		}
+		what := "The branch does not have it: remove it, or have .gitignore name it."
+		switch l.Rule {
+		case "":
+		case ruleOfSubmodule:
+			what = "A loop commits nothing of a submodule, which is set back; what was there is kept in the folder left of the loop. Do without, or commit in a clone of it, push, and begin a loop from a commit that names it."
+		default:
+			what = "A person has to look at it. If this is waived, the next iteration commits it."
+		}
+		host.Findings = append(host.Findings, Reported{
+			File: strings.TrimSuffix(l.Path, "/"), Severity: Bug, Rule: cmp.Or(l.Rule, "left-out"), Text: "It is not committed, because " + l.Why + ".", Scenario: what,
+		})
+	}
+	return func(known []Finding, before State) []Finding {
+		a := Audit{Findings: few(host.Findings, known)}
+		for _, f := range known { // it is now left out, or no longer
+			if f.By == ByHost && f.State == OpenFinding {
+				a.Fixed = append(a.Fixed, f.ID)
+			}
+		}
+		return mergeFindings(known, a, ByHost, before.Iteration, r.tip(ctx, c.Tip))
+	}, nil
 }

@@ -7,42 +7,44 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"unicode"
 
+	"github.com/reverie-memory/reverie/bench/figure"
 	"github.com/reverie-memory/reverie/bench/recall/judge"
 )
 
 func main() {
-	if err := run(os.Stdout, judge.ParseFlags("go run .")); err != nil {
+	asJSON := flag.Bool("json", false, "print figures as JSON lines")
+	choice := judge.ParseFlags("go run .")
+	if err := run(os.Stdout, choice, *asJSON); err != nil {
 		fmt.Fprintln(os.Stderr, "peers:", err)
 		os.Exit(1)
 	}
 }
 
-func run(out io.Writer, c judge.Choice) error {
+func run(out io.Writer, c judge.Choice, asJSON bool) error {
 	sets, err := c.Read()
 	if err != nil {
 		return err
 	}
-	var last []string
+	var figures []figure.Figure
 	for _, s := range sets {
 		if len(s.Labelled()) == 0 {
 			return fmt.Errorf("%s: no query has a right memory", s.Name)
 		}
-		verdict, err := compare(out, s)
+		all, err := measure(s)
 		if err != nil {
 			return err
 		}
-		last = append(last, verdict)
+		figures = append(figures, figuresOf(s, all)...)
 	}
-	_, err = fmt.Fprintln(out, "Ours against the best other of each set, nDCG@10, with the interval of the difference query by query:\n  "+strings.Join(last, "\n  "))
-	return err
+	return figure.Print(out, figures, asJSON)
 }
 
 // peersFor returns the engines to compare on a set.
@@ -50,56 +52,45 @@ func peersFor(s judge.Set) []judge.Engine {
 	return slices.Concat(bleves(asksCJK(s)), ftsEngines(), []judge.Engine{plainEngine})
 }
 
-// compare prints the results of all engines on a set, and returns the verdict of the last line.
-func compare(out io.Writer, s judge.Set) (verdict string, err error) {
-	fmt.Fprintf(out, "%s: %d memories, %d queries\n", s.Name, s.Memories(), len(s.Labelled()))
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "\tnDCG@10\tours − it\tR@1\tR@10\tMRR@10\tmedian\tp95")
-	var ours []float64
-	var best struct {
-		name       string
-		mean       float64
-		difference judge.Interval
-	}
-	for i, e := range append([]judge.Engine{judge.Ours}, peersFor(s)...) {
-		r, err := judge.Run(e, s)
-		if err != nil {
-			return "", err
-		}
-		values := r.Values(ndcg)
-		mean := judge.Bootstrap(values)
-		ahead := ""
-		if i == 0 {
-			ours = values
-		} else {
-			d := difference(ours, values)
-			ahead = signed(d)
-			if best.name == "" || mean.Mean > best.mean {
-				best.name, best.mean, best.difference = e.Name, mean.Mean, d
-			}
-		}
-		at := func(m func(judge.Score) float64) string { return judge.Bootstrap(r.Values(m)).Percent() }
-		fmt.Fprintln(table, strings.Join([]string{
-			e.Name, mean.Percent(), ahead,
-			at(func(s judge.Score) float64 { return s.Recall1 }), at(func(s judge.Score) float64 { return s.Recall10 }), at(func(s judge.Score) float64 { return s.MRR }),
-			judge.Milliseconds(r.Quantile(0.5)), judge.Milliseconds(r.Quantile(0.95)),
-		}, "\t"))
-	}
-	if err := table.Flush(); err != nil {
-		return "", err
-	}
-	fmt.Fprintln(out)
-	word := "level with"
-	switch {
-	case best.difference.Low > 0:
-		word = "ahead of"
-	case best.difference.High < 0:
-		word = "behind"
-	}
-	return fmt.Sprintf("%-14s %s  %s %s", s.Name, signed(best.difference), word, best.name), nil
+// measured is the result of one engine.
+type measured struct {
+	name string
+	r    judge.Result
 }
 
-func ndcg(s judge.Score) float64 { return s.NDCG }
+// measure returns the results of all engines on a set, ours first.
+func measure(s judge.Set) (all []measured, err error) {
+	for _, e := range append([]judge.Engine{judge.Ours}, peersFor(s)...) {
+		r, err := judge.Run(e, s)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, measured{e.Name, r})
+	}
+	return all, nil
+}
+
+// figuresOf has the figures of each engine. A peer is better if the whole interval of the
+// difference query by query says so.
+func figuresOf(s judge.Set, all []measured) (figures []figure.Figure) {
+	for i, e := range all {
+		for _, m := range []struct {
+			name string
+			of   func(judge.Score) float64
+		}{{"nDCG@10", func(s judge.Score) float64 { return s.NDCG }}, {"recall@10", func(s judge.Score) float64 { return s.Recall10 }}} {
+			values := e.r.Values(m.of)
+			at := judge.Bootstrap(values)
+			f := figure.Percent(s.Name, m.name+", "+e.name, at.Mean, at.Low, at.High, len(values), "queries")
+			if i > 0 {
+				ahead := difference(all[0].r.Values(m.of), values)
+				f.Beside, f.Behind = "ours − it: "+signed(ahead), ahead.High < 0
+			}
+			figures = append(figures, f)
+		}
+		figures = append(figures, e.r.Time(s.Name, "median time of a search, "+e.name, 0.5))
+	}
+	return figures
+}
 
 func difference(a, b []float64) judge.Interval {
 	d := make([]float64, len(a))

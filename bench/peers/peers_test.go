@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/reverie-memory/reverie/bench/recall/judge"
 )
@@ -97,10 +98,10 @@ func TestRunSaysWhoIsAhead(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	if err := run(&out, judge.Choice{Dirs: []string{dir}, Every: 1}); err != nil {
+	if err := run(&out, judge.Choice{Dirs: []string{dir}, Every: 1}, false); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{": 2 memories, 2 queries", "ours ", "bleve en ", "bleve en bm25 ", "FTS5 unicode61 ", "FTS5 porter ", "FTS5 trigram ", "FTS5 every word ", "plain BM25 ", "level with FTS5 trigram"} {
+	for _, want := range []string{", ours ", ", bleve en ", ", bleve en bm25 ", ", FTS5 unicode61 ", ", FTS5 porter ", ", FTS5 trigram ", ", FTS5 every word ", ", plain BM25 "} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, &out)
 		}
@@ -108,7 +109,27 @@ func TestRunSaysWhoIsAhead(t *testing.T) {
 	if strings.Contains(out.String(), "bleve cjk") {
 		t.Error("the analyser for Chinese is compared on English")
 	}
-	if err := run(&out, judge.Choice{Dirs: []string{dir}, Every: 1, Split: "dev"}); err == nil || !strings.Contains(err.Error(), "-split") {
+	var figures bytes.Buffer
+	if err := run(&figures, judge.Choice{Dirs: []string{dir}, Every: 1}, true); err != nil || !strings.Contains(figures.String(), `"name":"recall@10, FTS5 every word"`) ||
+		strings.Count(figures.String(), `"beside":"ours − it: `)+2+8 != strings.Count(figures.String(), "\n") {
+		t.Errorf("%v\n%s", err, &figures)
+	}
+	if err := run(&out, judge.Choice{Dirs: []string{dir}, Every: 1, Split: "dev"}, false); err == nil || !strings.Contains(err.Error(), "-split") {
 		t.Errorf("a split that is not there: %v", err)
+	}
+}
+
+func TestAPeerIsBetterBeyondChanceOnly(t *testing.T) {
+	worse := judge.Result{Scores: make([]judge.Score, 20), Took: make([]time.Duration, 20)}
+	better := judge.Result{Scores: make([]judge.Score, 20), Took: make([]time.Duration, 20)}
+	for i := range better.Scores {
+		better.Scores[i] = judge.Score{NDCG: 1, Recall10: float64(i % 2)}
+	}
+	worse.Scores[1].Recall10 = 1
+	figures := figuresOf(judge.Set{Name: "s"}, []measured{{name: "ours", r: worse}, {name: "a", r: better}, {name: "b", r: worse}})
+	for i, want := range []bool{false, false, false, true, true, false, false, false, false} {
+		if figures[i].Behind != want {
+			t.Errorf("%+v", figures[i])
+		}
 	}
 }

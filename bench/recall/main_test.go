@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reverie-memory/reverie/bench/figure"
 	"github.com/reverie-memory/reverie/bench/recall/judge"
 )
 
@@ -28,31 +29,35 @@ func small(t *testing.T) string {
 	return dir
 }
 
-func TestRunPrintsLinesOfSetsAndClasses(t *testing.T) {
+func TestRunPrintsFiguresOfSetsAndClasses(t *testing.T) {
 	var out bytes.Buffer
-	if err := run(&out, options{Choice: judge.Choice{Dirs: []string{small(t)}, Every: 1}, classes: true, json: true}); err != nil {
+	dir := small(t)
+	if err := run(&out, options{Choice: judge.Choice{Dirs: []string{dir}, Every: 1}, classes: true, json: true}); err != nil {
 		t.Fatal(err)
 	}
-	var got []line
+	got := map[string]figure.Figure{}
 	for dec := json.NewDecoder(&out); dec.More(); {
-		var l line
-		if err := dec.Decode(&l); err != nil {
+		var f figure.Figure
+		if err := dec.Decode(&f); err != nil {
 			t.Fatal(err)
 		}
-		got = append(got, l)
+		got[strings.TrimPrefix(f.Set, filepath.Base(dir))+": "+f.Name] = f
 	}
-	if len(got) != 4 || got[1].Class != "foreign" || got[2].Class != "identifier" || got[3].Class != "question" {
-		t.Fatalf("%+v", got)
+	for name, want := range map[string]figure.Figure{
+		": recall@1, 2 documents": {Value: 100, N: 2, Of: "queries"}, ": prompts on another topic given nothing": {Value: 100, N: 1, Of: "prompts"},
+		" · identifier: recall@10, 2 documents": {Value: 100, N: 1, Of: "queries"}, " · question: MRR@10, 2 documents": {Value: 100, N: 1, Of: "queries"},
+		" · foreign: prompts on another topic given nothing": {Value: 100, N: 1, Of: "prompts"},
+	} {
+		if f := got[name]; f.Value != want.Value || f.N != want.N || f.Of != want.Of {
+			t.Errorf("%s: %+v", name, f)
+		}
 	}
-	all := got[0]
-	if all.Memories != 2 || all.Queries != 2 || all.Foreign != 1 || all.Metrics["R@1"].Mean != 1 || all.Median <= 0 || all.P95 < all.Median {
-		t.Errorf("%+v", all)
+	median, p95 := got[": time of a search, median"], got[": time of a search, 95 of 100"]
+	if median.Value <= 0 || p95.Value < median.Value || median.N != 2 {
+		t.Errorf("%+v, %+v", median, p95)
 	}
-	if all.Gate == nil || all.Gate.Silent.Mean != 1 {
-		t.Errorf("gate: %+v", all.Gate)
-	}
-	if foreign := got[1]; foreign.Queries != 0 || foreign.Metrics != nil || foreign.Gate.Right != nil {
-		t.Errorf("%+v", foreign)
+	if f, measured := got[" · foreign: recall@1, 2 documents"]; measured {
+		t.Errorf("a class without labels: %+v", f)
 	}
 }
 
@@ -62,7 +67,7 @@ func TestRunKeepsASplit(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := strings.Split(strings.TrimSpace(out.String()), "\n")
-	if len(rows) != 2 || !strings.Contains(rows[1], "100.0 (100.0-100.0)") {
+	if len(rows) < 6 || !strings.Contains(rows[1], "100.0 %  100.0 to 100.0  1 queries") {
 		t.Errorf("%s", &out)
 	}
 	if err := run(&out, options{Choice: judge.Choice{Dirs: []string{small(t)}, Every: 1, Split: "tset"}}); err == nil || !strings.Contains(err.Error(), "-split") {

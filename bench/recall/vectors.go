@@ -1,72 +1,51 @@
 package main
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
-	"io"
-	"strings"
-	"text/tabwriter"
+	"slices"
 
+	"github.com/reverie-memory/reverie/bench/figure"
 	"github.com/reverie-memory/reverie/bench/recall/judge"
 )
 
-// vectorsLine is the effect of one simulated model on the answers of a set: mean nDCG@10 of each
-// list and of both fused.
-type vectorsLine struct {
-	Set     string  `json:"set"`
-	Model   string  `json:"model"`
-	Lexical float64 `json:"lexical"`
-	Vectors float64 `json:"vectors"`
-	Fused   float64 `json:"fused"`
-	Better  float64 `json:"fused_less_better"` // than the better of the two lists
-	// measured in each store; -1: the nearest are not shown
-	Weights []float64 `json:"weights"`
-}
-
-// runVectors measures every simulated model on every set.
-func runVectors(out io.Writer, sets []judge.Set, asJSON bool) error {
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	if !asJSON {
-		fmt.Fprintln(table, "set\tmodel\tlexical\tvectors\tfused\tfused − better\tweight\t")
-	}
-	for _, s := range sets {
-		lexical, err := judge.Run(judge.Ours, s)
-		if err != nil {
-			return err
-		}
-		for _, m := range judge.Models {
-			l, err := vectorsOf(m, s, lexical)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				if err := json.NewEncoder(out).Encode(l); err != nil {
-					return err
-				}
-				continue
-			}
-			fmt.Fprintf(table, "%s\t%s\t%.1f\t%.1f\t%.1f\t%+.1f\t%s\t\n", l.Set, l.Model, 100*l.Lexical, 100*l.Vectors, 100*l.Fused, 100*l.Better, strings.Trim(fmt.Sprint(l.Weights), "[]"))
-		}
-		if err := table.Flush(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func vectorsOf(m judge.Model, s judge.Set, lexical judge.Result) (vectorsLine, error) {
-	h, err := judge.RunHybrid(m, s, lexical)
+// measureModel returns the effect of the served model of that name on the answers of a set, whose
+// result without it is lexical. It also measures fixed weights.
+func measureModel(s judge.Set, lexical judge.Result, name string) ([]figure.Figure, error) {
+	m, err := judge.Served(context.Background(), name)
 	if err != nil {
-		return vectorsLine{}, err
+		return nil, err
 	}
-	mean := func(r judge.Result) float64 {
-		sum := 0.0
-		for _, score := range r.Scores {
-			sum += score.NDCG
+	weights := []float64{0, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3}
+	h, err := judge.RunHybrid(m, s, lexical, weights...)
+	if err != nil {
+		return nil, err
+	}
+	var all []figure.Figure
+	share := func(name string, values []float64, of string) {
+		i := judge.Bootstrap(values)
+		all = append(all, figure.Percent(s.Name, name, i.Mean, i.Low, i.High, len(values), of))
+	}
+	ndcg := func(s judge.Score) float64 { return s.NDCG }
+	first3 := func(s judge.Score) float64 {
+		if s.MRR >= 1.0/3 {
+			return 1
 		}
-		return sum / float64(max(1, len(r.Scores)))
+		return 0
 	}
-	l := vectorsLine{Set: s.Name, Model: m.Name, Lexical: mean(h.Lexical), Vectors: mean(h.Vectors), Fused: mean(h.Both), Weights: h.Weights}
-	l.Better = l.Fused - max(l.Lexical, l.Vectors)
-	return l, nil
+	for _, list := range []struct {
+		name string
+		judge.Result
+	}{{"words", h.Lexical}, {"vectors of " + h.Model, h.Vectors}, {"both", h.Both}} {
+		share("nDCG@10 by "+list.name, list.Values(ndcg), "queries")
+		share("a right memory among the first 3 by "+list.name, list.Values(first3), "queries")
+	}
+	share("prompts given a right memory unasked", h.Given.Right, "prompts")
+	share("prompts given only wrong ones", h.Given.Wrong, "prompts")
+	share("prompts on another topic given nothing", h.Given.Silent, "prompts")
+	for i, r := range h.Fixed {
+		share(fmt.Sprintf("nDCG@10 by both with the weight %g", weights[i]), r.Values(ndcg), "queries")
+	}
+	slices.Sort(h.Weights) // -1: the nearest are not shown
+	return append(all, figure.Figure{Set: s.Name, Name: "weight measured in a store, median", Value: h.Weights[len(h.Weights)/2], N: len(h.Weights), Of: "stores"}), nil
 }

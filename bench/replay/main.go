@@ -4,16 +4,7 @@
 //	go run ./bench/replay DIR
 //
 // DIR is a folder of transcripts, in folders of any depth; each folder with transcripts counts as
-// one repository. Its sessions are gone through in the order of time. A class is a command, by
-// program and subcommand, with the error that it printed. It is
-//
-//   - recurring if it failed in two sessions or more,
-//   - learnable if it failed again after a session that had got the command to pass,
-//   - covered if a memory that came of earlier sessions has that command and error as its trigger, waiting for review or not,
-//   - given if such a memory was accepted by the policy, so that agents are given it.
-//
-// A session that goes on with another begins with a copy of it, whose failures count once. Each is
-// counted by class, and the last three also by the sessions in which the class failed again.
+// one repository. Its help defines the counts.
 package main
 
 import (
@@ -27,25 +18,53 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"text/tabwriter"
 	"time"
 
+	"github.com/reverie-memory/reverie/bench/figure"
 	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/reflect"
+	"github.com/reverie-memory/reverie/reflect/labelled"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
+const usage = `usage: go run ./bench/replay [-v | -json] DIR
+
+Replays the transcripts below DIR in the order of time. A class is a command, by program and
+subcommand, with the error that it printed. It is
+
+recurring  if it failed in two sessions or more
+repaired   if it failed again after a session that had got the command to pass in any way
+learnable  if that session changed no file for it: it passed another form of the command, or in
+           another folder or environment, or after another command
+covered    if by then a memory of earlier sessions had that command and error as its trigger
+given      if that memory was accepted by the policy, so that agents are given it
+
+A red test that an edit turns green teaches nothing about its command, so it is repaired only. A
+narrower run, or one with a check taken away, is no repair. The last four are also counted by the
+sessions in which the class failed again. A session that goes on with another begins with a copy
+of it, whose failures count once.
+
+`
+
 func main() {
-	verbose := flag.Bool("v", false, "print each class that is learnable, and each failure memory")
+	asJSON := flag.Bool("json", false, "print figures as JSON lines")
+	verbose := flag.Bool("v", false, "print each class that recurs, and each failure memory")
+	flag.Usage = func() {
+		fmt.Fprint(flag.CommandLine.Output(), usage)
+		flag.PrintDefaults()
+	}
 	flag.Parse()
 	if flag.NArg() != 1 {
-		fmt.Fprintln(os.Stderr, "usage: go run ./bench/replay [-v] DIR")
+		flag.Usage()
 		os.Exit(2)
 	}
 	total, err := replay(context.Background(), flag.Arg(0))
+	if err == nil && *verbose {
+		total.list(os.Stdout)
+	}
 	if err == nil {
-		err = total.print(os.Stdout, *verbose)
+		err = figure.Print(os.Stdout, total.figures(), *asJSON)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "replay:", err)
@@ -62,10 +81,25 @@ type session struct {
 
 // class counts the fate of one command's error.
 type class struct {
-	command, error            string
-	sessions                  int  // in which it failed
-	repaired                  bool // in one of those so far
-	learnable, covered, given int  // sessions in which it failed again
+	command, error      string
+	sessions            int  // in which it failed
+	passed, taught      bool // in one of those so far
+	repaired, learnable again
+}
+
+// again counts the sessions in which a class failed again.
+type again struct{ all, covered, given int }
+
+func (a *again) count(all, covered, given bool) {
+	for counted, yes := range map[*int]bool{&a.all: all, &a.covered: covered, &a.given: given} {
+		if yes {
+			*counted++
+		}
+	}
+}
+
+func (a *again) add(b again) {
+	a.all, a.covered, a.given = a.all+b.all, a.covered+b.covered, a.given+b.given
 }
 
 type result struct {
@@ -154,19 +188,16 @@ func (r *result) repository(sessions []session) {
 				r.classes = append(r.classes, c)
 			}
 			about := func(m record.Memory) bool { return f.Matches(m.Trigger()) }
-			if c.repaired {
-				c.learnable++
-				waits := slices.ContainsFunc(pending, func(o record.Operation) bool { return about(o.Memory) })
-				gives := slices.ContainsFunc(memories, about)
-				if waits || gives {
-					c.covered++
-				}
-				if gives {
-					c.given++
+			if c.passed {
+				given := slices.ContainsFunc(memories, about)
+				covered := given || slices.ContainsFunc(pending, func(o record.Operation) bool { return about(o.Memory) })
+				c.repaired.count(true, covered, given)
+				if c.taught {
+					c.learnable.count(true, covered, given)
 				}
 			}
 			c.sessions++
-			c.repaired = c.repaired || f.Repaired
+			c.passed, c.taught = c.passed || f.Repaired, c.taught || f.Taught
 		}
 		plan := dream.Plan(dream.Input{Now: s.started, Memories: memories, Pending: pending, Considered: past, New: []record.Reflection{s.learned}})
 		past = append(past, s.learned)
@@ -190,48 +221,50 @@ func (r *result) repository(sessions []session) {
 	}
 }
 
-// print prints the counts and, with verbose, the counted items.
-func (r result) print(w io.Writer, verbose bool) error {
-	var n struct{ recurring, learnable, covered, given, again, coveredAgain, givenAgain int }
+func (r result) figures() (all []figure.Figure) {
+	count := func(name string, n, of int, unit string) {
+		all = append(all, figure.Figure{Set: "replay", Name: name, Value: float64(n), N: of, Of: unit})
+	}
+	recurring := 0
+	var repaired, learnable, repairedAgain, learnableAgain again
 	for _, c := range r.classes {
 		if c.sessions > 1 {
-			n.recurring++
+			recurring++
 		}
-		if c.learnable > 0 {
-			n.learnable++
-		}
-		if c.covered > 0 {
-			n.covered++
-		}
-		if c.given > 0 {
-			n.given++
-		}
-		n.again, n.coveredAgain, n.givenAgain = n.again+c.learnable, n.coveredAgain+c.covered, n.givenAgain+c.given
+		repaired.count(c.repaired.all > 0, c.repaired.covered > 0, c.repaired.given > 0)
+		learnable.count(c.learnable.all > 0, c.learnable.covered > 0, c.learnable.given > 0)
+		repairedAgain.add(c.repaired)
+		learnableAgain.add(c.learnable)
 	}
-	if verbose {
-		slices.SortStableFunc(r.classes, func(a, b *class) int { return cmp.Compare(b.learnable, a.learnable) })
-		for _, c := range r.classes {
-			if c.sessions > 1 {
-				fmt.Fprintf(w, "%d sessions, %d learnable, %d covered, %d given: %s: %s\n", c.sessions, c.learnable, c.covered, c.given, c.command, c.error)
-			}
-		}
-		for _, m := range r.memories {
-			fmt.Fprintf(w, "memory: %s\n", m.Text)
+	for _, c := range []struct {
+		name string
+		again
+		of string
+	}{{"repaired", repaired, "classes"}, {"repaired", repairedAgain, "failures again"}, {"learnable", learnable, "classes"}, {"learnable", learnableAgain, "failures again"}} {
+		for _, part := range []struct {
+			name string
+			n    int
+		}{{"covered by an earlier lesson", c.covered}, {"of which agents are given the lesson", c.given}} {
+			low, high := labelled.Share{N: part.n, Of: c.all}.Interval()
+			all = append(all, figure.Percent("replay", c.name+", "+part.name, float64(part.n)/float64(max(1, c.all)), low, high, c.all, c.of))
 		}
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "\tclasses\tsessions\n")
-	fmt.Fprintf(t, "failing\t%d\t%d\n", len(r.classes), r.sessions)
-	fmt.Fprintf(t, "recurring\t%d\t\n", n.recurring)
-	fmt.Fprintf(t, "learnable\t%d\t%d\n", n.learnable, n.again)
-	fmt.Fprintf(t, "covered\t%d\t%d\n", n.covered, n.coveredAgain)
-	fmt.Fprintf(t, "given\t%d\t%d\n", n.given, n.givenAgain)
-	if err := t.Flush(); err != nil {
-		return err
+	count("recurring classes of failures", recurring, len(r.classes), "classes")
+	count("files that are no transcripts", r.unread, r.sessions, "sessions")
+	count("failure memories", len(r.memories), r.sessions, "sessions")
+	return all
+}
+
+// list prints the counted classes that recur, and the memories.
+func (r result) list(w io.Writer) {
+	slices.SortStableFunc(r.classes, func(a, b *class) int { return cmp.Compare(b.repaired.all, a.repaired.all) })
+	for _, c := range r.classes {
+		if c.sessions > 1 {
+			fmt.Fprintf(w, "%d sessions, %d repaired, %d learnable, %d covered, %d given: %s: %s\n",
+				c.sessions, c.repaired.all, c.learnable.all, c.repaired.covered, c.repaired.given, c.command, c.error)
+		}
 	}
-	if r.unread > 0 {
-		fmt.Fprintf(w, "%d files are no transcripts\n", r.unread)
+	for _, m := range r.memories {
+		fmt.Fprintf(w, "memory: %s\n", m.Text)
 	}
-	_, err := fmt.Fprintf(w, "%d failure memories: %.2f a session\n", len(r.memories), float64(len(r.memories))/float64(max(1, r.sessions)))
-	return err
 }

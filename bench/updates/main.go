@@ -1,6 +1,6 @@
 // Command updates measures whether a later instruction replaces the earlier one that it updates:
 //
-//	go run ./bench/updates [-v] FOLDER
+//	go run ./bench/updates [-v] [-json] FOLDER
 //
 // FOLDER holds *.jsonl or *.jsonl.xz files (the latter need xz). A line is one session: dialogue
 // and session number it, messages lists what was said as {role, text}, adds lists new instructions,
@@ -11,12 +11,13 @@
 //
 //   - learned if a statement of it waits or is accepted,
 //   - known before if that also holds for an instruction that it replaces,
-//   - replacing if, in addition, no such earlier instruction stays beside it without a word: it was withdrawn, or the
-//     later operation names it.
+//   - replacing if, in addition, no such earlier instruction stays beside it without a word: it was
+//     withdrawn, or the later operation names it.
 package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -28,24 +29,26 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
+	"github.com/reverie-memory/reverie/bench/figure"
 	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/reverie-memory/reverie/reflect"
+	"github.com/reverie-memory/reverie/reflect/labelled"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
 func main() {
 	verbose := flag.Bool("v", false, "print each update and what became of it")
+	asJSON := flag.Bool("json", false, "print figures as JSON lines")
 	flag.Parse()
 	if flag.NArg() != 1 {
-		fmt.Fprintln(os.Stderr, "usage: go run ./bench/updates [-v] FOLDER")
+		fmt.Fprintln(os.Stderr, "usage: go run ./bench/updates [-v] [-json] FOLDER")
 		os.Exit(2)
 	}
-	if err := run(os.Stdout, flag.Arg(0), *verbose); err != nil {
+	if err := run(os.Stdout, flag.Arg(0), *verbose, *asJSON); err != nil {
 		fmt.Fprintln(os.Stderr, "updates:", err)
 		os.Exit(1)
 	}
@@ -65,7 +68,7 @@ type update struct {
 	Replaces []string
 }
 
-func run(w io.Writer, folder string, verbose bool) error {
+func run(w io.Writer, folder string, verbose, asJSON bool) error {
 	lines, err := read(folder)
 	if err != nil {
 		return err
@@ -79,21 +82,7 @@ func run(w io.Writer, folder string, verbose bool) error {
 			}
 		}
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "\tleft waiting\taccepted")
-	row := func(name string, of func(tally) string) {
-		fmt.Fprintf(t, "%s\t%s\t%s\n", name, of(waiting), of(accepted))
-	}
-	row("instructions learned", func(t tally) string { return fmt.Sprintf("%d of %d", t.learned, t.instructions) })
-	row("updates learned", func(t tally) string {
-		return fmt.Sprintf("%d of %d", t.count(beside)+t.count(replaces)+t.count(unknown), len(t.fates))
-	})
-	row("and known before", func(t tally) string {
-		return fmt.Sprintf("%d of %d", t.count(beside)+t.count(replaces), len(t.fates))
-	})
-	row("and replacing", func(t tally) string { return fmt.Sprintf("%d of %d", t.count(replaces), len(t.fates)) })
-	row("replaced, though no update", func(t tally) string { return fmt.Sprint(t.lost) })
-	return t.Flush()
+	return figure.Print(w, slices.Concat(waiting.figures("left waiting"), accepted.figures("accepted")), asJSON)
 }
 
 // read returns the lines of a folder's files, by dialogue and session.
@@ -126,10 +115,7 @@ func read(folder string) ([]line, error) {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b line) int {
-		if a.Dialogue != b.Dialogue {
-			return a.Dialogue - b.Dialogue
-		}
-		return a.Session - b.Session
+		return cmp.Or(a.Dialogue-b.Dialogue, a.Session-b.Session)
 	})
 	return all, nil
 }
@@ -160,6 +146,18 @@ func (t tally) count(what string) (n int) {
 		}
 	}
 	return n
+}
+
+func (t tally) figures(set string) (all []figure.Figure) {
+	share := func(name string, n, of int, unit string) {
+		low, high := labelled.Share{N: n, Of: of}.Interval()
+		all = append(all, figure.Percent(set, name, float64(n)/float64(max(1, of)), low, high, of, unit))
+	}
+	known := t.count(beside) + t.count(replaces)
+	share("instructions learned", t.learned, t.instructions, "instructions")
+	share("updates learned", known+t.count(unknown), len(t.fates), "updates")
+	share("learned updates of a known instruction that replace it", t.count(replaces), known, "updates")
+	return append(all, figure.Figure{Set: set, Name: "statements displaced by an update of something else", Value: float64(t.lost), N: len(t.fates), Of: "updates"})
 }
 
 // replay learns the dialogues in order.

@@ -19,10 +19,15 @@ func TestUpdatesThatReplace(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := run(&out, dir, true); err != nil {
+	if err := run(&out, dir, true, false); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"instructions learned        1 of 2", "updates learned             2 of 2", "and known before            1 of 2", "and replacing               1 of 2"} {
+	var figures bytes.Buffer
+	if err := run(&figures, dir, false, true); err != nil || strings.Count(figures.String(), "\n") != 8 ||
+		!strings.Contains(figures.String(), `"learned updates of a known instruction that replace it","value":100,"unit":"%","interval":{"low":20.`) {
+		t.Errorf("%v\n%s", err, &figures)
+	}
+	for _, want := range []string{"instructions learned  ", "50.0 %", "replacing waiting, replacing accepted: always start class names with 'c_'", "first     waiting, first     accepted"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}

@@ -19,13 +19,18 @@ func IsHelp(arg string) bool { return arg == "-h" || arg == "--help" }
 
 // Order orders a command line for the flag parser: flags of the program, the command and its
 // subcommand, their flags, and after "--" everything else. So flags may stand anywhere, as with
-// git, and after "--" nothing is a flag. A command that runs another one gets that "--", too. A
-// command line that asks for help keeps only the command.
+// git, and after "--" nothing is a flag. A command that runs another one gets that "--", too.
+// An argument that is a command line keeps all its words, from the second one on. A command line
+// that asks for help keeps only the command.
 func Order(app *cli.App, args []string) []string {
 	var global, names, local, rest []string
 	var command *cli.Command
 	for i := 1; i < len(args); i++ {
 		arg := args[i]
+		if len(rest) > 1 && help.TakesLine(command) {
+			rest = append(rest, arg)
+			continue
+		}
 		if arg == "--" {
 			if help.TakesCommand(command) {
 				rest = append(rest, arg)

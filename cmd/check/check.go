@@ -13,6 +13,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/hooks/setup/ci"
 	"github.com/reverie-memory/reverie/internal/finding"
 	"github.com/reverie-memory/reverie/internal/redact"
 )
@@ -208,4 +209,39 @@ func memoryID(path string) string {
 		return id
 	}
 	return ""
+}
+
+// checkCIFile looks whether a file that decides what runs for a pull request is one that is known
+// here. Even then a person should see which branch it guards and what it installs.
+func (c *checker) checkCIFile(f changedFile) {
+	own := c.Version
+	if f.new == nil {
+		c.add("ci-file", finding.Error, f.path, 0, "", "the file is taken away that decides what runs for a pull request")
+		return
+	}
+	now, ok := ci.Written(f.path, f.new)
+	was, had := ci.Written(f.path, f.old)
+	version, pinned := now.Version, was.Version
+	if !ok || had && was.Branch != now.Branch {
+		c.add("ci-file", finding.Error, f.path, 0, "", "this file decides what runs for a pull request, and it is not what 'reverie init --ci' writes")
+		return
+	}
+	switch {
+	case now.Pages && !was.Pages:
+		c.add("ci-file", finding.Error, f.path, 0, "", "the memories would be published as web pages, for all who can read a site of this repository")
+		return
+	case had && pinned != "latest" && version == "latest":
+		c.add("ci-file", finding.Error, f.path, 0, "", "pull requests were checked by version %s, and would be by whichever is the latest", pinned)
+		return
+	case had && ci.Older(version, pinned):
+		c.add("ci-file", finding.Error, f.path, 0, "", "pull requests were checked by version %s, and would be by %s, which is older", pinned, version)
+		return
+	case ci.Older(version, own):
+		c.add("ci-file", finding.Error, f.path, 0, "", "pull requests would be checked by version %s, which is older than this one, %s", version, own)
+		return
+	case had && pinned == "latest" && version != "latest":
+		c.add("ci-file", finding.Warning, f.path, 0, "", "pull requests were checked by the latest version, and would be by %s: look whether that goes back", version)
+		return
+	}
+	c.add("ci-file", finding.Note, f.path, 0, "", "'reverie init --ci' writes this file: pull requests against %s are checked by version %s", now.Branch, version)
 }

@@ -23,7 +23,7 @@ func TestTooManyFiles(t *testing.T) {
 // TestCIVersion wants that a check never goes back behind the version that runs.
 func TestCIVersion(t *testing.T) {
 	at := func(version string) []byte {
-		text, err := ci.Files[0].Render("refs/heads/m", version)
+		text, err := ci.Files[0].Render("refs/heads/m", version, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,6 +38,17 @@ func TestCIVersion(t *testing.T) {
 		c.checkCIFile(changedFile{path: ci.Files[0].Path, old: test.old, new: at(test.new)})
 		if len(c.found) != 1 || c.found[0].Level != test.want {
 			t.Errorf("%s: %v", test.new, c.found)
+		}
+	}
+	public, err := ci.Files[0].Render("refs/heads/m", "v1.5.0", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, was := range []string{"", string(at("v1.5.0")), public} {
+		c := &checker{Change: Change{Scanner: redact.New(), Version: "v1.5.0"}}
+		c.checkCIFile(changedFile{path: ci.Files[0].Path, old: []byte(was), new: []byte(public)})
+		if begins := was != public; len(c.found) != 1 || (c.found[0].Level == finding.Error) != begins || strings.Contains(c.found[0].Message, "published") != begins {
+			t.Errorf("publishing begins, %v: %v", begins, c.found)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func Examples() map[string]string {
 		"eval":          "reverie eval testdata/labelled",
 		"context":       "reverie context --for prompt --query 'fix the checkout page'",
 		"why":           "reverie why last",
-		"guard":         "reverie guard test npm install",
+		"guard":         "reverie guard test git push --force",
 		"statusline":    "reverie statusline",
 		"checkpoint":    "reverie checkpoint 'tests pass, docs are missing'",
 		"kv":            "reverie kv set port 5433",

@@ -93,6 +93,11 @@ func TakesFilters(c *cli.Command) bool {
 	return c != nil && (strings.Contains(c.ArgsUsage, "QUERY") || strings.Contains(c.ArgsUsage, "FILTER"))
 }
 
+// TakesLine reports whether the arguments of a command, from the second on, are a command line.
+func TakesLine(c *cli.Command) bool {
+	return c != nil && strings.Contains(c.ArgsUsage, "test COMMAND")
+}
+
 // TakesText reports whether an argument of a command is text that a person types or pastes.
 func TakesText(c *cli.Command) bool {
 	return c != nil && (strings.Contains(c.ArgsUsage, "QUERY") || strings.Contains(c.ArgsUsage, "TEXT"))

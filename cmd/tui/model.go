@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -23,6 +24,7 @@ type model struct {
 	asks          *request // waits for a person's y
 	leaves        bool     // a person wants to leave, once what was decided is done
 	keys          bool     // all keys are shown in the place of the lists
+	typing        bool     // keys go into the query of the tab in sight
 	clusters      bool     // the terminal knows what one character is
 }
 
@@ -34,8 +36,10 @@ type tab struct {
 	busy     bool   // one of the tab's functions is at work
 	doing    string // the action that is
 	again    bool   // the list changed meanwhile: load it when that is done
-	at       int    // the selected item
-	top      int    // the first item in sight
+	query    string // that the items answer
+	marked   map[string]bool
+	at       int // the selected item
+	top      int // the first item in sight
 	view     int
 	text     string   // of the view
 	of       shown    // what text belongs to
@@ -52,10 +56,10 @@ type shown struct {
 	view, width int
 }
 
-// request is an action on an item.
+// request is an action on items.
 type request struct {
 	action Action
-	id     string
+	ids    []string
 }
 
 // Messages from functions at work, each for the tab of that number.
@@ -111,9 +115,14 @@ func (m *model) load(i int) tea.Cmd {
 		return nil
 	}
 	t.busy, t.again = true, false
+	query := t.query
 	return func() tea.Msg {
+		if query != "" && t.Find != nil {
+			items, err := t.Find(m.ctx, query)
+			return loaded{i, items, err}
+		}
 		items, err := t.Load(m.ctx)
-		return loaded{i, items, err}
+		return loaded{i, matching(items, query), err}
 	}
 }
 
@@ -125,7 +134,10 @@ func (m *model) look(i int) tea.Cmd {
 		return nil
 	}
 	t.busy = true
-	text := t.Views[t.view].Text
+	text := t.Views[of.view].Text
+	if len(t.items) == 0 {
+		text = func(ctx context.Context, _ string, width int) (string, error) { return t.Blank(ctx, width) }
+	}
 	return func() tea.Msg {
 		lines, err := text(m.ctx, of.id, of.width)
 		return known{i, of, lines, err}
@@ -135,9 +147,9 @@ func (m *model) look(i int) tea.Cmd {
 func (m *model) wanted(i int) (shown, bool) {
 	t := &m.tabs[i]
 	if len(t.items) == 0 {
-		return shown{}, false
+		return shown{width: m.layout().text}, t.Blank != nil && t.loaded && t.query == ""
 	}
-	return shown{t.items[t.at].ID, t.view, m.width}, true
+	return shown{t.items[t.at].ID, t.view, m.layout().text}, true
 }
 
 // next goes on with what waits in a tab after one of its functions is done.
@@ -171,7 +183,7 @@ func (m *model) act(i int, r request) tea.Cmd {
 		return tea.Exec(&taking{ctx: m.ctx, r: r}, func(err error) tea.Msg { return done{tab: i, err: err} })
 	}
 	return func() tea.Msg {
-		said, err := r.action.Do(m.ctx, r.id)
+		said, err := r.action.Do(m.ctx, r.ids)
 		return done{i, said, err}
 	}
 }
@@ -210,7 +222,7 @@ type taking struct {
 func (t *taking) SetStdin(r io.Reader)  { t.in = r }
 func (t *taking) SetStdout(w io.Writer) { t.out = w }
 func (t *taking) SetStderr(w io.Writer) { t.err = w }
-func (t *taking) Run() error            { return t.r.action.Takes(t.ctx, t.r.id, t.in, t.out, t.err) }
+func (t *taking) Run() error            { return t.r.action.Takes(t.ctx, t.r.ids[0], t.in, t.out, t.err) }
 
 // Update takes in what happened.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
@@ -219,7 +231,14 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.width, m.height = msg.Width, msg.Height
 		return m, m.next(m.now)
 	case tea.KeyPressMsg:
+		if m.typing && m.tabs[m.now].edit(msg.Key()) {
+			return m, m.load(m.now)
+		}
 		return m, m.key(msg.Keystroke())
+	case tea.MouseClickMsg:
+		return m, m.click(msg.Mouse())
+	case tea.MouseWheelMsg:
+		return m, m.wheel(msg.Mouse())
 	case tea.ModeReportMsg:
 		if msg.Mode == ansi.ModeUnicodeCore {
 			m.clusters = msg.Value == ansi.ModeSet || msg.Value == ansi.ModeReset || msg.Value == ansi.ModePermanentlySet
@@ -236,12 +255,23 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.next(msg.tab)
 	case done:
 		t := &m.tabs[msg.tab]
-		t.busy, t.doing, t.of = false, "", shown{}
+		t.busy, t.doing, t.of = false, "", shown{view: -1}
 		m.said, m.wrong = msg.said, false
 		if msg.err != nil {
 			m.said, m.wrong, m.leaves = msg.err.Error(), true, false
+		} else {
+			t.marked = nil
 		}
-		return m, m.next(msg.tab)
+		if m.leaves {
+			return m, m.next(msg.tab)
+		}
+		all := []tea.Cmd{m.next(msg.tab)}
+		for i := range m.tabs {
+			if i != msg.tab { // a decision may change what they list
+				all = append(all, m.load(i))
+			}
+		}
+		return m, tea.Batch(all...)
 	}
 	return m, nil
 }
@@ -249,7 +279,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 // show replaces the text. If it is of the same view, the visible lines stay in place, or the last
 // ones do.
 func (m *model) show(t *tab, k known) {
-	before, fresh := t.lines(m.width), t.of.id != k.of.id || t.of.view != k.of.view
+	width := m.layout().text
+	before, fresh := t.lines(width), t.of.id != k.of.id || t.of.view != k.of.view
 	if t.of, t.text, t.fitted = k.of, k.text, nil; k.err != nil {
 		t.text = k.err.Error()
 	}
@@ -258,7 +289,7 @@ func (m *model) show(t *tab, k known) {
 	case fresh:
 		t.scroll, t.follow = 0, t.Views[k.of.view].End
 	case !t.follow && t.scroll > 0:
-		t.scroll = moved(before, t.lines(m.width), t.scroll)
+		t.scroll = moved(before, t.lines(width), t.scroll)
 	}
 }
 
@@ -296,6 +327,9 @@ func (m *model) take(l loaded) {
 		t.at = at
 	}
 	t.at = max(0, min(t.at, len(t.items)-1))
+	if len(t.items) == 0 || t.of.id == "" {
+		t.of.view = -1
+	}
 	if t.Every > 0 {
 		t.of.width = 0 // what is known of it may be other now
 	}
@@ -325,9 +359,27 @@ func (m *model) key(key string) tea.Cmd {
 	switch key {
 	case "q", "ctrl+c":
 		return m.leave()
+	case "enter":
+		m.typing = false
 	case "esc":
-		t.view = 0
+		m.typing = false
+		switch {
+		case t.view > 0:
+			t.view = 0
+		case len(t.marked) > 0:
+			t.marked = nil
+		case t.query != "":
+			t.query = ""
+			return m.load(m.now)
+		}
 		return m.next(m.now)
+	case "/":
+		m.typing = true
+	case "space":
+		t.mark()
+		return m.next(m.now)
+	case "a":
+		t.markAll()
 	case "ctrl+z":
 		return tea.Suspend
 	case "?":
@@ -344,10 +396,10 @@ func (m *model) key(key string) tea.Cmd {
 		return m.move(-len(t.items))
 	case "end", "shift+g":
 		return m.move(len(t.items))
-	case "pgdown", "space", "ctrl+f":
-		m.roll(m.room() - 1)
+	case "pgdown", "ctrl+f":
+		m.roll(m.layout().room - 1)
 	case "pgup", "b", "ctrl+b":
-		m.roll(1 - m.room())
+		m.roll(1 - m.layout().room)
 	default:
 		return m.own(key)
 	}
@@ -382,9 +434,14 @@ func (m *model) own(key string) tea.Cmd {
 			m.said = "there is nothing to " + a.Name
 			return nil
 		}
-		r := request{a, t.items[t.at].ID}
+		r := request{a, []string{t.items[t.at].ID}}
+		if a.Many && len(t.marked) > 0 {
+			r.ids = t.markedIDs()
+			m.asks, m.said = &r, fmt.Sprintf("%s %d marked? [y,n]", a.Name, len(r.ids))
+			return nil
+		}
 		// it has just replaced another item, and the person has not seen it
-		if t.of.id != r.id {
+		if t.of.id != r.ids[0] {
 			m.said = "look at it first, and press " + key + " again"
 			return nil
 		}
@@ -398,7 +455,7 @@ func (m *model) own(key string) tea.Cmd {
 }
 
 func (m *model) turn(by int) tea.Cmd {
-	m.now = (m.now + by) % len(m.tabs)
+	m.now, m.typing = (m.now+by)%len(m.tabs), false
 	return m.next(m.now)
 }
 
@@ -410,14 +467,16 @@ func (m *model) move(by int) tea.Cmd {
 
 func (m *model) roll(by int) {
 	t := &m.tabs[m.now]
-	end := max(0, len(t.lines(m.width))-m.room())
+	l := m.layout()
+	end := max(0, len(t.lines(l.text))-l.room)
 	t.scroll = max(0, min(m.place(t)+by, end))
 	t.follow = t.Views[t.view].End && t.scroll == end
 }
 
 // place counts the lines of the text above the screen.
 func (m *model) place(t *tab) int {
-	if end := max(0, len(t.lines(m.width))-m.room()); t.follow || t.scroll > end {
+	l := m.layout()
+	if end := max(0, len(t.lines(l.text))-l.room); t.follow || t.scroll > end {
 		return end
 	}
 	return t.scroll
@@ -438,4 +497,117 @@ func (t *tab) lines(width int) []string {
 		t.fitted, t.fittedTo = strings.Split(fit(strings.TrimRight(t.text, "\n"), width), "\n"), width
 	}
 	return t.fitted
+}
+
+// matching returns the items that have all words of a query.
+func matching(items []Item, query string) []Item {
+	words := strings.Fields(strings.ToLower(query))
+	return slices.DeleteFunc(slices.Clone(items), func(x Item) bool {
+		text := strings.ToLower(x.Lead + " " + x.Title + " " + x.Note)
+		return slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
+	})
+}
+
+// edit changes the query by a key, and reports whether the key belongs to it.
+func (t *tab) edit(key tea.Key) bool {
+	switch {
+	case key.Code == tea.KeyBackspace:
+		if r := []rune(t.query); len(r) > 0 {
+			t.query = string(r[:len(r)-1])
+		}
+	case key.Text != "":
+		t.query += key.Text
+	default:
+		return false
+	}
+	t.at, t.top = 0, 0
+	return true
+}
+
+// mark marks the selected item or takes its mark away, and goes to the next one.
+func (t *tab) mark() {
+	if len(t.items) == 0 {
+		return
+	}
+	id := t.items[t.at].ID
+	if t.marked[id] {
+		delete(t.marked, id)
+	} else {
+		if t.marked == nil {
+			t.marked = map[string]bool{}
+		}
+		t.marked[id] = true
+	}
+	t.at = min(t.at+1, len(t.items)-1)
+}
+
+// markAll marks all items in the list, or none if all are marked.
+func (t *tab) markAll() {
+	all := len(t.markedIDs()) == len(t.items)
+	t.marked = map[string]bool{}
+	for _, x := range t.items {
+		if !all {
+			t.marked[x.ID] = true
+		}
+	}
+}
+
+// markedIDs returns the marked items in the order of the list. Items that left it do not count.
+func (t *tab) markedIDs() (ids []string) {
+	for _, x := range t.items {
+		if t.marked[x.ID] {
+			ids = append(ids, x.ID)
+		}
+	}
+	return ids
+}
+
+// row returns the item at a place of the screen, or -1.
+func (l layout) row(t *tab, x, y int) int {
+	i := t.top + y - l.listTop
+	if y < l.listTop || y >= l.listTop+l.rows || x >= l.list || i >= len(t.items) {
+		return -1
+	}
+	return i
+}
+
+// click selects a tab or an item. The right button marks the item.
+func (m *model) click(at tea.Mouse) tea.Cmd {
+	if m.keys || m.asks != nil || m.leaves {
+		return nil
+	}
+	if at.Y == 0 {
+		for i, span := range heads(m.tabs, m.now) {
+			if at.X >= span.from && at.X < span.to {
+				m.now, m.typing = i, false
+			}
+		}
+		return m.next(m.now)
+	}
+	t := &m.tabs[m.now]
+	if i := m.layout().row(t, at.X, at.Y); i >= 0 {
+		if t.at = i; at.Button == tea.MouseRight {
+			t.mark()
+			t.at = i
+		}
+	}
+	return m.next(m.now)
+}
+
+// wheel moves the selection over the list, and turns the text elsewhere.
+func (m *model) wheel(at tea.Mouse) tea.Cmd {
+	by := 1
+	switch {
+	case m.keys || m.asks != nil || m.leaves:
+		return nil
+	case at.Button == tea.MouseWheelUp:
+		by = -1
+	case at.Button != tea.MouseWheelDown:
+		return nil
+	}
+	if l := m.layout(); at.X < l.list && at.Y < l.listTop+l.rows {
+		return m.move(by)
+	}
+	m.roll(3 * by)
+	return nil
 }

@@ -32,24 +32,24 @@ func newDesk(t *testing.T, titles ...string) *desk {
 			return fmt.Sprintf("%s of %s\n%s", what, id, strings.Repeat("line\n", 30)), nil
 		}
 	}
-	drop := func(_ context.Context, id string) (string, error) {
+	drop := func(_ context.Context, ids []string) (string, error) {
 		if d.fails != nil {
 			return "", d.fails
 		}
-		d.did = append(d.did, id)
-		d.items = slices.DeleteFunc(d.items, func(x Item) bool { return x.ID == id })
-		return "dropped\n" + id, nil
+		d.did = append(d.did, ids...)
+		d.items = slices.DeleteFunc(d.items, func(x Item) bool { return slices.Contains(ids, x.ID) })
+		return "dropped\n" + strings.Join(ids, " "), nil
 	}
 	tabs := []Tab{{
 		Name: "things", Empty: "there are none",
 		Load:  func(context.Context) ([]Item, error) { return slices.Clone(d.items), d.fails },
 		Views: []View{{Text: text("all")}, {Key: "w", Name: "why", Text: text("why"), End: true}},
 		Actions: []Action{
-			{Key: "y", Name: "drop", Do: drop},
+			{Key: "y", Name: "drop", Many: true, Do: drop},
 			{Key: "x", Name: "drop surely", Confirm: "Drop it?", Do: drop},
-			{Key: "u", Name: "undo", Bare: true, Do: func(_ context.Context, id string) (string, error) {
-				if len(d.did) == 0 || id != "" {
-					return "", fmt.Errorf("nothing to undo of %q", id)
+			{Key: "u", Name: "undo", Bare: true, Do: func(_ context.Context, ids []string) (string, error) {
+				if len(d.did) == 0 || len(ids) > 0 {
+					return "", fmt.Errorf("nothing to undo of %q", ids)
 				}
 				last := d.did[len(d.did)-1]
 				d.did, d.items = d.did[:len(d.did)-1], append(d.items, Item{ID: last, Title: "back"})
@@ -107,8 +107,20 @@ func (d *desk) press(keys ...string) {
 			code = tea.KeyTab
 		case "space":
 			code = tea.KeySpace
+		case "pgdown":
+			code = tea.KeyPgDown
+		case "enter":
+			code = tea.KeyEnter
+		case "esc":
+			code = tea.KeyEscape
+		case "backspace":
+			code = tea.KeyBackspace
 		}
-		d.send(tea.KeyPressMsg{Code: code})
+		text := ""
+		if len(key) == 1 {
+			text = key
+		}
+		d.send(tea.KeyPressMsg{Code: code, Text: text})
 	}
 }
 
@@ -155,7 +167,7 @@ func TestUndoNeedsNoItem(t *testing.T) {
 
 func TestViewsTurnAndScroll(t *testing.T) {
 	d := newDesk(t, "one", "two")
-	d.press("space")
+	d.press("pgdown")
 	d.shows("lines 15–")
 	d.press("w")
 	d.shows("· why", "of 31")
@@ -298,7 +310,7 @@ func TestALogIsFollowed(t *testing.T) {
 	more(2001, 4500)
 	d.shows("line 2990.", "line 2995.")
 	for range 400 {
-		d.press("space")
+		d.press("pgdown")
 	}
 	d.shows("line 4500.")
 	more(3001, 5000)
@@ -385,4 +397,86 @@ func TestEscapeGoesBack(t *testing.T) {
 	}
 	d.press("?")
 	d.shows("esc")
+}
+
+func (d *desk) click(x, y int, button tea.MouseButton) {
+	d.send(tea.MouseClickMsg{X: x, Y: y, Button: button})
+}
+
+// A query narrows the list as it is typed, keys of actions are letters meanwhile, and escape brings
+// the whole list back.
+func TestAQueryNarrowsTheList(t *testing.T) {
+	d := newDesk(t, "one yew", "two", "three yew")
+	d.press("/", "y", "e", "w", "x")
+	d.shows("[things (0)]", "nothing matches yewx", "/yewx▏")
+	d.press("backspace", "enter")
+	d.shows("[things (2)]", "/yew", "> one yew")
+	if len(d.did) > 0 {
+		t.Errorf("a letter of the query did %q", d.did)
+	}
+	d.press("y")
+	d.shows("[things (1)]", "> three yew", "dropped id0")
+	d.press("esc")
+	d.shows("[things (2)]", "two")
+	d.tabs[0].Find = func(_ context.Context, query string) ([]Item, error) {
+		return []Item{{ID: "found", Title: "answer to " + query}}, nil
+	}
+	d.press("/", "q")
+	d.shows("[things (1)]", "> answer to q")
+}
+
+// Marked items are decided together after a question, and a query and "a" choose them.
+func TestMarkedItemsAreDecidedTogether(t *testing.T) {
+	d := newDesk(t, "one", "two", "three", "four")
+	d.press("space", "down", "space")
+	d.shows(" *one", "  two", " *three", "2 marked")
+	d.press("y")
+	d.shows("drop 2 marked? [y,n]")
+	d.press("n")
+	if len(d.did) > 0 {
+		t.Fatalf("did %q after a no", d.did)
+	}
+	d.press("y", "y")
+	d.shows("[things (2)]", "dropped id0 id2")
+	d.press("/", "f", "o", "u", "enter", "a", "y", "y", "esc")
+	d.shows("[things (1)]", "two")
+	if !slices.Equal(d.did, []string{"id0", "id2", "id3"}) {
+		t.Errorf("did %q", d.did)
+	}
+}
+
+// From 100 columns list and text stand side by side; clicks and the wheel reach both, on either
+// screen.
+func TestMouseOnWideAndNarrowScreens(t *testing.T) {
+	d := newDesk(t, "one", "two", "three")
+	for _, test := range []struct{ width, top, text int }{{60, 1, 10}, {120, 2, 60}} {
+		d.send(tea.WindowSizeMsg{Width: test.width, Height: 20})
+		d.click(5, test.top+1, tea.MouseLeft)
+		d.shows("> two", "all of id1")
+		d.send(tea.MouseWheelMsg{X: 5, Y: test.top, Button: tea.MouseWheelDown})
+		d.shows("> three", "all of id2")
+		d.send(tea.MouseWheelMsg{X: test.text, Y: 10, Button: tea.MouseWheelDown})
+		d.shows("> three", "lines 4–")
+		d.click(5, test.top, tea.MouseRight)
+		d.shows(">*one", "1 marked")
+		d.click(5, test.top, tea.MouseRight)
+		d.click(16, 0, tea.MouseLeft)
+		d.shows("[others (0)]")
+		d.click(2, 0, tea.MouseLeft)
+		d.shows("[things (3)]")
+	}
+	first := strings.Split(ansi.Strip(d.screen()), "\n")[2]
+	if !strings.Contains(first, "one") || !strings.Contains(first, "│ all of id0") {
+		t.Errorf("side by side: %q", first)
+	}
+}
+
+// An empty list shows what Blank knows.
+func TestAnEmptyListShowsSomethingUseful(t *testing.T) {
+	d := newDesk(t, "one")
+	d.tabs[0].Blank = func(context.Context, int) (string, error) { return "known: 3 memories", nil }
+	d.press("y")
+	d.shows("there are none", "known: 3 memories")
+	d.press("u")
+	d.shows("> back", "all of id0")
 }

@@ -1,6 +1,6 @@
-// Package tui is a terminal interface of lists: each tab has one, below it what is known of the
-// selected item, and keys that do something with it. It knows neither memories nor loops: what a
-// tab shows and does are function values.
+// Package tui is a terminal interface of lists: each tab has one, with the text of the selected
+// item beside or below it, and keys that act on items. It knows neither memories nor loops:
+// function values give a tab its contents and actions.
 //
 // Everything shown must be fit for a terminal already: the package fits text to the screen, and
 // lets escape sequences pass.
@@ -21,6 +21,8 @@ import (
 type Item struct {
 	ID    string // what the tab's functions are given; no two items of a tab share one
 	Title string // one line
+	Style string // an escape sequence that colours Lead
+	Lead  string // a word before the title, such as its kind; ASCII
 	Note  string // one short line, shown at the right edge
 	Not   string // keys of the actions that it has no use for now
 }
@@ -28,12 +30,17 @@ type Item struct {
 // Tab is a list, and what can be known of and done with its items. Its functions are called from
 // goroutines, one at a time for each tab, and may take their time: the screen goes on.
 type Tab struct {
-	Name    string
-	Empty   string                                // shown for an empty list: a line, then details
-	Load    func(context.Context) ([]Item, error) // in the order of the list
-	Views   []View                                // at least one
-	Actions []Action                              //
-	Every   time.Duration                         // time until a reload; 0: only after an action
+	Name  string
+	Empty string                                // shown for an empty list: a line, then details
+	Load  func(context.Context) ([]Item, error) // in the order of the list
+	// Find returns the items that answer a query, the best first. If it is nil, a query keeps the
+	// loaded items that have all of its words.
+	Find func(ctx context.Context, query string) ([]Item, error)
+	// Blank returns the details of an empty list instead of Empty's; it may be nil.
+	Blank   func(ctx context.Context, width int) (string, error)
+	Views   []View        // at least one
+	Actions []Action      //
+	Every   time.Duration // time until a reload; 0: only after an action
 }
 
 // View is one thing that can be known of an item. The key shows it; that of the view in force goes
@@ -53,8 +60,10 @@ type Action struct {
 	Bare bool
 	// Confirm is a question to answer with y first; "": none.
 	Confirm string
+	// Many lets it act on all marked items, after a question. Otherwise Do gets one id.
+	Many bool
 	// Do returns one line.
-	Do func(ctx context.Context, id string) (said string, err error)
+	Do func(ctx context.Context, ids []string) (said string, err error)
 	// Takes replaces Do, and has the whole terminal meanwhile.
 	Takes func(ctx context.Context, id string, in io.Reader, out, err io.Writer) error
 }
@@ -83,4 +92,22 @@ func Run(ctx context.Context, in io.Reader, out io.Writer, environ []string, tab
 		err = errors.Join(err, fmt.Errorf("%s: %w", strings.Join(names, ", "), ErrUndone))
 	}
 	return err
+}
+
+// Until is Run that also ends when watch returns, with the error of watch. If the person leaves
+// before, it ends the context of watch.
+func Until(ctx context.Context, in io.Reader, out io.Writer, environ []string, watch func(context.Context) error, tabs ...Tab) error {
+	ctx, leave := context.WithCancel(ctx)
+	watched := make(chan error, 1)
+	go func() {
+		defer leave()
+		err := watch(ctx)
+		if ctx.Err() != nil { // the person left
+			err = nil
+		}
+		watched <- err
+	}()
+	err := Run(ctx, in, out, environ, tabs...)
+	leave()
+	return errors.Join(err, <-watched)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -27,6 +28,7 @@ const (
 func (m *model) View() tea.View {
 	v := tea.NewView(m.screen())
 	v.AltScreen = true
+	v.MouseMode = tea.MouseModeCellMotion
 	return v
 }
 
@@ -39,8 +41,18 @@ func (m *model) screen() string {
 	}
 	t := &m.tabs[m.now]
 	rows := []string{m.head()}
-	if m.keys {
+	if l := m.layout(); m.keys {
 		rows = append(rows, m.allKeys(t)...)
+	} else if l.beside {
+		rows = append(rows, m.rule(t))
+		list, text := m.list(t), m.below(t)
+		for i := range l.room {
+			left := ""
+			if i < len(list) {
+				left = ansi.Truncate(list[i], l.list, "…")
+			}
+			rows = append(rows, left+plain+strings.Repeat(" ", l.list-ansi.StringWidth(left))+faint+" │ "+plain+text[i])
+		}
 	} else {
 		rows = append(rows, m.list(t)...)
 		rows = append(rows, m.rule(t))
@@ -54,23 +66,58 @@ func (m *model) screen() string {
 	return strings.Join(rows, "\n")
 }
 
-// listed counts the lines of the list: a third of the screen, or fewer for a short list.
-func (m *model) listed(t *tab) int { return min(max(1, len(t.items)), max(3, (m.height-3)/3)) }
+// leastBeside is the width from which list and text stand side by side.
+const leastBeside = 100
 
-// room counts the lines for the details of an item.
-func (m *model) room() int { return max(1, m.height-3-m.listed(&m.tabs[m.now])) }
+// layout holds the sizes of the screen's parts, in cells.
+type layout struct {
+	beside              bool // list and text stand side by side
+	list, rows, listTop int  // width and height of the list, and its first line
+	text, room          int  // width and height of the text
+}
+
+// layout divides the screen. On a narrow one the list has a third, or less for a short list.
+func (m *model) layout() layout {
+	if m.width >= leastBeside {
+		room := max(1, m.height-3)
+		list := min(m.width*2/5, 80)
+		return layout{true, list, room, 2, m.width - list - 3, room}
+	}
+	rows := min(max(1, len(m.tabs[m.now].items)), max(3, (m.height-3)/3))
+	return layout{false, m.width, rows, 1, m.width, max(1, m.height-3-rows)}
+}
+
+// span holds the first cell of something on a line, and the cell after it.
+type span struct{ from, to int }
+
+// label returns a tab's name with the number of its items.
+func label(t *tab, here bool) string {
+	name := t.Name
+	if t.loaded {
+		name += fmt.Sprintf(" (%d)", len(t.items))
+	}
+	if here {
+		return "[" + name + "]"
+	}
+	return " " + name + " "
+}
+
+// heads returns the places of the tabs' names on the first line.
+func heads(tabs []tab, now int) (all []span) {
+	at := 0
+	for i := range tabs {
+		end := at + ansi.StringWidth(label(&tabs[i], i == now))
+		all, at = append(all, span{at, end}), end+1
+	}
+	return all
+}
 
 func (m *model) head() string {
 	var names []string
-	for i, t := range m.tabs {
-		name := t.Name
-		if t.loaded {
-			name += fmt.Sprintf(" (%d)", len(t.items))
-		}
+	for i := range m.tabs {
+		name := label(&m.tabs[i], i == m.now)
 		if i == m.now {
-			name = bold + "[" + name + "]" + plain
-		} else {
-			name = " " + name + " "
+			name = bold + name + plain
 		}
 		names = append(names, name)
 	}
@@ -83,34 +130,47 @@ func (m *model) list(t *tab) (rows []string) {
 			return []string{faint + "  …"}
 		}
 		first, _, _ := strings.Cut(t.Empty, "\n")
+		if t.query != "" {
+			first = "nothing matches " + t.query
+		}
 		return []string{"  " + first}
 	}
-	n := m.listed(t)
+	l := m.layout()
+	n := min(l.rows, len(t.items))
 	t.top = max(0, min(t.top, t.at, len(t.items)-n))
 	t.top = max(t.top, t.at-n+1)
 	for i := t.top; i < t.top+n; i++ {
-		rows = append(rows, m.row(t.items[i], i == t.at))
+		rows = append(rows, row(t.items[i], i == t.at, t.marked[t.items[i].ID], l.list))
 	}
 	return rows
 }
 
-// row is an item's line: its mark, its title, and its note at the right.
-func (m *model) row(x Item, selected bool) string {
-	mark, begin := "  ", ""
+// row returns an item's line: its marks, its title, and its note at the right.
+func row(x Item, selected, marked bool, width int) string {
+	mark, begin := " ", ""
 	if selected {
-		mark, begin = "> ", bold
+		mark, begin = ">", bold
 	}
-	note := ansi.Truncate(x.Note, m.width/3, "…")
-	room := m.width - len(mark)
+	if marked {
+		mark += "*"
+	} else {
+		mark += " "
+	}
+	note := ansi.Truncate(x.Note, width/3, "…")
+	room := width - len(mark)
 	if note != "" {
 		room -= ansi.StringWidth(note) + 1
 	}
-	title := ansi.Truncate(x.Title, room, "…")
-	gap := strings.Repeat(" ", max(0, room-ansi.StringWidth(title)))
+	lead := ""
+	if x.Lead != "" {
+		lead = ansi.Truncate(x.Lead, room, "…") + " "
+	}
+	title := ansi.Truncate(x.Title, max(0, room-len(lead)), "…")
+	gap := strings.Repeat(" ", max(0, room-ansi.StringWidth(lead)-ansi.StringWidth(title)))
 	if note != "" {
 		gap += " "
 	}
-	return begin + mark + title + plain + gap + faint + note
+	return begin + mark + x.Style + lead + plain + begin + title + plain + gap + faint + note
 }
 
 // rule divides the list from what is known of the selected item, and says where one is in both.
@@ -118,30 +178,38 @@ func (m *model) rule(t *tab) string {
 	where := ""
 	if n := len(t.items); n > 0 {
 		where = fmt.Sprintf(" %d/%d ", t.at+1, n)
+		if marked := len(t.markedIDs()); marked > 0 {
+			where += fmt.Sprintf("· %d marked ", marked)
+		}
 		if name := t.Views[t.view].Name; name != "" {
 			where += "· " + name + " "
 		}
-		if all := len(t.lines(m.width)); all > m.room() {
+		l := m.layout()
+		if all := len(t.lines(l.text)); all > l.room {
 			at := m.place(t)
-			where += fmt.Sprintf("· lines %d–%d of %d ", at+1, min(at+m.room(), all), all)
+			where += fmt.Sprintf("· lines %d–%d of %d ", at+1, min(at+l.room, all), all)
 		}
+	}
+	if t.query != "" {
+		where = " /" + ansi.Truncate(t.query, m.width/3, "…") + where
 	}
 	return faint + "──" + where + strings.Repeat("─", max(0, m.width-2-ansi.StringWidth(where)))
 }
 
 func (m *model) below(t *tab) []string {
+	l := m.layout()
 	var lines []string
 	_, more, _ := strings.Cut(t.Empty, "\n")
-	switch {
-	case len(t.items) > 0 && t.of.id == t.items[t.at].ID && t.of.view == t.view:
-		lines = t.lines(m.width)[m.place(t):]
-	case len(t.items) == 0 && t.loaded && more != "":
-		lines = strings.Split(fit(more, m.width), "\n")
+	switch of, ok := m.wanted(m.now); {
+	case ok && t.of.id == of.id && t.of.view == of.view:
+		lines = t.lines(l.text)[m.place(t):]
+	case len(t.items) == 0 && t.loaded && more != "" && t.query == "":
+		lines = strings.Split(fit(more, l.text), "\n")
 	}
-	for len(lines) < m.room() {
+	for len(lines) < l.room {
 		lines = append(lines, "")
 	}
-	return lines[:m.room()]
+	return lines[:l.room]
 }
 
 // allKeys fills the screen between head and foot with all keys, one a line, or as running text
@@ -161,7 +229,10 @@ func (m *model) allKeys(t *tab) (lines []string) {
 	}
 	tell("up down, k j", "another item")
 	tell("home end, g G", "the first, the last")
-	tell("pgup pgdn, b space", "turn the text below")
+	tell("pgup pgdn, b ctrl+f", "turn the text")
+	tell("/", "search; enter keeps the query, esc clears it")
+	tell("space", "mark an item")
+	tell("a", "mark all that the list shows, or none")
 	if len(m.tabs) > 1 {
 		tell("tab", "the next list")
 	}
@@ -199,6 +270,8 @@ func (m *model) foot(t *tab) []string {
 // keyLine returns the pending question, the work of the tab, or the keys.
 func (m *model) keyLine(t *tab) string {
 	switch {
+	case m.typing:
+		return "/" + t.query + "▏" + faint + "  enter: keep · esc: clear"
 	case m.leaves:
 		return faint + strings.Join(m.undone(), ", ") + " … then leave; ctrl+c leaves it undone"
 	case t.doing != "":
@@ -223,6 +296,7 @@ func (m *model) keyLine(t *tab) string {
 	if len(m.tabs) > 1 {
 		last = append(last, "tab "+m.tabs[(m.now+1)%len(m.tabs)].Name)
 	}
+	last = append(last, "/ search", "space mark")
 	line := func() string { return strings.Join(slices.Concat(keys, last), " · ") }
 	// ? shows the keys without room here
 	for ansi.StringWidth(line()) > m.width && len(keys)+len(last) > 1 {
@@ -245,3 +319,38 @@ func fit(text string, width int) string {
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// even is text of which all terminals think that it is as wide: where they do not agree, a line
+// ends somewhere else than the screen is drawn for, and pieces of what was there before stay. Emoji
+// that are made of several are shown as these, flags as their letters. A terminal that says that it
+// knows what one character is (mode 2027) needs none of it.
+func even(text string) string {
+	if strings.IndexFunc(text, uneven) < 0 {
+		return text
+	}
+	var b strings.Builder
+	for text != "" {
+		r, size := utf8.DecodeRuneInString(text)
+		text = text[size:]
+		next, _ := utf8.DecodeRuneInString(text)
+		switch {
+		case r >= flagA && r <= flagA+25:
+			b.WriteRune('A' + r - flagA)
+		case r == joiner && next < 0x2190: // of letters: those of some scripts need it
+			b.WriteRune(r)
+		case !uneven(r):
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+const (
+	joiner = '\u200d'
+	flagA  = '\U0001f1e6' // the first of 26 letters, two of which are a flag
+)
+
+// uneven reports what joins or varies emoji.
+func uneven(r rune) bool {
+	return r == joiner || r == '\ufe0f' || r == '\u20e3' || r >= '\U0001f3fb' && r <= '\U0001f3ff' || r >= flagA && r <= flagA+25
+}

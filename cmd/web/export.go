@@ -15,7 +15,6 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
-	"github.com/reverie-memory/reverie/internal/history"
 	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/unseen"
 )
@@ -28,8 +27,8 @@ const (
 )
 
 // Export writes the pages about shared memories that agents are given into a folder: a new one, an
-// empty one, or one of an earlier export. It returns their number. Nothing of the journal, the
-// inbox or the sessions is in them.
+// empty one, or one of an earlier export. It returns their number. They hold neither history nor
+// evidence, and nothing of the journal, the inbox or the sessions.
 func Export(ctx context.Context, r *reader.Reader, dir string) (n int, err error) {
 	to, err := openSite(dir)
 	if err != nil {
@@ -41,30 +40,12 @@ func Export(ctx context.Context, r *reader.Reader, dir string) (n int, err error
 		if err != nil {
 			return err
 		}
-		ref, _, err := reader.Place(ctx, r, "")
-		if err != nil {
-			return err
-		}
-		versions, err := history.Versions(ctx, r.Repo, ref, maxVersions, record.MemoryDir)
-		if err != nil {
-			return err
-		}
-		reflections, err := v.Branch().Reflections()
-		if err := r.Tolerate(err); err != nil {
-			return err
-		}
 		agents, err := r.ForAgents(ctx, v)
 		if err != nil {
 			return err
 		}
-		for _, item := range given {
-			now, _ := v.Blob(item.Memory.ID)
-			if shown, _ := agents.Blob(item.Memory.ID); now != shown { // the newest state is withheld
-				delete(versions, item.Memory.Path())
-			}
-		}
 		n = len(given)
-		return site{to, views(), given}.write(agents, versions, reflections, r.Now())
+		return site{to, views(), given}.write(agents, r.Now())
 	})
 	return n, err
 }
@@ -120,23 +101,15 @@ type found struct {
 }
 
 // write writes all files of the site.
-func (s site) write(v *record.View, versions map[string][]history.Version, reflections []record.Reflection, now time.Time) error {
-	bySession := map[string][]record.Reflection{}
-	for _, f := range reflections {
-		name := f.Client + "/" + f.Session
-		bySession[name] = append(bySession[name], f)
-	}
-	of := func(sessions []string) (all []record.Reflection) {
-		for _, name := range slices.Compact(slices.Sorted(slices.Values(sessions))) {
-			all = append(all, bySession[name]...)
-		}
-		return all
-	}
+func (s site) write(v *record.View, now time.Time) error {
 	kinds := map[record.Kind][]row{}
 	var rows []row
 	var contested, all []record.Memory
 	for _, item := range s.given {
 		m := &memory{row: row{Memory: item.Memory}}
+		if client, _, ok := strings.Cut(m.Source.By, "/"); ok && client != "import" {
+			m.Source.By = client // without the session
+		}
 		if item.Stale {
 			m.Marks = append(m.Marks, stale)
 		}
@@ -144,7 +117,7 @@ func (s site) write(v *record.View, versions map[string][]history.Version, refle
 			m.Marks = append(m.Marks, string(record.Contested))
 			contested = append(contested, m.Memory)
 		}
-		m.fill(v, versions[m.Path()], of)
+		m.Fill(m.Memory, v)
 		m.Replaces = slices.DeleteFunc(m.Replaces, func(old record.Memory) bool { return !s.has(old.ID) })
 		if err := s.page("memory/"+m.ID+".html", page{View: "memory", Title: m.Text, Root: "../", Data: m}); err != nil {
 			return err

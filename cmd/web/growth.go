@@ -58,10 +58,7 @@ func drawn(all []record.Memory, now time.Time) growth {
 	all = slices.DeleteFunc(slices.Clone(all), func(m record.Memory) bool { return !m.Live(now) })
 	for _, m := range all {
 		kinds[string(m.Kind)]++
-		who := m.Source.Agent()
-		if who == "" {
-			who = m.Source.By
-		}
+		who := cmp.Or(m.Source.Agent(), m.Source.By)
 		by[who]++
 		if at := m.Source.Time; !at.IsZero() && (g.From.IsZero() || at.Before(g.From)) {
 			g.From = at

@@ -6,13 +6,17 @@ import (
 	"encoding/hex"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/learn/inbox"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/remember"
+	"github.com/reverie-memory/reverie/internal/undo"
 )
 
 // maxQuotes bounds the shown quotes of an operation.
@@ -22,6 +26,7 @@ const maxQuotes = 8
 type pending struct {
 	list
 	Waiting []waiting
+	Last    *undo.Decision // that can be undone
 }
 
 // waiting is a pending operation with everything that a person needs to decide.
@@ -69,6 +74,9 @@ func showInbox(ctx context.Context, d *Desk, r *http.Request) (page, error) {
 		queue, p.list = part(r, queue)
 		p.Waiting, err = d.look(ctx, queue)
 	}
+	if last, none := undo.Newest(ctx, d.Reader.Clone, d.since); none == nil {
+		p.Last = &last
+	}
 	return page{View: "inbox", Title: "Inbox", Data: p}, err
 }
 
@@ -101,13 +109,25 @@ func seen(w waiting) (string, error) {
 }
 
 // errOther means that a person decided about another state than the present one.
-var errOther = errors.New("the operation changed after the page was shown; nothing was done")
+var errOther = errors.New("something was decided after the page was shown; nothing was done")
 
-// decide does with an operation what a form asks for, and says what came of it.
+// decide does with one operation, or with the chosen ones in one decision, what a form asks for,
+// and says what came of it.
 func decide(ctx context.Context, d *Desk, r *http.Request) (said string, err error) {
-	queue, err := d.Learner.Queue(ctx, []string{r.PathValue("id")})
+	ids, digests := []string{r.PathValue("id")}, r.PostForm["seen"]
+	if ids[0] == "" {
+		ids, digests = nil, nil
+		for _, one := range r.PostForm["chosen"] {
+			id, digest, _ := strings.Cut(one, " ")
+			ids, digests = append(ids, id), append(digests, digest)
+		}
+	}
+	if len(ids) == 0 {
+		return "no operation was chosen", nil
+	}
+	queue, err := d.Learner.Queue(ctx, ids)
 	if errors.Is(err, record.ErrNoMemory) {
-		return "", errors.New("the operation was decided elsewhere meanwhile")
+		return "", errors.New("decided elsewhere meanwhile; nothing was done")
 	}
 	if err != nil {
 		return "", err
@@ -116,20 +136,29 @@ func decide(ctx context.Context, d *Desk, r *http.Request) (said string, err err
 	if err != nil {
 		return "", err
 	}
-	o := shown[0]
-	if r.PostForm.Get("seen") != o.Seen {
-		return "", errOther
+	var ops []record.Operation
+	for _, o := range shown {
+		if !slices.Contains(digests, o.Seen) {
+			return "", errOther
+		}
+		ops = append(ops, o.Operation)
 	}
 	switch r.PathValue("verb") {
 	case "accept":
-		_, err = d.Learner.Accept(ctx, []record.Operation{o.Operation}, "review", nil)
-		return "accepted: " + o.Memory.Text, err
+		done, err := d.Learner.Accept(ctx, ops, "review")
+		if len(done) > 0 && record.Undecidable(err) {
+			return "accepted: " + these(done) + "\n" + err.Error(), nil
+		}
+		return "accepted: " + these(done), err
 	case "reject":
-		_, err = d.Learner.Reject(ctx, []string{o.ID}, false, r.PostForm.Get("reason"))
-		return "rejected: " + o.Memory.Text, err
+		done, err := d.Learner.Reject(ctx, ids, false, r.PostForm.Get("reason"))
+		return "rejected: " + these(done), err
 	case "edit":
+		if len(ids) > 1 {
+			break
+		}
 		text := r.PostForm.Get("text")
-		done, err := d.Keeper.Edit(ctx, o.ID, remember.Edit{Text: &text, Kind: r.PostForm.Get("kind")})
+		done, err := d.Keeper.Edit(ctx, ids[0], remember.Edit{Text: &text, Kind: r.PostForm.Get("kind")})
 		switch {
 		case err != nil || done.Same:
 			return "nothing changed", err
@@ -139,6 +168,26 @@ func decide(ctx context.Context, d *Desk, r *http.Request) (said string, err err
 		return "changed: " + done.Memory.Text, nil
 	}
 	return "", exit.Usage("", "there is no such decision")
+}
+
+// these names operations: the statement of one, the number of several.
+func these(ops []record.Operation) string {
+	if len(ops) == 1 {
+		return ops[0].Memory.Text
+	}
+	return plural.Count(len(ops), "operation", "operations")
+}
+
+// takeBack undoes the decision that a form names, if it is still the newest.
+func takeBack(ctx context.Context, d *Desk, r *http.Request) (said string, err error) {
+	last, err := undo.Newest(ctx, d.Reader.Clone, d.since)
+	if err == nil && r.PostForm.Get("seen") != last.Commits[0] {
+		err = errOther
+	}
+	if err == nil {
+		err = last.Undo(ctx)
+	}
+	return "undone: " + last.Subject, err
 }
 
 // Compared returns the difference between a changed memory's statement and the new one.

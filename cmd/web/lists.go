@@ -10,6 +10,8 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/approval"
 	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/dossier"
+	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/unseen"
 	"github.com/reverie-memory/reverie/reflect"
 	"github.com/reverie-memory/reverie/reflect/transcript"
@@ -44,6 +46,7 @@ func showTrust(ctx context.Context, d *Desk, r *http.Request) (page, error) {
 // session is a kept session with the results of learning from it.
 type session struct {
 	reflect.Kept
+	Prompt   string // the first
 	Memories int
 }
 
@@ -71,7 +74,7 @@ func showSessions(ctx context.Context, d *Desk, r *http.Request) (page, error) {
 		err = nil
 	}
 	for _, k := range kept {
-		data.Sessions = append(data.Sessions, session{k, from[k.Name()]})
+		data.Sessions = append(data.Sessions, session{k, unseen.OneLine(d.Reader.Sessions.Prompt(k), 240), from[k.Name()]})
 	}
 	p.Data = data
 	return p, err
@@ -172,4 +175,38 @@ func showLoop(ctx context.Context, d *Desk, r *http.Request) (page, error) {
 		data.Lines = strings.Join(lines[max(0, len(lines)-maxOutput):], "\n")
 	}
 	return page{View: "loop", Title: s.Name, Live: running(s), Data: data}, nil
+}
+
+// maxUses bounds the shown times that a memory was given.
+const maxUses = 50
+
+// memory is a memory with everything known about it.
+type memory struct {
+	row
+	dossier.Dossier
+	Models   []string
+	MoreUses int
+}
+
+// showMemory shows the memory of an id.
+func showMemory(ctx context.Context, d *Desk, r *http.Request) (p page, err error) {
+	id := r.PathValue("id")
+	err = d.Reader.View(ctx, func(v *record.View) error {
+		f, err := reader.Find(ctx, d.Reader, v, id)
+		if err != nil {
+			return err
+		}
+		if f.Operation != nil {
+			return record.ErrNoMemory
+		}
+		m := &memory{row: row{f.Memory, marks(f.Memory, f.Caveats, d.Reader.Now()), ""}, Models: f.ModelNames()}
+		if m.Dossier, err = dossier.Collect(ctx, d.Reader, v, f.Memory); err != nil {
+			return err
+		}
+		m.MoreUses = max(0, len(m.Uses)-maxUses)
+		m.Uses = m.Uses[:len(m.Uses)-m.MoreUses]
+		p = page{View: "memory", Title: m.Text, Data: m}
+		return nil
+	})
+	return p, err
 }

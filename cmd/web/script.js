@@ -41,14 +41,14 @@ if (waiting.length > 0) {
   move(0)
   document.querySelector('.keys').hidden = false
   document.addEventListener('keydown', (event) => {
-    if (event.ctrlKey || event.altKey || event.metaKey || event.target.matches('input, textarea, select')) return
+    if (event.ctrlKey || event.altKey || event.metaKey || event.target.matches('input:not([type=checkbox]), textarea, select')) return
     if (event.key === 'j' || event.key === 'k') {
       move(event.key === 'j' ? 1 : -1)
       event.preventDefault()
       return
     }
-    const one = waiting.find((w) => w.contains(document.activeElement))
-    const part = one && one.querySelector(`[data-key="${CSS.escape(event.key)}"]`)
+    const within = [waiting.find((w) => w.contains(document.activeElement)), ...document.querySelectorAll('main > form')]
+    const part = within.map((one) => one && one.querySelector(`[data-key="${CSS.escape(event.key)}"]`)).find(Boolean)
     if (!part) return
     event.preventDefault()
     if (part.tagName === 'DETAILS') {

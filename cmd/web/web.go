@@ -25,6 +25,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/hint"
 	"github.com/reverie-memory/reverie/internal/learn"
 	"github.com/reverie-memory/reverie/internal/plural"
@@ -44,6 +45,8 @@ type Desk struct {
 	Learner *learn.Learner
 	Keeper  *remember.Keeper
 	Done    func(context.Context) // does the upkeep after a decision
+
+	since time.Time // decisions from then on can be undone
 }
 
 // Server serves the pages of one clone.
@@ -56,6 +59,7 @@ type Server struct {
 	parent int // the process that started this one
 	views  *template.Template
 	said   atomic.Pointer[string] // about the last decision, until a page shows it
+	since  time.Time              // of the start
 }
 
 // Listen takes a free port of the loopback address. open opens the clone for one request; its notes
@@ -66,7 +70,7 @@ func Listen(open func(ctx context.Context, notes io.Writer) (*Desk, error)) (*Se
 		return nil, err
 	}
 	d := newDoor(l.Addr().String())
-	return &Server{URL: d.origin() + "/enter?ticket=" + d.ticket, open: open, listen: l, door: d, parent: os.Getppid(), views: views()}, nil
+	return &Server{URL: d.origin() + "/enter?ticket=" + d.ticket, open: open, listen: l, door: d, parent: os.Getppid(), views: views(), since: time.Now()}, nil
 }
 
 // Serve answers requests until ctx or the parent of this process ends. With open it opens the
@@ -113,7 +117,9 @@ func (s *Server) pages() http.Handler {
 	} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, show) })
 	}
-	mux.HandleFunc("POST /inbox/{id}/{verb}", s.decide)
+	mux.HandleFunc("POST /inbox/{id}/{verb}", s.deciding(decide))
+	mux.HandleFunc("POST /inbox/{verb}", s.deciding(decide))
+	mux.HandleFunc("POST /undo", s.deciding(takeBack))
 	for _, name := range []string{"style.css", "script.js"} {
 		mux.HandleFunc("GET /"+name, func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, name) })
 	}
@@ -178,6 +184,7 @@ func (p page) Link(about string, ids ...string) string {
 func (s *Server) desk(ctx context.Context, notes io.Writer) (*Desk, error) {
 	d, err := s.open(ctx, notes)
 	if err == nil {
+		d.since = s.since
 		err = d.Reader.WantPerson("web")
 	}
 	return d, err
@@ -196,23 +203,25 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, show func(context
 	s.answer(w, p, err, notes.String())
 }
 
-// decide carries out a decision, and leads back to the inbox.
-func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
-	var notes bytes.Buffer
-	var said string
-	d, err := s.desk(r.Context(), &notes)
-	if err == nil {
-		if said, err = decide(r.Context(), d, r); err == nil {
-			d.Done(r.Context())
+// deciding carries out a decision, and leads back to the inbox.
+func (s *Server) deciding(decide func(context.Context, *Desk, *http.Request) (said string, err error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var notes bytes.Buffer
+		var said string
+		d, err := s.desk(r.Context(), &notes)
+		if err == nil {
+			if said, err = decide(r.Context(), d, r); err == nil {
+				d.Done(r.Context())
+			}
 		}
+		if err != nil {
+			s.answer(w, page{}, err, notes.String())
+			return
+		}
+		said = strings.TrimSpace(said + "\n" + notes.String())
+		s.said.Store(&said)
+		http.Redirect(w, r, s.door.place+"inbox", http.StatusSeeOther)
 	}
-	if err != nil {
-		s.answer(w, page{}, err, notes.String())
-		return
-	}
-	said = strings.TrimSpace(said + "\n" + notes.String())
-	s.said.Store(&said)
-	http.Redirect(w, r, s.door.place+"inbox", http.StatusSeeOther)
 }
 
 // answer writes a page, or an error without one.
@@ -242,11 +251,14 @@ func (s *Server) answer(w http.ResponseWriter, p page, err error, notes string) 
 
 // statusOf returns the HTTP status of an error.
 func statusOf(err error) int {
+	var known *exit.Error
 	switch {
 	case errors.Is(err, record.ErrNoMemory), errors.Is(err, reflect.ErrNoSession), errors.Is(err, worktree.ErrNoLoop):
 		return http.StatusNotFound
 	case record.Undecidable(err), errors.Is(err, errOther):
 		return http.StatusConflict
+	case errors.As(err, &known) && known.Code == exit.BadUsage:
+		return http.StatusBadRequest
 	}
 	return http.StatusInternalServerError
 }

@@ -6,8 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/hooks/githook"
+	"github.com/reverie-memory/reverie/internal/dossier"
 	"github.com/reverie-memory/reverie/internal/learn/inbox"
 	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/reflect"
@@ -31,7 +33,7 @@ type Memory struct {
 	Paths      []string   `json:"paths"`
 	Tags       []string   `json:"tags"`
 	Guards     []string   `json:"guards,omitempty"`   // calls of tools at which it acts
-	Strength   string     `json:"strength,omitempty"` // of its guards: say, ask or deny
+	Strength   string     `json:"strength,omitempty"` // of its guards: say, hold, ask or deny
 	Topic      string     `json:"topic,omitempty"`
 	Ref        string     `json:"ref"`
 	Branch     string     `json:"branch"`
@@ -77,6 +79,57 @@ func OfMemory(m record.Memory) Memory {
 func WithCaveats(m record.Memory, s reader.Caveats) Memory {
 	j := OfMemory(m)
 	j.Stale, j.Withheld, j.Older, j.Why = s.Stale, s.Withheld, strings.Trim(s.Older, " ()"), s.Why
+	return j
+}
+
+// Shown is a memory as show prints it, with its history, use and relatives.
+type Shown struct {
+	Memory
+	Author  *Author  `json:"author,omitempty"` // of the commit that added it
+	Edits   Edits    `json:"edits"`
+	Given   Given    `json:"given"`
+	Related []string `json:"related"` // ids of memories on its topic, or much like it
+}
+
+// Author is the author of a memory.
+type Author struct {
+	Name   string    `json:"name"`
+	Time   time.Time `json:"time"`
+	Commit string    `json:"commit"`
+}
+
+// Edits counts the changes of a memory after it was added.
+type Edits struct {
+	Count int        `json:"count"`
+	By    []string   `json:"by"`             // authors, the last first
+	Last  *time.Time `json:"last,omitempty"` // absent without edits
+}
+
+// Given counts the times that agents were given a memory.
+type Given struct {
+	Times    int        `json:"times"`
+	Sessions int        `json:"sessions"`
+	Last     *time.Time `json:"last,omitempty"`
+	brief.Heed
+}
+
+// OfDossier adds to a memory what its dossier has.
+func OfDossier(m Memory, d dossier.Dossier) Shown {
+	j := Shown{Memory: m, Given: Given{Times: len(d.Uses), Sessions: d.Sessions, Heed: d.Heed}, Related: []string{}}
+	if a := d.Author(); a != nil {
+		j.Author = &Author{a.Commit.Author, a.Time, a.ID}
+	}
+	n, by, last := d.Edits()
+	if j.Edits = (Edits{Count: n, By: List(by)}); last != nil {
+		j.Edits.Last = &last.Time
+	}
+	if len(d.Uses) > 0 {
+		at := d.Uses[0].Injection.Time.UTC().Truncate(time.Second)
+		j.Given.Last = &at
+	}
+	for _, o := range d.Related {
+		j.Related = append(j.Related, o.ID)
+	}
 	return j
 }
 
@@ -128,6 +181,26 @@ func OfOperation(o record.Operation, waits string) Operation {
 	return j
 }
 
+// OfLook returns an operation with everything that a person has to see of it.
+func OfLook(o record.Operation, waits string, l inbox.Outlook) Operation {
+	j := OfOperation(o, waits)
+	j.Model, j.Quotes, j.Contradicts = l.Model, l.Quotes, List(l.Contradicts)
+	for _, c := range l.Changes {
+		j.Changes = append(j.Changes, ofChange(c))
+	}
+	return j
+}
+
+// ofChange converts a change.
+func ofChange(c inbox.Change) Change {
+	j := Change{ID: c.ID, Goes: c.Goes, Words: c.Words, Lost: List(c.Lost)}
+	if c.Held {
+		m := OfMemory(c.Was)
+		j.Was = &m
+	}
+	return j
+}
+
 // Session is a kept session.
 type Session struct {
 	Name     string     `json:"name"`
@@ -143,7 +216,8 @@ type Session struct {
 	Change   string     `json:"change,omitempty"`   // from ingest and learn
 	Redacted int        `json:"redacted,omitempty"` // from ingest and learn
 
-	Commits []githook.LinkedCommit `json:"commits,omitempty"` // from sessions: recorded by git's hooks
+	Commits []githook.LinkedCommit `json:"commits,omitempty"` // from sessions: by git hooks
+	Prompt  string                 `json:"prompt,omitempty"`  // from sessions: the first, in a line
 }
 
 // OfSession returns a session without its commits.

@@ -1,6 +1,7 @@
 package anchor
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -125,10 +126,7 @@ func (v *verdicts) save(repo *git.Repo) {
 	var b strings.Builder
 	for _, key := range keys {
 		found := v.all[key]
-		blob := found.blob
-		if blob == "" {
-			blob = "-"
-		}
+		blob := cmp.Or(found.blob, "-")
 		fmt.Fprintf(&b, "%s %c %s %s\n", key, found.letter, blob, found.path)
 	}
 	text := b.String()

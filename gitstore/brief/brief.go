@@ -4,6 +4,7 @@
 package brief
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,9 +86,7 @@ type maker struct {
 // Give returns the text for an agent, and records it if the request asks for that. The text is ""
 // if there is nothing to give. Without a store the error wraps gitstore.ErrNoStore.
 func Give(ctx context.Context, r *reader.Reader, asked Request) (in Injection, err error) {
-	if asked.Dir == "" {
-		asked.Dir = r.Dir
-	}
+	asked.Dir = cmp.Or(asked.Dir, r.Dir)
 	b := maker{r, asked, Ledger{r.Repo, r.Scanner}}
 	switch asked.For {
 	case Start:
@@ -250,7 +249,14 @@ func (b *maker) prompt(ctx context.Context) (in Injection, err error) {
 	if b.asked.AsksNothing() {
 		return in, nil
 	}
-	prompt := reader.Where(b.Repo.WorkTree, b.asked.Dir).Ask(transcript.Own(b.asked.Query))
+	own := transcript.Own(b.asked.Query)
+	prompt := reader.Where(b.Repo.WorkTree, b.asked.Dir).Ask(own)
+	var means func(record.Memory) bool
+	if prompt.Tells() && b.Config.Prompt != 0 {
+		var done func()
+		means, done = reader.Meaning(ctx, b.Reader, own)
+		defer done()
+	}
 	defer b.OpenIndex()()
 	err = b.View(ctx, func(v *record.View) error {
 		in.Commit = string(v.Tip())
@@ -261,7 +267,7 @@ func (b *maker) prompt(ctx context.Context) (in Injection, err error) {
 		var hits []recall.Relevance
 		err := b.SearchGiven(ctx, v, false, b.asked.Limits, func(x *recall.Index, _ func() *recall.Index) (err error) {
 			return reader.WithNotes(b.Reader, v, x, b.asked.agent(), func(x *recall.Index) error {
-				hits, err = relevant(ctx, x, prompt, b.asked.Files, x.Keep(recall.Query{}, b.Now()))
+				hits, err = relevant(ctx, x, prompt, means, b.asked.Files, x.Keep(recall.Query{}, b.Now()))
 				return err
 			})
 		})
@@ -283,16 +289,16 @@ func (b *maker) prompt(ctx context.Context) (in Injection, err error) {
 	return in, err
 }
 
-// relevant returns the memories that a prompt is about, and behind them those that are about one of
-// the files.
-func relevant(ctx context.Context, x *recall.Index, prompt recall.Prompt, files []string, keep func(recall.Ref) bool) (hits []recall.Relevance, err error) {
+// relevant returns the memories that a prompt is about or means, and behind them those that are
+// about one of the files.
+func relevant(ctx context.Context, x *recall.Index, prompt recall.Prompt, means func(record.Memory) bool, files []string, keep func(recall.Ref) bool) (hits []recall.Relevance, err error) {
 	if prompt.Tells() {
-		if hits, err = prompt.Relevant(ctx, x, keep); err != nil {
+		if hits, err = prompt.Relevant(ctx, x, keep, means); err != nil {
 			return nil, err
 		}
 	}
 	for _, file := range files {
-		found, err := recall.Ask("./"+file).Relevant(ctx, x, keep)
+		found, err := recall.Ask("./"+file).Relevant(ctx, x, keep, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -318,7 +324,11 @@ func (b *maker) named(ctx context.Context, v *record.View, hits []recall.Relevan
 	known := inSight(slices.Concat(b.ledger.Session(b.asked.Before), b.ledger.Session(b.asked.Session)))
 	var firm, stale []candidate
 	for _, h := range hits {
-		c := candidate{m: h.Memory, s: caveats(h.Memory), why: []string{"the prompt names " + b.words(h.Words)}}
+		why := "the prompt names " + b.words(h.Words)
+		if h.Means {
+			why = "the prompt means much the same"
+		}
+		c := candidate{m: h.Memory, s: caveats(h.Memory), why: []string{why}}
 		c.whole = known[c.m.ID] == pack.Short // its beginning is known
 		switch {
 		case c.s.Withheld:

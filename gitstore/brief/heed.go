@@ -1,12 +1,16 @@
 package brief
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/guard"
+	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/reader"
@@ -19,10 +23,27 @@ type Heed struct {
 	Heeded    int `json:"heeded"`    // the session made no such call afterwards
 	Ignored   int `json:"ignored"`   // it made one
 	Overruled int `json:"overruled"` // a person let the call run
+	Against   int `json:"-"`         // ignored or overruled at its present strength
 }
 
-// MuchOverruled counts the overrulings after which a person should review a guard.
-const MuchOverruled = 2
+// muchAgainst counts the calls against a guard after which a person should review it.
+const muchAgainst = 2
+
+// Advice returns the strength that a guard should have instead of its own, and why, or "".
+func (h Heed) Advice(now record.Strength) (rather record.Strength, why string) {
+	if h.Against < muchAgainst {
+		return "", ""
+	}
+	switch now {
+	case record.Say:
+		return record.Hold, "ignored"
+	case record.Hold:
+		return record.Say, "insisted on"
+	case record.Ask:
+		return record.Say, "overruled"
+	}
+	return "", ""
+}
 
 func (h Heed) String() string {
 	parts := []string{"acted " + plural.Count(h.Acted, "time", "times")}
@@ -42,6 +63,12 @@ func (h Heed) String() string {
 func Heeds(all []Injection, t guard.Table, top string, events func(session string) []transcript.Event) map[string]Heed {
 	kept := map[string][]transcript.Event{}
 	heeds := map[string]Heed{}
+	present := map[string]string{} // rulings by ids; "" for Say
+	for _, r := range t.Rules() {
+		if r.Strength != record.Say {
+			present[r.ID] = string(r.Strength)
+		}
+	}
 	for _, in := range all {
 		if in.For != Calling && in.For != Called {
 			continue
@@ -57,6 +84,7 @@ func Heeds(all []Injection, t guard.Table, top string, events func(session strin
 		for _, g := range in.Items {
 			h := heeds[g.ID]
 			h.Acted++
+			before := h.Ignored + h.Overruled
 			switch {
 			case at < 0:
 			case in.Ruling == string(hooks.Ask) && ran(session[at:], in.Call):
@@ -65,6 +93,9 @@ func Heeds(all []Injection, t guard.Table, top string, events func(session strin
 				h.Ignored++
 			default:
 				h.Heeded++
+			}
+			if in.Ruling == present[g.ID] {
+				h.Against += h.Ignored + h.Overruled - before
 			}
 			heeds[g.ID] = h
 		}
@@ -129,9 +160,112 @@ func matches(t guard.Table, id string, e transcript.Event, top string) bool {
 	case e.Action == transcript.Edit:
 		call = hooks.Call{Tool: hooks.Edit, Files: e.Paths}
 	}
-	dir := e.Dir
-	if dir == "" {
-		dir = top
-	}
+	dir := cmp.Or(e.Dir, top)
 	return slices.ContainsFunc(t.Match(call, guard.Place{Top: top, Dir: dir}, e.Time), func(r guard.Rule) bool { return r.ID == id })
+}
+
+// Shown is a memory of an injection in its current state.
+type Shown struct {
+	Given
+	Memory  record.Memory // zero where it is not here any more, or damaged
+	Damaged bool          // its file is here, and cannot be read
+}
+
+// Look returns the current state of an injection's memories.
+func Look(ctx context.Context, r *reader.Reader, in Injection) (all []Shown, err error) {
+	err = r.View(ctx, func(v *record.View) error {
+		for _, g := range in.Items {
+			m, err := v.Find(g.ID)
+			if errors.Is(err, record.ErrNoMemory) {
+				m, err = reader.FindBeside(ctx, r, v, g.ID)
+			}
+			if err != nil && !errors.Is(err, record.ErrNoMemory) {
+				return err
+			}
+			all = append(all, Shown{g, m, err != nil && damaged(v, g.ID)})
+		}
+		return nil
+	})
+	return all, err
+}
+
+// damaged reports whether a memory's file is here and cannot be read.
+func damaged(v *record.View, id string) bool {
+	return slices.ContainsFunc(v.Bad(), func(e *record.FormatError) bool {
+		of, ok := record.MemoryID(e.Path)
+		return ok && of == id
+	})
+}
+
+// Uses lists the times that a memory was given.
+type Uses struct {
+	Memory  record.Memory // its id alone where it is not here any more
+	Caveats reader.Caveats
+	Times   []Use
+	Heed    Heed
+}
+
+// Sessions counts the sessions that were given the memory.
+func (u Uses) Sessions() int {
+	names := map[string]bool{}
+	for _, use := range u.Times {
+		names[use.Injection.Session] = true
+	}
+	return len(names)
+}
+
+// Use is one time that a memory was given.
+type Use struct {
+	Injection Injection
+	Given     Given
+}
+
+// UsesOf finds when a memory was given, by the beginning of its id.
+func UsesOf(ctx context.Context, r *reader.Reader, all []Injection, id string) (u Uses, err error) {
+	err = r.View(ctx, func(v *record.View) (err error) {
+		if u.Memory, err = v.Find(id); err != nil {
+			return err
+		}
+		caveats, err := r.Caveats(ctx, v)
+		if err == nil {
+			u.Caveats = caveats(u.Memory)
+		}
+		return err
+	})
+	if errors.Is(err, record.ErrNoMemory) {
+		if own, missing := reader.FindOwn(ctx, r, id); missing == nil {
+			u.Memory, err = own, nil
+		}
+	}
+	switch {
+	case errors.Is(err, record.ErrNoMemory) || errors.Is(err, gitstore.ErrNoStore):
+		if u.Memory.ID = lostID(all, id); u.Memory.ID == "" {
+			return u, err
+		}
+	case err != nil:
+		return u, err
+	}
+	var its []Injection
+	for _, in := range all {
+		if i := slices.IndexFunc(in.Items, func(g Given) bool { return g.ID == u.Memory.ID }); i >= 0 {
+			u.Times = append(u.Times, Use{in, in.Items[i]})
+			its = append(its, in)
+		}
+	}
+	if t, err := ReadGuards(ctx, r); err == nil {
+		u.Heed = KeptHeeds(r, its, t)[u.Memory.ID]
+	}
+	return u, nil
+}
+
+// lostID returns the full id of a memory that was given and no longer exists, or "".
+func lostID(all []Injection, prefix string) string {
+	for _, in := range all {
+		for _, g := range in.Items {
+			if len(prefix) >= 4 && strings.HasPrefix(g.ID, prefix) {
+				return g.ID
+			}
+		}
+	}
+	return ""
 }

@@ -37,7 +37,7 @@ func TestHeedsFollowWhatCameOfACall(t *testing.T) {
 	all := []Injection{act("claude/heeds", "deny"), act("claude/ignores", ""), act("claude/allowed", "ask"), act("claude/unkept", "deny"),
 		{For: Start, Session: "claude/heeds", Items: []Given{{ID: "aa"}}}}
 	got := Heeds(all, guard.Open(dir), "/p", func(name string) []transcript.Event { return sessions[name] })
-	want := map[string]Heed{"aa": {Acted: 4, Heeded: 1, Ignored: 1, Overruled: 1}}
+	want := map[string]Heed{"aa": {Acted: 4, Heeded: 1, Ignored: 1, Overruled: 1, Against: 1}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

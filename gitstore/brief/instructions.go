@@ -62,7 +62,8 @@ var importsAgents = pattern.New(`(?m)(?:^|\s)@(?:\./)?AGENTS\.md\b`)
 func readsFile(top, file, agent string) bool {
 	exists := func(name string) bool { _, err := os.Stat(filepath.Join(top, name)); return err == nil }
 	switch {
-	case file == "AGENTS.md" && (agent == "opencode" || agent == "codex"):
+	case file == "AGENTS.md" && (agent == "opencode" || agent == "codex" || agent == "qwen" || agent == "cursor"),
+		agent == "copilot" && (file == "AGENTS.md" || file == "CLAUDE.md" || file == "GEMINI.md"):
 		return true
 	case file == "AGENTS.md" && agent == "claude":
 		return !exists("CLAUDE.md") || importsAgents.MatchString(instructions(top, "CLAUDE.md"))

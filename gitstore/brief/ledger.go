@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,6 +56,7 @@ type Injection struct {
 	// For a call of a tool: the agent's id of it, and the ruling of a guard, if any.
 	Call   string `json:"call,omitempty"`
 	Ruling string `json:"ruling,omitempty"`
+	Key    string `json:"key,omitempty"` // of a call that a guard may hold: a hash
 	// Least is the smallest budget, in tokens, that would hold something. It is 0 unless nothing fits.
 	Least int `json:"least,omitempty"`
 	// Held tells a person what is withheld from agents for its authors. It quotes no author.
@@ -184,26 +186,30 @@ func (l Ledger) Add(in *Injection, now time.Time) error {
 	return errors.Join(err, f.Close())
 }
 
-// read reads a file of the ledger, the oldest injection first.
-func read(path string) []Injection {
+// read reads a file of the ledger, the oldest injection first. A missing one has none.
+func read(path string) (out []Injection, err error) {
 	data, err := file.Read(path, file.MaxState)
-	if err != nil {
-		return nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
-	var out []Injection
 	for line := range bytes.Lines(data) {
 		var in Injection
 		if json.Unmarshal(line, &in) == nil && in.ID != "" {
 			out = append(out, in)
 		}
 	}
-	return out
+	return out, nil
 }
 
-// Session returns the injections of a session, the oldest first.
+// Session returns the injections of a session, the oldest first. An unreadable ledger has none.
 func (l Ledger) Session(session string) []Injection {
+	all, _ := l.session(session)
+	return all
+}
+
+func (l Ledger) session(session string) ([]Injection, error) {
 	if session == "" {
-		return nil
+		return nil, nil
 	}
 	return read(filepath.Join(l.dir(), fileOf(l.Name(session))))
 }
@@ -217,7 +223,8 @@ func (l Ledger) All(n int) []Injection {
 	}
 	var out []Injection
 	for _, file := range files {
-		out = append(out, read(file)...)
+		all, _ := read(file) // another process may have removed it
+		out = append(out, all...)
 	}
 	slices.SortStableFunc(out, func(a, b Injection) int { return cmp.Or(a.Time.Compare(b.Time), strings.Compare(a.ID, b.ID)) })
 	return out

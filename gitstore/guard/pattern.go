@@ -167,7 +167,7 @@ func commands(line, dir string) []command {
 // scan collects commands.
 type scan struct {
 	all  []command
-	left int // bytes that may be read; those of a line in a line count twice
+	left int // bytes to read and words to keep; those of a line in a line count twice
 }
 
 func (s *scan) read(line, dir string, depth int) {
@@ -185,19 +185,22 @@ func (s *scan) read(line, dir string, depth int) {
 		for range opened {
 			outer = append(outer, dir)
 		}
+		in := dir // for the command behind a wrapper
 		for len(words) > 0 {
-			if len(s.all) >= maxCommands {
+			if s.left -= len(words); s.left < 0 || len(s.all) >= maxCommands {
 				return
 			}
-			run := command{make([]string, len(words)), dir}
+			run := command{words: make([]string, len(words))}
 			for i, w := range words {
 				run.words[i] = plain(w)
 			}
 			run.words[0] = path.Base(run.words[0])
+			run.dir = folderOf(run.words, in)
 			s.all = append(s.all, run)
-			if run.words[0] == "cd" && len(words) > 1 {
+			if (run.words[0] == "cd" || run.words[0] == "pushd") && len(words) > 1 {
 				dir = joined(dir, run.words[1])
 			}
+			in = run.dir
 			if script := scriptOf(run.words); script != "" {
 				s.read(script, dir, depth+1)
 			}
@@ -207,6 +210,28 @@ func (s *scan) read(line, dir string, depth int) {
 			dir, outer = outer[len(outer)-1], outer[:len(outer)-1]
 		}
 	}
+}
+
+// folderOf returns the folder in which a command works: dir, or the one that an option names.
+func folderOf(words []string, dir string) string {
+	var options []string
+	switch words[0] {
+	case "npm", "pnpm", "yarn", "bun":
+		options = []string{"--prefix", "-C", "--dir", "--cwd"}
+	case "git", "make", "go", "env", "ninja":
+		options = []string{"-C", "--directory", "--chdir"}
+	}
+	for i, w := range words[1:] {
+		name, value, given := strings.Cut(w, "=")
+		switch {
+		case !slices.Contains(options, name):
+		case given:
+			return joined(dir, value)
+		case i+2 < len(words):
+			return joined(dir, words[i+2])
+		}
+	}
+	return dir
 }
 
 // conditions begin a command whose result a shell asks for.

@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -45,7 +49,7 @@ func (c *Clone) apply(ctx context.Context, t Target, more []record.Purge, reason
 		return nil, err
 	}
 	defer unlock()
-	p, err := c.plan(ctx, t, more) // again: others may have written since it was shown
+	p, err := c.Plan(ctx, t, more...) // again: others may have written since it was shown
 	if err != nil {
 		return nil, err
 	}
@@ -64,11 +68,7 @@ func (c *Clone) apply(ctx context.Context, t Target, more []record.Purge, reason
 	if err := rw.Save(); err != nil {
 		return nil, err
 	}
-	old := make([]string, len(rw.Gone))
-	for i := range rw.Gone {
-		old[i] = string(rw.Gone[i])
-	}
-	if _, err := c.restOf(old); err != nil {
+	if _, err := c.restOf(rw.Gone); err != nil {
 		return nil, err
 	}
 	d := &Done{c: c, plan: p, rw: rw}
@@ -88,12 +88,12 @@ func (c *Clone) takeRecent(ctx context.Context) ([]git.Object, error) {
 // keepReached stores copies of those objects that our refs still reach. If git cannot tell, it
 // stores nothing.
 func (c *Clone) keepReached(ctx context.Context, objs []git.Object) error {
-	set := map[string]bool{}
+	var ids []string
 	for _, o := range objs {
-		set[o.ID] = true
+		ids = append(ids, o.ID)
 	}
-	reached, err := c.Repo.History().Reachable(ctx, set, "--glob="+ourRefs, c.Memory.Ref())
-	if len(set) == 0 || err != nil {
+	reached, err := c.Repo.History().Reachable(ctx, ids, "--glob="+ourRefs, c.Memory.Ref())
+	if len(ids) == 0 || err != nil {
 		return nil
 	}
 	objs = slices.DeleteFunc(objs, func(o git.Object) bool { return !reached[o.ID] })
@@ -192,4 +192,81 @@ func (d *Done) replaceRef(ctx context.Context, r git.Ref, purges []record.Purge,
 		return d.c.Repo.Refs().ForgetLog(ctx, r.Name)
 	}
 	return nil
+}
+
+// dropOld removes the unreachable loose objects among rest. It returns the reachable ones, and in
+// left those that are still here, in packs or because later forbids removal.
+//
+// A running git may make any object reachable, such as a fetch that found it here. So dropOld
+// removes nothing while git runs, or if a ref moved since the objects were listed.
+func (c *Clone) dropOld(ctx context.Context, rest []string) (reached map[string]bool, left []string, later *Left, err error) {
+	if err := c.Repo.Upkeep().DropCommitGraph(rest); err != nil {
+		// This comes first: git calls a graph with missing commits damaged.
+		return nil, rest, nil, err
+	}
+	if file := c.gitAtWork(); file != "" {
+		return nil, rest, &Left{Place: WhileGitWorks, Name: file}, nil
+	}
+	before, err := c.Repo.Refs().List(ctx)
+	if err != nil {
+		return nil, rest, nil, err
+	}
+	if reached, err = c.Repo.History().Reachable(ctx, rest); err != nil {
+		return nil, rest, &Left{Place: WhileGitFails, Name: err.Error()}, nil
+	}
+	now, err := c.Repo.Refs().List(ctx)
+	if err != nil {
+		return nil, rest, nil, err
+	}
+	if c.gitAtWork() != "" || !slices.Equal(before, now) {
+		return reached, rest, &Left{Place: WhileRefsMove}, nil
+	}
+	gone := slices.DeleteFunc(slices.Clone(rest), func(id string) bool { return reached[id] })
+	left, err = c.Repo.Upkeep().DropLoose(ctx, gone)
+	if err != nil {
+		return reached, left, nil, err
+	}
+	return reached, left, nil, c.stillWhole(ctx, before)
+}
+
+// stillWhole returns an error if a new ref lacks objects.
+func (c *Clone) stillWhole(ctx context.Context, before []git.Ref) error {
+	now, err := c.Repo.Refs().List(ctx)
+	for _, r := range now {
+		if !slices.Contains(before, r) && !c.Repo.History().Whole(ctx, r.ID) {
+			err = errors.Join(err, &Refused{Why: CameMeanwhile, Name: r.Name})
+		}
+	}
+	return err
+}
+
+// atWork bounds the age of files that show git at work; older ones are left by a dead process.
+const atWork = time.Minute
+
+// gitAtWork returns a file of the repository that shows a running git, or "".
+func (c *Clone) gitAtWork() (found string) {
+	root := c.Repo.CommonDir
+	objects := filepath.Join(root, "objects")
+	filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil
+		}
+		name := d.Name()
+		rel, _ := filepath.Rel(root, path)
+		working := strings.HasSuffix(name, ".lock") || strings.HasPrefix(name, "tmp_pack_") || strings.HasPrefix(name, "tmp_idx_") ||
+			filepath.Dir(path) == objects && strings.Contains(name, "incoming")
+		if working {
+			if info, err := d.Info(); err == nil && time.Since(info.ModTime()) < atWork {
+				found = filepath.ToSlash(rel)
+				return fs.SkipAll
+			}
+		}
+		switch {
+		case !d.IsDir():
+		case path == c.State.Dir, rel == "logs", rel == "hooks", rel == "modules", filepath.Dir(path) == objects && len(name) == 2:
+			return fs.SkipDir
+		}
+		return nil
+	})
+	return found
 }

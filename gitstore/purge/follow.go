@@ -60,7 +60,7 @@ func (c *Clone) Follow(ctx context.Context, s *gitstore.Store, theirs gitstore.I
 	if f.target, err = c.purgedTexts(ctx, fresh, theirs); err != nil {
 		return nil, err
 	}
-	if f.plan, err = c.plan(ctx, f.target, f.records); err != nil {
+	if f.plan, err = c.Plan(ctx, f.target, f.records...); err != nil {
 		return nil, err
 	}
 	return f, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -37,11 +38,8 @@ func (p *Plan) tips() (out []gitstore.ID) {
 	return out
 }
 
-// Plan searches all our data for a target.
-func (c *Clone) Plan(ctx context.Context, t Target) (*Plan, error) { return c.plan(ctx, t, nil) }
-
-// plan searches all our data for a target. more holds records of others to honour too.
-func (c *Clone) plan(ctx context.Context, t Target, more []record.Purge) (*Plan, error) {
+// Plan searches all our data for a target. more holds records of others to honour too.
+func (c *Clone) Plan(ctx context.Context, t Target, more ...record.Purge) (*Plan, error) {
 	t.first = c.First
 	p := &Plan{Target: t, c: c, dirty: map[string]bool{}, memories: map[string]int{}, kinds: map[string]map[string]bool{}, messages: map[string]bool{},
 		sessions: map[string]bool{}, also: map[string]bool{}}
@@ -219,4 +217,238 @@ func (c *Clone) rewriting(ctx context.Context, p *Plan, extra ...gitstore.ID) (*
 		}
 	}
 	return rw, nil
+}
+
+// Found lists the parts to remove, by number and id, never by their words.
+type Found struct {
+	Memories []Versions     `json:"memories"`
+	Files    map[string]int `json:"files"`    // removed, by their folder, or "other"
+	Messages int            `json:"messages"` // of commits
+	Commits  int            `json:"commits"`  // with new ids
+	Refs     []string       `json:"refs"`     // with new history or without log
+	Sessions []string       `json:"sessions"` // names of files in their folder
+	Loops    []string       `json:"loops"`    // loops whose record is removed
+	State    []string       `json:"state"`    // paths of other files there that go or change
+	Left     []Left         `json:"-"`        // other places that hold the target and stay
+	Nothing  bool           `json:"-"`        // no data of Reverie and no settings have to change
+}
+
+// NothingFound returns a Found without parts, whose lists are not nil.
+func NothingFound() Found {
+	return Found{Memories: []Versions{}, Files: map[string]int{}, Refs: []string{}, Sessions: []string{}, Loops: []string{}, State: []string{}}
+}
+
+// Versions counts the removed versions of a memory.
+type Versions struct {
+	ID string `json:"id"`
+	N  int    `json:"versions"`
+}
+
+// Find lists the consequences of a plan.
+func (p *Plan) Find(ctx context.Context) (Found, error) {
+	f := NothingFound()
+	rw, err := p.c.rewriting(ctx, p)
+	if err != nil {
+		return f, err
+	}
+	defer rw.Close()
+	for _, id := range slices.Sorted(maps.Keys(p.memories)) {
+		f.Memories = append(f.Memories, Versions{id, p.memories[id]})
+	}
+	for top, ids := range p.kinds {
+		f.Files[top] = len(ids)
+	}
+	f.Messages = len(p.messages)
+	for old, new := range rw.New {
+		if old != new {
+			f.Commits++
+		}
+	}
+	for _, s := range p.shelves {
+		for _, r := range s.refs {
+			if to := rw.New[id(r)]; to != "" && string(to) != r.ID || p.dirty[r.Name] {
+				f.Refs = append(f.Refs, r.Name)
+			}
+		}
+	}
+	for _, file := range p.state {
+		switch file.kind {
+		case Settings:
+			f.Left = append(f.Left, Left{Place: InSettings, Name: file.path})
+		case Session:
+			f.Sessions = append(f.Sessions, path.Base(file.path))
+		default:
+			f.State = append(f.State, file.path)
+		}
+	}
+	for _, name := range p.loops {
+		f.Loops = append(f.Loops, strings.TrimPrefix(name, p.c.Loops.Records))
+	}
+	made, err := p.c.leftInLoops(ctx, p)
+	if err != nil {
+		return f, err
+	}
+	f.Left = append(f.Left, made...)
+	for _, m := range slices.Sorted(maps.Keys(p.also)) {
+		f.Left = append(f.Left, Left{Place: InMemory, Name: m})
+	}
+	f.Nothing = len(p.kinds)+len(p.messages)+len(p.dirty)+len(p.state) == 0
+	return f, nil
+}
+
+// lookout searches the histories of one shelf for the target of a purge.
+type lookout struct {
+	c      *Clone
+	p      *Plan         // counts the finds
+	s      *shelf        // collects the names for the records
+	before gitstore.Omit // named by earlier records
+
+	paths    map[gitstore.ID][]string // of each content
+	texts    map[string]bool          // the words themselves, as they were found
+	memories map[string]bool          // memories whose every version is removed
+	recorded bool                     // remove only the content that records name
+}
+
+// look reads everything once.
+func (l *lookout) look(ctx context.Context) error {
+	l.paths, l.texts, l.memories = map[gitstore.ID][]string{}, map[string]bool{}, map[string]bool{}
+	l.recorded = l.p.local && l.s.store == l.c.Memory.Ref()
+	for _, text := range l.p.texts {
+		l.texts[text] = true
+	}
+	files := map[gitstore.ID]string{}
+	type commit struct{ headers, message string }
+	var commits []commit
+	err := gitstore.Survey(ctx, l.c.Repo, l.s.tips(), func(at string, id gitstore.ID) {
+		files[id] = at
+		l.paths[id] = append(l.paths[id], at)
+	}, func(_ gitstore.ID, headers, message string) { commits = append(commits, commit{headers, message}) })
+	if err != nil {
+		return err
+	}
+	if err := readBlobs(ctx, l.c.Repo, files, l.content); err != nil {
+		return err
+	}
+	l.otherVersions()
+	said := slices.Collect(maps.Keys(l.texts))
+	for _, c := range commits {
+		if !l.recorded {
+			l.commit(c.headers, c.message, said)
+		}
+	}
+	l.findConfig(ctx)
+	return nil
+}
+
+// content checks a file's bytes, at each of its paths.
+func (l *lookout) content(_ string, id gitstore.ID, data []byte) {
+	for _, at := range l.paths[id] {
+		m := record.MemoryOf(at)
+		_, err := record.ParsePurge(at, data)
+		switch {
+		case err == nil: // stays, even if a record names it
+		case !l.recorded && l.p.inFile(at, data):
+			l.gone(at, id)
+			l.p.learnedFrom(at, data)
+			l.name(at, m, id, data)
+		case l.before.Blobs[id] || l.before.Path != nil && l.before.Path(at):
+			l.gone(at, id)
+		case l.p.memory != "" && m != "" && l.p.in(data):
+			l.p.also[m] = true
+		}
+	}
+}
+
+// name puts a removed file into the record by its content. It adds the memory or the path if they
+// hold the target too. A memory's path never changes, so all its versions share that.
+func (l *lookout) name(at, memory string, id gitstore.ID, data []byte) {
+	if l.p.memory != "" {
+		if memory != "" {
+			l.memories[memory] = true
+		} else {
+			l.s.purge.Blobs = append(l.s.purge.Blobs, string(id))
+		}
+		return
+	}
+	tells := l.p.inPath(at)
+	if l.p.wrote(at, data) {
+		l.s.purge.Blobs = append(l.s.purge.Blobs, string(id))
+		for _, text := range l.p.Target.found(at, data) {
+			l.texts[text] = true
+			tells = tells || record.SlugTells(at, text)
+		}
+	}
+	switch {
+	case tells && memory != "":
+		l.memories[memory] = true
+	case tells:
+		l.s.purge.Paths = append(l.s.purge.Paths, record.PathHash(at))
+	}
+}
+
+// otherVersions counts the versions of memories that are removed entirely.
+func (l *lookout) otherVersions() {
+	for id, all := range l.paths {
+		for _, at := range all {
+			if l.memories[record.MemoryOf(at)] && !l.p.kinds[record.MemoryDir][string(id)] {
+				l.gone(at, id)
+			}
+		}
+	}
+	l.s.purge.Memories = slices.Sorted(maps.Keys(l.memories))
+}
+
+// gone counts a removed file.
+func (l *lookout) gone(at string, id gitstore.ID) {
+	top, _, inside := strings.Cut(at, "/")
+	if m := record.MemoryOf(at); m != "" {
+		l.p.memories[m]++
+	}
+	if !inside {
+		top = "other"
+	}
+	if l.p.kinds[top] == nil {
+		l.p.kinds[top] = map[string]bool{}
+	}
+	l.p.kinds[top][string(id)] = true
+}
+
+// commit checks the message of a commit.
+func (l *lookout) commit(headers, message string, said []string) {
+	hash := gitstore.MessageHash(message)
+	if message == gitstore.PurgedMessage || l.before.Messages[hash] {
+		return
+	}
+	if l.p.inMessage(ownWords(message), said) || l.p.in([]byte(headers)) {
+		l.s.purge.Messages = append(l.s.purge.Messages, hash)
+		l.p.messages[hash] = true
+	}
+}
+
+// findConfig notes whether the current settings hold the text. A store cannot exist without them.
+func (l *lookout) findConfig(ctx context.Context) {
+	for _, r := range l.s.refs {
+		if r.Name == l.c.Memory.Ref() {
+			_ = l.c.Book.ViewAt(ctx, r.ID, func(v *record.View) error {
+				text, err := v.Config()
+				l.p.config = err == nil && l.p.inFile("reverie.toml", text)
+				return nil
+			})
+		}
+	}
+}
+
+// learnedFrom records the sessions behind a reflection about a purged memory.
+func (p *Plan) learnedFrom(at string, data []byte) {
+	if p.memory == "" {
+		return
+	}
+	if r, err := record.ParseReflection(at, data); err == nil {
+		p.sessions[r.Client+"/"+r.Session] = true
+	}
+	if o, err := record.ParseOperation(at, data); err == nil && o.Memory.ID == p.memory {
+		for _, s := range o.Sightings {
+			p.sessions[s.Client+"/"+s.Session] = true
+		}
+	}
 }

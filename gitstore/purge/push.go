@@ -32,13 +32,6 @@ type pusher struct {
 	remote *git.Remote
 }
 
-// Push replaces a remote's branch with ours, and its journal if that was published. Each must hold
-// nothing that ours lacks, apart from the purged content. The result is valid even with an error.
-// The caller holds the lock of git.State.LockSync.
-func (c *Clone) Push(ctx context.Context, remote *git.Remote) (Pushed, error) {
-	return (&pusher{c, remote}).push(ctx)
-}
-
 // fresh returns the ref that our fetch fills before the content is checked.
 func (r *pusher) fresh(lane string) string {
 	return ourRefs + "remotes/" + r.remote.Name + "/new/" + lane
@@ -49,7 +42,11 @@ func (r *pusher) seen(lane string) string {
 	return ourRefs + "remotes/" + r.remote.Name + "/" + lane
 }
 
-func (r *pusher) push(ctx context.Context) (done Pushed, err error) {
+// Push replaces a remote's branch with ours, and its journal if that was published. Each must hold
+// nothing that ours lacks, apart from the purged content. The result is valid even with an error.
+// The caller holds the lock of git.State.LockSync.
+func (c *Clone) Push(ctx context.Context, remote *git.Remote) (done Pushed, err error) {
+	r := &pusher{c, remote}
 	lanes := []struct{ name, ref string }{{"memory", r.c.Memory.Ref()}, {"journal", r.c.Journal}}
 	there, err := r.remote.Refs(ctx, "refs/heads/reverie/", r.c.Memory.Ref(), r.c.Journal)
 	if err != nil {
@@ -223,21 +220,11 @@ func (r *pusher) letGo(ctx context.Context, lane, old string, rw *gitstore.Rewri
 	if err := r.c.Repo.Refs().Delete(ctx, r.fresh(lane), old); err != nil {
 		return err
 	}
-	set := map[string]bool{}
-	var ids []string
-	for _, id := range rw.Gone {
-		set[string(id)], ids = true, append(ids, string(id))
-	}
-	reached, err := r.c.Repo.History().Reachable(ctx, set)
+	reached, err := r.c.Repo.History().Reachable(ctx, rw.Gone)
 	if err != nil {
 		return nil // left to git gc
 	}
-	var rest []string
-	for _, id := range ids {
-		if !reached[id] {
-			rest = append(rest, id)
-		}
-	}
+	rest := slices.DeleteFunc(slices.Clone(rw.Gone), func(id string) bool { return reached[id] })
 	_, err = r.c.Repo.Upkeep().DropLoose(ctx, rest)
 	return err
 }

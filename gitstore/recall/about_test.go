@@ -73,7 +73,7 @@ func TestGateLooksAtFewGlobs(t *testing.T) {
 	for _, paths := range [][]string{paths, nil} { // with a path and without
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if got, err := Ask("lacquer widgets "+strings.Join(paths, " ")).Relevant(ctx, x, nil); !errors.Is(err, context.Canceled) || len(got) > 0 {
+		if got, err := Ask("lacquer widgets "+strings.Join(paths, " ")).Relevant(ctx, x, nil, nil); !errors.Is(err, context.Canceled) || len(got) > 0 {
 			t.Errorf("nobody waits any more: %d, %v", len(got), err)
 		}
 	}
@@ -119,7 +119,7 @@ func BenchmarkRelevant(b *testing.B) {
 	for name, prompt := range map[string]string{"words": "why is the latency of widget 17 high in the export job", "path": "why is the latency high in src/job17/run.go of the export job"} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Ask(prompt).Relevant(context.Background(), x, nil); err != nil {
+				if _, err := Ask(prompt).Relevant(context.Background(), x, nil, nil); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -48,7 +48,7 @@ func knownOf(all []record.Memory, with ...int) map[string]bool {
 // 0: 1/11 = .09091; 1: 1/12 + 1/12 = .16667; 2: 1/13 + 1/11 = .16783; 3: 1/13 = .07692.
 func TestFuseIsReciprocalRank(t *testing.T) {
 	all := numbered(4)
-	got := Fuse(hitsOf(all, 0, 1, 2), hitsOf(all, 2, 1, 3), knownOf(all, 0, 1, 2, 3), 1)
+	got := Fuse(hitsOf(all, 0, 1, 2), hitsOf(all, 2, 1, 3), knownOf(all, 0, 1, 2, 3), 1, 0)
 	if diff := cmp.Diff([]int{2, 1, 0, 3}, order(got)); diff != "" {
 		t.Error(diff)
 	}
@@ -68,7 +68,7 @@ func TestFuseIsReciprocalRank(t *testing.T) {
 func TestFuseWeighsTheNearest(t *testing.T) {
 	all := numbered(4)
 	for weight, want := range map[float64][]int{0: {0, 1, 2, 3}, 0.5: {2, 0, 1, 3}, 3: {2, 3, 0, 1}} {
-		got := Fuse(hitsOf(all, 0, 1, 2), hitsOf(all, 2, 3), knownOf(all, 0, 1, 2, 3), weight)
+		got := Fuse(hitsOf(all, 0, 1, 2), hitsOf(all, 2, 3), knownOf(all, 0, 1, 2, 3), weight, 0)
 		if diff := cmp.Diff(want, order(got)); diff != "" {
 			t.Errorf("weight %v: %s", weight, diff)
 		}
@@ -78,7 +78,7 @@ func TestFuseWeighsTheNearest(t *testing.T) {
 	for i := range 50 {
 		words, reverse = append(words, i), append(reverse, 59-i)
 	}
-	got := order(Fuse(hitsOf(long, words...), hitsOf(long, reverse...), knownOf(long, append(words, reverse...)...), 0))
+	got := order(Fuse(hitsOf(long, words...), hitsOf(long, reverse...), knownOf(long, append(words, reverse...)...), 0, 0))
 	if diff := cmp.Diff(append(words, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50), got); diff != "" {
 		t.Errorf("weight 0: %s", diff)
 	}
@@ -97,7 +97,7 @@ func TestFuseKeepsThePlaceOfWhatHasNoVector(t *testing.T) {
 		"nothing is lexical":   {nil, []int{3, 4}, []int{3, 4}, []int{3, 4}},
 		"the last one has one": {[]int{0, 1, 2}, []int{2}, []int{2}, []int{0, 1, 2}},
 	} {
-		got := order(Fuse(hitsOf(all, test.lexical...), hitsOf(all, test.near...), knownOf(all, test.known...), 1))
+		got := order(Fuse(hitsOf(all, test.lexical...), hitsOf(all, test.near...), knownOf(all, test.known...), 1, 0))
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
@@ -125,7 +125,7 @@ func TestFuseProperties(t *testing.T) {
 		near = near[:rapid.IntRange(0, len(with)).Draw(t, "m")]
 		known := knownOf(all, with...)
 		weight := rapid.SampledFrom(weights[:]).Draw(t, "weight")
-		got := Fuse(hitsOf(all, lexical...), hitsOf(all, near...), known, weight)
+		got := Fuse(hitsOf(all, lexical...), hitsOf(all, near...), known, weight, 0)
 		seen := map[int]bool{}
 		for place, n := range order(got) {
 			if seen[n] || !slices.Contains(lexical, n) && !slices.Contains(near, n) {
@@ -169,4 +169,22 @@ func TestFuseProperties(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A memory with hardly a word of the query gives way to one that means the same, and one with most
+// of its words does not.
+func TestFuseBelievesInWordsAsFarAsTheyCover(t *testing.T) {
+	all := numbered(2)
+	for covered, want := range map[float64][]int{0: {1, 0}, 0.1: {1, 0}, 0.4: {0, 1}, 1: {0, 1}} {
+		words := hitsOf(all, 0)
+		words[0].Covered = covered
+		if diff := cmp.Diff(want, order(Fuse(words, hitsOf(all, 1), knownOf(all, 0, 1), 0.7, 6))); diff != "" {
+			t.Errorf("covered %v: %s", covered, diff)
+		}
+	}
+	words := hitsOf(all, 0)
+	words[0].Covered = 0.2 // of a long prompt that is much
+	if got := order(Fuse(words, hitsOf(all, 1), knownOf(all, 0, 1), 0.7, 20)); got[0] != 0 {
+		t.Error(got)
+	}
 }

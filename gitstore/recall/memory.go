@@ -323,10 +323,7 @@ func (x *Index) Newest(n int, keep func(Ref) bool) (out []Found) {
 	}
 	slices.SortFunc(out, func(a, b Found) int {
 		s, t := x.segments[a.Segment], x.segments[b.Segment]
-		if s.Time(a.Doc) != t.Time(b.Doc) {
-			return cmp.Compare(t.Time(b.Doc), s.Time(a.Doc))
-		}
-		return strings.Compare(s.Key(a.Doc), t.Key(b.Doc))
+		return cmp.Or(cmp.Compare(t.Time(b.Doc), s.Time(a.Doc)), strings.Compare(s.Key(a.Doc), t.Key(b.Doc)))
 	})
 	if n > 0 && len(out) > n {
 		out = out[:n]

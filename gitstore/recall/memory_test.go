@@ -13,7 +13,7 @@ func relevant(t testing.TB, all []record.Memory, prompt string) []Relevance {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := Ask(prompt).Relevant(t.Context(), x, nil)
+	found, err := Ask(prompt).Relevant(t.Context(), x, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

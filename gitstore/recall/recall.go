@@ -5,8 +5,8 @@
 // agent's prompt, which is usually no question to the memory, and Relevant finds the few memories
 // that the prompt is about. Fuse merges a ranking with one by vectors.
 //
-// Weights: fieldWeights in document.go for a memory's fields, rank.go for the parts of a score,
-// score.go for BM25, prior.go for age and files.
+// Weights: document.go for a memory's fields, age and files, rank.go for the parts of a score,
+// score.go for BM25.
 //
 // Many goroutines and processes may use an Index at once; everything else is stateless.
 package recall

@@ -37,6 +37,7 @@ const (
 	two        = 0.58
 	much       = 0.55 // likewise for several: then they need be no share of its words
 	little     = 0.40 // likewise, where they are
+	some       = 0.2  // likewise, for a memory that means the same
 	few        = 3    // memories that may have such a name, or one in rare
 	rare       = 20
 	fewestOwn  = 3   // words of the statement that a long prompt has to say
@@ -48,6 +49,7 @@ type Relevance struct {
 	Memory record.Memory
 	Weight float64  // of the words
 	Words  []string // of the prompt, heaviest first: the reason for relevance
+	Means  bool     // its words are few, but it means the same
 }
 
 // most bounds the memories examined closely: the best by their words, and of those about a path in
@@ -56,8 +58,10 @@ const most = 60
 
 // Relevant returns the memories that the prompt is clearly about, heaviest first, equal weights in
 // the order of Rank. A memory that shares only common words with the prompt is never relevant. keep
-// selects the memories that may be found; nil selects all. The error is that of ctx, or ErrCorrupt.
-func (p Prompt) Relevant(ctx context.Context, x *Index, keep func(Ref) bool) ([]Relevance, error) {
+// selects the memories that may be found; nil selects all. means reports whether a memory means the
+// same as the prompt; then fewer common words do. It may be nil. The error is that of ctx, or
+// ErrCorrupt.
+func (p Prompt) Relevant(ctx context.Context, x *Index, keep func(Ref) bool, means func(record.Memory) bool) ([]Relevance, error) {
 	if !p.Tells() || x.Totals().Docs == 0 {
 		return nil, nil
 	}
@@ -65,18 +69,21 @@ func (p Prompt) Relevant(ctx context.Context, x *Index, keep func(Ref) bool) ([]
 	var out []Relevance
 	for _, f := range g.candidates(Request{Text: p.text, N: most, Keep: keep, Done: ctx.Done()}) {
 		v := g.look(f)
-		if !g.clearly(v, nil) { // most are not, and are not unpacked
+		likely := means != nil && v.covered >= some
+		if !likely && !g.clearly(v, nil) { // most are not, and are not unpacked
 			continue
 		}
 		m, err := x.Memory(f.Ref)
 		if err != nil {
 			return nil, err
 		}
-		if v.asWritten(m); !g.clearly(v, &m) {
+		v.asWritten(m)
+		clearly := g.clearly(v, &m)
+		if likely = likely && !clearly && means(m); !likely && !clearly {
 			continue
 		}
 		slices.SortStableFunc(v.words, func(a, b held) int { return cmp.Compare(b.weight, a.weight) })
-		r := Relevance{Memory: m, Weight: v.weight()}
+		r := Relevance{Memory: m, Weight: v.weight(), Means: likely}
 		for _, w := range v.words {
 			if len(r.Words) < 3 && !slices.Contains(r.Words, w.text) {
 				r.Words = append(r.Words, w.text)

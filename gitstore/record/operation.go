@@ -7,7 +7,10 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
+	"github.com/clipperhouse/displaywidth"
 	"github.com/reverie-memory/reverie/gitstore"
 )
 
@@ -150,15 +153,17 @@ func ParseOperation(at string, data []byte) (Operation, error) {
 	return o, nil
 }
 
-// Rejection records that a person rejected a statement, so that it is not proposed again.
+// Rejection records that a person rejected a statement, so that it is not proposed again; or that
+// a model settled it, which stops no person's words and no outcome of commands.
 type Rejection struct {
 	ID     string `json:"id"` // of the operation
 	Text   string `json:"text"`
 	Body   string `json:"body,omitempty"`
 	Reason string `json:"reason,omitempty"`
 	// How is that of the operation. Rejecting a model's words does not reject a person's.
-	How  How       `json:"how,omitempty"`
-	Time time.Time `json:"time,omitzero"`
+	How   How       `json:"how,omitempty"`
+	Model string    `json:"model,omitempty"` // that settled it; empty: a person rejected it
+	Time  time.Time `json:"time,omitzero"`
 }
 
 // RejectionPath returns the path of a rejection in the inbox.
@@ -246,3 +251,46 @@ func byID[T any](values []T, id func(T) string, prefix string) (T, error) {
 	slices.Sort(names)
 	return zero, fmt.Errorf("%s: %w: %s", prefix, ErrAmbiguous, strings.Join(names[:min(5, len(names))], ", "))
 }
+
+// subjectWidth bounds a statement in a commit subject, in columns.
+const subjectWidth = 72
+
+// CommitSubject shortens a statement to fit a commit subject. It removes the full stop and writes
+// the first word small unless that word has more capitals or digits.
+func CommitSubject(s string) string {
+	s = strings.TrimRight(s, ".。")
+	first, size := utf8.DecodeRuneInString(s)
+	word, _, _ := strings.Cut(s, " ")
+	if !strings.ContainsFunc(word[min(size, len(word)):], func(r rune) bool { return unicode.IsUpper(r) || unicode.IsDigit(r) }) {
+		s = string(unicode.ToLower(first)) + s[size:]
+	}
+	return displaywidth.TruncateString(s, subjectWidth, "…")
+}
+
+// Verb returns the word for the operation's effect in a commit subject.
+func (o Operation) Verb() string {
+	switch {
+	case o.Op == Skill:
+		return "skill"
+	case o.Op == Retire:
+		return "forget"
+	case o.Op == Edit:
+		return "edit"
+	case o.Op == Merge:
+		return "merge"
+	case len(o.Memory.Supersedes) > 0:
+		return "correct"
+	}
+	return "remember"
+}
+
+// Subject returns the memory's topic, or its kind if it has none.
+func (m Memory) Subject() string {
+	if m.Topic != "" {
+		return m.Topic
+	}
+	return string(m.Kind)
+}
+
+// Imported reports whether the memory came in by import.
+func (m Memory) Imported() bool { return strings.HasPrefix(m.Source.By, "import/") }

@@ -68,7 +68,17 @@ type Evidence struct {
 	Quote string    `json:"quote"` // verbatim, at most MaxQuote bytes
 	Time  time.Time `json:"time,omitzero"`
 	Doubt Doubt     `json:"doubt,omitempty"` // of a person's words: why another may have written them
+	By    Author    `json:"by,omitempty"`    // of a model's quote: its author; empty for a file
 }
+
+// Author is the author of words in a session.
+type Author string
+
+const (
+	ByPerson  Author = "person"  // typed by a person
+	ByCommand Author = "command" // a command, or its output
+	ByAgent   Author = "agent"
+)
 
 // Doubt is a reason to think that another author wrote the words in a person's message. Doubtful
 // words support nothing until a person has checked. Empty means no doubt.

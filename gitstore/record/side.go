@@ -1,6 +1,9 @@
 package record
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // Side is a side branch of the code to which a memory is limited until its commits land on the
 // default branch. Its text form, the memory's Branch, is the name, followed by three ids of 16 hex
@@ -21,9 +24,7 @@ func (s Side) String() string {
 	}
 	words := []string{s.Name}
 	for _, id := range []string{s.Tip, s.Base, s.Patch} {
-		if id == "" {
-			id = "-"
-		}
+		id = cmp.Or(id, "-")
 		words = append(words, id[:min(sideDigits, len(id))])
 	}
 	return strings.Join(words, " ")

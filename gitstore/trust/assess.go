@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -49,9 +50,7 @@ type instead struct {
 
 func (i instead) line() line {
 	now, when := i.now, int64(0)
-	if now == "" {
-		now = "-"
-	}
+	now = cmp.Or(now, "-")
 	if !i.when.IsZero() {
 		when = i.when.Unix()
 	}

@@ -201,7 +201,7 @@ func Advice(c agents.Change) (lines []string) {
 	case !c.Hooks():
 	case name == "codex":
 		lines = append(lines, "it runs only hooks that you approved: open codex, and approve them in /hooks")
-	case name == "gemini" && c.Top != "":
+	case (name == "gemini" || name == "qwen" || name == "copilot" || name == "cursor") && c.Top != "":
 		lines = append(lines, "it reads the settings of trusted folders only, and warns of new hooks")
 	}
 	if c.Top == "" {

@@ -37,7 +37,7 @@ func (s Setting) Set(ctx context.Context, dir string) (file string, err error) {
 			return "", clone.WantPerson(s.Caller, "config "+s.Key)
 		}
 	}
-	if s.User || config.Own(s.Key) {
+	if s.User || config.Own(s.Key, s.Value) {
 		if file = config.UserFile(); file == "" {
 			return "", errors.New("there is no home directory for your settings")
 		}

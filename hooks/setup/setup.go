@@ -21,6 +21,7 @@ type Options struct {
 	Agents   AgentOptions
 	Forge    string // the forge for checks of pull requests; "" for none
 	Version  string // of Reverie, for the forge to run
+	Pages    bool   // the forge also publishes the memories
 	GitHooks bool
 	Trailers bool // also install the git hook that writes
 	Dry      bool // change nothing
@@ -48,7 +49,7 @@ type Done struct {
 func Init(ctx context.Context, r *reader.Reader, o Options) (d Done, err error) {
 	c := r.Clone
 	if o.Forge != "" {
-		if d.Workflow, err = findWorkflow(o.Forge, c.Config.Ref, o.Version); err != nil {
+		if d.Workflow, err = findWorkflow(o.Forge, c.Config.Ref, o.Version, o.Pages); err != nil {
 			return d, err
 		}
 	}
@@ -60,6 +61,9 @@ func Init(ctx context.Context, r *reader.Reader, o Options) (d Done, err error) 
 		return d, err
 	}
 	if d.Created, err = o.Begin(ctx); err != nil {
+		return d, err
+	}
+	if err := clone.CheckFormat(ctx, c); err != nil {
 		return d, err
 	}
 	d.Started = !started(c)

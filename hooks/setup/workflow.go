@@ -16,26 +16,39 @@ import (
 // Workflow is the file that makes a forge check pull requests against the memory branch.
 type Workflow struct {
 	ci.File
-	Text string
+	Text        string
+	unpublished bool // it takes the place of one that published
 }
 
 // findWorkflow renders the file of a forge for a memory branch and a version of Reverie.
-func findWorkflow(forge, ref, version string) (Workflow, error) {
+func findWorkflow(forge, ref, version string, pages bool) (Workflow, error) {
 	f, ok := ci.For(forge)
 	if !ok {
 		return Workflow{}, exit.Usage("reverie init --ci github, or reverie init --ci gitlab", "there are no CI files for %q", forge)
 	}
-	text, err := f.Render(ref, version)
+	text, err := f.Render(ref, version, pages)
 	if bad := (*ci.RefError)(nil); errors.As(err, &bad) && bad.Branch {
 		return Workflow{}, exit.New(exit.Failed, err, "take letters, digits, '.', '_', '-' and '/' only")
 	} else if err != nil {
 		return Workflow{}, exit.New(exit.Failed, err, "the setting memory.ref names a branch, such as refs/heads/reverie/memory")
 	}
-	return Workflow{f, text}, nil
+	return Workflow{File: f, Text: text}, nil
+}
+
+// Effect tells what the committed file does, and a person's next step.
+func (f *Workflow) Effect() string {
+	const checked = "once it is pushed, pull requests against it are checked"
+	switch {
+	case f.unpublished:
+		return checked + ", and no pages are published any more; a site that is online stays until you remove it"
+	case ci.Publishes(f.Text):
+		return checked + ", and the memories are published\nnext: " + f.Next
+	}
+	return checked
 }
 
 // differs reports whether a tree lacks the current file. A foreign file in that place is an error.
-func (f Workflow) differs(t *gitstore.Tree) (bool, error) {
+func (f *Workflow) differs(t *gitstore.Tree) (bool, error) {
 	old, err := t.Read(f.Path)
 	switch {
 	case errors.Is(err, gitstore.ErrNotFound):
@@ -45,12 +58,13 @@ func (f Workflow) differs(t *gitstore.Tree) (bool, error) {
 	case !f.Ours(string(old)):
 		return false, exit.New(exit.NeedsPerson, fmt.Errorf("%s is there, and 'reverie init --ci' did not write it", f.Path), "remove it from the memory branch first, or keep it and let it run: reverie check --diff BASE...HEAD")
 	}
+	f.unpublished = ci.Publishes(string(old)) && !ci.Publishes(f.Text)
 	return true, nil
 }
 
 // install commits the file to the memory branch, and reports whether that was needed. dry only
 // checks. note is git's remark on the commit.
-func (f Workflow) install(ctx context.Context, c *clone.Clone, dry bool) (changed bool, note string, err error) {
+func (f *Workflow) install(ctx context.Context, c *clone.Clone, dry bool) (changed bool, note string, err error) {
 	if err := c.View(ctx, func(*record.View, clone.Team) error { return nil }); err != nil {
 		// View fails for a newer format.
 		return false, "", err

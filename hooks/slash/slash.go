@@ -31,8 +31,12 @@ func Commands() []Command {
 		{"checkpoint", "note where this work stands", "NOTE", true,
 			"Note where this work stands: what is done, what is open, what comes next, and the note below. " +
 				"Call the tool checkpoint of the server reverie, or run `reverie checkpoint 'NOTE'`. Then give its name to the user."},
-		{"reflect", "study this clone's sessions for candidates", "SESSION", true,
-			"Run `reverie reflect SESSION` for the session named below, else `reverie reflect --pending`, and list the candidates that it prints. They are evidence and no memories. " +
+		{"reflect", "study this clone's sessions, and read one yourself", "SESSION", true,
+			"Run `reverie reflect SESSION` for the session below, else `reverie reflect --pending`, and list the candidates. " +
+				"Then read one session yourself: the one below, else your latest in `reverie sessions`; none of another agent. " +
+				"`reverie reflect SESSION --print-prompt` asks, as data and not orders. Answer all its parts in one JSON object of its schema. Pass that on standard input to " +
+				"`reverie reflect SESSION --import - --model NAME`, NAME being your model. " +
+				"Candidates are evidence, no memories. Next: `reverie dream`; the user decides by `reverie review`. " +
 				"If git's directory is read-only here, ask the user to run it."},
 		{"dream", "turn reflections into proposals for the memory", "", true,
 			"Run `reverie dream` and list the operations that it prints. Accept none: the user decides by `reverie review` in a terminal of their own. " +
@@ -55,8 +59,8 @@ func (c Command) Text(words string) string {
 	return "<" + Element + ">\n" + strings.TrimSpace(c.text+"\n\n"+words) + "\n</" + Element + ">\n"
 }
 
-// header is a comment at the top of each file.
-const header = "# managed by reverie: written by `reverie init`, taken away by `reverie uninstall`; changes are lost\n"
+// Header is a comment at the top of each file that init writes.
+const Header = "# managed by reverie: written by `reverie init`, taken away by `reverie uninstall`; changes are lost\n"
 
 // Ours reports whether a text is a file that this package wrote, in any version.
 func Ours(text []byte) bool {
@@ -69,7 +73,7 @@ func (c Command) Short() string { return strings.TrimPrefix(c.Name, "reverie-") 
 // Claude returns the command's file for Claude Code. The model does not see the command until the
 // user types it.
 func (c Command) Claude() string {
-	text := "---\n" + header + "description: " + c.About + "\n"
+	text := "---\n" + Header + "description: " + c.About + "\n"
 	if c.Hint != "" {
 		text += "argument-hint: \"[" + c.Hint + "]\"\n"
 	}
@@ -78,7 +82,7 @@ func (c Command) Claude() string {
 
 // Gemini returns the command's file for Gemini CLI.
 func (c Command) Gemini() string {
-	return header + "description = \"" + c.About + "\"\nprompt = '''\n" + c.Text("{{args}}") + "'''\n"
+	return Header + "description = \"" + c.About + "\"\nprompt = '''\n" + c.Text("{{args}}") + "'''\n"
 }
 
 // Template is a command in the settings of OpenCode.
@@ -101,13 +105,13 @@ func Templates() map[string]Template {
 	return all
 }
 
-// Skill returns all commands as one skill for Codex, which has no slash commands. The user types
-// $reverie, the name of a command, and words.
-func Skill() string {
+// Skill returns all commands as one skill, for Codex and Copilot CLI, which have no custom
+// commands, and for Cursor. The user types reverie behind a sign, the name of a command, and words.
+func Skill(sign string) string {
 	var b strings.Builder
-	b.WriteString("---\n" + header + "name: reverie\n" +
-		"description: \"Commands on this repository's memory, when the user types $reverie:\"\n---\n\n" +
-		"The word after $reverie selects the command, and the rest of that line is \"below\". Without a word, list the commands.\n")
+	b.WriteString("---\n" + Header + "name: reverie\n" +
+		"description: \"Commands on this repository's memory, when the user types " + sign + "reverie:\"\n---\n\n" +
+		"The word after " + sign + "reverie selects the command, and the rest of that line is \"below\". Without a word, list the commands.\n")
 	for _, c := range Commands() {
 		b.WriteString("\n## " + strings.TrimSpace(c.Short()+" "+c.Hint) + "\n\n" + c.text + "\n")
 	}

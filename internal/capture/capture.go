@@ -68,8 +68,12 @@ func (h Host) Run(ctx context.Context, call *Call) (v Verdict, err error) {
 	}()
 	call.at(h.Dir)
 	args := call.args
+	plugin := len(args) > 0 && args[0] == hooks.PluginFlag
+	if plugin {
+		args = args[1:]
+	}
 	if len(args) == 0 {
-		return v, errors.New("it wants to know who calls: claude, codex, gemini, opencode, generic or git")
+		return v, errors.New("it wants to know who calls: " + hooks.Names() + " or git")
 	}
 	source, event, rest := args[0], "", []string(nil)
 	if len(args) > 1 {
@@ -82,6 +86,11 @@ func (h Host) Run(ctx context.Context, call *Call) (v Verdict, err error) {
 	if !known {
 		return v, fmt.Errorf("no agent is called %q", source)
 	}
+	caller := agent.Caller(os.Getenv)
+	if caller.Name != agent.Name && !plugin { // that agent has hooks of its own
+		return v, nil
+	}
+	agent = caller
 	from := h.In
 	if source == "codex" && event == "notify" && len(rest) > 0 { // its payload is the last argument
 		from, event = strings.NewReader(rest[len(rest)-1]), ""
@@ -90,7 +99,7 @@ func (h Host) Run(ctx context.Context, call *Call) (v Verdict, err error) {
 	if errors.Is(err, hooks.ErrUnasked) {
 		return v, nil // an older or newer Reverie asked for it
 	}
-	e.Shell = h.Shell
+	e.Shell, e.Plugin = h.Shell, plugin
 	if dir := agent.Place(e); dir != "" {
 		h.Dir = dir
 		call.at(dir)
@@ -105,7 +114,7 @@ func (h Host) Run(ctx context.Context, call *Call) (v Verdict, err error) {
 	if err := cmp.Or(err, openErr); err != nil {
 		return v, err
 	}
-	if e.Call != nil {
+	if e.Call != nil && !agent.Spools(e) {
 		return t.judge(ctx, agent, e)
 	}
 	t.scan(ctx)
@@ -168,12 +177,16 @@ func (t *target) take(ctx context.Context, agent hooks.Agent, e hooks.Event) (v 
 		return v, err
 	}
 	if err := t.spool.Append(e); err != nil {
-		if !t.started() {
+		if !t.started() || errors.Is(err, hooks.ErrRepeated) {
 			return v, nil
 		}
 		return v, err
 	}
 	err = errors.Join(t.unsettled, t.see(agent.Name))
+	if e.Call != nil {
+		v, failed := t.judge(ctx, agent, e)
+		return v, errors.Join(err, failed)
+	}
 	var in brief.Injection
 	switch e.Kind {
 	case hooks.Start, hooks.Prompt, hooks.Compacting, hooks.Compacted:
@@ -183,7 +196,7 @@ func (t *target) take(ctx context.Context, agent hooks.Agent, e hooks.Event) (v 
 		err = errors.Join(err, failed)
 	}
 	notice := ""
-	if e.Kind == hooks.Start && t.config.Notice {
+	if e.Kind == hooks.Start && t.config.Notice && !errors.Is(err, config.ErrNewer) {
 		notice = in.Notice(record.CountOperations(ctx, gitstore.Open(t.repo, clone.InboxRef)))
 	}
 	v.Answer = agent.Encode(e, hooks.Reply{Text: in.Text, Notice: notice})

@@ -3,6 +3,7 @@ package capture
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,10 +88,7 @@ func (t *target) prePush(ctx context.Context, args []string) (start func() error
 	if own || !t.config.WithPush || len(args) < 2 || args[0] == args[1] || strings.HasPrefix(args[0], "-") {
 		return nil, nil // our refs are on their way, or the remote has no name
 	}
-	dir := t.repo.WorkTree
-	if dir == "" {
-		dir = t.repo.CommonDir
-	}
+	dir := cmp.Or(t.repo.WorkTree, t.repo.CommonDir)
 	return func() error { return job.Start(dir, t.state, "sync", "--timeout=1m", "--", args[0]) }, nil
 }
 

@@ -77,6 +77,11 @@ func Open(ctx context.Context, o Options) (*Clone, error) {
 	if c.Config, err = config.Load(config.UserFile(), SettingsFile(StateOf(repo))); err != nil {
 		return nil, err
 	}
+	if !c.Background && c.Agent() == "" {
+		if err := c.Config.Environment(os.Getenv); err != nil {
+			return nil, err
+		}
+	}
 	return connect(c), nil
 }
 

@@ -69,6 +69,13 @@ func OpenOwn(ctx context.Context, c *Clone) (*Clone, error) {
 	return openOwn(ctx, c.Options, c.Repo, c.Scanner)
 }
 
+// MakeOwn is OpenOwn, but makes the memory's repository if it is missing.
+func MakeOwn(ctx context.Context, c *Clone) (*Clone, error) {
+	o := c.Options
+	o.Make = true
+	return openOwn(ctx, o, c.Repo, c.Scanner)
+}
+
 // outside refuses a folder for the person's own memory that may have come with a repository, or
 // that git would commit there: the settings of an agent in that may name it.
 func outside(dir string, repo *git.Repo) error {

@@ -108,3 +108,18 @@ func (c *Clone) OfMemory(ctx context.Context, id string) (bool, error) {
 	err = settings.Restrict(id, text)
 	return err == nil || errors.Is(err, config.ErrNewer), nil
 }
+
+// CheckFormat returns an error wrapping config.ErrNewer if a newer Reverie wrote the memory, and
+// nil for every other state of it, also a damaged one.
+func CheckFormat(ctx context.Context, c *Clone) error {
+	var text []byte
+	err := c.Memory.View(ctx, func(t *gitstore.Tree) (err error) { text, err = t.Read("reverie.toml"); return err })
+	if err == nil {
+		settings := config.Default()
+		err = settings.Restrict(c.Branch()+":reverie.toml", text)
+	}
+	if errors.Is(err, config.ErrNewer) {
+		return err
+	}
+	return nil
+}

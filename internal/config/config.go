@@ -6,6 +6,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -71,9 +72,11 @@ type Trust struct {
 	Everyone bool // nothing is withheld for its author
 }
 
-// Model selects a local model and bounds its use. Off means no model.
+// Model selects the models and bounds their use. Off means no model.
 type Model struct {
-	Name     string // off, auto, or a model's name on the server
+	Name     string // off, auto, a model's name on the server, or agent:NAME
+	Reflect  string // likewise, to read sessions; empty: Name
+	Dream    string // likewise, to dream; empty: Name
 	Embed    string // likewise, for vectors
 	Host     string // of the server; empty: OLLAMA_HOST, or this machine's usual one
 	Remote   bool   // the server may be on another machine
@@ -84,6 +87,7 @@ type Model struct {
 	Seconds  int    // of a model's work a day
 	// by the team: no model reads the sessions of this repository, at anyone's request
 	Forbidden bool
+	Local     bool // by the team: no model on another machine does
 	// folder of prompts that replace the built-in ones; empty: beside the user's settings
 	Prompts string
 }
@@ -104,11 +108,36 @@ type Sandbox struct {
 	Disk      int // MiB that the workspace may grow by
 }
 
+// Reads returns the name of the model that reads sessions.
+func (m Model) Reads() string { return m.use(m.Reflect) }
+
+// Dreams returns the name of the model that dreams.
+func (m Model) Dreams() string { return m.use(m.Dream) }
+
+func (m Model) use(name string) string {
+	if m.Forbidden {
+		return Off
+	}
+	return cmp.Or(name, m.Name)
+}
+
 // Off is the model name that disables models, and the mode that disables the sandbox.
 const Off = "off"
 
+// Agents lists the agents that can be a model, as in agent:claude.
+func Agents() []string { return []string{"claude", "codex", "gemini", "opencode"} }
+
+// Agent returns the agent that a model's name of the form agent:NAME means, or "".
+func Agent(name string) string {
+	agent, is := strings.CutPrefix(name, "agent:")
+	if !is {
+		return ""
+	}
+	return agent
+}
+
 // LeastContext is the smallest context, in tokens, that holds a question and its answer.
-const LeastContext = 6144
+const LeastContext = 4096
 
 // Setting is one key of the settings.
 type Setting struct {
@@ -116,6 +145,16 @@ type Setting struct {
 	Value  string // as TOML
 	Origin string // "default" or a file
 	Help   string
+	Plain  bool // it has its default value, wherever that comes from
+}
+
+// Group names the settings that belong together: the part of the key before the dot.
+func (s Setting) Group() string {
+	group, _, ok := strings.Cut(s.Key, ".")
+	if !ok {
+		return "accepting"
+	}
+	return group
 }
 
 // Default returns the settings that apply without any file.
@@ -164,9 +203,47 @@ const (
 	theTeams
 )
 
-// Own reports whether a key counts only in the user's own file.
-func Own(name string) bool {
-	return slices.ContainsFunc(keys, func(k key) bool { return k.name == name && k.own })
+// Own reports whether a value of a key counts only in the user's own file.
+func Own(name, value string) bool {
+	return slices.ContainsFunc(keys, func(k key) bool { return k.name == name && (k.own || k.sends(value)) })
+}
+
+// sends reports whether a value sends sessions to a provider, so that only the user may choose it.
+func (k key) sends(v any) bool {
+	name, _ := v.(string)
+	return strings.HasPrefix(k.name, "model.") && Agent(strings.Trim(name, `"' `)) != ""
+}
+
+// Environment applies the variables that name models. It is for commands that a person types: a
+// repository's settings for an agent can set variables for hooks and for the agent's shells. No
+// variable can name an agent.
+func (c *Config) Environment(get func(variable string) string) error {
+	for _, k := range keys {
+		variable := "REVERIE_" + strings.ToUpper(strings.ReplaceAll(strings.TrimSuffix(k.name, ".name"), ".", "_"))
+		switch k.name {
+		case "model.name", "model.reflect", "model.dream", "model.embed":
+		default:
+			continue
+		}
+		value := get(variable)
+		if value == "" {
+			continue
+		}
+		if k.sends(value) {
+			return fmt.Errorf("%s: %s: %w", variable, value, onlyUsers(k.name))
+		}
+		if err := k.set(c, value); err != nil {
+			return fmt.Errorf("%s: %w", variable, err)
+		}
+		c.origins = maps.Clone(c.origins)
+		c.origins[k.name] = variable
+	}
+	return nil
+}
+
+// onlyUsers is the error about a value that counts only in the user's own file.
+func onlyUsers(key string) error {
+	return fmt.Errorf("only your own settings may say this: reverie config --user %s VALUE", key)
 }
 
 // Restrict applies a team's reverie.toml, which can only narrow the user's settings. A key that a
@@ -222,8 +299,8 @@ func (c *Config) apply(name string, data []byte, from whose) error {
 				return fmt.Errorf("%s:%d: %s: only a user's own settings may say this", name, line(data, k.name), k.name)
 			}
 		}
-		if k.own && from == theClones {
-			return fmt.Errorf("%s:%d: %s: only your own settings may say this: reverie config --user %s VALUE", name, line(data, k.name), k.name, k.name)
+		if from == theClones && (k.own || k.sends(v)) {
+			return fmt.Errorf("%s:%d: %s: %w", name, line(data, k.name), k.name, onlyUsers(k.name))
 		}
 		if err := set(c, v); err != nil {
 			return fmt.Errorf("%s:%d: %s: %w", name, line(data, k.name), k.name, err)
@@ -242,13 +319,11 @@ func (c *Config) apply(name string, data []byte, from whose) error {
 
 // Settings lists every setting, in the order of the documentation.
 func (c Config) Settings() []Setting {
-	var out []Setting
+	plain, out := Default(), []Setting(nil)
 	for _, k := range keys {
-		origin := c.origins[k.name]
-		if origin == "" {
-			origin = "default"
-		}
-		out = append(out, Setting{Key: k.name, Value: tomlText(k.get(&c)), Origin: origin, Help: k.help})
+		origin := cmp.Or(c.origins[k.name], "default")
+		value := tomlText(k.get(&c))
+		out = append(out, Setting{k.name, value, origin, k.help, value == tomlText(k.get(&plain))})
 	}
 	return out
 }

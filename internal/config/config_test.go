@@ -45,7 +45,8 @@ func TestLaterFileWins(t *testing.T) {
 
 // A clone's state folder may have come with the clone, so it cannot choose who reads the sessions.
 func TestSomeSettingsAreTheUsersOwn(t *testing.T) {
-	for _, text := range []string{"[model]\nhost = \"10.0.0.1:11434\"\n", "[model]\nremote = true\n", "[model]\nprompts = \"/tmp\"\n"} {
+	for _, text := range []string{"[model]\nhost = \"10.0.0.1:11434\"\n", "[model]\nremote = true\n", "[model]\nprompts = \"/tmp\"\n",
+		"model.name = \"agent:claude\"\n", "[model]\nreflect = 'agent:codex'\n", "model.dream = \"agent:gemini\"\n"} {
 		if _, err := Load(written(t, text)); err != nil {
 			t.Errorf("the user may not: %v", err)
 		}
@@ -205,6 +206,78 @@ func TestAges(t *testing.T) {
 		}
 		if age(c.Handover) != want || c.Compaction != 500 {
 			t.Errorf("a team's %s: %v, %d", text, c.Handover, c.Compaction)
+		}
+	}
+}
+
+// A model has a name for each of its two tasks, and a team's off holds for both.
+func TestModelsOfTheTasks(t *testing.T) {
+	for text, want := range map[string][2]string{
+		"":                        {"off", "off"},
+		"model.name = \"auto\"\n": {"auto", "auto"},
+		"model.name = \"a\"\nmodel.dream = \"b\"\n":                         {"a", "b"},
+		"model.reflect = \"agent:claude\"\n":                                {"agent:claude", "off"},
+		"model.name = \"a\"\nmodel.reflect = \"off\"\nmodel.dream = \"\"\n": {"off", "a"},
+	} {
+		c, err := Load(written(t, text))
+		if got := [2]string{c.Model.Reads(), c.Model.Dreams()}; err != nil || got != want {
+			t.Errorf("%q: %q, %v; want %q", text, got, err, want)
+		}
+		if err := c.Restrict("reverie.toml", []byte("format = 1\nmodel.name = \"off\"\n")); err != nil || c.Model.Reads() != Off || c.Model.Dreams() != Off {
+			t.Errorf("%q: a team's off leaves %q and %q, %v", text, c.Model.Reads(), c.Model.Dreams(), err)
+		}
+	}
+	for _, text := range []string{"model.reflect = \"off\"\n", "model.dream = \"off\"\n", "model.reflect = \"agent:claude\"\n", "model.name = \"agent:claude\"\n"} {
+		c := Default()
+		if err := c.Restrict("reverie.toml", []byte("format = 1\n"+text)); err == nil || c.Model != Default().Model {
+			t.Errorf("a team said %q: %+v", text, c.Model)
+		}
+	}
+	for _, text := range []string{"model.name = \"agent:cursor\"\n", "model.name = \"agent:\"\n", "model.embed = \"agent:claude\"\n"} {
+		if _, err := Load(written(t, text)); err == nil {
+			t.Errorf("%q was taken", text)
+		}
+	}
+}
+
+// Variables name models for a person's commands, and never an agent.
+func TestEnvironment(t *testing.T) {
+	set := map[string]string{"REVERIE_MODEL": "one", "REVERIE_MODEL_DREAM": "two", "REVERIE_MODEL_EMBED": "three", "REVERIE_ACCEPT": "said", "REVERIE_MODEL_REMOTE": "true"}
+	c, err := Load(written(t, "model.name = \"zero\"\n"))
+	if err == nil {
+		err = c.Environment(func(name string) string { return set[name] })
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Default().Model
+	want.Name, want.Dream, want.Embed = "one", "two", "three"
+	if diff := cmp.Diff(want, c.Model); diff != "" {
+		t.Error(diff)
+	}
+	origins := map[string]string{}
+	for _, s := range c.Settings() {
+		origins[s.Key] = s.Origin
+	}
+	if origins["model.name"] != "REVERIE_MODEL" || origins["model.dream"] != "REVERIE_MODEL_DREAM" || origins["model.reflect"] != "default" {
+		t.Errorf("origins: %q", origins)
+	}
+	for variable, value := range map[string]string{"REVERIE_MODEL": "agent:claude", "REVERIE_MODEL_REFLECT": "agent:codex", "REVERIE_MODEL_DREAM": "a b"} {
+		c := Default()
+		err := c.Environment(func(name string) string { return map[string]string{variable: value}[name] })
+		if err == nil || !strings.HasPrefix(err.Error(), variable+": ") || c.Model != Default().Model {
+			t.Errorf("%s=%s: %v", variable, value, err)
+		}
+	}
+}
+
+func TestOwn(t *testing.T) {
+	for _, c := range []struct {
+		key, value string
+		own        bool
+	}{{"model.host", "x", true}, {"model.name", "qwen3", false}, {"model.name", "agent:claude", true}, {"model.dream", `"agent:codex"`, true}, {"agents.file", "agent:x", false}} {
+		if got := Own(c.key, c.value); got != c.own {
+			t.Errorf("%s = %s: %v", c.key, c.value, got)
 		}
 	}
 }

@@ -190,7 +190,7 @@ var keys = []key{
 		func(c *Config) any { return c.UserMemory },
 		func(c *Config, v any) (err error) { c.UserMemory, err = truth(v); return },
 		nil, false},
-	{"model.name", "the local model that reads sessions: auto (the best on the server), a name, or off",
+	{"model.name", "the model that reads sessions and dreams: auto (the best on the local server), a name, agent:NAME, or off",
 		func(c *Config) any { return c.Model.Name },
 		func(c *Config, v any) (err error) { c.Model.Name, err = modelName(v); return },
 		func(c *Config, v any) error {
@@ -198,9 +198,20 @@ var keys = []key{
 			c.Model.Forbidden = c.Model.Forbidden || err == nil
 			return err
 		}, false},
+	{"model.reflect", "the model that reads sessions, if not that of model.name",
+		func(c *Config) any { return c.Model.Reflect },
+		func(c *Config, v any) (err error) { c.Model.Reflect, err = otherModel(v); return }, nil, false},
+	{"model.dream", "the model that dreams, if not that of model.name",
+		func(c *Config) any { return c.Model.Dream },
+		func(c *Config, v any) (err error) { c.Model.Dream, err = otherModel(v); return }, nil, false},
 	{"model.embed", "the local model that makes vectors for recall: auto, a name, or off",
 		func(c *Config) any { return c.Model.Embed },
-		func(c *Config, v any) (err error) { c.Model.Embed, err = modelName(v); return },
+		func(c *Config, v any) (err error) {
+			if c.Model.Embed, err = modelName(v); err == nil && Agent(c.Model.Embed) != "" {
+				err = fmt.Errorf("%v: an agent makes no vectors", v)
+			}
+			return
+		},
 		func(c *Config, v any) error { return onlyOff(&c.Model.Embed, v) }, false},
 	{"model.host", "address of the Ollama server; empty: OLLAMA_HOST, or 127.0.0.1:11434",
 		func(c *Config) any { return c.Model.Host },
@@ -211,6 +222,7 @@ var keys = []key{
 		func(c *Config, v any) error {
 			remote, err := truth(v)
 			c.Model.Remote = c.Model.Remote && remote
+			c.Model.Local = c.Model.Local || err == nil && !remote
 			return err
 		}, true},
 	{"model.context", "tokens of a question and its answer together; more needs more memory",

@@ -17,9 +17,20 @@ import (
 func modelName(v any) (string, error) {
 	s, ok := v.(string)
 	if !ok || s == "" || len(s) > 200 || strings.HasPrefix(s, "-") || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' }) {
-		return "", fmt.Errorf("%v is not off, auto, or a model's name such as \"qwen3:4b-instruct\"", v)
+		return "", fmt.Errorf("%v is not off, auto, agent:NAME, or a model's name such as \"qwen3:4b-instruct\"", v)
+	}
+	if agent := Agent(s); strings.HasPrefix(s, "agent:") && !slices.Contains(Agents(), agent) {
+		return "", fmt.Errorf("%q: the agents that can be a model are %s", s, strings.Join(Agents(), ", "))
 	}
 	return s, nil
+}
+
+// otherModel accepts also "", the model of model.name.
+func otherModel(v any) (string, error) {
+	if v == "" {
+		return "", nil
+	}
+	return modelName(v)
 }
 
 // onlyOff lets a team turn a model off, and nothing else.

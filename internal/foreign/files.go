@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -196,9 +197,7 @@ func readClaude(_ context.Context, q Query, f *Found) error {
 	usual := ""
 	for _, dir := range q.roots() {
 		place := filepath.Join(q.Claude, "projects", slugged.ReplaceAllString(dir, "-"), "memory")
-		if usual == "" {
-			usual = place
-		}
+		usual = cmp.Or(usual, place)
 		if info, err := os.Stat(place); err == nil && info.IsDir() {
 			usual = place
 			break
@@ -228,8 +227,13 @@ func readClaude(_ context.Context, q Query, f *Found) error {
 
 // roots returns the repository's work trees, also with links resolved.
 func (q Query) roots() []string {
+	return spellings(q.Dirs...)
+}
+
+// spellings returns folders as they are, and with links resolved.
+func spellings(dirs ...string) []string {
 	var out []string
-	for _, dir := range q.Dirs {
+	for _, dir := range dirs {
 		out = append(out, filepath.Clean(dir))
 		if real, err := filepath.EvalSymlinks(dir); err == nil && real != out[len(out)-1] {
 			out = append(out, real)

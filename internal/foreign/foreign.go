@@ -143,20 +143,10 @@ func (q Query) holds(dir string) bool {
 	if !filepath.IsAbs(dir) {
 		return false
 	}
-	names := []string{filepath.Clean(dir)}
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		names = append(names, real)
-	}
-	for _, root := range q.Dirs {
-		roots := []string{filepath.Clean(root)}
-		if real, err := filepath.EvalSymlinks(root); err == nil {
-			roots = append(roots, real)
-		}
-		for _, r := range roots {
-			for _, n := range names {
-				if n == r || strings.HasPrefix(n, strings.TrimSuffix(r, string(filepath.Separator))+string(filepath.Separator)) {
-					return true
-				}
+	for _, root := range q.roots() {
+		for _, name := range spellings(dir) {
+			if rel, err := filepath.Rel(root, name); err == nil && filepath.IsLocal(rel) {
+				return true
 			}
 		}
 	}

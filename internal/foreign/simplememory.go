@@ -28,11 +28,7 @@ var (
 // readSimpleMemory reads simple-memory's folder: a file per day, an entry per line. It ignores the
 // file of deletions, because deleted entries are in no file of a day.
 func readSimpleMemory(ctx context.Context, q Query, f *Found) error {
-	dir := ""
-	if len(q.Dirs) > 0 {
-		dir = q.Dirs[0]
-	}
-	f.Place, f.Usual = q.place(filepath.Join(dir, ".opencode", "memory"))
+	f.Place, f.Usual = q.place(filepath.Join(q.top(), ".opencode", "memory"))
 	files, err := os.ReadDir(f.Place)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", f.Place, ErrNone)

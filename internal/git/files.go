@@ -2,6 +2,7 @@ package git
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -17,14 +18,14 @@ import (
 // Reading or adding an object needs no process, and its cost does not depend on the size of the
 // repository. It asks git for objects that it cannot find or whose format it does not read.
 type fileObjects struct {
+	keeps
 	repo   *Repo
 	sizes  Sizes
 	dirs   []string // object folders: first our own, then the alternates
 	packs  []*pack  // of all folders, the last used first
 	listed bool     // packs is filled
 	git    *gitObjects
-	asked  bool     // git had an object that the files lacked: do not rescan them
-	kept   []string // .keep files that Release removes
+	asked  bool // git had an object that the files lacked: do not rescan them
 }
 
 func (f *fileObjects) Read(ctx context.Context, id string) (Object, error) {
@@ -178,10 +179,7 @@ func (f *fileObjects) ReadAll(ctx context.Context, ids []string, fn func(i int, 
 		packed = append(packed, at)
 	}
 	slices.SortFunc(packed, func(a, b place) int {
-		if a.pack != b.pack {
-			return strings.Compare(a.pack.path, b.pack.path)
-		}
-		return int(a.offset - b.offset)
+		return cmp.Or(strings.Compare(a.pack.path, b.pack.path), cmp.Compare(a.offset, b.offset))
 	})
 	for _, at := range packed {
 		if err := ctx.Err(); err != nil {
@@ -321,9 +319,7 @@ func (f *fileObjects) Close() error {
 // would open every pack.
 func (f *fileObjects) Save(ctx context.Context, objs []Object) error {
 	if len(objs) > PackFrom {
-		kept, err := savePack(ctx, f.repo, objs)
-		f.kept = append(f.kept, kept...)
-		return err
+		return f.savePack(ctx, f.repo, objs)
 	}
 	s, err := f.repo.config.settings(ctx)
 	if err != nil {
@@ -331,12 +327,6 @@ func (f *fileObjects) Save(ctx context.Context, objs []Object) error {
 	}
 	defer progress(ctx)
 	return saveLoose(f.repo, objs, s)
-}
-
-func (f *fileObjects) Release() error {
-	kept := f.kept
-	f.kept = nil
-	return removeAll(kept)
 }
 
 func removeAll(paths []string) error {

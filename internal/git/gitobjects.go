@@ -16,9 +16,9 @@ import (
 // gitObjects reads and writes objects by real git: one cat-file process for all reads of an
 // operation, and one process per Save that receives a pack.
 type gitObjects struct {
+	keeps
 	repo  *Repo
 	sizes Sizes
-	kept  []string // .keep files that Release removes
 
 	cmd    *exec.Cmd // git cat-file --batch, after the first read
 	cancel context.CancelFunc
@@ -206,9 +206,7 @@ func (g *gitObjects) Close() error {
 
 func (g *gitObjects) Save(ctx context.Context, objs []Object) error {
 	if len(objs) > PackFrom {
-		kept, err := savePack(ctx, g.repo, objs)
-		g.kept = append(g.kept, kept...)
-		return err
+		return g.savePack(ctx, g.repo, objs)
 	}
 	if _, err := sendPack(ctx, g.repo, objs, "unpack-objects", "-q"); err != nil {
 		return err
@@ -219,12 +217,6 @@ func (g *gitObjects) Save(ctx context.Context, objs []Object) error {
 		dirs = append(dirs, filepath.Dir(loosePath(root, o.ID)))
 	}
 	return syncObjectDirs(dirs)
-}
-
-func (g *gitObjects) Release() error {
-	kept := g.kept
-	g.kept = nil
-	return removeAll(kept)
 }
 
 // limitedBuffer keeps the end of a process's standard error.

@@ -223,7 +223,7 @@ func (h History) Missing(ctx context.Context, tip string, others ...string) ([]s
 // Reachable returns the objects that any ref, reflog, index or HEAD of this repository reaches. It
 // lists the whole repository. For a partial clone it returns an error, because git would have to
 // fetch.
-func (h History) Reachable(ctx context.Context, objects map[string]bool, more ...string) (map[string]bool, error) {
+func (h History) Reachable(ctx context.Context, objects []string, more ...string) (map[string]bool, error) {
 	args := []string{"rev-list", "--objects", "--no-object-names"}
 	if len(more) == 0 {
 		more = []string{"--all", "--reflog", "--indexed-objects"}
@@ -241,10 +241,13 @@ func (h History) Reachable(ctx context.Context, objects map[string]bool, more ..
 	if err != nil {
 		return nil, newError(cmd, nil, err)
 	}
-	found := map[string]bool{}
+	asked, found := map[string]bool{}, map[string]bool{}
+	for _, id := range objects {
+		asked[id] = true
+	}
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
-		if id := lines.Text(); objects[id] {
+		if id := lines.Text(); asked[id] {
 			found[id] = true
 		}
 	}

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -99,9 +100,7 @@ func (s Sizes) check(kind string, size int64) error {
 	if kind == Blob {
 		most = s.Blob
 	}
-	if most == 0 {
-		most = MaxObject
-	}
+	most = cmp.Or(most, MaxObject)
 	if size < 0 || size > int64(most) {
 		return fmt.Errorf("%w: %d bytes", ErrTooLarge, size)
 	}

@@ -78,15 +78,26 @@ func sendPack(ctx context.Context, r *Repo, objs []Object, args ...string) (stri
 	return strings.TrimSpace(string(out)), err
 }
 
+// keeps lists the .keep files of saved packs.
+type keeps struct{ kept []string }
+
+// Release removes the .keep files, once refs reach their packs.
+func (k *keeps) Release() error {
+	kept := k.kept
+	k.kept = nil
+	return removeAll(kept)
+}
+
 // savePack saves objects as one pack with its index. No ref reaches the pack yet, so a .keep file
-// protects it from a concurrent repack. savePack returns its path, and Release removes it. The
-// caller holds the lock of State.Lock, so existing .keep files of Reverie belong to dead processes.
-func savePack(ctx context.Context, r *Repo, objs []Object) (kept []string, err error) {
+// protects it from a concurrent repack until Release. The caller holds the lock of State.Lock, so
+// existing .keep files of Reverie belong to dead processes.
+func (k *keeps) savePack(ctx context.Context, r *Repo, objs []Object) error {
 	dir := filepath.Join(r.CommonDir, "objects", "pack")
 	if err := dropKeeps(dir); err != nil {
-		return nil, err
+		return err
 	}
 	var out string
+	var err error
 	for try := 1; ; try++ {
 		out, err = sendPack(ctx, r, objs, "index-pack", "--stdin", "--keep="+keepText)
 		if err == nil {
@@ -94,17 +105,17 @@ func savePack(ctx context.Context, r *Repo, objs []Object) (kept []string, err e
 		}
 		var told *Error
 		if !errors.As(err, &told) || !bytes.Contains(told.all, []byte("No such file")) || try == saveTries {
-			return nil, err // otherwise a git prune has removed git's temporary files
+			return err // otherwise a git prune has removed git's temporary files
 		}
 	}
 	result, name, _ := strings.Cut(out, "\t")
 	switch {
 	case r.ObjectFormat != "" && !r.ObjectFormat.IsID(name):
-		return nil, fmt.Errorf("git index-pack: said %q", out)
+		return fmt.Errorf("git index-pack: said %q", out)
 	case result == "keep":
-		kept = []string{filepath.Join(dir, "pack-"+name+".keep")}
+		k.kept = append(k.kept, filepath.Join(dir, "pack-"+name+".keep"))
 	}
-	return kept, file.SyncDir(dir)
+	return file.SyncDir(dir)
 }
 
 func dropKeeps(dir string) error {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os/exec"
 	"strings"
+
+	"github.com/reverie-memory/reverie/internal/process"
 )
 
 var (
@@ -34,8 +36,7 @@ func (m *Remote) command(ctx context.Context, options []string, args ...string) 
 	cmd := m.repo.Command(ctx, append(append(fixed, options...), args...)...)
 	cmd.Dir = m.repo.folder()
 	cmd.Env = append(transports(cmd.Env), m.alias...)
-	cmd.SysProcAttr = detached()
-	cmd.Cancel = func() error { return killAll(cmd.Process) }
+	process.Alone(cmd)
 	return cmd
 }
 

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -191,4 +192,99 @@ func (r *Repo) isPartial(ctx context.Context) bool {
 	}
 	c, err := r.remoteConfig(ctx)
 	return err != nil || c.promisorNames() != nil
+}
+
+// OpenBare opens a bare repository in a known folder, as InitBare makes it. It starts no git and
+// ignores the environment's repository. The error wraps fs.ErrNotExist if there is no folder, and
+// costs one lookup then.
+func OpenBare(dir string) (*Repo, error) {
+	info, err := os.Lstat(dir)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.IsDir():
+		return nil, fmt.Errorf("open %s: not a folder but %s", dir, info.Mode().Type())
+	case !ownedByUs(info):
+		return nil, fmt.Errorf("open %s: %w", dir, ErrUnsafe)
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return nil, err
+	}
+	config, err := os.ReadFile(filepath.Join(dir, "config"))
+	if err == nil {
+		_, err = os.Lstat(filepath.Join(dir, "HEAD"))
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("open %s: %w", dir, ErrNotRepository)
+	case err != nil:
+		return nil, err
+	case bytes.Contains(bytes.ToLower(config), []byte("[extensions")):
+		return nil, fmt.Errorf("open %s: a repository with extensions is not supported here", dir)
+	}
+	r := &Repo{CommonDir: dir, GitDir: dir, Bare: true, ObjectFormat: "sha1", RefFormat: "files"}
+	r.prepare(nil)
+	return r, nil
+}
+
+// InitBare makes a bare repository that only its owner can read, and the folders above it. It opens
+// one that is there, and several processes may make it at once.
+func InitBare(ctx context.Context, dir string) (*Repo, error) {
+	r, err := OpenBare(dir)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return r, err
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return nil, err
+	}
+	fresh, err := os.MkdirTemp(filepath.Dir(dir), filepath.Base(dir)+"-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(fresh)
+	cmd := exec.CommandContext(ctx, "git", "-c", "init.defaultRefFormat=files", "init", "--quiet", "--bare", "--template=", "--object-format=sha1", "--initial-branch=main", fresh)
+	cmd.Dir, cmd.Env = fresh, cleanEnviron()
+	if _, err := run(cmd); err != nil {
+		return nil, fmt.Errorf("make %s: %w", dir, err)
+	}
+	if err := os.Rename(fresh, dir); err != nil {
+		if r, lost := OpenBare(dir); lost == nil { // another process was first
+			return r, nil
+		}
+		return nil, err
+	}
+	return OpenBare(dir)
+}
+
+// WorkTrees returns the folders of all work trees that git has on record, this one's first. It
+// includes missing ones that git has not pruned yet. For a bare repository it lists only the added
+// ones.
+func (r *Repo) WorkTrees(ctx context.Context) ([]string, error) {
+	out, err := r.Git(ctx, nil, "worktree", "list", "--porcelain", "-z")
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	// the second for a submodule, which git does not report
+	seen := map[string]bool{"": true, r.CommonDir: true}
+	add := func(dir string) {
+		if !seen[dir] {
+			seen[dir] = true
+			all = append(all, dir)
+		}
+	}
+	add(r.WorkTree)
+	for entry := range strings.SplitSeq(string(out), "\x00\x00") {
+		dir, bare := "", false
+		for line := range strings.SplitSeq(entry, "\x00") {
+			if path, ok := strings.CutPrefix(line, "worktree "); ok {
+				dir = filepath.FromSlash(path)
+			}
+			bare = bare || line == "bare"
+		}
+		if !bare {
+			add(dir)
+		}
+	}
+	return all, nil
 }

@@ -14,9 +14,6 @@ func ownedByUs(info fs.FileInfo) bool {
 	return !ok || int(st.Uid) == os.Geteuid()
 }
 
-// detached starts a process without our terminal, so that nothing in it can ask a question.
-func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
-
 // isDirectoryError reports whether a folder is in the place of a file, or a file in place of a
 // folder.
 func isDirectoryError(err error) bool {
@@ -28,9 +25,6 @@ func linksUnsupported(err error) bool {
 	return errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EXDEV) || errors.Is(err, syscall.ENOTSUP) ||
 		errors.Is(err, syscall.EMLINK) || errors.Is(err, syscall.ENOSYS)
 }
-
-// killAll kills a detached process and its children.
-func killAll(p *os.Process) error { return syscall.Kill(-p.Pid, syscall.SIGKILL) }
 
 // processExists reports whether a process of this machine has the id.
 func processExists(pid int) bool {

@@ -3,7 +3,6 @@ package git
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"syscall"
 
 	"golang.org/x/sys/windows"
@@ -12,11 +11,6 @@ import (
 // ownedByUs is always true on Windows: the folder takes its access list from the git directory,
 // whose owner git has checked.
 func ownedByUs(fs.FileInfo) bool { return true }
-
-// detached starts a process without our console, so that nothing in it can ask a question.
-func detached() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NO_WINDOW}
-}
 
 // isDirectoryError reports whether a folder is in the place of a file, or a file in place of a
 // folder.
@@ -29,9 +23,6 @@ func linksUnsupported(err error) bool {
 	return errors.Is(err, windows.ERROR_INVALID_FUNCTION) || errors.Is(err, windows.ERROR_NOT_SUPPORTED) ||
 		errors.Is(err, windows.ERROR_NOT_SAME_DEVICE) || errors.Is(err, windows.ERROR_TOO_MANY_LINKS)
 }
-
-// killAll kills a detached process.
-func killAll(p *os.Process) error { return p.Kill() }
 
 // processExists reports whether a process of this machine has the id.
 func processExists(pid int) bool {

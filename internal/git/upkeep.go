@@ -1,14 +1,19 @@
 package git
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/reverie-memory/reverie/internal/file"
 )
@@ -150,4 +155,125 @@ func (u Upkeep) DropLoose(ctx context.Context, ids []string) (left []string, err
 		return nil, err
 	}
 	return u.repo.Have(ctx, ids)
+}
+
+const (
+	// gcFresh is the age from which git itself ignores a gc.pid.
+	gcFresh = 12 * time.Hour
+	// gcWait bounds how long a command waits for a git gc before it writes beside it.
+	gcWait = 5 * time.Second
+)
+
+// Collecting reports whether a git gc is at work in the repository. It reads gc.pid as git does:
+// the file counts for 12 hours, and on this machine only while its process lives.
+func (u Upkeep) Collecting() bool {
+	path := filepath.Join(u.repo.CommonDir, "gc.pid")
+	info, err := os.Stat(path)
+	if err != nil || time.Since(info.ModTime()) > gcFresh {
+		return false
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return false
+	}
+	var pid int
+	var host string
+	if n, _ := fmt.Sscan(string(text), &pid, &host); n != 2 {
+		return false
+	}
+	here, err := os.Hostname()
+	return err != nil || host != here || processExists(pid)
+}
+
+// AwaitCollection waits for a running git gc, and reports whether none runs any more. It waits at
+// most 5 seconds, and not at all if ctx has less than twice that left, as in a hook. Writing beside
+// a gc is safe, only slower.
+func (u Upkeep) AwaitCollection(ctx context.Context) bool {
+	wait := gcWait
+	if end, ok := ctx.Deadline(); ok && time.Until(end) < 2*gcWait {
+		wait = 0
+	}
+	for until := time.Now().Add(wait); u.Collecting(); {
+		if time.Now().After(until) {
+			return false
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	return true
+}
+
+// DropCommitGraph removes the commit-graph of this repository, with all layers, if it names any of
+// the commits. git treats a graph that names a missing commit as damage, and rebuilds a missing
+// graph at its next write. The graphs of alternates stay.
+func (u Upkeep) DropCommitGraph(commits []string) error {
+	info := filepath.Join(u.repo.CommonDir, "objects", "info")
+	layers, err := filepath.Glob(filepath.Join(escapeGlob(info), "commit-graphs", "graph-*.graph"))
+	if err != nil {
+		return err
+	}
+	single := filepath.Join(info, "commit-graph")
+	for _, path := range append(layers, single) {
+		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if graphNames(data, commits) {
+			return removeAll(append([]string{filepath.Join(info, "commit-graphs", "commit-graph-chain"), single}, layers...))
+		}
+	}
+	return nil
+}
+
+// graphNames reports whether a commit-graph file names any of the commits. It returns true for a
+// file that does not parse.
+//
+// The header has 8 bytes; the seventh holds the number of chunks. A table of 12-byte rows follows:
+// four letters and the offset at which the chunk begins. One more row gives the end of the last
+// chunk. The chunk OIDL holds the ids, sorted.
+func graphNames(data []byte, commits []string) bool {
+	const header, row = 8, 12
+	if len(data) < header || string(data[:4]) != "CGPH" || len(data) < header+row*(int(data[6])+1) {
+		return true
+	}
+	for i := range int(data[6]) {
+		table := data[header+row*i:]
+		if string(table[:4]) != "OIDL" {
+			continue
+		}
+		from, to := binary.BigEndian.Uint64(table[4:]), binary.BigEndian.Uint64(table[row+4:])
+		if from > to || to > uint64(len(data)) {
+			return true
+		}
+		return slices.ContainsFunc(commits, func(id string) bool { return hasName(data[from:to], id) })
+	}
+	return true
+}
+
+// hasName reports whether a sorted list of ids has one.
+func hasName(list []byte, id string) bool {
+	name, err := hex.DecodeString(id)
+	if err != nil || len(name) == 0 {
+		return false
+	}
+	n := len(list) / len(name)
+	lo, hi := 0, n
+	for lo < hi {
+		mid := (lo + hi) / 2
+		switch at := list[mid*len(name) : (mid+1)*len(name)]; bytes.Compare(at, name) {
+		case 0:
+			return true
+		case -1:
+			lo = mid + 1
+		default:
+			hi = mid
+		}
+	}
+	return false
 }

@@ -27,22 +27,44 @@ type Commit struct {
 	Sessions []string  `json:"sessions"` // never nil
 	Email    string    `json:"-"`        // of the author
 	Body     string    `json:"-"`        // with the trailers
+
+	sessions []string // trailers, as Behind reads them
+}
+
+// Behind returns the sessions that the commit names as evidence for a memory.
+func (c Commit) Behind(id string) []string { return Behind(c.sessions, id) }
+
+// Behind returns the names in the values of a trailer that concern a memory. A value is a name. In
+// a commit about several memories the first digits of their ids follow it.
+func Behind(values []string, id string) (names []string) {
+	for _, v := range values {
+		name, ids := named(v)
+		if name != "" && (len(ids) == 0 || slices.ContainsFunc(ids, func(short string) bool { return strings.HasPrefix(id, short) })) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// named splits the value of a trailer into the name and the ids after it.
+func named(value string) (name string, ids []string) {
+	f := strings.Fields(value)
+	n := len(f)
+	for n > 1 && len(f[n-1]) == 8 && strings.Trim(f[n-1], "0123456789abcdef") == "" {
+		n--
+	}
+	return strings.Join(f[:n], " "), f[n:]
 }
 
 // logFormat gives logFields texts a commit, each ended by NUL, which none of them can hold; -z ends
 // the last.
 const (
-	logFormat = "%H%x00%aI%x00%an%x00%s%x00%(trailers:key=Reverie-Op,valueonly,separator=%x20)%x00%(trailers:key=Reverie-Session,valueonly,separator=%x20)%x00%ae%x00%b"
+	logFormat = "%H%x00%aI%x00%an%x00%s%x00%(trailers:key=Reverie-Op,valueonly,separator=%x20)%x00%(trailers:key=Reverie-Session,valueonly,separator=%x09)%x00%ae%x00%b"
 	logFields = 8
 )
 
 // Log calls fn for each commit of ref that touches the paths, the newest first. Limit 0 means all.
 func Log(ctx context.Context, repo *git.Repo, ref string, paths []string, limit int, fn func(Commit) error) error {
-	args := []string{"log", "--no-color", "--no-ext-diff", "--no-textconv", "-z", "--format=" + logFormat}
-	if limit > 0 {
-		args = append(args, fmt.Sprintf("--max-count=%d", limit))
-	}
-	args = append(args, ref, "--")
 	return Stream(ctx, repo, func(out *bufio.Reader) error {
 		for {
 			c, err := readCommit(out)
@@ -56,7 +78,16 @@ func Log(ctx context.Context, repo *git.Repo, ref string, paths []string, limit 
 				return err
 			}
 		}
-	}, append(args, paths...)...)
+	}, append(append(logArgs(limit), ref, "--"), paths...)...)
+}
+
+// logArgs asks git for commits in logFormat.
+func logArgs(limit int) []string {
+	args := []string{"log", "--no-color", "--no-ext-diff", "--no-textconv", "-z", "--format=" + logFormat}
+	if limit > 0 {
+		args = append(args, fmt.Sprintf("--max-count=%d", limit))
+	}
+	return args
 }
 
 // readCommit returns io.EOF after the last commit.
@@ -76,12 +107,20 @@ func readCommit(out *bufio.Reader) (Commit, error) {
 	if err != nil {
 		return Commit{}, fmt.Errorf("read git log: commit %s: %w", f[0], err)
 	}
-	return Commit{f[0], at.UTC(), f[2], f[3], f[4], append([]string{}, strings.Fields(f[5])...), f[6], f[7]}, nil
+	c := Commit{ID: f[0], Time: at.UTC(), Author: f[2], Subject: f[3], Op: f[4], Sessions: []string{}, Email: f[6], Body: f[7]}
+	c.sessions = strings.Split(f[5], "\t")
+	for _, v := range c.sessions {
+		if name, _ := named(v); name != "" {
+			c.Sessions = append(c.Sessions, name)
+		}
+	}
+	return c, nil
 }
 
 // Version is a commit's change of one file. The text of a file that did not exist is nil.
 type Version struct {
 	Commit
+	Path          string
 	Before, After []byte
 
 	before, after string // blobs, or ""
@@ -89,56 +128,149 @@ type Version struct {
 
 // Versions returns the changes of files, by path, the newest first: of the named ones, or of all.
 // It cuts a file's list after the newest most. Merges are no changes.
-func Versions(ctx context.Context, repo *git.Repo, ref string, most int, paths ...string) (map[string][]Version, error) {
-	args := append([]string{"log", "--no-color", "--no-ext-diff", "--no-textconv", "-z", "--raw", "--no-abbrev", "--no-renames", "--format=" + logFormat, ref, "--"}, paths...)
+func Versions(ctx context.Context, repo *git.Repo, revs string, most int, paths ...string) (map[string][]Version, error) {
 	all := map[string][]Version{}
-	texts := map[string][]byte{}
-	err := Stream(ctx, repo, func(out *bufio.Reader) error {
-		var c Commit
+	err := Changes(ctx, repo, revs, 0, paths, func(_ Commit, files []Version) error {
+		for _, v := range files {
+			if len(all[v.Path]) < most {
+				all[v.Path] = append(all[v.Path], v)
+			}
+		}
+		return nil
+	})
+	return all, err
+}
+
+// The number of commits whose files Changes reads at once: first few, for an early answer.
+const (
+	firstBatch = 32
+	lastBatch  = 4096
+)
+
+// Changes calls fn for each commit that Log tells of, with its changes of files. Merges change no
+// file.
+func Changes(ctx context.Context, repo *git.Repo, revs string, limit int, paths []string, fn func(Commit, []Version) error) error {
+	args := append(logArgs(limit), "--raw", "--no-abbrev", "--no-renames", revs, "--")
+	var batch [][]Version // a commit each; the first one has no path
+	size := firstBatch
+	flush := func() error {
+		if err := readTexts(ctx, repo, batch); err != nil {
+			return err
+		}
+		for _, one := range batch {
+			if err := fn(one[0].Commit, one[1:]); err != nil {
+				return err
+			}
+		}
+		batch, size = nil, min(2*size, lastBatch)
+		return nil
+	}
+	return Stream(ctx, repo, func(out *bufio.Reader) error {
 		for {
 			next, err := out.Peek(2)
 			switch {
 			case len(next) < 2 && err == io.EOF:
-				return nil
+				return flush()
 			case err != nil:
 				return err
-			case next[0] != ':' && next[1] != ':':
-				if c, err = readCommit(out); err != nil {
+			case next[0] == ':' || next[1] == ':':
+				v, err := readChange(out)
+				if err != nil {
 					return err
 				}
+				last := len(batch) - 1
+				v.Commit = batch[last][0].Commit
+				batch[last] = append(batch[last], v)
 				continue
+			case len(batch) == size:
+				if err := flush(); err != nil {
+					return err
+				}
 			}
-			change, err := out.ReadString(0)
+			c, err := readCommit(out)
 			if err != nil {
-				return fmt.Errorf("read git log: %w", err)
+				return err
 			}
-			path, err := out.ReadString(0)
-			f := strings.Fields(change)
-			if err != nil || len(f) != 5 {
-				return fmt.Errorf("read git log: %q", change)
+			batch = append(batch, []Version{{Commit: c}})
+		}
+	}, append(args, paths...)...)
+}
+
+// Between returns the changes of files from one state to another, by path, with the last commit on
+// the way that changed each. That is empty if the way leads back.
+func Between(ctx context.Context, repo *git.Repo, from, to string, paths ...string) ([]Version, error) {
+	var all []Version
+	args := append([]string{"diff", "--raw", "-z", "--no-abbrev", "--no-renames", from, to, "--"}, paths...)
+	err := Stream(ctx, repo, func(out *bufio.Reader) error {
+		for {
+			if _, err := out.Peek(1); err == io.EOF {
+				return nil
 			}
-			path = path[:len(path)-1]
-			v := Version{Commit: c, before: strings.Trim(f[2], "0"), after: strings.Trim(f[3], "0")}
-			if v.before != "" {
-				v.before, texts[f[2]] = f[2], nil
+			v, err := readChange(out)
+			if err != nil {
+				return err
 			}
-			if v.after != "" {
-				v.after, texts[f[3]] = f[3], nil
-			}
-			if len(all[path]) < most {
-				all[path] = append(all[path], v)
-			}
+			all = append(all, v)
 		}
 	}, args...)
 	if err == nil {
-		err = readBlobs(ctx, repo, texts)
+		err = readTexts(ctx, repo, [][]Version{all})
 	}
-	for _, some := range all {
-		for i := range some {
-			some[i].Before, some[i].After = texts[some[i].before], texts[some[i].after]
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	last := map[string]Commit{}
+	err = Changes(ctx, repo, from+".."+to, 0, paths, func(c Commit, files []Version) error {
+		for _, v := range files {
+			if _, known := last[v.Path]; !known {
+				last[v.Path] = c
+			}
 		}
+		return nil
+	})
+	for i := range all {
+		all[i].Commit = last[all[i].Path]
 	}
 	return all, err
+}
+
+// readChange parses one change in git's raw format.
+func readChange(out *bufio.Reader) (v Version, err error) {
+	change, err := out.ReadString(0)
+	if err != nil {
+		return v, fmt.Errorf("read git's changes: %w", err)
+	}
+	path, err := out.ReadString(0)
+	f := strings.Fields(change)
+	if err != nil || len(f) != 5 {
+		return v, fmt.Errorf("read git's changes: %q", change)
+	}
+	v.Path = path[:len(path)-1]
+	if strings.Trim(f[2], "0") != "" {
+		v.before = f[2]
+	}
+	if strings.Trim(f[3], "0") != "" {
+		v.after = f[3]
+	}
+	return v, nil
+}
+
+// readTexts fills in the texts of versions.
+func readTexts(ctx context.Context, repo *git.Repo, batch [][]Version) error {
+	texts := map[string][]byte{}
+	for _, some := range batch {
+		for _, v := range some {
+			texts[v.before], texts[v.after] = nil, nil
+		}
+	}
+	delete(texts, "")
+	err := readBlobs(ctx, repo, texts)
+	for _, some := range batch {
+		for i, v := range some {
+			some[i].Before, some[i].After = texts[v.before], texts[v.after]
+		}
+	}
+	return err
 }
 
 // readBlobs fills in the texts of blobs.

@@ -13,6 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/learn/dreams"
 	"github.com/reverie-memory/reverie/internal/learn/inbox"
 	"github.com/reverie-memory/reverie/internal/learn/ingest"
+	"github.com/reverie-memory/reverie/internal/model"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/prompts/door"
 	"github.com/reverie-memory/reverie/reflect"
@@ -104,53 +105,80 @@ func (l *Learner) LearnInBackground(ctx context.Context, live map[string]bool) e
 // that is due. It looks for the model only if there is something to ask.
 func (l *Learner) ReadInBackground(ctx context.Context, live map[string]bool) error {
 	c, err := l.Settings(ctx)
-	if err != nil || c.Background == config.Off || c.Model.Name == config.Off {
+	if err != nil || c.Background == config.Off {
 		return err
 	}
-	names, err := l.Unread(ctx, nil, prompts.Set{})
-	if err != nil {
-		return err
+	var names []string
+	if c.Model.Reads() != config.Off {
+		if names, err = l.Unread(ctx, nil, prompts.Set{}); err != nil {
+			return err
+		}
+		names = slices.DeleteFunc(names, func(name string) bool { return live[name] })
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return live[name] })
-	due, _, err := l.Due(ctx, true)
-	if clone.NoMemory(err) {
-		due, err = false, nil
-	}
+	due, err := dreamDue(ctx, l, c.Model)
 	if err != nil || len(names) == 0 && !due {
 		return err
 	}
 	if spent := Budget(l.Clone, c.Model).Spent(); spent != nil {
 		return l.noteSpent(ctx, spent)
 	}
-	m, set, err := l.Model(ctx, "")
-	if m == nil || err != nil {
-		return err
-	}
 	if len(names) > 0 {
-		if err := l.Create(ctx); err != nil {
+		left, err := readPending(ctx, l, names)
+		if err != nil || left {
 			return err
 		}
+		if due, err = dreamDue(ctx, l, c.Model); err != nil {
+			return err
+		}
+	}
+	if !due {
+		return nil
+	}
+	return l.considerInBackground(ctx)
+}
+
+// dreamDue reports whether a dream with the settings' model is due.
+func dreamDue(ctx context.Context, l *Learner, of config.Model) (bool, error) {
+	name := of.Dreams()
+	if name == config.Off {
+		return false, nil
+	}
+	due, _, err := l.Due(ctx, &prompts.Model{Client: config.Agent(name)})
+	if clone.NoMemory(err) {
+		return false, nil
+	}
+	return due, err
+}
+
+// readPending has the settings' model read sessions, and dreams by code. left reports that some
+// remain.
+func readPending(ctx context.Context, l *Learner, names []string) (left bool, err error) {
+	m, set, err := l.Model(ctx, model.Reflect, "")
+	if m == nil || err != nil {
+		return false, err
+	}
+	if err := l.Create(ctx); err != nil {
+		return false, err
 	}
 	purges := purge.Mark(l.State)
 	p := Pass{Learner: l, Model: m, Set: set, Keep: func(got reflect.Reading) error { return l.KeepReading(ctx, got, purges) }}
 	all, err := p.Over(ctx, names)
 	if all.Read > 0 && err == nil {
-		if err = l.DreamAndAccept(ctx, &Result{}); err == nil {
-			due, _, err = l.Due(ctx, true)
-		}
+		err = l.DreamAndAccept(ctx, &Result{})
 	}
-	if err != nil || all.Left > 0 || !due {
-		return err
-	}
-	return l.considerInBackground(ctx, m, set)
+	return all.Left > 0, err
 }
 
 // considerInBackground dreams with a model. If the model gave nothing usable about the same
 // reflections before, it is not asked until there are others.
-func (l *Learner) considerInBackground(ctx context.Context, m *prompts.Model, set prompts.Set) error {
-	about, err := l.ToConsider(ctx)
-	unusable := openUnusable(l.State, m)
-	if err != nil || unusable.enough(aDream+about) {
+func (l *Learner) considerInBackground(ctx context.Context) error {
+	m, set, err := l.Model(ctx, model.Dream, "")
+	if m == nil || err != nil {
+		return err
+	}
+	about, err := l.ToConsider(ctx, m.Client)
+	unusable := openUnusable(l.State, dreamsFile, m)
+	if err != nil || unusable.enough(about) {
 		return err
 	}
 	_, err = l.Consider(ctx, m, set, dreams.SessionFilter{})
@@ -158,7 +186,7 @@ func (l *Learner) considerInBackground(ctx context.Context, m *prompts.Model, se
 	case errors.Is(err, door.ErrSpent):
 		return l.noteSpent(ctx, err)
 	case err != nil && ctx.Err() == nil:
-		return errors.Join(err, unusable.add(l, aDream+about))
+		return errors.Join(err, unusable.add(l, about))
 	}
 	return err
 }

@@ -25,7 +25,7 @@ type Question struct {
 // give the size of its context. With pending it asks about unread sessions, at most limit of them
 // unless limit is 0.
 func Questions(ctx context.Context, l *Learner, names []string, name string, pending bool, limit int) (all []Question, err error) {
-	m, set, err := l.Model(ctx, name)
+	m, set, err := l.Model(ctx, model.Reflect, name)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ package learn
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -14,6 +15,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/learn/dreams"
 	"github.com/reverie-memory/reverie/internal/learn/inbox"
+	"github.com/reverie-memory/reverie/internal/model"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/reflect"
 )
@@ -24,9 +26,9 @@ type Learner struct {
 
 	// Create creates the memory branch if it is missing.
 	Create func(context.Context) error
-	// Model returns the named model, or the model of the settings. It returns nil if no model is
-	// wanted.
-	Model func(ctx context.Context, name string) (*prompts.Model, prompts.Set, error)
+	// Model returns the named model, or that of the settings for a task. It returns nil if no model
+	// is wanted.
+	Model func(ctx context.Context, task model.Task, name string) (*prompts.Model, prompts.Set, error)
 	// Known returns the statements of at most n memories nearest to a text. private includes the
 	// clone's private memories.
 	Known func(ctx context.Context, text string, n int, private bool) ([]string, error)
@@ -133,8 +135,12 @@ func (l *Learner) DreamAndAccept(ctx context.Context, r *Result) error {
 	return nil
 }
 
-// ReadAll has a model read sessions that the detectors studied, and adds the results to r.
+// ReadAll has a model read sessions that the detectors studied, and adds the results to r. An agent
+// reads its own.
 func (l *Learner) ReadAll(ctx context.Context, m *prompts.Model, set prompts.Set, names []string, r *Result) error {
+	if m.Client != "" {
+		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !strings.HasPrefix(name, m.Client+"/") })
+	}
 	more := &Result{}
 	purges := purge.Mark(l.State)
 	p := Pass{Learner: l, Model: m, Set: set, Keep: func(got reflect.Reading) error {

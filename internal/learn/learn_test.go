@@ -36,6 +36,7 @@ func TestLearnAcceptsWhatWasSaid(t *testing.T) {
 		Tolerate:  func(err error) error { return err },
 		Documents: func() func(record.Memory) string { return func(record.Memory) string { return "" } },
 		Proposed:  func() (map[string]string, error) { return nil, nil },
+		Own:       func(context.Context, *record.View) []record.Memory { return nil },
 		Report:    func(n inbox.Note) { notes = append(notes, n) },
 	}}}
 	kept, err := c.Sessions.Add(transcript.Session{Client: "other", ID: "s1", Started: time.Now()},

@@ -2,6 +2,7 @@ package learn
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/model"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/prompts/door"
@@ -46,7 +48,7 @@ const maxUnusable = 5
 // that and returns no error, except for ctx's end.
 func (p Pass) Over(ctx context.Context, names []string) (Readings, error) {
 	var all Readings
-	unusable := openUnusable(p.State, p.Model)
+	unusable := openUnusable(p.State, readingsFile, p.Model)
 	defer func() { p.Note(Step{N: len(names), All: len(names)}) }()
 	inARow := 0
 	for i, name := range names {
@@ -109,8 +111,11 @@ func (p Pass) read(ctx context.Context, name string) (hash string, got reflect.R
 	if err != nil {
 		return "", got, fmt.Errorf("%w: %w", errSession, err)
 	}
+	if client := p.Model.Client; client != "" && kept.Client != client {
+		return "", got, fmt.Errorf("%w: %s/%s: %s is asked about its own sessions only", errSession, kept.Client, kept.ID, p.Model.Name)
+	}
 	base := reflect.Study(kept.Session, events)
-	known, err := p.KnownAbout(ctx, events, true)
+	known, err := p.KnownAbout(ctx, events, p.Model.Client == "")
 	if err != nil {
 		return base.Hash, got, err
 	}
@@ -183,8 +188,8 @@ func (l *Learner) noteSpent(ctx context.Context, spent error) error {
 }
 
 // Unread returns the names of kept sessions that m has not read in their present state with the
-// prompt of set, oldest first. It omits those with two unusable answers from m. A nil m means any
-// model.
+// prompt of set, oldest first. It omits those with two unusable answers from m, and those of which
+// an agent is not asked. A nil m means any model, asked as the settings say.
 func (l *Learner) Unread(ctx context.Context, m *prompts.Model, set prompts.Set) ([]string, error) {
 	kept := l.sessions()
 	ids := map[string]bool{}
@@ -196,8 +201,15 @@ func (l *Learner) Unread(ctx context.Context, m *prompts.Model, set prompts.Set)
 		return nil, err
 	}
 	by := record.Reflection{}
-	if m != nil {
-		by.Model, by.Digest = m.Name, m.Digest
+	client := ""
+	if m == nil {
+		s, err := l.Settings(ctx)
+		if err != nil {
+			return nil, err
+		}
+		client = config.Agent(s.Model.Reads())
+	} else {
+		client, by.Model, by.Digest = m.Client, m.Name, m.Digest
 		if by.Prompt, err = reflect.PromptHash(set); err != nil {
 			return nil, err
 		}
@@ -206,7 +218,7 @@ func (l *Learner) Unread(ctx context.Context, m *prompts.Model, set prompts.Set)
 	for id := range ids {
 		read[record.ReadOf(id)] = true
 	}
-	unusable := openUnusable(l.State, m)
+	unusable := openUnusable(l.State, readingsFile, m)
 	var names []string
 	for _, k := range kept {
 		by.Client, by.Session, by.Hash = k.Client, k.ID, k.Hash
@@ -214,9 +226,64 @@ func (l *Learner) Unread(ctx context.Context, m *prompts.Model, set prompts.Set)
 		if m == nil {
 			was = read[by.ID()]
 		}
-		if k.Hash != "" && !was && !unusable.enough(k.Hash) {
+		if k.Hash != "" && !was && !unusable.enough(k.Hash) && (client == "" || k.Client == client) {
 			names = append(names, k.Name())
 		}
 	}
 	return names, nil
+}
+
+// unusable records the questions with unusable answers, so that a model is not asked forever.
+type unusable struct {
+	Model  string         `json:"model"`  // digest; another model starts with an empty list
+	Failed map[string]int `json:"failed"` // hash of a session's events, or name of a dream → attempts
+
+	file string
+}
+
+const (
+	readingsFile = "unread.json"
+	dreamsFile   = "undreamt.json" // another model may dream
+	maxAttempts  = 2
+	maxFailed    = 10_000 // longer lists are dropped
+)
+
+// openUnusable reads the record of a model in a file, or of the last one if m is nil.
+func openUnusable(state, name string, m *prompts.Model) *unusable {
+	u := &unusable{file: name}
+	data, err := file.Read(filepath.Join(state, name), 4<<20)
+	if err != nil || json.Unmarshal(data, u) != nil || m != nil && u.Model != m.Digest || len(u.Failed) > maxFailed {
+		*u = unusable{file: name}
+		if m != nil {
+			u.Model = m.Digest
+		}
+	}
+	if u.Failed == nil {
+		u.Failed = map[string]int{}
+	}
+	return u
+}
+
+// enough reports whether a question failed too often to be asked again.
+func (u *unusable) enough(question string) bool { return u.Failed[question] >= maxAttempts }
+
+// add counts a failed attempt.
+func (u *unusable) add(l *Learner, question string) error {
+	u.Failed[question]++
+	data, err := json.Marshal(u)
+	if err != nil {
+		return err
+	}
+	return l.Repo.State().Write(u.file, data, false)
+}
+
+// GivenUp counts the sessions about which a model, or the last one if m is nil, is not asked again.
+func GivenUp(state string, m *prompts.Model) int {
+	u, n := openUnusable(state, readingsFile, m), 0
+	for question := range u.Failed {
+		if u.enough(question) {
+			n++
+		}
+	}
+	return n
 }

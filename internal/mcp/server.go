@@ -170,16 +170,16 @@ func (s Server) hint(err error) string {
 
 // clientAgent maps a client's name for itself to our name of the agent.
 func clientAgent(name string) string {
-	switch name := strings.ToLower(name); {
-	case strings.HasPrefix(name, "claude-code"): // the maker's other clients begin with "claude" too
-		return "claude"
-	case strings.HasPrefix(name, "codex"):
-		return "codex"
-	case strings.HasPrefix(name, "gemini"):
-		return "gemini"
-	case strings.HasPrefix(name, "opencode"):
-		return "opencode"
-	case name == "":
+	for _, a := range hooks.Agents {
+		prefix := a.Name
+		if a.Name == "claude" {
+			prefix = "claude-code" // the maker's other clients begin with "claude" too
+		}
+		if strings.HasPrefix(strings.ToLower(name), prefix) {
+			return a.Name
+		}
+	}
+	if name == "" {
 		return "generic"
 	}
 	safe := transcript.SafeID(name)
@@ -189,13 +189,14 @@ func clientAgent(name string) string {
 // caller names the caller as "<agent>/<session>", or as the agent alone. The environment names the
 // session only for the agent that set it. An agent may also name the session in each call.
 func (s Server) caller(req *sdk.CallToolRequest) string {
-	agent := s.Agent
-	if agent == "" {
-		name := ""
-		if info := req.ClientInfo(); info != nil {
-			name = info.Name
-		}
-		agent = clientAgent(name)
+	name := ""
+	if info := req.ClientInfo(); info != nil {
+		name = info.Name
+	}
+	agent := clientAgent(name)
+	// A plugin names one agent and serves several.
+	if _, known := hooks.Find(agent); s.Agent != "" && (name == "" || !known) {
+		agent = s.Agent
 	}
 	if id := sessionOf(req.Params.Meta); id != "" {
 		return agent + "/" + transcript.SafeID(id)

@@ -1,10 +1,11 @@
-// Package model finds the models of the settings on an Ollama server. Begin with Find. It has no
-// state.
+// Package model finds the models of the settings: on an Ollama server, or behind a coding agent.
+// Begin with Find. It has no state.
 package model
 
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/model/agent"
 	"github.com/reverie-memory/reverie/internal/ollama"
 	"github.com/reverie-memory/reverie/prompts"
 )
@@ -43,8 +45,32 @@ func Vectors(name string) ollama.Want { return ollama.Want{Name: name, Need: oll
 // called at the end.
 type Watch func(model string) (tokens func(int), done func())
 
-// Find chooses a model that reads sessions from those of the server. watch may be nil.
-func Find(ctx context.Context, of config.Model, name string, watch Watch) (*prompts.Model, error) {
+// Task is the work that a model is asked to do.
+type Task int
+
+const (
+	Reflect Task = iota // read a session
+	Dream               // compare reflections with the memory
+	Other               // read texts of several agents' sessions, or code
+)
+
+// Name returns the settings' model for a task.
+func (t Task) Name(of config.Model) string {
+	name := of.Dreams()
+	switch {
+	case t == Reflect:
+		return of.Reads()
+	case t == Other && config.Agent(name) != "":
+		return config.Off
+	}
+	return name
+}
+
+// Find chooses the model for a task by its name: one of the server, or an agent. watch may be nil.
+func Find(ctx context.Context, of config.Model, task Task, name string, watch Watch) (*prompts.Model, error) {
+	if config.Agent(name) != "" {
+		return findAgent(of, task, name, watch)
+	}
 	want := Reading(name)
 	client, err := Open(of)
 	if err != nil {
@@ -59,17 +85,8 @@ func Find(ctx context.Context, of config.Model, name string, watch Watch) (*prom
 	if chosen.Context > 0 {
 		tokens = min(tokens, chosen.Context)
 	}
-	patience := time.Duration(of.Patience) * time.Second
 	m := &prompts.Model{Name: chosen.Name, Digest: chosen.Digest, Context: tokens}
-	m.Ask = func(outer context.Context, r prompts.Rendered) (prompts.Answer, error) {
-		ctx, cancel := context.WithTimeout(outer, patience)
-		defer cancel()
-		began := time.Now()
-		progress, done := func(int) {}, func() {}
-		if watch != nil {
-			progress, done = watch(chosen.Name)
-		}
-		defer done()
+	m.Ask = patient(of, chosen.Name, watch, func(ctx context.Context, r prompts.Rendered, progress func(int)) (prompts.Answer, error) {
 		a, err := client.Ask(ctx, ollama.Request{
 			Model: chosen.Name, Cloud: chosen.Cloud, System: r.System, Prompt: r.User, Schema: r.Schema,
 			Context: tokens, Predict: prompts.Predict(tokens, r.Longest), KeepAlive: keepAlive, Progress: progress,
@@ -77,12 +94,61 @@ func Find(ctx context.Context, of config.Model, name string, watch Watch) (*prom
 		if len(a.Text) > 0 && (errors.Is(err, ollama.ErrBadOutput) || errors.Is(err, ollama.ErrTruncated)) {
 			err = nil // the reader of the answer reports its faults
 		}
+		return prompts.Answer{Text: a.Text, Asked: a.Asked, Said: a.Said}, Explain(err, want)
+	})
+	return m, nil
+}
+
+// Program returns the program of an agent that is a model, by its name there.
+func Program(of config.Model, name string) (string, error) {
+	if of.Local {
+		return "", exit.New(exit.NeedsPerson, errors.New("reverie.toml of the memory branch allows models on this machine only"), "")
+	}
+	found, err := agent.Find(config.Agent(name))
+	return found.Program, Explain(err, ollama.Want{})
+}
+
+// findAgent finds an agent. It gets the schema in words, and its answer is checked like any other.
+func findAgent(of config.Model, task Task, name string, watch Watch) (*prompts.Model, error) {
+	if task == Other {
+		return nil, exit.Usage("reverie reflect and reverie dream ask it", "%s: an agent is asked about its own sessions only; name a model of the local server", name)
+	}
+	program, err := Program(of, name)
+	if err != nil {
+		return nil, err
+	}
+	found := agent.Agent{Name: config.Agent(name), Program: program}
+	// its model may change without a sign, so the digest is that of the name
+	m := &prompts.Model{Name: name, Digest: fmt.Sprintf("%x", sha256.Sum256([]byte(name))), Context: of.Context, Client: found.Name}
+	m.Ask = patient(of, name, watch, func(ctx context.Context, r prompts.Rendered, _ func(int)) (prompts.Answer, error) {
+		task := r.System + "\n\nAnswer with one JSON object by this JSON schema, without a fence and without a word beside it:\n" + string(r.Schema)
+		a, err := found.Ask(ctx, task, r.User)
+		if err == nil && a.Asked == 0 { // about four bytes make a token
+			a.Asked, a.Said = (len(task)+len(r.User))/4, len(a.Text)/4
+		}
+		return prompts.Answer{Text: a.Text, Asked: a.Asked, Said: a.Said}, Explain(err, ollama.Want{})
+	})
+	return m, nil
+}
+
+// patient returns an Ask that waits as long as the settings allow.
+func patient(of config.Model, name string, watch Watch, ask func(context.Context, prompts.Rendered, func(int)) (prompts.Answer, error)) func(context.Context, prompts.Rendered) (prompts.Answer, error) {
+	return func(outer context.Context, r prompts.Rendered) (prompts.Answer, error) {
+		ctx, cancel := context.WithTimeout(outer, time.Duration(of.Patience)*time.Second)
+		defer cancel()
+		began := time.Now()
+		progress, done := func(int) {}, func() {}
+		if watch != nil {
+			progress, done = watch(name)
+		}
+		defer done()
+		a, err := ask(ctx, r, progress)
 		if err != nil && ctx.Err() != nil && outer.Err() == nil {
 			err = fmt.Errorf("%w: %w", errSlow, err)
 		}
-		return prompts.Answer{Text: a.Text, Asked: a.Asked, Said: a.Said, Took: time.Since(began)}, Explain(err, want)
+		a.Took = time.Since(began)
+		return a, err
 	}
-	return m, nil
 }
 
 // errSlow marks a question that took longer than model.patience allows.
@@ -107,6 +173,10 @@ func Explain(err error, want ollama.Want) error {
 		hint = "the server has others to answer; try again"
 	case errors.Is(err, context.DeadlineExceeded):
 		hint = "'reverie config model.patience SECONDS' waits longer; a smaller model is faster"
+	case errors.Is(err, agent.ErrMissing):
+		hint = "install it, or ask no model: reverie config --user model.name off"
+	case errors.Is(err, agent.ErrFailed):
+		hint = "the same program in a terminal may say more; --no-model asks none"
 	case errors.Is(err, ollama.ErrUnavailable):
 		hint = "'ollama serve' starts the server; --no-model asks none"
 	case want.Pull(err) != "":

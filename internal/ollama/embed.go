@@ -17,6 +17,7 @@ const (
 	embedLimit  = 5 * time.Minute // for one call, including loading the model
 	leastText   = 32              // bytes below which no text is too long
 	fallbackCtx = 256             // tokens, for a model of unknown context
+	embedStays  = time.Hour       // that a server keeps the model: a prompt waits for no loading
 )
 
 // Embed returns a vector of length 1 for each text, in their order: len(texts) × dimension. It
@@ -99,7 +100,7 @@ func (c *Client) embedEach(ctx context.Context, did, model string, texts []strin
 func (c *Client) embed(ctx context.Context, did, model string, texts []string) ([][]float32, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, embedLimit, errSilent)
 	defer cancel()
-	got, err := c.api.Embed(limited, &api.EmbedRequest{Model: model, Input: texts})
+	got, err := c.api.Embed(limited, &api.EmbedRequest{Model: model, Input: texts, KeepAlive: &api.Duration{Duration: embedStays}})
 	if err != nil {
 		err = c.failed(ctx, limited, did, strings.Join(texts, "\n"), ErrUnavailable, err)
 		var status api.StatusError

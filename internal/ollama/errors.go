@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/ollama/ollama/api"
@@ -140,23 +141,13 @@ func refused(did, question string, kind error, e api.StatusError) error {
 
 // broke reports whether a refusal is about a crashed model process; the server starts another one.
 func broke(refusal string) bool {
-	for _, words := range []string{"running the model", "runner"} {
-		if strings.Contains(refusal, words) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"running the model", "runner"}, func(words string) bool { return strings.Contains(refusal, words) })
 }
 
 // tooLong reports whether a refusal is about the length of the input. Its wording depends on the
 // server's version.
 func tooLong(refusal string) bool {
-	for _, words := range []string{"context length", "context size", "context window", "too large to process"} {
-		if strings.Contains(refusal, words) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"context length", "context size", "context window", "too large to process"}, func(words string) bool { return strings.Contains(refusal, words) })
 }
 
 // quote returns a quotable form of said: one line of at most maxQuote bytes, or nothing if it

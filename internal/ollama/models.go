@@ -240,9 +240,7 @@ func (c *Client) show(ctx context.Context, m Model) (Model, error) {
 	if err != nil {
 		return Model{}, err
 	}
-	if m.Family == "" {
-		m.Family = said.Details.Family
-	}
+	m.Family = cmp.Or(m.Family, said.Details.Family)
 	m.Cloud = m.Cloud || said.RemoteModel != "" || said.RemoteHost != "" || cloudName(m.Name)
 	arch, _ := said.ModelInfo["general.architecture"].(string)
 	number := func(key string) int {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/history"
 )
 
 // Found is the memory or the pending operation that an id names.
@@ -107,10 +108,11 @@ func ModelCommits(ctx context.Context, r *Reader, id string) (all []ModelCommit,
 	if err != nil {
 		return nil, err
 	}
+	named, _ := record.MemoryID(path[0]) // id may be short
 	for line := range strings.Lines(string(out)) {
 		f := strings.Split(strings.TrimRight(line, "\t\n"), "\t")
-		if len(f) > 2 {
-			all = append(all, ModelCommit{f[0], f[1], f[2:]})
+		if models := history.Behind(f[2:], named); len(models) > 0 {
+			all = append(all, ModelCommit{f[0], f[1], models})
 		}
 	}
 	return all, nil

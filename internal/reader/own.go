@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/clone"
@@ -55,6 +56,15 @@ func Own(ctx context.Context, r *Reader, v *record.View) (all []record.Memory) {
 		all[i].Own = true
 	}
 	return all
+}
+
+// OwnWaiting counts the operations that wait in the person's own memory.
+func OwnWaiting(ctx context.Context, r *Reader) int {
+	own := ownReader(ctx, r)
+	if own == nil {
+		return 0
+	}
+	return record.CountOperations(ctx, gitstore.Open(own.Repo, clone.InboxRef))
 }
 
 // FindOwn returns one of the person's own memories by the beginning of its id. The error wraps

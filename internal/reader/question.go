@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -106,9 +107,7 @@ func (p *parser) parse(ctx context.Context) (q recall.Query, err error) {
 	for _, text := range q.Plain {
 		p.literals = append(p.literals, Literal{text, "it is no filter"})
 	}
-	if p.At == "" {
-		p.At = q.At
-	}
+	p.At = cmp.Or(p.At, q.At)
 	return q, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/anchor"
+	"github.com/reverie-memory/reverie/gitstore/guard"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/exit"
@@ -29,6 +30,7 @@ type Edit struct {
 
 // Edited is the result of an Edit.
 type Edited struct {
+	Was       record.Memory // before
 	Memory    record.Memory
 	Operation *record.Operation // the changed operation; nil for a memory
 	Same      bool              // nothing changed, and nothing was written
@@ -53,7 +55,7 @@ func (k *Keeper) Edit(ctx context.Context, id string, e Edit) (done Edited, err 
 	if after, err = e.fields(id, after); err != nil {
 		return done, err
 	}
-	if after, err = e.guard(after); err != nil {
+	if after, err = e.guard(before, after); err != nil {
 		return done, err
 	}
 	after, redacted := k.Book.Clean(after)
@@ -64,7 +66,7 @@ func (k *Keeper) Edit(ctx context.Context, id string, e Edit) (done Edited, err 
 			return done, err
 		}
 	}
-	done.Memory = after
+	done.Was, done.Memory = before, after
 	if done.Same = string(after.Format()) == string(before.Format()); done.Same {
 		return done, nil
 	}
@@ -149,12 +151,16 @@ func (e Edit) fields(id string, m record.Memory) (record.Memory, error) {
 // guarding reports whether guards are to change.
 func (e Edit) guarding() bool { return len(e.Guards) > 0 || e.Strength != "" || e.NoGuard }
 
-// guard returns the memory with its guards changed.
-func (e Edit) guard(m record.Memory) (record.Memory, error) {
+// guard returns the memory with its guards changed. was is the memory before.
+func (e Edit) guard(was, m record.Memory) (record.Memory, error) {
+	t := m.Trigger()
 	if !e.guarding() {
+		if len(t.Guards) > 0 && slices.Equal(t.Guards, guard.Propose(was.Text)) { // its form gave them
+			t.Guards = guard.Propose(m.Text)
+			m = m.WithTrigger(t)
+		}
 		return m, nil
 	}
-	t := m.Trigger()
 	asked, err := ParseGuards(e.Guards, e.Strength)
 	switch {
 	case err != nil:
@@ -167,7 +173,7 @@ func (e Edit) guard(m record.Memory) (record.Memory, error) {
 	if len(t.Guards) == 0 && e.Strength != "" {
 		return m, exit.Usage("name the calls: --guard 'Bash(npm *)'", "--strength %s: memory %s has no guard", e.Strength, m.ID[:8])
 	}
-	if e.Strength != "" {
+	if e.Strength != "" || len(e.Guards) > 0 && t.Strength != record.Ask && t.Strength != record.Deny {
 		t.Strength = asked.Strength
 	}
 	return m.WithTrigger(t), nil

@@ -26,19 +26,22 @@ func (k *Keeper) neighbours(v *record.View, m record.Memory) (out []Neighbour) {
 	other := func(o record.Memory) bool {
 		return o.Live(k.Now()) && o.ID != m.ID && !slices.Contains(m.Supersedes, o.ID)
 	}
-	print := record.Print(m.Text)
+	print, opposes := record.Print(m.Text), dream.OpposedTo(m.Text)
 	like := false
 	for _, o := range v.Alike(m.Text, minShared) {
-		opposed := dream.Opposed(m.Text, o.Text)
-		if other(o) && (opposed || !like && record.Print(o.Text).Alike(print) >= dream.Alike) {
+		if !other(o) {
+			continue
+		}
+		if opposed := opposes(o.Text); opposed || !like && record.Print(o.Text).Alike(print) >= dream.Alike {
 			like = like || !opposed
 			out = append(out, Neighbour{o, m.Topic != "" && o.Topic == m.Topic, opposed})
 		}
 	}
-	if m.Topic == "" {
-		return out
+	var topical []record.Memory
+	if m.Topic != "" {
+		topical = v.Memories() // which reads all of them
 	}
-	for _, o := range v.Memories() {
+	for _, o := range topical {
 		if other(o) && o.Topic == m.Topic && !slices.ContainsFunc(out, func(n Neighbour) bool { return n.ID == o.ID }) {
 			out = append(out, Neighbour{o, true, false})
 		}
@@ -88,6 +91,10 @@ func replace(v *record.View, m record.Memory, s Statement) (record.Memory, *reco
 		m.Tags = old.Tags
 	}
 	m.Topic, m.Supersedes = cmp.Or(m.Topic, old.Topic), []string{old.ID}
+	if t, was := m.Trigger(), old.Trigger(); len(t.Guards) > 0 && s.Strength == "" && was.Strength != "" && (s.Guards == nil || was.Strength != record.Say) {
+		t.Strength = was.Strength
+		m = m.WithTrigger(t)
+	}
 	return m, &old, nil
 }
 

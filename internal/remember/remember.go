@@ -33,6 +33,7 @@ type Statement struct {
 	Kind        string // empty: a note, or the kind of the replaced memory
 	Text        string // the first line is the statement, the rest why and how
 	Paths, Tags []string
+	Folders     []string // where it holds, as named from the caller's folder
 	Topic       string
 	Private     bool
 	Expires     time.Time
@@ -40,7 +41,7 @@ type Statement struct {
 
 	Guards    []string // calls of tools at which it acts; nil: those that its form gives
 	Unguarded bool     // it acts at no call, whatever its form
-	Strength  string   // of its guards; empty: record.Say
+	Strength  string   // of its guards; empty: record.Hold if Guards names them, else record.Say
 
 	Branch     string // it holds on this branch alone
 	Everywhere bool   // it holds on every branch, regardless of HEAD
@@ -72,12 +73,23 @@ func ForAll(ctx context.Context, from clone.Options, s Statement) (Statement, er
 		Guards: t.Guards, Unguarded: len(t.Guards) == 0, Strength: string(t.Strength)}, err
 }
 
+// kept reports whether a known memory has all that the statement gives beside its text. asked is
+// the memory that the statement would have made.
+func (s Statement) kept(m, asked record.Memory) bool {
+	t := m.Trigger()
+	return (s.Kind == "" || s.Kind == string(m.Kind)) && (len(s.Paths)+len(s.Folders) == 0 || slices.Equal(asked.Paths, m.Paths)) &&
+		!slices.ContainsFunc(s.Tags, func(tag string) bool { return !slices.Contains(m.Tags, tag) }) &&
+		(s.Topic == "" || s.Topic == m.Topic) && (s.Guards == nil || slices.Equal(s.Guards, t.Guards)) &&
+		(s.Strength == "" || s.Strength == string(t.Strength)) && (!s.Unguarded || len(t.Guards) == 0)
+}
+
 // Result is the result of remembering a statement.
 type Result struct {
 	Memory     record.Memory // as stored or known; for a suggestion, as proposed
 	Redacted   int           // secrets that were removed from it
 	Known      bool          // Memory, known before, says the same
 	Reworded   bool          // Known: in other words
+	Unlike     bool          // Known: it lacks a kind, place, tag or guard that was given
 	Whose      []string      // Known: authors for whom agents do not get it
 	Neighbours []Neighbour   // memories beside it
 
@@ -147,12 +159,22 @@ func (k *Keeper) draft(ctx context.Context, s Statement, r *Result) (m record.Me
 	case s.Branch != "" && s.Everywhere:
 		return m, exit.Usage("", "--branch and --everywhere say the contrary of each other")
 	}
+	paths := slices.Clone(s.Paths)
+	for _, folder := range s.Folders {
+		place, ok := reader.Where(k.Repo.WorkTree, k.Dir).Path(folder)
+		switch {
+		case !ok:
+			return m, exit.Usage("folders are named from the one that you are in", "--in %s: it lies outside of the repository", folder)
+		case place != "":
+			paths = append(paths, place+"/**")
+		}
+	}
 	commit := ""
 	if id, _, err := k.Repo.Head(ctx); err == nil {
 		commit = id[:min(12, len(id))]
 	}
 	m, redacted := k.Book.Clean(record.Memory{
-		Kind: kind, Text: statement, Body: body, Paths: s.Paths, Tags: s.Tags, Topic: s.Topic, Expires: s.Expires,
+		Kind: kind, Text: statement, Body: body, Paths: paths, Tags: s.Tags, Topic: s.Topic, Expires: s.Expires,
 		Source: record.Source{Time: k.Now(), By: "human", Commit: commit, How: record.Written},
 	})
 	m, r.Redacted = record.New(m), redacted.Found
@@ -187,6 +209,9 @@ func guarded(m record.Memory, s Statement) (record.Memory, error) {
 	}
 	if s.Guards == nil {
 		t.Guards = guard.Propose(m.Text)
+		if len(t.Guards) > 0 && len(m.Paths) == 0 {
+			m.Paths = guard.Places(m.Text)
+		}
 	}
 	if len(t.Guards) == 0 && s.Strength != "" {
 		return m, exit.Usage("name the calls: --guard 'Bash(npm *)'", "--strength %s: the statement has no guard", s.Strength)
@@ -194,10 +219,14 @@ func guarded(m record.Memory, s Statement) (record.Memory, error) {
 	return m.WithTrigger(t), nil
 }
 
-// ParseGuards reads guards and their strength as a user typed them.
+// ParseGuards reads guards and their strength as a user typed them. Without a strength, guards hold
+// the calls that the user names.
 func ParseGuards(guards []string, strength string) (t record.Trigger, err error) {
-	if t.Strength = record.Strength(strength); strength != "" && !slices.Contains(record.Strengths, t.Strength) {
-		return t, exit.Usage("strengths are say, ask, deny", "%q is not a strength", strength)
+	switch t.Strength = record.Strength(strength); {
+	case strength == "" && len(guards) > 0:
+		t.Strength = record.Hold
+	case strength != "" && !slices.Contains(record.Strengths, t.Strength):
+		return t, exit.Usage("strengths are say, hold, ask, deny", "%q is not a strength", strength)
 	}
 	for _, text := range guards {
 		p, err := guard.Parse(text)
@@ -231,7 +260,7 @@ func (k *Keeper) put(ctx context.Context, tx *record.Tx, t clone.Team, m record.
 	}
 	if held, known := tx.Same(m.Text); known && held.Status != record.Retired {
 		r, err = k.extend(ctx, tx, held, m, old, s)
-		r.Reworded = record.Normal(held.Text) != record.Normal(said)
+		r.Reworded, r.Unlike = record.Normal(held.Text) != record.Normal(said), !s.kept(held, m)
 		return r, err
 	}
 	r = Result{Memory: m, Neighbours: k.neighbours(tx.View, m)}

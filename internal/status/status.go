@@ -4,6 +4,7 @@ package status
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -12,6 +13,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/kv"
 	"github.com/reverie-memory/reverie/internal/learn"
 	"github.com/reverie-memory/reverie/internal/learn/ingest"
+	"github.com/reverie-memory/reverie/internal/model"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/upkeep"
 	"github.com/reverie-memory/reverie/prompts"
@@ -25,7 +28,8 @@ type Status struct {
 	Adopted   bool           `json:"adopted"`  // false: read from origin, not started here
 	Memories  map[string]int `json:"memories"` // in force, by kind
 	Private   int            `json:"private"`
-	Own       int            `json:"own,omitempty"` // of the person's own memory, beside these
+	Own       int            `json:"own,omitempty"`        // of the person's own memory, beside these
+	OwnWaits  int            `json:"ownWaiting,omitempty"` // operations there
 	Contested int            `json:"contested"`
 	Retired   int            `json:"retired"`
 	Stale     int            `json:"stale"`    // their anchored code is gone here
@@ -42,6 +46,11 @@ type Status struct {
 	Given       brief.Tally     `json:"given"`     // what agents were given in the latest sessions
 	Shortened   compress.Saving `json:"shortened"` // outputs of tools
 	Worker      *job.Status     `json:"worker"`    // the running background job; null without one
+	// models of the settings; empty for none
+	Reflects string `json:"reflects,omitempty"`
+	Dreams   string `json:"dreams,omitempty"`
+	// what is wrong with an agent among them, such as a missing program
+	Faulty string `json:"faulty,omitempty"`
 	// sessions that no model has read, if the settings name one
 	Unread int         `json:"unread"`
 	Reader *job.Status `json:"reader"` // the running questions to a model; null without any
@@ -72,7 +81,7 @@ func Read(ctx context.Context, r *reader.Reader, l *learn.Learner) (s Status, he
 		if err := r.Tolerate(errors.Join(err, err2)); err != nil {
 			return err
 		}
-		s.Waiting = len(ops)
+		s.Waiting, s.OwnWaits = len(ops), reader.OwnWaiting(ctx, r)
 		s.Reflections = len(reflections)
 		for _, r := range reflections {
 			reflected[r.Client+"/"+r.Session] = true
@@ -89,7 +98,21 @@ func Read(ctx context.Context, r *reader.Reader, l *learn.Learner) (s Status, he
 			s.Pending++
 		}
 	}
-	if r.Settings.Config.Model.Name != config.Off {
+	of := r.Settings.Config.Model
+	for _, use := range []struct {
+		name string
+		in   *string
+	}{{of.Reads(), &s.Reflects}, {of.Dreams(), &s.Dreams}} {
+		if use.name != config.Off {
+			*use.in = use.name
+		}
+		if config.Agent(use.name) != "" {
+			if _, err := model.Program(of, use.name); err != nil {
+				s.Faulty = err.Error()
+			}
+		}
+	}
+	if s.Reflects != "" {
 		unread, err := l.Unread(ctx, nil, prompts.Set{})
 		if err != nil {
 			return s, nil, err
@@ -146,6 +169,27 @@ func (s *Status) countMemories(ctx context.Context, r *reader.Reader, v *record.
 		}
 	}
 	return nil
+}
+
+// Model words the models of the settings, and the sessions that wait for one; "" without a model.
+func (s Status) Model() string {
+	var parts []string
+	switch {
+	case s.Reflects == s.Dreams && s.Reflects != "":
+		parts = append(parts, s.Reflects+" reads sessions and dreams")
+	case s.Reflects != "":
+		parts = append(parts, s.Reflects+" reads sessions")
+	}
+	if s.Dreams != "" && s.Dreams != s.Reflects {
+		parts = append(parts, s.Dreams+" dreams")
+	}
+	if s.Faulty != "" {
+		parts = append(parts, s.Faulty)
+	}
+	if s.Unread > 0 {
+		parts = append(parts, plural.Count(s.Unread, "session", "sessions")+" still to be read; next: reverie reflect --pending")
+	}
+	return strings.Join(parts, "; ")
 }
 
 // Next returns the command for the most urgent part of a state.

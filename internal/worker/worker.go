@@ -47,7 +47,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	if err := w.job(ctx, job.Worker, func(ctx context.Context, doing func(string) error) error { return w.learn(ctx, doing, live) }); err != nil {
 		return err
 	}
-	if w.Config.Model.Name == config.Off && w.Config.Model.Embed == config.Off {
+	if of := w.Config.Model; of.Reads() == config.Off && of.Dreams() == config.Off && of.Embed == config.Off {
 		return nil
 	}
 	if err := job.Request(w.State, job.Reader); err != nil {

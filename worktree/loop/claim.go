@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -125,10 +126,7 @@ const detachTime = 15 * time.Second
 // lease, so that the next reader finds it. ended is the state of a loop that ended already, else
 // nil.
 func (c *Claim) Detach(ctx context.Context) (ended *worktree.State, err error) {
-	dir := c.loops.Repo.WorkTree
-	if dir == "" {
-		dir = c.loops.Repo.CommonDir
-	}
+	dir := cmp.Or(c.loops.Repo.WorkTree, c.loops.Repo.CommonDir)
 	cmd, err := job.Begin(dir, c.loops.State, "loop", "carry", c.State.Name)
 	c.lease.Release()
 	if err != nil {

@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 )
@@ -13,14 +12,7 @@ const resamples = 2000
 // Interval is a mean over queries with its 95 % confidence interval for other queries of the same
 // sort.
 type Interval struct {
-	Mean float64 `json:"mean"`
-	Low  float64 `json:"low"`
-	High float64 `json:"high"`
-}
-
-// Percent returns the mean and the interval in hundredths: "82.3 (79.1-85.2)".
-func (i Interval) Percent() string {
-	return fmt.Sprintf("%.1f (%.1f-%.1f)", 100*i.Mean, 100*i.Low, 100*i.High)
+	Mean, Low, High float64
 }
 
 // Bootstrap returns the mean of some values with its percentile interval by resampling with

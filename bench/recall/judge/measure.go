@@ -21,9 +21,9 @@ var Metrics = []struct {
 	Name string
 	Of   func(Score) float64
 }{
-	{"R@1", func(s Score) float64 { return s.Recall1 }},
-	{"R@5", func(s Score) float64 { return s.Recall5 }},
-	{"R@10", func(s Score) float64 { return s.Recall10 }},
+	{"recall@1", func(s Score) float64 { return s.Recall1 }},
+	{"recall@5", func(s Score) float64 { return s.Recall5 }},
+	{"recall@10", func(s Score) float64 { return s.Recall10 }},
 	{"MRR@10", func(s Score) float64 { return s.MRR }},
 	{"nDCG@10", func(s Score) float64 { return s.NDCG }},
 }

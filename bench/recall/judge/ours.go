@@ -18,6 +18,8 @@ type ours struct {
 	index *recall.Index
 	ids   map[string]string // of records → of the set
 	now   time.Time         // the time of the youngest memory
+	// of the last answer, by id of the set: the share of the query's information
+	covered map[string]float64
 }
 
 func open(memories []Memory) (*ours, error) {
@@ -42,12 +44,14 @@ func (s *ours) Search(query string, n int) (ids []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	s.covered = map[string]float64{}
 	for _, f := range s.index.Rank(recall.Request{Text: q.Text, Phrases: q.Phrases, Not: q.Not, N: n, Apart: true, Now: s.now, Keep: s.index.Keep(q, s.now), HalfOf: recall.HalfLife}) {
 		m, err := s.index.Memory(f.Ref)
 		if err != nil {
 			return nil, err
 		}
 		ids = append(ids, s.ids[m.ID])
+		s.covered[s.ids[m.ID]] = f.Covered
 	}
 	return ids, nil
 }
@@ -72,7 +76,7 @@ func OurGate() Gate {
 			}
 			s, of = opened, slices.Clone(memories)
 		}
-		found, err := recall.Ask(prompt).Relevant(context.Background(), s.index, nil)
+		found, err := recall.Ask(prompt).Relevant(context.Background(), s.index, nil, nil)
 		if err != nil {
 			panic(err)
 		}

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/reverie-memory/reverie/bench/figure"
 )
 
 // Engine is a search engine. Open makes a store of the memories of one group.
@@ -36,18 +38,11 @@ func (r Result) Values(metric func(Score) float64) []float64 {
 	return out
 }
 
-// Quantile returns the time within which a share of the answers, 0 to 1, came.
-func (r Result) Quantile(share float64) time.Duration {
-	if len(r.Took) == 0 {
-		return 0
-	}
+// Time returns the time within which a share of the answers, 0 to 1, came, as a figure.
+func (r Result) Time(set, name string, share float64) figure.Figure {
 	sorted := slices.Sorted(slices.Values(r.Took))
-	return sorted[min(len(sorted)-1, int(share*float64(len(sorted))))]
-}
-
-// Milliseconds formats a time for the tables.
-func Milliseconds(d time.Duration) string {
-	return fmt.Sprintf("%.2f ms", float64(d)/float64(time.Millisecond))
+	at := sorted[min(len(sorted)-1, int(share*float64(len(sorted))))]
+	return figure.Figure{Set: set, Name: name, Value: float64(at) / float64(time.Microsecond), Unit: "µs", N: len(sorted), Of: "queries"}
 }
 
 // Run asks an engine the labelled queries of a set. It opens one store at a time.

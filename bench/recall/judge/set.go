@@ -89,17 +89,19 @@ func (s Set) Foreign() []Query {
 // Choice selects the sets and queries that a command asks.
 type Choice struct {
 	Dirs  []string
+	Form  string // of the sets, as ReadForm has it
 	Split string // "" is all
 	Every int    // 1 is all
 }
 
-// ParseFlags adds -split and -every to the flags of a command and reads its arguments, the folders
-// of sets. On wrong ones it prints the usage and exits.
+// ParseFlags adds -form, -split and -every to the flags of a command and reads its arguments, the
+// places of sets. On wrong ones it prints the usage and exits.
 func ParseFlags(usage string) (c Choice) {
+	flag.StringVar(&c.Form, "form", "", "read published sets of this `form`: locomo, longmemeval or devmembench")
 	flag.StringVar(&c.Split, "split", "", "ask only the queries of this `split`")
 	flag.IntVar(&c.Every, "every", 1, "ask every `n`th query only")
 	flag.Usage = func() {
-		fmt.Fprintf(flag.CommandLine.Output(), "usage: %s [flags] DIR...\n\nEach DIR has corpus.jsonl and queries.jsonl, as go doc ./bench/recall says.\n", usage)
+		fmt.Fprintf(flag.CommandLine.Output(), "usage: %s [flags] DIR...\n\nEach DIR has corpus.jsonl and queries.jsonl, as go doc ./bench/recall says. With -form, DIR is a published set as it comes.\n", usage)
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -114,21 +116,23 @@ func ParseFlags(usage string) (c Choice) {
 func (c Choice) Read() ([]Set, error) {
 	var sets []Set
 	for _, dir := range c.Dirs {
-		s, err := Read(dir)
+		read, err := ReadForm(c.Form, dir)
 		if err != nil {
 			return nil, err
 		}
-		var kept []Query
-		for i, q := range s.Queries {
-			if i%c.Every == 0 && (c.Split == "" || q.Split == c.Split) {
-				kept = append(kept, q)
+		for _, s := range read {
+			var kept []Query
+			for i, q := range s.Queries {
+				if i%c.Every == 0 && (c.Split == "" || q.Split == c.Split) {
+					kept = append(kept, q)
+				}
 			}
+			if len(kept) == 0 {
+				return nil, fmt.Errorf("%s: no query is left to ask; look at -split and -every", dir)
+			}
+			s.Queries = kept
+			sets = append(sets, s)
 		}
-		if len(kept) == 0 {
-			return nil, fmt.Errorf("%s: no query is left to ask; look at -split and -every", dir)
-		}
-		s.Queries = kept
-		sets = append(sets, s)
 	}
 	return sets, nil
 }

@@ -14,7 +14,10 @@
 // nothing else.
 package terms
 
-import "golang.org/x/text/unicode/norm"
+import (
+	"github.com/reverie-memory/reverie/internal/pattern"
+	"golang.org/x/text/unicode/norm"
+)
 
 // Version changes with every change in the tokens of any text.
 const Version = 2
@@ -96,3 +99,38 @@ func (a *Analyzer) Query(text string) []Token {
 	defer func() { a.asked = false }()
 	return a.Append(nil, text, Statement)
 }
+
+// GramSize is the number of characters in a gram.
+const GramSize = 4
+
+// Grams returns the pieces of a word by which its relatives are found: every four characters in a
+// row.
+func Grams(word string) []string {
+	var out []string
+	var starts [GramSize]int // of the last characters, as a ring
+	n := 0
+	for i := range word {
+		if n >= GramSize {
+			out = append(out, word[starts[n%GramSize]:i])
+		}
+		starts[n%GramSize] = i
+		n++
+	}
+	if n >= GramSize {
+		out = append(out, word[starts[n%GramSize]:])
+	}
+	return out
+}
+
+// stop are words without content: articles, pronouns, prepositions, auxiliaries, question words. It
+// lacks no, not, never, up, down, off, all, before and after, which may be the point of a rule.
+var stop = pattern.NewWords(`a an the and or but if then than so of to in into for with at by from as about via on
+	is are was were be been being am do does did doing done have has had having can could should would will shall may might must
+	i me my mine we us our ours you your yours he him his she her hers it its they them their theirs
+	this that these those there here who whom whose which what when where why how
+	also just such very too
+	im ive ill id youre youve weve were theyre its thats whats hes shes lets isnt arent wasnt werent dont doesnt didnt havent hasnt hadnt
+	cant couldnt shouldnt wouldnt wont`)
+
+// IsStop reports whether a word, in lower case and without an apostrophe, is a stop word.
+func IsStop(word string) bool { return stop.Has(word) }

@@ -103,6 +103,20 @@ func (v *Store) nearest(q value, n int, find func(id string) (record.Memory, boo
 	}
 }
 
+// Likeness returns how similar a memory is to a query, as Nearest does; 0 without a vector.
+func Likeness(v *Store, query []float32, m record.Memory) (best float64) {
+	if v.Empty() || len(query) != v.space.Dim {
+		return 0
+	}
+	q := quantise(query)
+	for _, k := range v.space.keys(&m) {
+		if r, ok := v.content.find(k); ok && v.content.sound(r) {
+			best = max(best, likeness(q, r.value()))
+		}
+	}
+	return best
+}
+
 // Has reports whether a memory has a vector.
 func (v *Store) Has(m record.Memory) bool {
 	if v.Empty() {

@@ -32,6 +32,7 @@ type clause struct {
 	wants   []value
 	places  []string // names in frame
 	refuses []string // stems and values that it wants replaced
+	subject string   // the name to which it gives a value, or ""
 	negated bool
 	adds    bool // its request is compatible with others
 }
@@ -105,9 +106,13 @@ var (
 	exception  = pattern.New(`(?i)\b(?:except|unless|but|other than|apart from)\b`)
 	// revision announces a replacement for an earlier rule.
 	revision = pattern.New(`(?i)\b(?:from now on|going forward|no longer|instead|anymore|any more|switch(?:ed|ing)? to|mov(?:ed|ing) to|changed?|update[ds]?|actually|now|henceforth|correction)\b`)
+	// noLonger does not match the limit "no longer than".
+	noLonger = pattern.New(`(?i)\bno longer\s+([^t\s]|t(?:[^h\s]|h[^a\s]|ha[^n\s]))`)
 	onward   = pattern.New(`(?i)\b(?:from (?:now|here|today|this point) on(?:wards?)?|going forward|in (?:the )?future|henceforth)\b,?`)
 	token    = pattern.New("`[^`]+`|'[^'\\s][^'\n]{0,40}'|\"[^\"]{1,40}\"|“[^”]{1,40}”|[\\pL\\pN_./@*$~+#-]+(?:'[\\pL]+)?")
 	parts    = pattern.New(`[.!?;]\s+|\s+and\s+|,\s+and\s+|[,;]\s+(?:but\s+)?(?:always|instead|rather)\s+`)
+	// subject matches the name whose value a clause gives: "max_retries is 5".
+	subject = pattern.New("^\\W{0,3}(?:the (?:value of )?)?(`[^`\\s]+`|[\\pL_][\\w.-]*[_.][\\w.-]*)(?:\\s+(?:is|are|must be|should be|stays at)\\s|\\s*=\\s)")
 	// ban refuses the text after it.
 	ban = pattern.New(`(?i)^\W*(?:please\s+)?(?:never|don'?t|do not|avoid|stop)\s+(?:use|using)\b`)
 )
@@ -154,8 +159,9 @@ func synonym(w string) string {
 // Read analyses a statement. It makes at most 9 clauses of it, and words of its first 64 tokens.
 func Read(text string) Reading {
 	var r Reading
-	text = strings.NewReplacer("’", "'", "‘", "'").Replace(text)
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "’", "'"), "‘", "'")
 	r.later, r.hedged = revision.MatchString(text), exception.MatchString(text)
+	text = noLonger.ReplaceAllString(text, "not $1")
 	text = parted(beginning.ReplaceAllString(onward.ReplaceAllString(text, " "), "$1"))
 	start := 0
 	var before clause
@@ -282,6 +288,12 @@ func readClause(text string, before clause) clause {
 	if at := tail.FindStringIndex(rest); at != nil && hasValue(rest[:at[0]]) {
 		rest = rest[:at[0]]
 	}
+	if at := subject.FindStringSubmatchIndex(rest); at != nil {
+		c.subject = strings.ToLower(strings.Trim(rest[at[2]:at[3]], "`"))
+		if hasValue(rest[at[3]:]) {
+			c.frame, rest = append(c.frame, c.subject), rest[at[3]:]
+		}
+	}
 	var scoped, settles, leans bool
 	for _, t := range token.FindAllString(rest, 64) {
 		low := strings.ToLower(t)
@@ -369,7 +381,7 @@ func (r Reading) Opposes(s Reading) bool {
 // refusesOf reports whether another clause wants, or is about, everything that c refuses, and does
 // not refuse it too.
 func (c clause) refusesOf(d clause) bool {
-	if len(c.refuses) == 0 || c.apart(d) {
+	if len(c.refuses) == 0 || d.negated || c.apart(d) {
 		return false
 	}
 	for _, w := range c.refuses {
@@ -391,11 +403,15 @@ func (c clause) apart(d clause) bool {
 }
 
 // rivals reports whether two clauses put different values of one sort into the same frame. For
-// named rivals one frame may have more words than the other. An additive request is a rival only if
+// named rivals one frame may have more words than the other. Another value of the same name is one
+// if the statement announces a change. An additive request is a rival only if
 // the statement announces a change.
 func (c clause) rivals(d clause, later bool) bool {
 	if c.negated || d.negated || (c.adds || d.adds) && !later {
 		return false
+	}
+	if later && c.subject != "" && c.subject == d.subject {
+		return !slices.Equal(c.frame, d.frame) || !slices.Equal(c.wants, d.wants)
 	}
 	for _, v := range c.wants {
 		for _, w := range d.wants {
@@ -448,6 +464,16 @@ func (r Reading) SameValues(s Reading) bool {
 		return out
 	}
 	return equalSets(r.values(), s.values()) && equalSets(places(r), places(s))
+}
+
+// Beyond counts the words of a statement that another lacks.
+func (r Reading) Beyond(s Reading) (n int) {
+	for _, w := range r.words {
+		if !slices.Contains(s.words, w) {
+			n++
+		}
+	}
+	return n
 }
 
 // values lists the values of a statement in text form: "sort text" if wanted, "not text" if

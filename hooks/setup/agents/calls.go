@@ -45,6 +45,17 @@ func callWants(a hooks.Agent, f hooks.Filter) (all []want) {
 		case d.Kind == hooks.Called:
 			commands, files, tools = f.Failing, nil, nil
 		}
+		has := func(names []string) bool {
+			return slices.ContainsFunc(d.Tools, func(tool string) bool { return slices.Contains(names, tool) })
+		}
+		switch {
+		case d.Tools == nil: // about commands alone
+			files, tools = nil, nil
+		case !has(a.Commands):
+			commands = nil
+		case !has(a.Edits):
+			files = nil
+		}
 		for _, tool := range tools {
 			if !slices.Contains(d.Tools, tool) {
 				all = append(all, want{key{d.Name, tool, everyCall}, d})

@@ -27,15 +27,18 @@ func hooksIn(t *testing.T, text []byte) (found []hook) {
 	t.Helper()
 	var settings struct {
 		Hooks map[string][]struct {
-			Matcher string
-			Hooks   []hook
+			hook  // without groups
+			Hooks []hook
 		}
 	}
 	if err := json.Unmarshal(text, &settings); err != nil {
 		t.Fatal(err)
 	}
-	for _, event := range []string{"PreToolUse", "PostToolUse", "PostToolUseFailure", "BeforeTool", "AfterTool"} {
+	for _, event := range []string{"PreToolUse", "PostToolUse", "PostToolUseFailure", "BeforeTool", "AfterTool", "beforeShellExecution", "preToolUse"} {
 		for _, group := range settings.Hooks[event] {
+			if group.Command != "" {
+				group.Hooks = []hook{group.hook}
+			}
 			for _, h := range group.Hooks {
 				h.Event, h.Matcher = event, group.Matcher
 				found = append(found, h)
@@ -78,6 +81,13 @@ func TestEntriesForCalls(t *testing.T) {
 		{"gemini", hooks.Filter{}, nil},
 		{"gemini", run, []string{"BeforeTool run_shell_command|write_file|replace", "AfterTool run_shell_command|write_file|replace"}},
 		{"gemini", fail, []string{"AfterTool run_shell_command|write_file|replace"}},
+		{"copilot", run, []string{"PreToolUse Bash|Edit|Write"}},
+		{"copilot", fail, []string{"PostToolUse Bash"}},
+		{"cursor", run, []string{"beforeShellExecution"}},
+		{"cursor", fail, nil},
+		{"cursor", edit, []string{"preToolUse Write|Delete"}},
+		{"cursor", other, []string{"preToolUse mcp__db__drop"}},
+		{"qwen", fail, []string{"PostToolUse run_shell_command|edit|write_file", "PostToolUseFailure run_shell_command"}},
 		{"gemini", edit, []string{"BeforeTool run_shell_command|write_file|replace", "AfterTool run_shell_command|write_file|replace"}},
 	} {
 		text, _, err := addEntries(nil, agent(t, c.agent), Command("/opt/reverie", c.agent), c.filter, nil)
@@ -206,9 +216,10 @@ func TestGuardsComeAndGoWithoutTrace(t *testing.T) {
 	own := map[string]string{
 		"own calls":  "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\"matcher\": \"Bash\", \"hooks\": [{\"type\": \"command\", \"if\": \"Bash(*npm*)\", \"command\": \"mine\"}]}\n    ],\n    \"BeforeTool\": [{\"matcher\": \"x\", \"hooks\": []}]\n  }\n}\n",
 		"no calls":   "{\"hooks\": {\"PreToolUse\": [], \"PostToolUse\": [], \"AfterTool\": []}, \"theme\": 1}",
+		"no groups":  "{\"version\": 1, \"hooks\": {\"stop\": [{\"command\": \"./mine.sh\", \"loop_limit\": 10}], \"preToolUse\": [{\"command\": \"mine\", \"matcher\": \"Shell\"}], \"beforeShellExecution\": []}}\n",
 		"tab indent": "{\n\t\"hooks\": {\n\t\t\"PreToolUse\": []\n\t}\n}",
 	}
-	for _, name := range []string{"claude", "codex", "gemini"} {
+	for _, name := range []string{"claude", "codex", "gemini", "copilot", "qwen", "cursor"} {
 		texts := map[string]string{"nothing": "{}"}
 		for _, all := range []map[string]string{priors, own} {
 			for n, text := range all {
@@ -401,7 +412,7 @@ func TestBrokenProgramStopsNoCall(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("no POSIX shell here")
 	}
-	for _, name := range []string{"claude", "codex", "gemini"} {
+	for _, name := range []string{"claude", "codex", "gemini", "copilot", "qwen", "cursor"} {
 		for what, program := range map[string]string{
 			"missing":  "/nowhere/reverie",
 			"crashing": fake(t, "echo 'panic: x' >&2; echo 'goroutine 1' >&2; exit 2"),

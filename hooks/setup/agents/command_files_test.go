@@ -12,7 +12,8 @@ import (
 // Files with commands come and go with their folders, a user's file in the place of one stays as it
 // is, and so does every other file in the folder.
 func TestCommandFilesLeaveTheUsersAlone(t *testing.T) {
-	for name, folder := range map[string]string{"claude": ".claude/commands/reverie", "codex": ".codex/skills/reverie", "gemini": ".gemini/commands/reverie"} {
+	for name, folder := range map[string]string{"claude": ".claude/commands/reverie", "codex": ".codex/skills/reverie", "gemini": ".gemini/commands/reverie",
+		"copilot": ".copilot/skills/reverie", "qwen": ".qwen/commands/reverie", "cursor": ".cursor/skills/reverie"} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlace(t)
 			clone := p.clone("clone")

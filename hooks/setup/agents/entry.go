@@ -2,6 +2,7 @@ package agents
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -13,7 +14,7 @@ import (
 // entry is one of our commands in a settings file.
 type entry struct {
 	key
-	Group, Index int    // in the event's array, and in the group's
+	Group, Index int    // in the event's array, and in the group's, -1 without groups
 	Program      string // started by the command
 	Command      string
 	Timeout      time.Duration // 0: none given
@@ -50,6 +51,10 @@ func (s *settings) entries(a hooks.Agent) ([]entry, error) {
 		}
 		for g, group := range groups.Elements {
 			list, ok := member(group.Value, "hooks").(*hujson.Array)
+			first := 0
+			if a.Ungrouped {
+				list, ok, first = &hujson.Array{Elements: []hujson.Value{group}}, true, -1
+			}
 			if !ok {
 				continue
 			}
@@ -59,7 +64,7 @@ func (s *settings) entries(a hooks.Agent) ([]entry, error) {
 				if !ours {
 					continue
 				}
-				e := entry{key: key{Event: event}, Group: g, Index: i, Program: program, Command: literal(command)}
+				e := entry{key: key{Event: event}, Group: g, Index: first + i, Program: program, Command: literal(command)}
 				if !delivers(a.Deliveries, event) {
 					matcher, _ := member(group.Value, "matcher").(hujson.Literal)
 					rule, _ := member(hook.Value, "if").(hujson.Literal)
@@ -87,6 +92,7 @@ type (
 		Hooks   []hookCommand `json:"hooks"`
 	}
 	hookCommand struct {
+		Matcher string `json:"matcher,omitempty"` // without groups
 		Type    string `json:"type"`
 		Name    string `json:"name,omitempty"`
 		If      string `json:"if,omitempty"`
@@ -118,6 +124,13 @@ func addEntries(text []byte, a hooks.Agent, command string, f hooks.Filter, made
 		return nil, nil, err
 	}
 	return s.bytes(), made, nil
+}
+
+// Entries returns a file of hooks for the events of an agent's sessions, as its plugins have it.
+func Entries(a hooks.Agent, program string) ([]byte, error) {
+	command := strings.Replace(Command(program, a.Name), " hook ", " hook "+hooks.PluginFlag+" ", 1)
+	text, _, err := addEntries(nil, a, command, hooks.Filter{}, nil)
+	return text, err
 }
 
 // refreshCalls is addEntries for the calls alone. A text without an entry for an event stays as it
@@ -162,7 +175,14 @@ func put(s *settings, a hooks.Agent, command string, wants []want, made []string
 			err = s.refresh(entries[i], c, time.Duration(c.Timeout)*a.Unit)
 		} else {
 			var more []string
-			more, err = s.add(w.Event, hookGroup{w.Matcher, []hookCommand{c}})
+			c.Matcher = cmp.Or(w.Matcher, strings.Join(w.Tools, "|"))
+			group := any(c)
+			if !a.Ungrouped {
+				matcher := c.Matcher
+				c.Matcher = ""
+				group = hookGroup{matcher, []hookCommand{c}}
+			}
+			more, err = s.add(w.Event, group)
 			now = append(now, more...)
 		}
 		if err != nil {
@@ -172,14 +192,14 @@ func put(s *settings, a hooks.Agent, command string, wants []want, made []string
 	return now, nil
 }
 
-// add appends a group to an event's list and returns the new containers.
-func (s *settings) add(event string, group hookGroup) (made []string, err error) {
+// add appends a group, or one hook, to an event's list and returns the new containers.
+func (s *settings) add(event string, group any) (made []string, err error) {
 	events, err := s.hooks()
 	if err != nil {
 		return nil, err
 	}
 	if events == nil {
-		return []string{"hooks", "hooks." + event}, s.insert(s.root, "hooks", map[string][]hookGroup{event: {group}})
+		return []string{"hooks", "hooks." + event}, s.insert(s.root, "hooks", map[string][]any{event: {group}})
 	}
 	for _, m := range events.Members {
 		if name(m) == event {
@@ -190,7 +210,7 @@ func (s *settings) add(event string, group hookGroup) (made []string, err error)
 	if err != nil {
 		return nil, err
 	}
-	return []string{"hooks." + event}, s.insert(in, event, []hookGroup{group})
+	return []string{"hooks." + event}, s.insert(in, event, []any{group})
 }
 
 // refresh gives an entry the command and the timeout it should have. It keeps an entry that has
@@ -224,27 +244,27 @@ func (s *settings) refresh(e entry, want hookCommand, timeout time.Duration) err
 	return s.replace(members[at].Value, want.Command)
 }
 
-// list returns the commands in the group of an entry, and hook the entry itself.
-func (s *settings) list(e entry) (hujson.Value, error) {
+// list returns the commands in an entry's group and its place there, and hook the entry itself.
+func (s *settings) list(e entry) (hujson.Value, int, error) {
 	groups, err := s.find("hooks", e.Event)
-	if err != nil {
-		return groups, err
+	if err != nil || e.Index < 0 {
+		return groups, e.Group, err
 	}
 	group := groups.Value.(*hujson.Array).Elements[e.Group]
 	for _, m := range group.Value.(*hujson.Object).Members {
 		if name(m) == "hooks" {
-			return m.Value, nil
+			return m.Value, e.Index, nil
 		}
 	}
-	return group, s.fault(group.StartOffset, "an entry without a list")
+	return group, 0, s.fault(group.StartOffset, "an entry without a list")
 }
 
 func (s *settings) hook(e entry) (hujson.Value, error) {
-	list, err := s.list(e)
+	list, at, err := s.list(e)
 	if err != nil {
 		return list, err
 	}
-	return list.Value.(*hujson.Array).Elements[e.Index], nil
+	return list.Value.(*hujson.Array).Elements[at], nil
 }
 
 // cutEntries removes our entries from a text, and the containers that become empty: those in made,
@@ -278,12 +298,12 @@ func (s *settings) cut(a hooks.Agent, goes func(e entry, before []entry) bool, d
 			continue
 		}
 		events = append(events, e.Event)
-		list, err := s.list(e)
+		list, at, err := s.list(e)
 		if err != nil {
 			return err
 		}
-		if len(list.Value.(*hujson.Array).Elements) > 1 {
-			err = s.remove(list, e.Index)
+		if e.Index < 0 || len(list.Value.(*hujson.Array).Elements) > 1 {
+			err = s.remove(list, at)
 		} else if groups, missing := s.find("hooks", e.Event); missing == nil {
 			err = s.remove(groups, e.Group)
 		} else {

@@ -107,7 +107,7 @@ func examine(t Target, f hooks.Filter) (Status, error) {
 // Hindrance is a reason that an agent does not run the hooks in its settings, with a remedy.
 type Hindrance struct {
 	Why, Do  string
-	Possible bool // not sure: another version of the agent may see it otherwise
+	Possible bool // no fault for sure: not approved yet, or seen otherwise by another version
 }
 
 // Hindrances finds the reasons, which agents do not report, for hooks that do not run. top is the
@@ -121,9 +121,12 @@ func (m Machine) Hindrances(s Status, top string) []Hindrance {
 		return []string{filepath.Join(top, "."+s.Agent.Name, name)}
 	}
 	switch s.Agent.Name {
-	case "claude":
+	case "claude", "copilot", "qwen":
 		files := append([]string{filepath.Join(folder, "settings.json")}, append(project("settings.json"), project("settings.local.json")...)...)
-		return claudeHindrances(append(files, "/etc/claude-code/managed-settings.json", "/Library/Application Support/ClaudeCode/managed-settings.json"))
+		if s.Agent.Name == "claude" {
+			files = append(files, "/etc/claude-code/managed-settings.json", "/Library/Application Support/ClaudeCode/managed-settings.json")
+		}
+		return claudeHindrances(files)
 	case "gemini":
 		return geminiHindrances(append([]string{filepath.Join(folder, "settings.json"), "/etc/gemini-cli/settings.json"}, project("settings.json")...))
 	case "codex":
@@ -200,7 +203,11 @@ func codexHindrances(config string, s Status) (found []Hindrance) {
 		}
 	}
 	if len(unapproved) > 0 {
-		found = append(found, Hindrance{Why: "installed, but Codex skips hooks that were not approved: " + strings.Join(unapproved, ", "), Do: "open codex, and approve them in /hooks"})
+		h := Hindrance{"installed, but Codex skips hooks that were not approved: " + strings.Join(unapproved, ", "), "open codex, and approve them in /hooks", false}
+		if len(unapproved) == len(s.entries) {
+			h.Why, h.Possible = "installed; Codex runs its hooks once you approve them", true
+		}
+		found = append(found, h)
 	}
 	if len(changed) > 0 {
 		found = append(found, Hindrance{"changed since they were approved, so Codex may skip them: " + strings.Join(changed, ", "), "open codex, and look at /hooks", true})

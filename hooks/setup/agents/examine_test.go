@@ -32,7 +32,7 @@ func TestCodexApprovalIsRecognised(t *testing.T) {
 		}
 		return strings.Join(why, "\n")
 	}
-	if got := look(); !strings.Contains(got, "not approved: SessionStart, UserPromptSubmit, Stop, PreCompact, SessionEnd") {
+	if got := look(); !strings.Contains(got, "once you approve them") {
 		t.Errorf("before: %s", got)
 	}
 	approve := func(event, hash, more string) string {
@@ -49,6 +49,12 @@ func TestCodexApprovalIsRecognised(t *testing.T) {
 			more = "enabled = false\n"
 		}
 		config += approve(snake(e.Event), hash, more)
+		if e.Event == "SessionStart" {
+			p.write(filepath.Join(p.home, ".codex", "config.toml"), config, 0o600)
+			if got := look(); !strings.Contains(got, "not approved: UserPromptSubmit, Stop, PreCompact, SessionEnd") {
+				t.Errorf("with one approved: %s", got)
+			}
+		}
 	}
 	p.write(filepath.Join(p.home, ".codex", "config.toml"), config, 0o600)
 	got := look()

@@ -408,7 +408,7 @@ func (in Installer) removal(a artefact, clone string) (r removal, err error) {
 		return r, nil
 	}
 	r.fate = Cut
-	if rest := strings.TrimSpace(strings.TrimPrefix(string(r.New), "\xef\xbb\xbf")); known && a.Before == "" && (rest == "{}" || rest == "" && t.table()) {
+	if rest := strings.TrimSpace(strings.TrimPrefix(string(r.New), "\xef\xbb\xbf")); known && a.Before == "" && (rest == "{}" || rest == versioned || rest == "" && t.table()) {
 		r.fate, r.remove = Goes, true
 	}
 	return r, nil

@@ -2,6 +2,7 @@ package agents
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -445,7 +446,7 @@ func TestInstallersWaitForEachOther(t *testing.T) {
 	each := func(do func(target Target, clone string) error) {
 		var group sync.WaitGroup
 		for _, clone := range clones {
-			for _, name := range []string{"claude", "codex", "gemini", "opencode"} {
+			for _, name := range []string{"claude", "codex", "gemini", "opencode", "copilot", "qwen", "cursor"} {
 				group.Go(func() {
 					if err := do(p.user(name), clone); err != nil {
 						t.Errorf("%s for %s: %v", name, clone, err)
@@ -460,7 +461,7 @@ func TestInstallersWaitForEachOther(t *testing.T) {
 		return err
 	})
 	j, err := p.in.read()
-	if err != nil || len(j.Artefacts) != 4 {
+	if err != nil || len(j.Artefacts) != 7 {
 		t.Fatalf("%+v, %v", j, err)
 	}
 	for _, a := range j.Artefacts {
@@ -511,4 +512,39 @@ func TestClaimKeepsTheUsersSettings(t *testing.T) {
 	if fate := p.remove(user, AllClones); fate != Goes {
 		t.Errorf("for everyone: %s", fate)
 	}
+}
+
+// Cursor's file names its version and has no groups. It goes again even if a person sorted it.
+func TestCursorsFileIsFlat(t *testing.T) {
+	p := newPlace(t)
+	clone, target, before := p.clone("clone"), p.user("cursor"), p.tree()
+	p.install(target, clone)
+	text := read(t, target.File)
+	var got struct {
+		Version int
+		Hooks   map[string][]struct {
+			Command, Matcher string
+			Timeout          int
+			Fails            *bool `json:"failClosed"`
+		}
+	}
+	if err := json.Unmarshal([]byte(text), &got); err != nil || got.Version != 1 || len(got.Hooks) != len(target.Agent.Deliveries) {
+		t.Fatalf("%v: %s", err, text)
+	}
+	for event, all := range got.Hooks {
+		if len(all) != 1 || all[0].Command != Command("/opt/my tools/reverie", "cursor") || all[0].Timeout != 5 || all[0].Fails != nil {
+			t.Errorf("%s: %+v", event, all)
+		}
+	}
+	if m := got.Hooks["postToolUse"][0].Matcher; m != "Shell|Write" {
+		t.Errorf("after a call: %q", m)
+	}
+	p.write(target.File, strings.ReplaceAll(text, "\"timeout\": 5", "\"timeout\": 9"), 0o600)
+	if fate := p.remove(target, clone); fate != Goes {
+		t.Errorf("fate %s", fate)
+	}
+	if d := cmp.Diff(before, p.tree()); d != "" {
+		t.Error(d)
+	}
+	p.stateless()
 }

@@ -35,22 +35,16 @@ func (m Machine) StateDir() string {
 
 // Folder returns the folder of an agent's settings, "" for an agent without settings.
 func (m Machine) Folder(agent string) string {
-	switch agent {
-	case "claude":
-		return m.dir("CLAUDE_CONFIG_DIR", ".claude")
-	case "codex":
-		return m.dir("CODEX_HOME", ".codex")
-	case "gemini":
-		return filepath.Join(m.dir("GEMINI_CLI_HOME"), ".gemini")
-	case "copilot":
-		return m.dir("COPILOT_HOME", ".copilot")
-	case "opencode":
-		if dir := m.Env("OPENCODE_CONFIG_DIR"); filepath.IsAbs(dir) {
-			return dir
-		}
-		return filepath.Join(m.dir("XDG_CONFIG_HOME", ".config"), "opencode")
+	a, _ := hooks.Find(agent)
+	switch {
+	case a.Settings == "":
+		return ""
+	case agent == "gemini": // its variable moves the home
+		return filepath.Join(m.dir(a.Home), a.Folder)
+	case agent == "opencode" && !filepath.IsAbs(m.Env(a.Home)):
+		return filepath.Join(m.dir("XDG_CONFIG_HOME", ".config"), a.Folder)
 	}
-	return ""
+	return m.dir(a.Home, a.Folder)
 }
 
 // Has reports whether an agent was ever set up here: its folder exists, or its program is in PATH.
@@ -66,22 +60,6 @@ func (m Machine) Has(a hooks.Agent) bool {
 	return err == nil
 }
 
-// settingsFiles returns the names of the files in an agent's folders, for the user and in a
-// project. ok is false for an agent without settings.
-func settingsFiles(agent string) (user, project string, ok bool) {
-	switch agent {
-	case "claude":
-		return "settings.json", ".claude/settings.local.json", true
-	case "codex":
-		return "hooks.json", ".codex/hooks.json", true
-	case "gemini":
-		return "settings.json", ".gemini/settings.json", true
-	case "opencode":
-		return "plugin/reverie.js", ".opencode/plugin/reverie.js", true
-	}
-	return "", "", false
-}
-
 // Target is a file that can make an agent call us.
 type Target struct {
 	Agent hooks.Agent
@@ -93,12 +71,10 @@ type Target struct {
 // User returns the target in the user's own settings; ok is false for an agent that has no
 // settings.
 func (m Machine) User(a hooks.Agent) (t Target, ok bool) {
-	name, _, ok := settingsFiles(a.Name)
-	return Target{Agent: a, File: filepath.Join(m.Folder(a.Name), filepath.FromSlash(name))}, ok
+	return Target{Agent: a, File: filepath.Join(m.Folder(a.Name), filepath.FromSlash(a.Settings))}, a.Settings != ""
 }
 
 // Project returns the target in a work tree; ok is false for an agent that has no settings.
 func Project(a hooks.Agent, top string) (t Target, ok bool) {
-	_, name, ok := settingsFiles(a.Name)
-	return Target{Agent: a, File: filepath.Join(top, filepath.FromSlash(name)), Top: top}, ok
+	return Target{Agent: a, File: filepath.Join(top, filepath.FromSlash(a.Project)), Top: top}, a.Project != ""
 }

@@ -14,6 +14,8 @@ const serves = "SERVES"
 const commands = "COMMANDS" // tools that run a shell command
 const edits = "EDITS" // and those that change files
 const slash = "SLASH" // commands that a person types, by name
+const hook = ["hook", "opencode"]
+const skills = "" // a package has some
 const patience = 3 // so many calls in a row that came to nothing, and Reverie is left alone until OpenCode starts anew
 
 export const Reverie = async (host) => {
@@ -48,7 +50,7 @@ export const Reverie = async (host) => {
   // ask delivers an event and waits for the answer.
   const ask = async (name, id, more) => {
     if (failures >= patience || !id) return null
-    const text = await run(["hook", "opencode", name], event(name, id, more), deadlines[name])
+    const text = await run([...hook, name], event(name, id, more), deadlines[name])
     failures = text === null ? failures + 1 : 0
     return text || null
   }
@@ -56,7 +58,7 @@ export const Reverie = async (host) => {
   // tell delivers an event and waits for nothing, not even when OpenCode ends.
   const tell = (name, id) => {
     if (failures >= patience || !id) return
-    const child = spawn(program, ["hook", "opencode", name], { cwd, env, detached: true, stdio: ["pipe", "ignore", "ignore"], windowsHide: true })
+    const child = spawn(program, [...hook, name], { cwd, env, detached: true, stdio: ["pipe", "ignore", "ignore"], windowsHide: true })
     child.on("error", () => { failures++ })
     child.stdin?.on("error", () => {})
     child.stdin?.end(event(name, id))
@@ -181,6 +183,7 @@ export const Reverie = async (host) => {
         config.mcp ??= {}
         config.mcp.reverie ??= { type: "local", command: [program, "mcp", "--agent", "opencode"], enabled: true, timeout: 3000 }
       }
+      if (skills) config.skills = { ...config.skills, paths: [...(config.skills?.paths ?? []), skills] }
       config.command ??= {}
       for (const name in slash) config.command[name] ??= slash[name] // a user's own stays
     }),

@@ -37,12 +37,15 @@ func (t Target) Command() bool {
 // the user's. The plugin for OpenCode brings its own.
 func commands(a hooks.Agent, folder string) (targets []Target) {
 	switch a.Name {
-	case "claude", "gemini":
-		ext := map[string]string{"claude": ".md", "gemini": ".toml"}[a.Name]
+	case "claude", "gemini", "qwen":
+		ext := ".md"
+		if a.Name == "gemini" {
+			ext = ".toml"
+		}
 		for _, c := range slash.Commands() {
 			targets = append(targets, Target{Agent: a, File: filepath.Join(folder, "commands", "reverie", c.Short()+ext)})
 		}
-	case "codex":
+	case "codex", "copilot", "cursor":
 		targets = []Target{{Agent: a, File: filepath.Join(folder, "skills", "reverie", "SKILL.md")}}
 	}
 	return targets
@@ -55,12 +58,18 @@ func (t Target) text(program string, serves bool) []byte {
 	case t.plugin():
 		return plugin(t.Agent, program, serves)
 	case t.Agent.Name == "codex":
-		return []byte(slash.Skill())
+		return []byte(slash.Skill("$"))
+	case t.Agent.Name == "copilot", t.Agent.Name == "cursor":
+		return []byte(slash.Skill("/"))
 	}
 	for _, c := range slash.Commands() {
 		switch filepath.Base(t.File) {
 		case c.Short() + ".md":
-			return []byte(c.Claude())
+			text := c.Claude()
+			if t.Agent.Name == "qwen" {
+				text = strings.Replace(text, "$ARGUMENTS", "{{args}}", 1)
+			}
+			return []byte(text)
 		case c.Short() + ".toml":
 			return []byte(c.Gemini())
 		}
@@ -86,6 +95,14 @@ func plugin(a hooks.Agent, program string, serves bool) []byte {
 	}
 	return []byte(strings.NewReplacer(`"PROGRAM"`, inJSON(program), `"DEADLINES"`, inJSON(deadlines), `"SERVES"`, inJSON(serves),
 		`"COMMANDS"`, inJSON(a.Commands), `"EDITS"`, inJSON(a.Edits), `"SLASH"`, inJSON(slash.Templates())).Replace(pluginText))
+}
+
+// Module returns the plugin for OpenCode as the main file of a package with a folder of skills.
+func Module(program string) []byte {
+	a, _ := hooks.Find("opencode")
+	_, text, _ := strings.Cut(string(plugin(a, program, true)), "\n//\n")
+	return []byte(strings.NewReplacer(`const hook = ["hook"`, `const hook = ["hook", "`+hooks.PluginFlag+`"`,
+		`const skills = ""`, `const skills = join(import.meta.dirname, "skills")`).Replace(text))
 }
 
 // inJSON returns a value as JSON, which is valid JavaScript.

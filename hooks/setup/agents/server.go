@@ -24,15 +24,18 @@ type server struct {
 	Type    string   `json:"type,omitempty"`
 	Command string   `json:"command"`
 	Args    []string `json:"args"`
+	Tools   []string `json:"tools,omitempty"`
 	Timeout int      `json:"timeout,omitempty"` // of each request, in milliseconds
 }
 
 func serverOf(a hooks.Agent, program string) server {
 	s := server{Command: program, Args: []string{"mcp", "--agent", a.Name}}
 	switch a.Name {
-	case "claude":
+	case "claude", "cursor":
 		s.Type = "stdio"
-	case "gemini":
+	case "copilot":
+		s.Type, s.Tools = "local", []string{"*"}
+	case "gemini", "qwen":
 		s.Timeout = 5000 // without it, a hanging program delays the start by ten minutes
 	}
 	return s
@@ -58,27 +61,21 @@ func (s server) ours() bool {
 // Hooks reports whether hooks in a target's file can call us.
 func (t Target) Hooks() bool {
 	switch filepath.Base(t.File) {
-	case claudeServers, claudeServersOld, claudeProjectServers, codexConfig:
+	case claudeServersOld, filepath.Base(t.Agent.Servers), filepath.Base(t.Agent.Shared):
 		return false
 	}
 	return !t.Command()
 }
 
-// Files with servers and no hooks.
-const (
-	claudeServers        = ".claude.json"
-	claudeServersOld     = ".config.json" // in its own folder; if present, it alone counts
-	claudeProjectServers = ".mcp.json"
-	codexConfig          = "config.toml"
-)
+// claudeServersOld is Claude Code's former file of servers, in its folder. If present, it alone
+// counts.
+const claudeServersOld = ".config.json"
 
 // serves reports whether a target's file can name our server.
-func (t Target) serves() bool {
-	return !t.Command() && (!t.Hooks() || t.Agent.Name == "gemini" || t.plugin())
-}
+func (t Target) serves() bool { return !t.Command() && (!t.Hooks() || t.Agent.Servers == "") }
 
 // table reports whether the file is TOML.
-func (t Target) table() bool { return filepath.Base(t.File) == codexConfig }
+func (t Target) table() bool { return filepath.Base(t.File) == "config.toml" }
 
 // Users returns the targets in the user's own settings, that of the hooks first.
 func (m Machine) Users(a hooks.Agent) []Target {
@@ -87,17 +84,19 @@ func (m Machine) Users(a hooks.Agent) []Target {
 		return nil
 	}
 	folder := m.Folder(a.Name)
-	switch a.Name {
-	case "claude":
-		file := filepath.Join(folder, claudeServersOld)
-		if _, err := os.Stat(file); err != nil {
-			file = filepath.Join(m.dir("CLAUDE_CONFIG_DIR"), claudeServers)
+	targets, file := []Target{t}, filepath.Join(folder, a.Servers)
+	if a.Name == "claude" {
+		old := filepath.Join(folder, claudeServersOld)
+		if _, err := os.Stat(old); err == nil {
+			file = old
+		} else {
+			file = filepath.Join(m.dir(a.Home), a.Servers)
 		}
-		return slices.Concat([]Target{t, {Agent: a, File: file}}, commands(a, folder))
-	case "codex":
-		return slices.Concat([]Target{t, {Agent: a, File: filepath.Join(folder, codexConfig)}}, commands(a, folder))
 	}
-	return append([]Target{t}, commands(a, folder)...)
+	if a.Servers != "" {
+		targets = append(targets, Target{Agent: a, File: file})
+	}
+	return append(targets, commands(a, folder)...)
 }
 
 // Projects returns the targets in a work tree, that of the hooks first.
@@ -106,13 +105,11 @@ func Projects(a hooks.Agent, top string) []Target {
 	if !ok {
 		return nil
 	}
-	switch a.Name {
-	case "claude":
-		return []Target{t, {Agent: a, File: filepath.Join(top, claudeProjectServers), Top: top}}
-	case "codex":
-		return []Target{t, {Agent: a, File: filepath.Join(top, ".codex", codexConfig), Top: top}}
+	targets := []Target{t}
+	if a.Shared != "" {
+		targets = append(targets, Target{Agent: a, File: filepath.Join(top, filepath.FromSlash(a.Shared)), Top: top})
 	}
-	return []Target{t}
+	return targets
 }
 
 // add inserts our entries into the text of a target's file. now extends made by the new containers.

@@ -23,18 +23,24 @@ type settingsError struct {
 func (e *settingsError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Reason) }
 
 // settings holds the text of a settings file. It is a JSON object with an object "hooks", which has
-// an array of groups for each event, each with an array "hooks" of commands. Edits cut and insert
-// text, so that everything else keeps its bytes.
+// an array of groups for each event, each with an array "hooks" of commands, or of commands alone.
+// Edits cut and insert text, so that everything else keeps its bytes.
 type settings struct {
 	bom  []byte
 	text []byte // without bom
 	root hujson.Value
 }
 
+// versioned is the file of an agent without groups that has no hooks.
+const versioned = "{\n  \"version\": 1\n}"
+
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // parseSettings parses a file with hooks. An empty file equals an empty object.
 func parseSettings(text []byte, a hooks.Agent) (*settings, error) {
+	if a.Ungrouped && len(bytes.TrimSpace(text)) == 0 {
+		text = []byte(versioned + "\n")
+	}
 	s, err := parseObject(text, a)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,6 @@
-// Package ci renders the file that makes a forge check pull requests against the memory branch. A
-// forge runs the file of a pull request's target branch, so the memory branch has its own. The file
-// installs Reverie and runs check --diff.
+// Package ci renders the file that makes a forge check pull requests against the memory branch, and
+// publish the memories if asked to. A forge runs the file of a pull request's target branch, so the
+// memory branch has its own. The file installs Reverie and runs check --diff.
 //
 // Render returns the text of such a file. Written recognises it for any branch and version.
 package ci
@@ -20,7 +20,9 @@ import (
 type File struct {
 	Forge string
 	Path  string // in the tree of the memory branch
+	Next  string // a person's part in the forge's settings before it publishes
 	text  string // with @BRANCH@ for the memory branch and @VERSION@ for the version to install
+	pages string // further jobs, which publish the memories
 }
 
 var (
@@ -28,12 +30,16 @@ var (
 	github string
 	//go:embed gitlab.yml
 	gitlab string
+	//go:embed github-pages.yml
+	githubPages string
+	//go:embed gitlab-pages.yml
+	gitlabPages string
 )
 
 // Files lists the files of all known forges.
 var Files = []File{
-	{"github", ".github/workflows/reverie.yml", github},
-	{"gitlab", ".gitlab-ci.yml", gitlab},
+	{"github", ".github/workflows/reverie.yml", "choose GitHub Actions in Settings, Pages, and allow the branch in Settings, Environments", github, githubPages},
+	{"gitlab", ".gitlab-ci.yml", "choose who can read Pages in Settings, General, Visibility", gitlab, gitlabPages},
 }
 
 // Names that are safe unquoted in YAML, in a shell and in a forge's patterns.
@@ -67,8 +73,9 @@ func (e *RefError) Error() string {
 }
 
 // Render returns the file's text for a memory branch, given by its full ref. It installs this
-// version, or the latest if this one was never released. The error is a *RefError.
-func (f File) Render(ref, version string) (string, error) {
+// version, or the latest if this one was never released. With pages it also publishes the memories.
+// The error is a *RefError.
+func (f File) Render(ref, version string, pages bool) (string, error) {
 	branch, ok := strings.CutPrefix(ref, "refs/heads/")
 	if !ok || !regexp.MustCompile(`^(`+plainBranch+`)$`).MatchString(branch) {
 		return "", &RefError{Ref: ref, Branch: ok}
@@ -76,37 +83,59 @@ func (f File) Render(ref, version string) (string, error) {
 	if !release.MatchString(version) {
 		version = "latest"
 	}
-	return strings.NewReplacer("@BRANCH@", branch, "@VERSION@", version).Replace(f.text), nil
+	return f.fill(branch, version, pages), nil
 }
+
+func (f File) fill(branch, version string, pages bool) string {
+	text := f.text
+	if pages { // the first line names the command; on GitHub, a job of a push needs that trigger
+		text = strings.Replace(text, f.Forge+"'", f.Forge+asked, 1)
+		text = strings.Replace(text, "\non:\n", "\non:\n  push:\n    branches: [\"@BRANCH@\"]\n", 1) + f.pages
+	}
+	return strings.NewReplacer("@BRANCH@", branch, "@VERSION@", version).Replace(text)
+}
+
+// asked ends the command in a file that publishes.
+const asked = " --ci-pages'"
 
 // Ours reports whether a text is output of init --ci.
 func (f File) Ours(text string) bool {
 	first, _, _ := strings.Cut(f.text, "\n")
-	return strings.HasPrefix(text, first+"\n")
+	return strings.HasPrefix(strings.Replace(text, asked, "'", 1), first+"\n")
 }
+
+// Publishes reports whether a text of init --ci publishes the memories.
+func Publishes(text string) bool { return strings.Contains(text, asked) }
 
 // Decides reports whether the file at path controls a forge's runs.
 func Decides(path string) bool {
 	return strings.HasPrefix(path, ".github/") || path == ".gitlab-ci.yml"
 }
 
-// Written reports whether a file is output of init --ci of this version, and returns its branch and
-// version of Reverie.
-func Written(path string, data []byte) (branch, version string, ok bool) {
+// Output describes a file that init --ci wrote.
+type Output struct {
+	Branch, Version string
+	Pages           bool // it publishes the memories
+}
+
+// Written reports whether a file is output of init --ci of this version, and describes it.
+func Written(path string, data []byte) (o Output, ok bool) {
 	for _, f := range Files {
-		if f.Path != path {
-			continue
+		for _, pages := range []bool{false, true} {
+			form := regexp.QuoteMeta(f.fill("@BRANCH@", "@VERSION@", pages))
+			for mark, name := range map[string]string{"@BRANCH@": plainBranch, "@VERSION@": plainTag} {
+				form = strings.Replace(form, mark, `(`+name+`)`, 1)
+				form = strings.ReplaceAll(form, mark, `(?:`+name+`)`)
+			}
+			found := regexp.MustCompile(`^` + form + `$`).FindStringSubmatch(string(data))
+			if f.Path != path || found == nil {
+				continue
+			}
+			o = Output{found[1], found[2], pages}
+			return o, f.fill(o.Branch, o.Version, pages) == string(data)
 		}
-		form := regexp.QuoteMeta(f.text)
-		form = strings.Replace(form, "@BRANCH@", `(`+plainBranch+`)`, 1)
-		form = strings.Replace(form, "@VERSION@", `(`+plainTag+`)`, 1)
-		found := regexp.MustCompile(`^` + form + `$`).FindSubmatch(data)
-		if found == nil {
-			return "", "", false
-		}
-		return string(found[1]), string(found[2]), true
 	}
-	return "", "", false
+	return Output{}, false
 }
 
 // Older reports whether one released version comes before another.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -88,6 +87,8 @@ func (x agentCheck) examine(ctx context.Context) (found []Finding) {
 	switch {
 	case installed == 2:
 		found = append(found, x.finding(Note, "every event comes twice: your own settings and this project's call Reverie", "reverie uninstall --agent "+x.agent.Name+" --project"))
+	case installed == 0 && !x.heard().IsZero() && x.clone.Now().Sub(x.heard()) < recently:
+		found = append(found, x.finding(OK, x.agent.Title+" calls Reverie without hooks of init, as a plugin does; last heard of "+plural.Ago(x.clone.Now().Sub(x.heard())), ""))
 	case installed == 0 && !unread && x.machine.Has(x.agent):
 		found = append(found, x.finding(Note, x.agent.Title+" is here and does not call Reverie", "reverie init --agent "+x.agent.Name))
 	}
@@ -187,14 +188,11 @@ func (x agentCheck) silence(ctx context.Context, s agents.Status) Finding {
 	if x.clone == nil {
 		return ok
 	}
-	heard := time.Time{}
-	info, err := os.Stat(filepath.Join(x.clone.State, hooks.SeenDir, x.agent.Name))
-	switch {
-	case err == nil:
-		heard = info.ModTime()
-		ok.Detail += "; last heard of " + plural.Ago(x.clone.Now().Sub(heard))
-	case errors.Is(err, fs.ErrNotExist):
+	heard := x.heard()
+	if heard.IsZero() {
 		ok.Detail += "; never heard of in this repository"
+	} else {
+		ok.Detail += "; last heard of " + plural.Ago(x.clone.Now().Sub(heard))
 	}
 	since := heard
 	if info, err := os.Stat(s.File); err == nil && info.ModTime().After(since) {
@@ -211,6 +209,20 @@ func (x agentCheck) silence(ctx context.Context, s agents.Status) Finding {
 		plural.Count(began, "session has begun here", "sessions have begun here"), since.Format(time.DateTime), s.File),
 		"restart "+x.agent.Name+"; check that it reads that file, and for "+job.DisableVariable+" in its environment")
 }
+
+// heard returns the time of the agent's last event in this clone, or the zero time.
+func (x agentCheck) heard() (at time.Time) {
+	if x.clone == nil {
+		return at
+	}
+	if info, err := os.Stat(filepath.Join(x.clone.State, hooks.SeenDir, x.agent.Name)); err == nil {
+		at = info.ModTime()
+	}
+	return at
+}
+
+// recently bounds the age of an event that shows that an agent still calls us.
+const recently = 7 * 24 * time.Hour
 
 // slack bounds the time by which a session may seem to begin after its first event.
 const slack = time.Minute

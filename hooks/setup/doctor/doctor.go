@@ -4,6 +4,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -73,9 +74,7 @@ func Checks(r *reader.Reader, filterOf func(commonDir string) hooks.Filter, err 
 func Run(ctx context.Context, checks []Check) (all []Finding) {
 	for _, c := range checks {
 		for _, f := range c.Run(ctx) {
-			if f.What == "" {
-				f.What = c.Name
-			}
+			f.What = cmp.Or(f.What, c.Name)
 			if f.Err != nil && f.Fix == "" {
 				_, f.Fix = hint.For(f.Err)
 			}

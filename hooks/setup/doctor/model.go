@@ -34,32 +34,26 @@ func (x modelCheck) models(ctx context.Context) []Finding {
 		return nil // the memory's own finding tells
 	}
 	set := x.Settings.Config.Model
-	uses := []use{
-		{"model", "model.name", set.Name == config.Off, model.Reading(set.Name)},
-		{"vectors", "model.embed", set.Embed == config.Off, model.Vectors(set.Embed)},
+	uses := []use{{name: "model", key: "model.name", want: model.Reading(set.Reads())}}
+	if set.Dreams() != set.Reads() {
+		uses = []use{{name: "reflect", key: "model.reflect", want: model.Reading(set.Reads())}, {name: "dream", key: "model.dream", want: model.Reading(set.Dreams())}}
 	}
-	for i := range uses {
-		if uses[i].off {
-			uses[i].want.Name = "auto" // any that could be used
+	uses = append(uses, use{name: "vectors", key: "model.embed", want: model.Vectors(set.Embed)})
+	var agents, found []Finding
+	off := true
+	uses = slices.DeleteFunc(uses, func(u use) bool {
+		is := config.Agent(u.want.Name) != ""
+		if is {
+			agents = append(agents, examineAgent(set, u))
+		} else {
+			off = off && u.want.Name == config.Off
 		}
+		return is
+	})
+	if !off || len(agents) == 0 {
+		found = x.served(ctx, set, uses, off)
 	}
-	off := uses[0].off && uses[1].off
-	client, err := model.Open(set)
-	var server ollama.Server
-	if err == nil {
-		server, err = client.Models(ctx, uses[0].want, uses[1].want)
-	}
-	if err != nil && off {
-		return []Finding{{State: Note, Detail: "off, and no server answers: detectors alone study sessions"}}
-	}
-	if err != nil {
-		return []Finding{{State: Broken, Detail: err.Error(), Err: model.Explain(err, uses[0].want)}}
-	}
-	found := []Finding{{What: "ollama", State: OK, Detail: fmt.Sprintf("%s at %s; %s", cmp.Or(server.Version, "of unknown version"), client.Host(), namesOf(server))}}
-	for _, u := range uses {
-		found = append(found, x.examine(ctx, server, u))
-	}
-	if off {
+	if found = append(agents, found...); off && len(agents) == 0 || found[len(found)-1].What == "" {
 		return found
 	}
 	used := x.Budget().Today()
@@ -69,6 +63,48 @@ func (x modelCheck) models(ctx context.Context) []Finding {
 		budget.State, budget.Fix = Note, "it is there again tomorrow; model.calls, model.tokens and model.seconds set it"
 	}
 	return append(found, budget)
+}
+
+// examineAgent looks for the program of an agent that is a model.
+func examineAgent(of config.Model, u use) Finding {
+	f := Finding{What: u.name, State: OK}
+	program, err := model.Program(of, u.want.Name)
+	if err != nil {
+		f.State, f.Detail, f.Err = Broken, u.want.Name+": "+err.Error(), err
+		return f
+	}
+	f.Detail = u.want.Name + " by " + program + "; it reads its own sessions, which its provider has read"
+	return f
+}
+
+// served reports the server and the uses of its models. A finding without a name is the only one:
+// no server answers.
+func (x modelCheck) served(ctx context.Context, set config.Model, uses []use, off bool) []Finding {
+	for i := range uses {
+		if uses[i].off = uses[i].want.Name == config.Off; uses[i].off {
+			uses[i].want.Name = "auto" // any that could be used
+		}
+	}
+	var wants []ollama.Want
+	for _, u := range uses {
+		wants = append(wants, u.want)
+	}
+	client, err := model.Open(set)
+	var server ollama.Server
+	if err == nil {
+		server, err = client.Models(ctx, wants...)
+	}
+	if err != nil && off {
+		return []Finding{{State: Note, Detail: "off, and no server answers: detectors alone study sessions"}}
+	}
+	if err != nil {
+		return []Finding{{State: Broken, Detail: err.Error(), Err: model.Explain(err, wants[0])}}
+	}
+	found := []Finding{{What: "ollama", State: OK, Detail: fmt.Sprintf("%s at %s; %s", cmp.Or(server.Version, "of unknown version"), client.Host(), namesOf(server))}}
+	for _, u := range uses {
+		found = append(found, x.examine(ctx, server, u))
+	}
+	return found
 }
 
 // examine looks for the model of one use.

@@ -46,10 +46,15 @@ const MaxReflections = 1000
 type SessionFilter struct {
 	Since time.Time // of the session's start
 	Last  int       // at most that many, the latest; 0 sets no limit
+
+	client string // only sessions of this agent, unless empty
 }
 
 // of selects among reflections that are sorted by their sessions' start.
 func (f SessionFilter) of(all []record.Reflection) []record.Reflection {
+	if f.client != "" {
+		all = slices.DeleteFunc(slices.Clone(all), func(r record.Reflection) bool { return r.Client != f.client })
+	}
 	for len(all) > 0 && all[0].Started.Before(f.Since) {
 		all = all[1:]
 	}
@@ -176,7 +181,7 @@ func (d *Dreamer) input(ctx context.Context, v *record.View, t clone.Team, count
 // counts has considered. It uses only this clone's own reflections and dreams. Others, which came
 // with the branch or a synced journal, are evidence for readers only.
 func (d *Dreamer) newReflections(ctx context.Context, v *record.View, t clone.Team, counts func(record.Dream) bool, which SessionFilter) (dream.Input, error) {
-	in := dream.Input{Now: d.Now(), Memories: v.Memories(), Private: clone.Private(t.Config), Written: d.Documents(),
+	in := dream.Input{Now: d.Now(), Agent: d.Asker() != "", Memories: v.Memories(), Private: clone.Private(t.Config), Written: d.Documents(), Own: d.Own(ctx, v),
 		Blobs: map[string]string{}, Weighed: map[string]bool{}, Withheld: map[string]bool{}}
 	for _, m := range in.Memories {
 		blob, _ := v.Blob(m.ID)
@@ -208,12 +213,15 @@ func (d *Dreamer) newReflections(ctx context.Context, v *record.View, t clone.Te
 	return in, nil
 }
 
-// addPending adds pending, rejected and withheld items.
+// addPending adds pending, proposed, rejected and withheld items.
 func (d *Dreamer) addPending(ctx context.Context, v *record.View, in *dream.Input) (err error) {
 	var err2 error
 	in.Pending, err = v.Inbox().Operations()
 	in.Rejected, err2 = v.Inbox().Rejections()
 	if err := d.Tolerate(errors.Join(err, err2)); err != nil {
+		return err
+	}
+	if in.Proposed, err = d.Proposed(); err != nil {
 		return err
 	}
 	held, err := d.Withheld(ctx, v)

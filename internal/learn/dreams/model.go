@@ -33,15 +33,15 @@ type Wait struct {
 	Last        time.Time // the last dream, if that was too recent
 }
 
-// Due reports whether a dream is due: one with a model, or one of code alone. The records give the
-// time of the last one, so a failed dream does not count.
-func (d *Dreamer) Due(ctx context.Context, model bool) (due bool, wait Wait, err error) {
-	counts := byCode
-	if model {
-		counts = byModel
+// Due reports whether a dream is due: one with m, or without a model one of code alone. The records
+// give the time of the last one, so a failed dream does not count. Nothing is asked.
+func (d *Dreamer) Due(ctx context.Context, m *prompts.Model) (due bool, wait Wait, err error) {
+	counts, which := byCode, SessionFilter{}
+	if m != nil {
+		counts, which.client = byModel, m.Client
 	}
 	err = d.View(ctx, func(v *record.View, t clone.Team) error {
-		in, err := d.newReflections(ctx, v, t, counts, SessionFilter{})
+		in, err := d.newReflections(ctx, v, t, counts, which)
 		if err != nil {
 			return err
 		}
@@ -78,6 +78,7 @@ func dueNow(fresh int, last, now time.Time) (due bool, wait Wait) {
 // leaves no trace, so the next dream asks the same again.
 func (d *Dreamer) Consider(ctx context.Context, m *prompts.Model, set prompts.Set, which SessionFilter) (got dream.Considered, err error) {
 	purges := purge.Mark(d.State)
+	which.client = m.Client
 	in, err := d.toConsider(ctx, which)
 	if err != nil {
 		return got, err
@@ -96,6 +97,7 @@ func (d *Dreamer) Consider(ctx context.Context, m *prompts.Model, set prompts.Se
 // Preview is Consider without writing. plan holds the operations that Dream would have proposed
 // before.
 func (d *Dreamer) Preview(ctx context.Context, m *prompts.Model, set prompts.Set, which SessionFilter, plan dream.Result) (got dream.Considered, err error) {
+	which.client = m.Client
 	in, err := d.toConsider(ctx, which)
 	if err != nil {
 		return got, err
@@ -122,11 +124,12 @@ func (d *Dreamer) toConsider(ctx context.Context, which SessionFilter) (in dream
 	return in, err
 }
 
-// ToConsider names the set of reflections that a model would consider.
-func (d *Dreamer) ToConsider(ctx context.Context) (string, error) {
+// ToConsider names the set of reflections that a model would consider, on the sessions of one agent
+// or of all.
+func (d *Dreamer) ToConsider(ctx context.Context, client string) (string, error) {
 	var about string
 	err := d.View(ctx, func(v *record.View, t clone.Team) error {
-		in, err := d.newReflections(ctx, v, t, byModel, SessionFilter{})
+		in, err := d.newReflections(ctx, v, t, byModel, SessionFilter{client: client})
 		h := sha256.New()
 		for _, r := range in.New {
 			h.Write([]byte(r.ID() + "\n"))
@@ -152,6 +155,9 @@ func (d *Dreamer) KeepConsidered(ctx context.Context, m *prompts.Model, found dr
 		}
 		got = found.Standing(in, dream.Result{})
 		anchorNew(ctx, d.Code, got.Operations, in)
+		if err := settle(tx, got, m.Name, now); err != nil {
+			return err
+		}
 		done, err = propose(tx, record.Dream{Time: now, Model: m.Name, Digest: m.Digest, Prompt: strings.Join(got.Prompts, " "),
 			Reflections: got.Read, Weighed: got.Weighed, Notes: notes(got.Notes, got.Refused)}, got.Operations)
 		if err != nil {
@@ -166,6 +172,24 @@ func (d *Dreamer) KeepConsidered(ctx context.Context, m *prompts.Model, found dr
 	}
 	d.Note(Asked{m.Name, got})
 	return got, d.keep(ctx, done, commit)
+}
+
+// settle writes the pending operations that a model joined, and takes others out of the inbox as a
+// rejection does. Inbox.Restore returns them.
+func settle(tx *record.Tx, got dream.Considered, model string, now time.Time) error {
+	for _, o := range got.Joined {
+		if err := tx.PutOperation(o); err != nil {
+			return err
+		}
+	}
+	for _, s := range got.Settled {
+		m := s.Operation.Memory
+		err := tx.Reject(record.Rejection{ID: s.Operation.ID, Text: m.Text, Body: m.Body, Reason: s.Reason(), How: s.Operation.How, Model: model, Time: now.UTC()})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Questions prepares the questions for a model that Reverie cannot reach. tokens is the model's

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -17,8 +18,9 @@ import (
 // maxListed bounds how many statements, sessions or dreams a commit message lists.
 const maxListed = 50
 
-// manyAccepted is the number of operations from which they share a commit.
-const manyAccepted = 20
+// manyByPolicy is the number of operations that share a commit if the policy accepts them. Fewer
+// have one each, so that a person can revert one.
+const manyByPolicy = 20
 
 // AcceptByPolicy accepts the operations that the policy allows. It returns them and the rest of the
 // inbox. It accepts nothing if an agent asks.
@@ -42,7 +44,11 @@ func (b *Inbox) AcceptByPolicy(ctx context.Context) (accepted []record.Operation
 		return nil, nil, err
 	}
 	if len(through) > 0 {
-		accepted, err = b.Accept(ctx, through, "learn", allows)
+		size := 1
+		if len(through) >= manyByPolicy {
+			size = len(through)
+		}
+		accepted, err = accept(ctx, b, slices.Chunk(through, size), "learn", allows)
 		if record.Undecidable(err) {
 			b.Note(Doubt{err}) // they wait for a person
 			err = nil
@@ -56,23 +62,36 @@ func (b *Inbox) AcceptByPolicy(ctx context.Context) (accepted []record.Operation
 	return accepted, rest, err
 }
 
-// Accept applies operations as a person saw them: one commit each, or one commit for many. allow
-// may be nil; it judges each operation again under the lock. An undecidable operation stays in the
-// inbox and is named in the error; the others are applied. verb goes into the commit's trailer.
-func (b *Inbox) Accept(ctx context.Context, shown []record.Operation, verb string, allow func(config.Config, record.Operation) bool) (done []record.Operation, err error) {
-	size := 1
-	if len(shown) >= manyAccepted {
-		size = len(shown)
-	}
+// Accept applies operations as a person saw them, in one commit: one undo takes all back. An
+// undecidable operation stays in the inbox and is named in the error; the others are applied. verb
+// goes into the commit's trailer.
+func (b *Inbox) Accept(ctx context.Context, shown []record.Operation, verb string) (done []record.Operation, err error) {
+	return accept(ctx, b, slices.Values([][]record.Operation{shown}), verb, nil)
+}
+
+// accept applies each batch of operations in a commit. allow may be nil; it judges each operation
+// again under the lock.
+func accept(ctx context.Context, b *Inbox, batches iter.Seq[[]record.Operation], verb string, allow func(config.Config, record.Operation) bool) (done []record.Operation, err error) {
 	var left []error
-	for batch := range slices.Chunk(shown, size) {
+	for batch := range batches {
 		applied, refused, err := b.acceptBatch(ctx, batch, verb, allow)
 		if err != nil {
 			return done, errors.Join(append(left, err)...)
 		}
 		done, left = append(done, applied...), append(left, refused...)
 	}
+	if slices.ContainsFunc(done, func(o record.Operation) bool { return o.Memory.Kind == record.Preference }) {
+		Prefer(ctx, b)
+	}
 	return done, errors.Join(left...)
+}
+
+// Prefer offers the preferences of a clone to all repositories of the person. Call it after a new
+// preference.
+func Prefer(ctx context.Context, b *Inbox) {
+	if err := b.Offer(ctx); err != nil {
+		b.Note(Doubt{err})
+	}
 }
 
 // acceptBatch applies operations in one commit.
@@ -116,9 +135,11 @@ func (b *Inbox) overruled(v *record.View, o record.Operation, applied []record.O
 	return dream.Overruled(v, o, b.Now()), nil
 }
 
-// acceptCommit describes the accepted operations and their evidence.
+// acceptCommit describes the accepted operations and their evidence. Among several it names no
+// private statement and its session, because the commit may be on the branch.
 func acceptCommit(verb string, ops []record.Operation) gitstore.Commit {
 	var c gitstore.Commit
+	several := len(ops) > 1
 	switch len(ops) {
 	case 0:
 		return c
@@ -130,7 +151,15 @@ func acceptCommit(verb string, ops []record.Operation) gitstore.Commit {
 			c.Body = o.Path
 		}
 	default:
-		c.Subject = fmt.Sprintf("remember: %d statements", len(ops))
+		verb := ops[0].Verb()
+		if slices.ContainsFunc(ops, func(o record.Operation) bool { return o.Verb() != verb }) {
+			verb = "accept"
+		}
+		c.Subject = fmt.Sprintf("%s: %d statements", verb, len(ops))
+		shared := slices.DeleteFunc(slices.Clone(ops), func(o record.Operation) bool { return o.Memory.Private })
+		if len(shared) > 0 {
+			ops = shared
+		}
 		var lines []string
 		for _, o := range ops[:min(maxListed, len(ops))] {
 			lines = append(lines, "- "+o.Verb()+": "+o.Memory.Text)
@@ -140,32 +169,37 @@ func acceptCommit(verb string, ops []record.Operation) gitstore.Commit {
 		}
 		c.Body = strings.Join(lines, "\n")
 	}
-	c.Trailers = append([]gitstore.Trailer{{Key: "Reverie-Op", Value: verb}}, evidence(ops)...)
+	c.Trailers = append([]gitstore.Trailer{{Key: "Reverie-Op", Value: verb}}, evidence(ops, several)...)
 	return c
 }
 
-// evidence lists the sessions, models and dreams behind operations, each once.
-func evidence(ops []record.Operation) (out []gitstore.Trailer) {
-	seen := map[string]bool{}
-	byModel := func(name string) {
-		if name != "" && !seen["model "+name] {
-			seen["model "+name] = true
-			out = append(out, gitstore.Trailer{Key: "Reverie-Model", Value: name})
+// evidence lists the sessions, models and dreams behind operations, each once. In a commit of
+// several, the first digits of the memories' ids follow each name, for history.Behind.
+func evidence(ops []record.Operation, several bool) (out []gitstore.Trailer) {
+	at := map[gitstore.Trailer]int{}
+	add := func(o record.Operation, key, name string) {
+		t := gitstore.Trailer{Key: key, Value: name}
+		i, known := at[t]
+		switch {
+		case name == "" || !known && key == "Reverie-Session" && len(at) >= 2*maxListed:
+			return
+		case !known:
+			i = len(out)
+			at[t], out = i, append(out, t)
+		}
+		for _, id := range append([]string{o.Memory.ID}, o.Memory.Supersedes...) {
+			if short := " " + id[:min(8, len(id))]; several && key != "Reverie-Dream" && !strings.Contains(out[i].Value, short) {
+				out[i].Value += short
+			}
 		}
 	}
 	for _, o := range ops {
-		byModel(o.Model)
+		add(o, "Reverie-Model", o.Model)
 		for _, s := range o.Sightings {
-			if name := s.Client + "/" + s.Session; !seen[name] && len(seen) < maxListed {
-				seen[name] = true
-				out = append(out, gitstore.Trailer{Key: "Reverie-Session", Value: name})
-			}
-			byModel(s.Model)
+			add(o, "Reverie-Session", s.Client+"/"+s.Session)
+			add(o, "Reverie-Model", s.Model)
 		}
-		if o.Dream != "" && !seen[o.Dream] {
-			seen[o.Dream] = true
-			out = append(out, gitstore.Trailer{Key: "Reverie-Dream", Value: o.Dream})
-		}
+		add(o, "Reverie-Dream", o.Dream)
 	}
 	return out
 }

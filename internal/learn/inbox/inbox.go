@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/clone"
@@ -19,6 +20,10 @@ type Inbox struct {
 
 	// Withheld returns the memories of a view that agents do not get because of their authors.
 	Withheld func(context.Context, *record.View) (*trust.Withheld, error)
+	// Own returns the person's own memories beside a view.
+	Own func(context.Context, *record.View) []record.Memory
+	// Offer proposes preferences for all repositories of the person.
+	Offer func(context.Context) error
 	// Tolerate reports records that cannot be read, which hide no others, and returns all other
 	// errors.
 	Tolerate func(error) error
@@ -120,6 +125,13 @@ func (b *Inbox) Queue(ctx context.Context, ids []string) ([]Waiting, error) {
 	return queue, err
 }
 
+// WithoutGates removes the operations whose guards hold up calls, and counts them. A person should
+// see each before it is accepted.
+func WithoutGates(queue []Waiting) (rest []Waiting, gates int) {
+	rest = slices.DeleteFunc(slices.Clone(queue), func(p Waiting) bool { return dream.Gates(p.Memory) })
+	return rest, len(queue) - len(rest)
+}
+
 func rank(p Waiting) int {
 	if p.Stated {
 		return 1
@@ -130,6 +142,9 @@ func rank(p Waiting) int {
 // waiting explains why an operation waits. branch is the branch that proposes it, or "".
 func (b *Inbox) waiting(v *record.View, t clone.Team, o record.Operation, branch string) Waiting {
 	_, why := clone.Policy(t.Config).Accepts(o)
+	if b.Clone.Own {
+		why = "" // no policy decides there
+	}
 	for _, base := range o.Base {
 		if blob, _ := v.Blob(base.ID); string(blob) != base.Blob {
 			why = "what it changes has changed: " + base.ID[:8]

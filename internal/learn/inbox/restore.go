@@ -57,8 +57,17 @@ func (b *Inbox) Restore(ctx context.Context, ids []string) (restored []record.Op
 		if err != nil {
 			return err
 		}
+		pending, err := b.Pending(tx.View)
+		if err != nil {
+			return err
+		}
 		for _, r := range again {
 			tx.Drop(record.Inbox, record.RejectionPath(r.ID))
+			// proposed again, with newer evidence
+			if waits, err := record.FindOperation(pending, r.ID); err == nil {
+				restored = append(restored, waits)
+				continue
+			}
 			o, ok := before[r.ID]
 			if !ok {
 				lost = append(lost, r)

@@ -1,16 +1,20 @@
 package ingest
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/hooks/setup/agents"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/job"
@@ -139,6 +143,7 @@ func (in *Ingester) update(ctx context.Context, sessions reflect.Sessions, s *ho
 			return nil, err
 		} // its plugin's text is better than nothing
 	}
+	locate(ctx, s.Events)
 	if err := disown(s.Events); err != nil {
 		return nil, err
 	}
@@ -211,7 +216,8 @@ func (in *Ingester) fromOpenCode(ctx context.Context, sessions reflect.Sessions,
 }
 
 // formats maps agents to their transcript formats. The formats of other agents are detected.
-var formats = map[string]transcript.Format{"claude": transcript.Claude, "codex": transcript.Codex, "gemini": transcript.Gemini}
+var formats = map[string]transcript.Format{"claude": transcript.Claude, "codex": transcript.Codex, "gemini": transcript.Gemini,
+	"copilot": transcript.Copilot, "qwen": transcript.Qwen}
 
 // fromCopy reads the copy of a transcript.
 func (in *Ingester) fromCopy(ctx context.Context, sessions reflect.Sessions, agent string, c hooks.Copied) ([]reflect.Kept, error) {
@@ -253,8 +259,8 @@ func (in *Ingester) elsewhere(ctx context.Context, dir string) bool {
 }
 
 // fromEvents adds to a session the prompts that only its hook events hold, because the agent was
-// killed before it wrote them or keeps no transcript. With answers it adds the agent's words at the
-// end of each turn.
+// killed before it wrote them or keeps no transcript. With answers it adds the agent's words and
+// calls.
 func fromEvents(sessions reflect.Sessions, events []hooks.Event, answers bool) ([]reflect.Kept, error) {
 	first := events[0]
 	if first.Parent != "" {
@@ -267,25 +273,44 @@ func fromEvents(sessions reflect.Sessions, events []hooks.Event, answers bool) (
 	count := map[string]int{} // of each text since the first event
 	for _, e := range had {
 		if e.Time.IsZero() || !e.Time.Before(first.Time.Add(-time.Minute)) {
-			count[string(e.Kind)+sameWords(e.Text)]++
+			count[key(e)]++
 		}
 	}
 	var more []transcript.Event
 	add := func(e transcript.Event) {
-		key := string(e.Kind) + sameWords(e.Text)
-		if count[key]--; count[key] < 0 && strings.TrimSpace(e.Text) != "" {
+		is := key(e)
+		if e.CallID != "" { // the hooks of the user and of the project may both deliver it
+			if count[is]++; count[is] == 1 {
+				more = append(more, e)
+			}
+			return
+		}
+		if count[is]--; count[is] < 0 && strings.TrimSpace(e.Text) != "" {
 			more = append(more, e)
 		}
 	}
+	prompts := map[string]bool{} // by turns
 	for _, e := range events {
+		if id := turn(e); id != "" && e.Kind == hooks.Prompt {
+			if prompts[id+e.Prompt] {
+				continue
+			}
+			prompts[id+e.Prompt] = true
+		}
 		own, mixed := transcript.Prompt(e.Prompt)
 		origin := transcript.Typed
 		if e.Shell != "" { // no transcript of the agent confirms it
 			origin = transcript.Delegated
 		}
 		add(transcript.Event{Kind: transcript.User, Origin: origin, Text: own, Mixed: mixed, Time: e.Time})
-		if answers && e.Kind == hooks.Stop {
+		switch {
+		case !answers:
+		case e.Kind == hooks.Stop, e.Kind == hooks.Answered:
 			add(transcript.Event{Kind: transcript.Assistant, Text: e.Said(), Time: e.Time})
+		case e.Kind == hooks.Called && e.Shell == "":
+			for _, called := range transcript.Hooked(e.Payload, e.Time) {
+				add(called)
+			}
 		}
 	}
 	if len(more) == 0 {
@@ -302,6 +327,57 @@ func fromEvents(sessions reflect.Sessions, events []hooks.Event, answers bool) (
 	return []reflect.Kept{added}, nil
 }
 
+// turn returns the id of an event's turn, or "". Cursor alone names one.
+func turn(e hooks.Event) string {
+	var p struct {
+		ID string `json:"generation_id"`
+	}
+	_ = json.Unmarshal(e.Payload, &p) // a shortened event has no payload
+	return p.ID
+}
+
+// locate completes the events of Copilot CLI, which names its transcript only at a turn's end. It
+// waits up to shutdown for the end of a transcript that an agent may write after its last hook.
+func locate(ctx context.Context, events []hooks.Event) {
+	m, err := agents.ThisMachine()
+	for i, e := range events {
+		if e.Transcript == "" && e.Agent == "copilot" && err == nil && transcript.SafeID(e.Session) == e.Session {
+			events[i].Transcript = filepath.Join(m.Folder(e.Agent), "session-state", e.Session, "events.jsonl")
+		}
+		end := lastWords(e)
+		until := time.Now().Add(shutdown - max(0, time.Since(e.Time)))
+		for end != "" && ctx.Err() == nil && time.Now().Before(until) {
+			text, err := file.ReadLinked(events[i].Transcript, maxWaited) // it may not exist yet
+			if err != nil && !errors.Is(err, fs.ErrNotExist) || bytes.Contains(text, []byte(end)) {
+				break
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+	}
+}
+
+// lastWords returns what the transcript of an agent that writes late has in the end, or "".
+func lastWords(e hooks.Event) string {
+	switch {
+	case e.Shell != "":
+	case e.Agent == "copilot" && e.Kind == hooks.End:
+		return `"session.shutdown"`
+	case e.Agent == "qwen" && e.Kind == hooks.Stop:
+		var said bytes.Buffer
+		as := json.NewEncoder(&said)
+		as.SetEscapeHTML(false) // as JavaScript writes it
+		if e.Said() != "" && as.Encode(e.Said()) == nil {
+			return strings.TrimSpace(said.String())
+		}
+	}
+	return ""
+}
+
+const (
+	shutdown  = 5 * time.Second // after the last hook
+	maxWaited = 16 << 20        // bytes of a transcript that is waited for
+)
+
 // disown removes the transcripts from events that an agent's shell delivered, because the agent may
 // have forged them. It keeps a transcript only if the event names the shell's own session and the
 // file is in the agent's own folder.
@@ -310,12 +386,12 @@ func disown(events []hooks.Event) error {
 		if e.Shell == "" || e.Transcript == "" {
 			continue
 		}
-		homes, err := Homes()
+		m, err := agents.ThisMachine()
 		if err != nil {
 			return err
 		}
-		home := map[string]string{"claude": homes.Claude, "codex": homes.Codex, "gemini": homes.Gemini}[e.Agent]
-		if home == "" || e.Shell != SessionOf(e) || !holds(home, e.Transcript) {
+		home := m.Folder(e.Agent)
+		if formats[e.Agent] == "" || e.Shell != SessionOf(e) || !holds(home, e.Transcript) {
 			events[i].Transcript = ""
 		}
 	}
@@ -333,6 +409,14 @@ func holds(dir, path string) bool {
 	}
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)
+}
+
+// key returns a key that events of the same content have.
+func key(e transcript.Event) string {
+	if e.CallID != "" {
+		return string(e.Kind) + e.CallID
+	}
+	return string(e.Kind) + sameWords(e.Text)
 }
 
 // sameWords removes the blanks and quotes that agents add when they write a text down.

@@ -13,13 +13,14 @@ func TestHomesFollowAbsoluteVariables(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
 	for _, c := range []struct{ value, root string }{{"", ""}, {"moved/it", ""}, {filepath.Join(home, "moved"), filepath.Join(home, "moved")}} {
-		for _, name := range []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "COPILOT_HOME", "XDG_DATA_HOME"} {
+		for _, name := range []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "COPILOT_HOME", "QWEN_HOME", "XDG_DATA_HOME"} {
 			t.Setenv(name, c.value)
 		}
 		want := past.Homes{Claude: filepath.Join(home, ".claude"), Codex: filepath.Join(home, ".codex"),
-			Gemini: filepath.Join(home, ".gemini"), Copilot: filepath.Join(home, ".copilot"), OpenCode: filepath.Join(home, ".local", "share", "opencode")}
+			Gemini: filepath.Join(home, ".gemini"), Copilot: filepath.Join(home, ".copilot"),
+			Qwen: filepath.Join(home, ".qwen"), OpenCode: filepath.Join(home, ".local", "share", "opencode")}
 		if c.root != "" {
-			want = past.Homes{Claude: c.root, Codex: c.root, Gemini: filepath.Join(c.root, ".gemini"), Copilot: c.root, OpenCode: filepath.Join(c.root, "opencode")}
+			want = past.Homes{Claude: c.root, Codex: c.root, Gemini: filepath.Join(c.root, ".gemini"), Copilot: c.root, Qwen: c.root, OpenCode: filepath.Join(c.root, "opencode")}
 		}
 		got, err := Homes()
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {

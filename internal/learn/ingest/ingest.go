@@ -162,7 +162,7 @@ func Homes() (past.Homes, error) {
 	if !filepath.IsAbs(data) {
 		data = filepath.Join(m.Home, ".local", "share")
 	}
-	return past.Homes{Claude: m.Folder("claude"), Codex: m.Folder("codex"), Gemini: m.Folder("gemini"), Copilot: m.Folder("copilot"),
+	return past.Homes{Claude: m.Folder("claude"), Codex: m.Folder("codex"), Gemini: m.Folder("gemini"), Copilot: m.Folder("copilot"), Qwen: m.Folder("qwen"),
 		OpenCode: filepath.Join(data, "opencode")}, nil
 }
 

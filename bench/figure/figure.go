@@ -1,0 +1,93 @@
+// Package figure is the common form of measured figures: the commands below bench print them as
+// lines of JSON, and bench/page puts them on one page. Begin with Print.
+package figure
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+)
+
+// Figure is one measured value in its unit: shares count in hundredths, with the unit "%".
+type Figure struct {
+	Set    string    `json:"set"`  // the data, or the part of them
+	Name   string    `json:"name"` // metric and level
+	Value  float64   `json:"value"`
+	Unit   string    `json:"unit,omitempty"`
+	Range  *Interval `json:"interval,omitempty"`
+	N      int       `json:"n"`
+	Of     string    `json:"of"`               // counted by N: queries, journeys, rounds
+	Beside string    `json:"beside,omitempty"` // the same of a peer or of plain git
+	Aim    string    `json:"aim,omitempty"`
+	Missed bool      `json:"missed,omitempty"` // the aim
+	Behind bool      `json:"behind,omitempty"` // a peer is better by more than chance
+}
+
+// Interval is a 95 % confidence interval in the unit of its figure.
+type Interval struct {
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// Percent makes a figure of a share from 0 to 1 with its interval.
+func Percent(set, name string, share, low, high float64, n int, of string) Figure {
+	return Figure{Set: set, Name: name, Value: 100 * share, Unit: "%", Range: &Interval{100 * low, 100 * high}, N: n, Of: of}
+}
+
+// Text formats value and unit.
+func (f Figure) Text() string {
+	text := strconv.FormatFloat(f.Value, 'f', 1, 64)
+	switch {
+	case f.Unit == "":
+		text = strings.TrimSuffix(text, ".0")
+	case f.Unit == "×":
+		text = strconv.FormatFloat(f.Value, 'f', 2, 64)
+	}
+	return strings.TrimSpace(text + " " + f.Unit)
+}
+
+// Text formats the ends of an interval; nil gives "-".
+func (i *Interval) Text() string {
+	if i == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f to %.1f", i.Low, i.High)
+}
+
+// Verdict compares a figure with its aim and its peers.
+func (f Figure) Verdict() string {
+	var words []string
+	switch {
+	case f.Missed:
+		words = append(words, "aim missed")
+	case f.Aim != "":
+		words = append(words, "aim met")
+	}
+	if f.Behind {
+		words = append(words, "a peer is better")
+	}
+	return strings.Join(words, ", ")
+}
+
+// Print writes figures as a table or as lines of JSON.
+func Print(w io.Writer, all []Figure, asJSON bool) error {
+	if asJSON {
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		for _, f := range all {
+			if err := enc.Encode(f); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "set\tfigure\tvalue\t95 % interval\tn\taim\tbeside")
+	for _, f := range all {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d %s\t%s\t%s\n", f.Set, f.Name, f.Text(), f.Range.Text(), f.N, f.Of, strings.TrimSpace(f.Aim+" "+f.Verdict()), f.Beside)
+	}
+	return t.Flush()
+}

@@ -1,0 +1,212 @@
+package reflect
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/reflect/claim"
+	"github.com/reverie-memory/reverie/reflect/transcript"
+)
+
+// A model says little about the worth of its statements; their quotes say more. A rule needs words
+// that a person typed as such. Anything else needs these or an outcome: a failed command and what
+// put it right, or a command that did its job. Words of agents, files and pasted blocks prove
+// nothing.
+
+// A cited quote of a candidate, with its author.
+type cited struct {
+	event *transcript.Event
+	words string
+	by    record.Author
+	why   string // the words are in a person's message, but not the person's: claim's reason
+}
+
+// cite finds the author of words in an event.
+func (r *reader) cite(e *transcript.Event, words string) cited {
+	if e.Kind == transcript.Result && e.Outcome == transcript.Denied {
+		if said := r.shown[e.N+1]; said != nil && said.Kind == transcript.User && strings.Contains(said.Text, words) {
+			e = said // the result repeats the person's reason
+		}
+	}
+	c := cited{event: e, words: words}
+	sub := r.gate.view.session.Parent != "" || e.Agent != ""
+	switch {
+	case e.Kind == transcript.User && e.Origin == transcript.Typed && !sub:
+		at := strings.Index(e.Text, words)
+		if at >= 0 {
+			c.why = claim.Own(e.Text, at, at+len(words))
+		}
+		if c.why == "" || c.why == claim.Asked {
+			c.by = record.ByPerson
+		}
+	case e.Kind == transcript.User || e.Kind == transcript.Assistant || e.Action == transcript.Task:
+		c.by = record.ByAgent
+	case r.outcome(e, words):
+		c.by = record.ByCommand
+	case e.Kind == transcript.Call:
+		c.by = record.ByAgent
+	}
+	return c
+}
+
+// outcome reports whether words show an outcome: they are a command, or its output where it failed.
+// Commands that only look about show the text of files.
+func (r *reader) outcome(e *transcript.Event, words string) bool {
+	v := r.gate.view
+	i, found := v.index(e.N)
+	if !found {
+		return false
+	}
+	for _, a := range v.acts {
+		if a.call != i && a.result != i || a.edit || looks(a.step) {
+			continue
+		}
+		if a.call == i {
+			return strings.Contains(e.Command, words)
+		}
+		if failedWith(v, a, words) {
+			return true
+		}
+	}
+	return false
+}
+
+// failedWith reports whether an act failed. Without an exit code, the words of its output tell.
+func failedWith(v *view, a act, words string) bool {
+	switch ended := ending(&v.events[a.result]); ended {
+	case transcript.Unknown:
+		return a.outcome == transcript.Failed || complains(words)
+	default:
+		return ended == transcript.Failed
+	}
+}
+
+// putRight reports whether something was edited, or a command passed, after an event.
+func putRight(v *view, after int) bool {
+	return slices.ContainsFunc(v.acts, func(a act) bool {
+		return v.events[a.call].N > after && (a.edit || !looks(a.step) && ending(&v.events[a.result]) != transcript.Failed)
+	})
+}
+
+// unproven returns the reason why quotes do not prove a candidate, or "", and a fault worded for
+// the model.
+func (r *reader) unproven(c record.Candidate, quotes []cited) (why, fault string) {
+	person, lastly := false, ""
+	for _, q := range quotes {
+		switch {
+		case q.by == record.ByPerson && q.why == "":
+			if sameMatter(c.Text+"\n"+c.Body, q.words) {
+				person = true
+			} else if lastly == "" {
+				lastly = "the quoted sentence of the person is about something else"
+			}
+		case q.why == claim.Asked:
+			lastly = "the quoted sentence is a question"
+		case q.why != "":
+			lastly = "the quoted words are " + q.why + " in the person's message"
+		}
+	}
+	if person {
+		return "", ""
+	}
+	if rules(c) {
+		lastly = cmp.Or(lastly, "no quote is a person's")
+		return "a rule without a person's words", "a rule needs a sentence that a person typed (user:): " + lastly
+	}
+	if outcome := r.outcomeOf(c, quotes); outcome == "" {
+		return "", ""
+	} else if lastly == "" {
+		lastly = outcome
+	}
+	return "no proof", "words of agents, files and pasted blocks prove nothing: " + lastly
+}
+
+// outcomeOf returns the reason why quotes show no outcome that proves a candidate, or "".
+func (r *reader) outcomeOf(c record.Candidate, quotes []cited) (why string) {
+	why = "no quote is a command's, or its error"
+	for _, q := range quotes {
+		switch {
+		case q.by != record.ByCommand:
+		case c.Kind == record.Failure && !putRight(r.gate.view, q.event.N):
+			why = "nothing put the failure right"
+		default:
+			return ""
+		}
+	}
+	return why
+}
+
+// rules reports whether a candidate tells what to do, always or never.
+func rules(c record.Candidate) bool {
+	switch c.Kind {
+	case record.Constraint, record.Convention, record.Decision, record.Preference:
+		return true
+	}
+	return lasting.MatchString(verbatim.ReplaceAllString(c.Text, "x"))
+}
+
+var lasting = lazy(`(?i)\b(?:always|never|immer|niemals|toujours|jamais|siempre|nunca|jamás|sempre|nunca|mai|altijd|nooit)\b|всегда|никогда|` +
+	`总是|始终|一律|永远|必须|绝不|严禁|必ず|常に|絶対に|決して|항상|반드시|절대|دائما|أبدا`)
+
+// sameMatter reports whether a statement is about the words of a quote: it has two of their
+// meaningful words, or one of at most three. In scripts without spaces two letters count as a word.
+func sameMatter(text, words string) bool {
+	n := len(contentWords(words))
+	if unspaced.MatchString(words) {
+		return pairsOf(words, text) > 1 || sharedWords(text, words) > 0
+	}
+	if unspaced.MatchString(text) {
+		return true // a translation
+	}
+	return sharedForms(text, words, stem) >= min(2, max(1, n-2)) // words may end differently
+}
+
+// stem returns the beginning of a word.
+func stem(w string) string { return w[:min(len(w), 5)] }
+
+// pairsOf counts the pairs of letters of scripts without spaces that a text has too.
+func pairsOf(words, text string) int {
+	runes := []rune(words)
+	n := 0
+	for i := 0; i+1 < len(runes); i++ {
+		if pair := string(runes[i : i+2]); isWordRune(runes[i]) && isWordRune(runes[i+1]) && unspaced.MatchString(pair) && strings.Contains(text, pair) {
+			n++
+		}
+	}
+	return n
+}
+
+// backward matches words that refer to something said before: in the statement itself or, which a
+// reader of the statement cannot know, in its session. outside matches the latter alone.
+var (
+	backward = lazy(`(?i)\b(?:this|these|those|it|its|they|them|their|there|that (?:one|way|case|approach)|the (?:former|latter|same|other(?: one)?|above|previous (?:one|approach|version)))\b|` +
+		`这个|那个|这些|那些|这样|那样|这里|那里|它|これ|それ|この|その|あの|ここ|そこ|이것|그것|이거|그거|여기|거기`)
+	outside = lazy(`(?i)\bas (?:discussed|mentioned|described|suggested|agreed)\b|\b(?:mentioned|described) (?:above|below|before|earlier)\b|\byour (?:last|previous|suggestion|plan|proposal|approach|idea|answer)\b|\byou (?:just|said|suggested|wrote|made)\b|` +
+		`\b(?:option|approach|variant|alternative|phase|step) (?:[a-d]|\d+)\b|刚才|上述|前面(?:的|说)|先ほど|上記|방금|위의`)
+	// there is, it is: they refer to nothing
+	expletive = lazy(`(?i)\b(?:there(?:'s| (?:is|are|was|were|must|may|can|will|should|has|exists?))|it (?:is|takes|was) (?:not )?(?:\w+ )?(?:to|that|when)|it takes|this (?:repo|repository|project|codebase|code base|monorepo|workspace))\b|这个(?:项目|仓库)|このプロジェクト|このリポジトリ|이 (?:프로젝트|저장소)`)
+)
+
+// dangling returns the word of a statement that refers to something outside of it, or "". A word
+// that refers back needs an earlier antecedent: two meaningful words, or a name in code marks.
+func dangling(text string) string {
+	bare := expletive.ReplaceAllString(hereInRepo.ReplaceAllString(verbatim.ReplaceAllString(text, "quotedname"), "in the repository$1"), "repository")
+	if word := outside.FindString(bare); word != "" {
+		return word
+	}
+	at := backward.FindStringIndex(bare)
+	if at == nil {
+		return ""
+	}
+	before := bare[:at[0]]
+	switch {
+	case strings.Contains(before, "quotedname"), len(contentWords(before)) > 1:
+		return ""
+	case unspaced.MatchString(before) && utf8.RuneCountInString(before) > 3:
+		return ""
+	}
+	return bare[at[0]:at[1]]
+}
