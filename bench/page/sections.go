@@ -1,0 +1,208 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/bench/figure"
+	"github.com/reverie-memory/reverie/bench/recall/judge"
+	"github.com/reverie-memory/reverie/reflect/eval"
+	"github.com/reverie-memory/reverie/reflect/labelled"
+)
+
+// A section measures one thing by one command, on the project's own data or on each given set.
+type section struct {
+	key, title, about string
+	set               string // its data; "" if the command has them
+	env, command      []string
+	own               string // the project's data, for the last argument
+	read              func([]byte) ([]figure.Figure, error)
+}
+
+const ownSearch, ownLearning = "gitstore/recall/testdata/labelled", "reflect/testdata/labelled"
+
+// sections lists the page in its order.
+func sections() []section {
+	search := []string{"go", "run", "./bench/recall", "-json"}
+	peers := []string{"go", "run", "-C", "bench/peers", ".", "-json"}
+	form := func(command []string, form string) []string { return append(slices.Clone(command), "-form", form) }
+	const found = "A share of the right documents among the first 1, 5 or 10 (recall), averaged over the queries. Search without a model."
+	const beside = "Other search engines on the same documents and queries, in the same run; bench/peers/README.md has their set-up. " +
+		"\"Ours − it\" is the mean of the differences query by query."
+	const locomoElsewhere = " The data are CC BY-NC 4.0. Published by others at session level, with embedding models and not measured here: " +
+		"MemPalace recall@10 of 60.3 (all-MiniLM) and 88.9 (hybrid), n = 1,986; Hebb Mind 91.4 (all-MiniLM), 94.1 (bge-large) and 95.8 (with a reranker), n = 1,978."
+	const cost = "Medians over cold processes, beside plain git or a bare Go program in the same run."
+	return []section{
+		{key: "cost", title: "Cost beside plain git, and sizes", about: cost, command: []string{"go", "run", "./bench", "-json"}, read: figures},
+		{key: "recall", title: "Search: the project's labelled set", about: found, command: search, own: ownSearch, read: figures},
+		{key: "recall-locomo", title: "Search: LoCoMo", about: found + locomoElsewhere, set: "locomo", command: form(search, judge.LoCoMo), read: figures},
+		{key: "recall-longmemeval", title: "Search: LongMemEval", about: found, set: "longmemeval", command: form(search, judge.LongMemEval), read: figures},
+		{key: "recall-devmembench", title: "Search: DevMemBench", about: found, set: "devmembench", command: form(search, judge.DevMemBench), read: figures},
+		{key: "recall-more", title: "Search: another labelled set", about: found, set: "recall", command: search, read: figures},
+		{key: "peers", title: "Search beside others: the project's labelled set", about: beside, command: peers, own: "../../" + ownSearch, read: figures},
+		{key: "peers-locomo", title: "Search beside others: LoCoMo", about: beside, set: "locomo", command: form(peers, judge.LoCoMo), read: figures},
+		{key: "peers-longmemeval", title: "Search beside others: LongMemEval", about: beside, set: "longmemeval", command: append(form(peers, judge.LongMemEval), "-every", "5"), read: figures},
+		{key: "peers-devmembench", title: "Search beside others: DevMemBench", about: beside, set: "devmembench", command: form(peers, judge.DevMemBench), read: figures},
+		{key: "peers-more", title: "Search beside others: another labelled set", about: beside, set: "recall", command: peers, read: figures},
+		{key: "learning", title: "Learning: the project's labelled sessions", about: "Statements that the detectors keep of labelled sessions, without a model. The detectors were tuned on these.",
+			command: []string{"go", "run", "./cmd/reverie", "eval", "--json"}, own: ownLearning, read: evalFigures},
+		{key: "learning-more", title: "Learning: another labelled folder", about: "The same on sessions labelled by others.", set: "learning",
+			command: []string{"go", "run", "./cmd/reverie", "eval", "--json"}, read: evalFigures},
+		{key: "replay", title: "Failures that an earlier lesson covers", about: "Real sessions replayed in order; go run ./bench/replay -h defines the counts. Failures of one class depend on each other, so intervals over failures are too narrow.", set: "replay",
+			command: []string{"go", "run", "./bench/replay", "-json"}, read: figures},
+		{key: "updates", title: "Drift: later instructions replace earlier ones", about: "Labelled dialogues; the comment of bench/updates/main.go defines the counts.", set: "updates",
+			command: []string{"go", "run", "./bench/updates", "-json"}, read: figures},
+		{key: "vista", title: "Poisoning and drift: the journeys of VISTA Bench", about: "VISTA Bench by Ken Huang et al., CC BY 4.0. " +
+			"Its journeys score an agent's route, so the replay adapts them: a memory has no route, the earlier value of an update is made up, and facts are typed. " +
+			"The comment of bench/journeys/main.go has the details. Few wordings and values are different, so intervals over journeys are too narrow.",
+			set: "vista", command: []string{"go", "run", "./bench/journeys", "-json"}, read: figures},
+		{key: "kills", title: "Kills, faults and writers", about: "The tests that kill processes, fail system calls and let writers race, in full numbers and without real agents. Time is wall time; the last column is the test's own count.",
+			env: []string{"REVERIE_E2E=1"}, command: []string{"go", "test", "-json", "-count=1", "-timeout", "30m", "-run", "Killed|Fault|Writers|NothingIsLost",
+				"-skip", "Clients|Docker", "./gitstore", "./cmd", "./e2e"}, read: testFigures},
+	}
+}
+
+// setNames lists the names that -set takes.
+func setNames() (names []string) {
+	for _, s := range sections() {
+		if s.set != "" {
+			names = append(names, s.set)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// A part is a section with its data.
+type part struct {
+	Key, Title, About string
+	Command           string // as a person types it
+	Data              string
+	Missing           string // why it was not measured
+	Failed            string // why its command failed
+	Figures           []figure.Figure
+
+	env, argv []string
+	read      func([]byte) ([]figure.Figure, error)
+}
+
+// parts returns one part for each set that the section is given, or one that lacks its data.
+func (s section) parts(sets map[string][]string) (all []part) {
+	base := part{Key: s.key, Title: s.title, About: s.about, env: s.env, argv: s.command, read: s.read}
+	written := strings.Join(append(slices.Clone(s.env), quoted(s.command)...), " ")
+	if s.set == "" {
+		if s.own != "" {
+			base.argv, written = append(slices.Clone(s.command), s.own), written+" "+s.own
+		}
+		base.Command = written
+		return []part{base}
+	}
+	for _, path := range sets[s.set] {
+		p := base
+		p.argv, p.Command, p.Data = append(slices.Clone(s.command), path), written+" PATH/"+filepath.Base(path), identity(path)
+		all = append(all, p)
+	}
+	if len(all) == 0 {
+		base.Missing = "its data were not given: -set " + s.set + "=PATH"
+		base.Command = written + " PATH"
+		all = append(all, base)
+	}
+	return all
+}
+
+// quoted quotes words for a shell.
+func quoted(words []string) []string {
+	words = slices.Clone(words)
+	for i, w := range words {
+		if strings.ContainsAny(w, "| *") {
+			words[i] = "'" + w + "'"
+		}
+	}
+	return words
+}
+
+// measure runs the command. Figures printed before it failed count.
+func (p *part) measure(ctx context.Context, run runner) {
+	out, failed := run(ctx, p.env, p.argv)
+	var err error
+	p.Figures, err = p.read(out)
+	if err == nil && len(p.Figures) == 0 {
+		err = errors.New("it printed no figure")
+	}
+	if err = cmp.Or(failed, err); err != nil {
+		p.Failed = err.Error()
+	}
+}
+
+// lines decodes lines of JSON.
+func lines[T any](out []byte) (all []T, err error) {
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var v T
+		if err := dec.Decode(&v); errors.Is(err, io.EOF) {
+			return all, nil
+		} else if err != nil {
+			return all, err
+		}
+		all = append(all, v)
+	}
+}
+
+func figures(out []byte) ([]figure.Figure, error) { return lines[figure.Figure](out) }
+
+// evalFigures reads the rows of reverie eval.
+func evalFigures(out []byte) (all []figure.Figure, err error) {
+	rows, err := lines[eval.Row](out)
+	for _, r := range rows {
+		share := func(name string, right, of int, unit string) {
+			low, high := labelled.Share{N: right, Of: of}.Interval()
+			all = append(all, figure.Percent(r.Name, name, float64(right)/float64(max(1, of)), low, high, of, unit))
+		}
+		share("precision", r.Right, r.Right+r.Wrong, "statements found")
+		share("recall", r.Right, r.Right+r.Missed, "statements wanted")
+		for _, c := range r.Classes {
+			share("recall of "+c.Name, c.Right, c.Of, "statements wanted")
+		}
+		for _, c := range r.Policy {
+			share("precision, "+c.Name, c.Right, c.Of, "statements found")
+		}
+	}
+	return all, err
+}
+
+// testFigures reads the events of go test -json: the time and the last words of each test.
+func testFigures(out []byte) (all []figure.Figure, err error) {
+	events, err := lines[struct {
+		Action, Package, Test, Output string
+		Elapsed                       float64
+	}](out)
+	said := map[string]string{}
+	for _, e := range events {
+		key := e.Package + " " + e.Test
+		top, _, _ := strings.Cut(e.Test, "/")
+		switch {
+		case e.Action == "output" && strings.Contains(e.Output, "_test.go:"):
+			_, text, _ := strings.Cut(e.Output, "_test.go:")
+			_, text, _ = strings.Cut(text, ": ")
+			said[e.Package+" "+top] = strings.TrimSpace(text)
+		case e.Test == "" && e.Action == "fail":
+			err = cmp.Or(err, fmt.Errorf("%s failed", e.Package))
+		case e.Test == "" || e.Test != top || !slices.Contains([]string{"pass", "fail", "skip"}, e.Action):
+		default:
+			f := figure.Figure{Set: strings.TrimPrefix(e.Package, "github.com/reverie-memory/reverie/"), Name: e.Test, Value: e.Elapsed, Unit: "s", N: 1, Of: "run",
+				Beside: said[key], Aim: "passes", Missed: e.Action != "pass"}
+			if e.Action == "skip" {
+				f.Beside = "skipped: " + f.Beside
+			}
+			all = append(all, f)
+		}
+	}
+	return all, err
+}
