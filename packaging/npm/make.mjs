@@ -33,5 +33,6 @@ for (const { path, goos, goarch } of binaries) {
   platforms[name] = version
   write(name, { os: [os], cpu: [cpu], files: ["bin"] }, [[path, os === "win32" ? "bin/reverie.exe" : "bin/reverie"], ["LICENSE", "LICENSE"]])
 }
-write("reverie-memory", { bin: { reverie: "bin/reverie.js" }, files: ["bin"], engines: { node: ">=18" }, optionalDependencies: platforms },
+write("reverie-memory", { mcpName: "io.github.reverie-memory/reverie", bin: { reverie: "bin/reverie.js" }, files: ["bin"],
+  engines: { node: ">=18" }, optionalDependencies: platforms },
   [[join(here, "reverie.js"), "bin/reverie.js"], ["LICENSE", "LICENSE"], ["README.md", "README.md"]])
