@@ -35,6 +35,7 @@ func TestClientsTeachAndAreTaught(t *testing.T) {
 			t.Errorf("not mended:\n%s", got)
 		}
 		l.run(l.c.resume("Thanks. " + rule)...)
+		l.over()
 		l.eventually("the user's rule is a memory", func() bool { return strings.Contains(l.must("list"), rule) })
 		l.wantStory(slices.Concat(mending, thanking)...)
 		before, names := l.must("--json", "list"), l.kept()
@@ -46,6 +47,7 @@ func TestClientsTeachAndAreTaught(t *testing.T) {
 		if got := l.must("why"); !strings.Contains(got, rule) {
 			t.Errorf("why does not tell what was given:\n%s", got)
 		}
+		l.over()
 		l.eventually("the second session is kept", func() bool { return len(l.kept()) == 2 })
 		l.settle()
 		if got := l.must("--json", "list"); got != before {
@@ -64,13 +66,24 @@ func TestClientsTeachAndAreTaught(t *testing.T) {
 	})
 }
 
+// over has the last session pass for ended if the agent reports no end of a headless one.
+func (l *lab) over() {
+	l.t.Helper()
+	if l.c.Name == "qwen" {
+		l.settle()
+		l.later(time.Hour)
+		l.must("list") // any command finds it
+	}
+}
+
 // settings returns the texts of the agent's settings, without parts that the agent itself writes
 // while running.
 func (l *lab) settings() map[string]string {
 	l.t.Helper()
 	found := map[string]string{}
 	for _, name := range []string{".claude/settings.json", ".codex/config.toml", ".codex/hooks.json", ".gemini/settings.json",
-		".config/opencode/opencode.jsonc", ".config/opencode/plugin/reverie.js"} {
+		".config/opencode/opencode.jsonc", ".config/opencode/plugin/reverie.js", ".copilot/settings.json", ".copilot/hooks/reverie.json",
+		".copilot/mcp-config.json", ".copilot/skills/reverie/SKILL.md", ".qwen/settings.json"} {
 		if text, err := os.ReadFile(filepath.Join(l.home, name)); err == nil {
 			found[name] = string(text)
 		}
@@ -101,12 +114,16 @@ func (l *lab) wantStory(want ...string) {
 var block = regexp.MustCompile(`(?s)<reverie-memory\b.*?</reverie-memory>`)
 
 // given returns Reverie's last text in a request: a client may repeat earlier ones before it.
-// Gemini CLI escapes its angle brackets as in HTML.
 func given(r request) (last string) {
-	for _, text := range block.FindAllString(html.UnescapeString(r.text()), -1) {
+	for _, text := range block.FindAllString(unescaped(r), -1) {
 		last = text
 	}
 	return last
+}
+
+// unescaped returns all text of a request, without the escapes of Gemini CLI and of tools' results.
+func unescaped(r request) string {
+	return html.UnescapeString(strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\"`, `"`).Replace(r.text()))
 }
 
 // steps returns the requests that took a step of a turn.
@@ -199,12 +216,12 @@ func TestUnapprovedHooksOfCodexAreFound(t *testing.T) {
 		if got := l.kept(); len(got) > 0 {
 			t.Errorf("hooks ran that nobody approved: %q", got)
 		}
-		if a := l.reverie("doctor"); !strings.Contains(a.out, "not approved") {
+		if a := l.reverie("doctor"); !strings.Contains(a.out, "runs its hooks once you approve them") {
 			t.Errorf("doctor does not say what is missing: %s", a)
 		}
 
 		l.approve()
-		if a := l.reverie("doctor"); a.code != 0 || strings.Contains(a.out, "approved:") || strings.Contains(a.out, "not approved") {
+		if a := l.reverie("doctor"); a.code != 0 || strings.Contains(a.out, "you approve") {
 			t.Errorf("doctor does not know an approval: %s", a)
 		}
 		l.run(l.c.session("Thanks. " + rule)...)
@@ -312,6 +329,9 @@ func (l *lab) spool() []string {
 func (l *lab) written(text string) bool {
 	l.t.Helper()
 	return slices.ContainsFunc(files(l.t, l.home), func(path string) bool {
+		if l.c.Name == "qwen" && !strings.Contains(path, "/chats/") {
+			return false // it keeps outputs of commands elsewhere, too
+		}
 		data, err := os.ReadFile(path)
 		return err == nil && bytes.Contains(data, []byte(text))
 	})
@@ -341,7 +361,11 @@ func TestClientsDoWithoutTheHook(t *testing.T) {
 		{"hanging", "#!/bin/sh\nexec sleep 600\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			inClients(t, nil, func(l *lab) {
+			names := looping
+			if c.name == "hanging" {
+				names = nil // to the other two, whose line is Gemini CLI's, the rest is an empty answer
+			}
+			inClients(t, names, func(l *lab) {
 				l.t.Parallel()
 				l.install()
 				os.Remove(l.binary())
@@ -349,10 +373,11 @@ func TestClientsDoWithoutTheHook(t *testing.T) {
 					write(l.t, l.binary(), c.program)
 					os.Chmod(l.binary(), 0o755)
 				}
-				l.model.play(l.fixing("Mend the test."))
-				a := l.start(l.c.session("Mend the test.")...).wait()
-				all := l.model.heard()
-				if len(all) == 0 || !strings.Contains(newest(all).text(), "all is well") {
+				// One call: Qwen Code waits for a hanging hook before each request to its model.
+				l.model.play(turn{"Go.", []step{{Calls: []call{l.c.shell("sh test.sh")}}, {Say: "Done."}}})
+				a := l.start(l.c.session("Go.")...).wait()
+				all := steps(l.model.heard())
+				if len(all) == 0 || !strings.Contains(newest(all).text(), "FAIL: add 2 2 is 5") {
 					l.t.Errorf("the agent did not come to its end: %s", a)
 				}
 				for pid := range l.left() { // hung processes stay

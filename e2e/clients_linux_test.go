@@ -93,7 +93,7 @@ trust_level = "trusted"
 		shell:   func(command string) call { return call{"exec_command", fields{"cmd": command}} },
 		tool:    func(name string) string { return "mcp__reverie/" + name },
 		create: func(path, line string) call {
-			return call{"exec_command", fields{"cmd": "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: " + filepath.Base(path) + "\n+" + line + "\n*** End Patch\nEOF"}}
+			return call{"exec_command", fields{"cmd": "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: " + path + "\n+" + line + "\n*** End Patch\nEOF"}}
 		},
 		edit: func(path, old, new string) []call {
 			patch := fmt.Sprintf("apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: %s\n@@\n-%s\n+%s\n*** End Patch\nEOF", filepath.Base(path), old, new)
@@ -175,7 +175,66 @@ trust_level = "trusted"
 			return []call{{"read", fields{"filePath": path}}, {"edit", fields{"filePath": path, "oldString": old, "newString": new}}}
 		},
 	},
+	{
+		Name:    "copilot",
+		program: []string{"@github/copilot-linux-x64/copilot"},
+		env: func(l *lab) []string {
+			return []string{"COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL=" + l.model.URL + "/v1", "COPILOT_MODEL=gpt-5",
+				"COPILOT_AUTO_UPDATE=false", "PWD=" + l.repo} // PWD as a shell sets it
+		},
+		prepare: func(l *lab) { l.write(".copilot/settings.json", "{\n  \"banner\": \"never\"\n}\n") },
+		extra:   []string{"--allow-all-tools"},
+		session: func(prompt string) []string { return []string{"-p", prompt} },
+		resume:  func(prompt string) []string { return []string{"--continue", "-p", prompt} },
+		shell: func(command string) call {
+			return call{"bash", fields{"command": command, "description": "Run a command"}}
+		},
+		tool: func(name string) string { return "reverie-" + name },
+		create: func(path, line string) call {
+			return call{"create", fields{"path": path, "file_text": line + "\n"}}
+		},
+		edit: func(path, old, new string) []call {
+			return []call{{"edit", fields{"path": path, "old_str": old, "new_str": new}}}
+		},
+	},
+	{
+		Name:    "qwen",
+		program: []string{"node", "@qwen-code/qwen-code/cli.js"},
+		env: func(l *lab) []string {
+			return []string{"OPENAI_BASE_URL=" + l.model.URL + "/v1", "OPENAI_API_KEY=none", "OPENAI_MODEL=scripted", "QWEN_CODE_NO_RELAUNCH=true"}
+		},
+		prepare: func(l *lab) {
+			l.write(".qwen/settings.json", `{
+  // kept as it is
+  "general": {"enableAutoUpdate": false},
+  "privacy": {"usageStatisticsEnabled": false},
+  "telemetry": {"enabled": false},
+  "$version": 4
 }
+`)
+		},
+		extra:   []string{"--approval-mode", "yolo"},
+		session: func(prompt string) []string { return []string{"-p", prompt} },
+		resume:  func(prompt string) []string { return []string{"--continue", "-p", prompt} },
+		shell: func(command string) call {
+			return call{"run_shell_command", fields{"command": command, "description": "Run a command", "is_background": false}}
+		},
+		tool: func(name string) string { return "mcp__reverie__" + name },
+		create: func(path, line string) call {
+			return call{"write_file", fields{"file_path": path, "content": line + "\n"}}
+		},
+		edit: func(path, old, new string) []call {
+			return []call{{"read_file", fields{"file_path": path}}, {"edit", fields{"file_path": path, "old_string": old, "new_string": new}}}
+		},
+	},
+}
+
+// looping lists the agents that a loop can run and that can be the model. unlike lists those that
+// differ in calls of tools: Qwen Code has the shell line and the forms of answers of Gemini CLI.
+var (
+	looping = []string{"claude", "codex", "gemini", "opencode"}
+	unlike  = append(slices.Clone(looping), "copilot")
+)
 
 // clientPatience bounds one run of an agent, of a few steps. It catches a hang: under load OpenCode
 // takes minutes.
@@ -273,6 +332,44 @@ func (l *lab) start(args ...string) *running {
 	r := &running{l: l, cmd: exec.CommandContext(ctx, argv[0], argv[1:]...), over: make(chan error, 1)}
 	r.cmd.Dir = l.repo
 	r.cmd.Env = append(l.env(), l.c.env(l)...)
+	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.err
+	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	r.cmd.Cancel = r.kill
+	r.cmd.WaitDelay = 5 * time.Second
+	if err := l.net.start(r.cmd); err != nil {
+		l.t.Fatal(err)
+	}
+	go func() { r.over <- r.cmd.Wait() }()
+	return r
+}
+
+// onPath makes a folder for PATH with the agent under its own name.
+func (l *lab) onPath() string {
+	l.t.Helper()
+	program := l.program()
+	if l.c.Name == "codex" {
+		program = append(program, l.c.extra...) // the user's consent by trusting the hooks
+	}
+	for i, word := range program {
+		program[i] = "'" + word + "'"
+	}
+	bin := filepath.Join(l.home, "agents")
+	err := os.MkdirAll(bin, 0o755)
+	if err = errors.Join(err, os.WriteFile(filepath.Join(bin, l.c.Name), []byte("#!/bin/sh\nexec "+strings.Join(program, " ")+" \"$@\"\n"), 0o755)); err != nil {
+		l.t.Fatal(err)
+	}
+	return bin
+}
+
+// begun starts the installed command, with a folder in front on PATH and the agent's environment.
+func (l *lab) begun(bin string, more []string, args ...string) *running {
+	l.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*clientPatience)
+	l.t.Cleanup(cancel)
+	r := &running{l: l, cmd: exec.CommandContext(ctx, l.binary(), args...), over: make(chan error, 1)}
+	r.cmd.Dir = l.repo
+	r.cmd.Env = append(slices.DeleteFunc(l.env(), func(kv string) bool { return strings.HasPrefix(kv, "PATH=") }), "PATH="+bin+":"+os.Getenv("PATH"))
+	r.cmd.Env = slices.Concat(r.cmd.Env, l.c.env(l), more)
 	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.err
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	r.cmd.Cancel = r.kill

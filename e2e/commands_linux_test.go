@@ -14,6 +14,8 @@ func (l *lab) slashed(name, words string) []string {
 	switch l.c.Name {
 	case "codex":
 		return l.c.session("$reverie " + name + " " + words)
+	case "copilot":
+		return l.c.session("/reverie " + name + " " + words)
 	case "opencode":
 		return []string{"run", "--command", name, words}
 	}
@@ -26,14 +28,21 @@ func TestClientsTakeCommands(t *testing.T) {
 	inClients(t, nil, func(l *lab) {
 		l.install()
 		l.must("remember", "The carrot harvest runs on port 8123")
-		l.model.play(turn{"Search this repository's memory", []step{
+		answer := turn{"Search this repository's memory", []step{
 			{Calls: []call{{l.c.tool("recall"), fields{"query": "carrot harvest"}}}},
 			{Say: "It is known."},
-		}})
+		}}
+		if l.c.Name == "copilot" { // its model opens the skill by itself
+			answer = turn{"/reverie recall", append([]step{{Calls: []call{{"skill", fields{"skill": "reverie"}}}}}, answer.Steps...)}
+		}
+		l.model.play(answer)
 		for _, key := range []string{"context.budget", "context.prompt-budget"} { // the tool alone
 			l.must("config", key, "0")
 		}
 		all := slices.DeleteFunc(l.run(l.slashed("recall", rule)...), func(r request) bool { return r.Kind != stepped })
+		if l.c.Name == "copilot" {
+			all = all[1:]
+		}
 		if len(all) != 2 {
 			l.t.Fatalf("the model answered %d requests", len(all))
 		}

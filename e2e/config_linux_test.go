@@ -194,7 +194,7 @@ func TestProgramsOfTheRepositoryAreNotRun(t *testing.T) {
 			c.runOthers(dir, ids[0])
 			for _, line := range []string{"log -p", "log ID", "diff", "blame ID", "edit ID", "review", "list", "show ID", "status", "uninstall"} {
 				args := strings.Fields(strings.Replace(line, "ID", ids[0], 1))
-				a := onTerminal(t, dir, "q\n", args...)
+				a := onTerminal(t, dir, "q\nn\n", args...) // a question wants a yes or a no
 				allowed := []string{"my-editor", "my-pager"}
 				for _, name := range c.sang() {
 					if !slices.Contains(allowed, name) {

@@ -119,6 +119,7 @@ func judge(t *testing.T, dir string, want map[string]string, hidden func(path st
 	shown := 0
 	for id, m := range want { // in no order
 		show := reverie(t, dir, "show", "--json", id)
+		show.out = asListed(show.out)
 		switch {
 		case show.code == 0 && strings.TrimSpace(show.out) != m && !stricter(strings.TrimSpace(show.out), m):
 			t.Errorf("show %s says %s\nnot %s", id, show.out, m)
@@ -294,6 +295,17 @@ func listed(t *testing.T, dir string) map[string]string {
 		t.Fatalf("%s", a)
 	}
 	return parseList(t, a)
+}
+
+// asListed takes the facts of history, which list does not have, off the end of a memory that show
+// printed.
+func asListed(out string) string {
+	for _, key := range []string{`,"author":{`, `,"edits":{`, `,"given":{`, `,"related":[`} {
+		if rest, _, cut := strings.Cut(out, key); cut {
+			return rest + "}"
+		}
+	}
+	return out
 }
 
 func parseList(t *testing.T, a answer) map[string]string {

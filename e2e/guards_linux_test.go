@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -93,8 +94,8 @@ func TestClientsAskAboutGuardedCalls(t *testing.T) {
 		if want == nil { // every call of these tools
 			for _, c := range []string{"ls", "sh test.sh", refused, "plain.txt", "made.txt"} {
 				want = append(want, "calling "+c)
-				// Codex asks about results of commands alone.
-				if c != refused && (l.c.Name == "gemini" || !strings.HasSuffix(c, ".txt")) {
+				// An agent that is told nothing before a call is told after each.
+				if c != refused && (!a.TellsBefore() || !strings.HasSuffix(c, ".txt")) {
 					want = append(want, "called "+c)
 				}
 			}
@@ -158,7 +159,7 @@ func TestOpenCodeShortensOutputs(t *testing.T) {
 
 // A call runs whatever becomes of the program.
 func TestClientsOutliveBrokenGuards(t *testing.T) {
-	inClients(t, nil, func(l *lab) {
+	inClients(t, unlike, func(l *lab) {
 		l.guard()
 		for _, broken := range []struct{ name, answer string }{
 			{"crashing", "echo 'panic: x' >&2; echo 'goroutine 1 [running]:' >&2; exit 2"},
@@ -182,44 +183,54 @@ func TestClientsOutliveBrokenGuards(t *testing.T) {
 	})
 }
 
-// An agent that is about to break a rule is told, and then held up; without Reverie it breaks it.
+// An agent that is about to break a rule is held up, or told; without Reverie it breaks it.
 func TestClientsAreGuarded(t *testing.T) {
-	inClients(t, nil, func(l *lab) {
+	inClients(t, unlike, func(l *lab) {
 		const rule = "Releases are made by CI, so deploy.sh stays out of sessions"
 		t, runs := l.t, 0
-		write(t, filepath.Join(l.repo, "deploy.sh"), "touch \"deployed-$1\"\n")
-		// deploy has the agent run the script, and returns the texts that the model then saw.
-		deploy := func() (ran bool, seen string) {
+		write(t, filepath.Join(l.repo, "deploy.sh"), "echo ran >>\"deployed-$1\"\n")
+		// deploy has the agent try to run the script so many times, and returns how often it ran, and the
+		// texts that the model saw in the end.
+		deploy := func(tries int) (ran int, seen string) {
 			t.Helper()
 			runs++
-			l.model.play(turn{fmt.Sprintf("Release %d.", runs), []step{{Calls: []call{l.c.shell(fmt.Sprintf("cd . && sh deploy.sh %d", runs))}}, {Say: "Done."}}})
+			try := step{Calls: []call{l.c.shell(fmt.Sprintf("cd . && sh deploy.sh %d", runs))}}
+			think := step{Calls: []call{l.c.shell("sleep 1.1")}} // what follows at once is held too
+			l.model.play(turn{fmt.Sprintf("Release %d.", runs), append(slices.Repeat([]step{try, think}, tries), step{Say: "Done."})})
 			last := newest(l.run(l.c.session(fmt.Sprintf("Release %d.", runs))...))
-			_, err := os.Stat(filepath.Join(l.repo, fmt.Sprintf("deployed-%d", runs)))
-			return err == nil, last.text()
+			text, _ := os.ReadFile(filepath.Join(l.repo, fmt.Sprintf("deployed-%d", runs)))
+			return strings.Count(string(text), "ran"), last.text()
 		}
-		if ran, seen := deploy(); !ran || strings.Contains(seen, rule) {
-			t.Errorf("without Reverie: ran %t, told\n%s", ran, seen)
+		if ran, seen := deploy(1); ran != 1 || strings.Contains(seen, rule) {
+			t.Errorf("without Reverie: ran %d times, told\n%s", ran, seen)
 		}
 		l.install()
 		id := strings.TrimSpace(l.must("-q", "remember", "--guard", "Bash(sh deploy.sh *)", rule))
 		l.must("-q", "config", "context.budget", "0") // the start of a session says nothing
-		if ran, seen := deploy(); !ran || !strings.Contains(seen, rule) {
-			t.Errorf("told beside the call: ran %t, told\n%s", ran, seen)
+		if ran, seen := deploy(1); ran != 0 || !strings.Contains(seen, rule) {
+			t.Errorf("held: ran %d times, told\n%s", ran, seen)
+		}
+		if ran, seen := deploy(3); ran != 2 || !strings.Contains(seen, rule) {
+			t.Errorf("held and repeated twice: ran %d times, told\n%s", ran, seen)
+		}
+		l.must("-q", "edit", id, "--strength", "say")
+		if ran, seen := deploy(1); ran != 1 || !strings.Contains(seen, rule) {
+			t.Errorf("told beside the call: ran %d times, told\n%s", ran, seen)
 		}
 		l.must("-q", "edit", id, "--strength", "ask")
-		if ran, seen := deploy(); ran || !strings.Contains(seen, rule) {
-			t.Errorf("asked, without a person: ran %t, told\n%s", ran, seen)
+		if ran, seen := deploy(1); ran != 0 || !strings.Contains(seen, rule) {
+			t.Errorf("asked, without a person: ran %d times, told\n%s", ran, seen)
 		}
 		l.must("-q", "edit", id, "--strength", "deny")
-		if ran, seen := deploy(); ran || !strings.Contains(seen, rule) {
-			t.Errorf("denied: ran %t, told\n%s", ran, seen)
+		if ran, seen := deploy(2); ran != 0 || !strings.Contains(seen, rule) {
+			t.Errorf("denied: ran %d times, told\n%s", ran, seen)
 		}
 		l.must("-q", "guard", "off")
-		if ran, _ := deploy(); !ran {
+		if ran, _ := deploy(1); ran != 1 {
 			t.Error("guards are off, and the call did not run")
 		}
-		if got := strings.Count(l.must("why", "list"), "tool-"); got != 3 {
-			t.Errorf("%d firings in the ledger, want 3", got)
+		if got := strings.Count(l.must("why", "list"), "tool-"); got != 6 {
+			t.Errorf("%d firings in the ledger, want 6", got)
 		}
 	})
 }

@@ -1,18 +1,14 @@
 package e2e
 
 import (
-	"context"
 	"errors"
 	"html"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -32,18 +28,7 @@ type inLoop struct {
 
 func newInLoop(l *lab) inLoop {
 	l.t.Helper()
-	p := inLoop{lab: l, bin: filepath.Join(l.home, "agents"), tree: filepath.Join(l.repo, ".git/reverie/loops/answer/tree"), box: "off"}
-	program := l.program()
-	if l.c.Name == "codex" {
-		program = append(program, l.c.extra...) // the user's consent by trusting the hooks
-	}
-	for i, word := range program {
-		program[i] = "'" + word + "'"
-	}
-	path := filepath.Join(p.bin, l.c.Name)
-	if err := errors.Join(os.MkdirAll(p.bin, 0o755), os.WriteFile(path, []byte("#!/bin/sh\nexec "+strings.Join(program, " ")+" \"$@\"\n"), 0o755)); err != nil {
-		l.t.Fatal(err)
-	}
+	p := inLoop{lab: l, bin: l.onPath(), tree: filepath.Join(l.repo, ".git/reverie/loops/answer/tree"), box: "off"}
 	write(l.t, filepath.Join(l.home, "plan.md"), answerPlan)
 	return p
 }
@@ -57,24 +42,9 @@ func (p inLoop) loop(args ...string) answer {
 // begin starts a loop command.
 func (p inLoop) begin(args ...string) *running {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*clientPatience)
-	p.t.Cleanup(cancel)
-	r := &running{l: p.lab, cmd: exec.CommandContext(ctx, p.binary(), append([]string{"loop"}, args...)...), over: make(chan error, 1)}
-	r.cmd.Dir = p.repo
-	r.cmd.Env = append(slices.DeleteFunc(p.env(), func(kv string) bool { return strings.HasPrefix(kv, "PATH=") }),
-		"PATH="+p.bin+":"+os.Getenv("PATH"))
-	r.cmd.Env = slices.Concat(r.cmd.Env, p.c.env(p.lab), p.more)
 	// a user's possible setting; no user is there to ask
-	r.cmd.Env = append(r.cmd.Env, `OPENCODE_PERMISSION={"edit":"ask","bash":"ask"}`)
-	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.err
-	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	r.cmd.Cancel = r.kill
-	r.cmd.WaitDelay = 5 * time.Second
-	if err := p.net.start(r.cmd); err != nil {
-		p.t.Fatal(err)
-	}
-	go func() { r.over <- r.cmd.Wait() }()
-	return r
+	env := append(slices.Clone(p.more), `OPENCODE_PERMISSION={"edit":"ask","bash":"ask"}`)
+	return p.begun(p.bin, env, append([]string{"loop"}, args...)...)
 }
 
 // promise matches the promise that a coder is asked to give.
@@ -161,7 +131,7 @@ var refusals = map[string][]string{
 // An agent makes a mistake, and would commit a secret and push. It sees the output of the plan's
 // command, and corrects the mistake.
 func TestClientsCarryALoop(t *testing.T) {
-	inClients(t, nil, func(l *lab) {
+	inClients(t, looping, func(l *lab) {
 		t := l.t
 		l.install()
 		p := newInLoop(l)
@@ -206,7 +176,7 @@ func TestClientsCarryALoop(t *testing.T) {
 
 // An auditing agent reads the commit, changes nothing, and its findings become the loop's.
 func TestClientsAuditALoop(t *testing.T) {
-	inClients(t, nil, func(l *lab) {
+	inClients(t, looping, func(l *lab) {
 		t := l.t
 		l.install()
 		p := newInLoop(l)

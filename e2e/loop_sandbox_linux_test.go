@@ -84,7 +84,7 @@ func (p inLoop) looking(other net.Listener) string {
 // machine.
 func TestClientsCarryALoopInTheSandbox(t *testing.T) {
 	wantsDocker(t)
-	inClients(t, nil, func(l *lab) {
+	inClients(t, looping, func(l *lab) {
 		t := l.t
 		l.install()
 		p := newInSandbox(l)

@@ -39,7 +39,7 @@ func TestClientsCallOurTools(t *testing.T) {
 			Memory  struct{ Text, Source string }
 		}](t, l.must("--json", "review"))
 		by := l.c.Name
-		if by == "claude" || by == "codex" { // the others do not name the calling session
+		if by != "gemini" && by != "opencode" { // those do not name the calling session
 			by += "/"
 		}
 		if len(waiting) != 1 || waiting[0].Memory.Text != wanted || !strings.Contains(waiting[0].Memory.Source, " "+by) {

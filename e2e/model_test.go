@@ -24,6 +24,7 @@ type model struct {
 
 	mu       sync.Mutex
 	turns    []*turn
+	bare     []*turn // for requests that offer no tools
 	summary  string
 	requests []request
 }
@@ -139,6 +140,20 @@ func (m *model) play(turns ...turn) {
 	}
 }
 
+// playBare sets the turn for requests that offer no tools.
+func (m *model) playBare(t turn) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.bare = []*turn{&t}
+}
+
+// forget drops the turns.
+func (m *model) forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.turns = nil
+}
+
 // heard returns the requests so far and forgets them.
 func (m *model) heard() []request {
 	m.mu.Lock()
@@ -223,17 +238,21 @@ func (m *model) choose(r *request) step {
 		r.Kind = summed
 		return step{Say: m.summary}
 	}
-	if r.Tools == 0 {
-		r.Kind = aside
-		return step{Say: `{"title": "A talk"}`}
-	}
 	user := injected.ReplaceAllString(html.UnescapeString(r.text("user")), "")
 	var now *turn
 	last := -1
-	for _, t := range m.turns {
+	turns := m.turns
+	if r.Tools == 0 {
+		turns = m.bare
+	}
+	for _, t := range turns {
 		if i := strings.LastIndex(user, t.On); i > last {
 			now, last = t, i
 		}
+	}
+	if r.Tools == 0 && now == nil {
+		r.Kind = aside
+		return step{Say: `{"title": "A talk"}`}
 	}
 	if now == nil || len(now.Steps) == 0 {
 		r.Kind = beyond
@@ -448,9 +467,13 @@ func readContents(body []byte) ([]said, int, bool) {
 	var q struct {
 		SystemInstruction content
 		Contents          []content
-		Tools             []json.RawMessage
+		Tools             []struct{ FunctionDeclarations []json.RawMessage }
 	}
 	json.Unmarshal(body, &q)
+	tools := 0
+	for _, t := range q.Tools {
+		tools += len(t.FunctionDeclarations)
+	}
 	var all []said
 	for _, c := range append([]content{q.SystemInstruction}, q.Contents...) {
 		role := c.Role
@@ -470,7 +493,7 @@ func readContents(body []byte) ([]said, int, bool) {
 		}
 		all = append(all, said{role, strings.Join(parts, "\n")})
 	}
-	return all, len(q.Tools), false
+	return all, tools, false
 }
 
 func writeContents(s step, id string) ([]sent, any) {

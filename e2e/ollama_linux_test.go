@@ -10,22 +10,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/reverie-memory/reverie/internal/tinymodel"
 )
-
-// serveOllama starts a real server with tiny models of random weights: what they say has the right
-// form and no sense. So these tests show that the parts fit, and that nothing which goes wrong
-// between them harms anything; what a model that understands is worth, eval measures.
-func serveOllama(t *testing.T) *tinymodel.Server {
-	binary := os.Getenv("REVERIE_OLLAMA")
-	if binary == "" {
-		t.Skip("REVERIE_OLLAMA does not name a server: .ci/ollama builds one and prints it")
-	}
-	s := tinymodel.Serve(t, binary)
-	t.Setenv("OLLAMA_HOST", strings.TrimPrefix(s.URL, "http://"))
-	return s
-}
 
 // learnt is a repository that learned from the shipped transcript, by settings given as "key
 // value".
@@ -58,7 +43,7 @@ func unharmed(t *testing.T, dir string) {
 }
 
 func TestRealModelInTheWholeWay(t *testing.T) {
-	serveOllama(t)
+	serveTiny(t)
 	dir, a := learnt(t, "model.name tiny", "model.embed tiny-vectors")
 	if a.code != 0 {
 		t.Fatal(a)
@@ -106,7 +91,7 @@ func shortSet(t *testing.T) string {
 }
 
 func TestRealVectorsFindWhatHasOtherWords(t *testing.T) {
-	serveOllama(t)
+	serveTiny(t)
 	dir := newRepo(t)
 	must(t, dir, "init")
 	must(t, dir, "config", "model.embed", "tiny-vectors")
@@ -126,18 +111,18 @@ func TestRealVectorsFindWhatHasOtherWords(t *testing.T) {
 // A server that hangs, dies under a question or is not there leaves what the detectors found, and a
 // session that is read later.
 func TestRealServerFails(t *testing.T) {
-	for name, fail := range map[string]func(*testing.T, *tinymodel.Server, string){
-		"stopped": func(t *testing.T, s *tinymodel.Server, dir string) {
-			s.Signal(syscall.SIGSTOP)
+	for name, fail := range map[string]func(*testing.T, *server, string){
+		"stopped": func(t *testing.T, s *server, dir string) {
+			s.signal(syscall.SIGSTOP)
 			if a := reverie(t, dir, "learn", example(t)); a.code != 0 || !strings.Contains(a.err, "the model is not asked") {
 				t.Errorf("%s", a)
 			}
-			s.Signal(syscall.SIGCONT)
+			s.signal(syscall.SIGCONT)
 			if a := reverie(t, dir, "reflect", "--pending"); a.code != 0 || strings.Contains(a.err, "not asked") {
 				t.Errorf("it was not read afterwards: %s", a)
 			}
 		},
-		"killed under a question": func(t *testing.T, s *tinymodel.Server, dir string) {
+		"killed under a question": func(t *testing.T, s *server, dir string) {
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			ask := exec.CommandContext(ctx, binary, "learn", example(t))
@@ -152,12 +137,12 @@ func TestRealServerFails(t *testing.T) {
 					break
 				}
 			}
-			s.Kill()
+			s.kill()
 			if err := ask.Wait(); err != nil {
 				t.Errorf("%v\n%s", err, &talk)
 			}
 		},
-		"without the model": func(t *testing.T, s *tinymodel.Server, dir string) {
+		"without the model": func(t *testing.T, s *server, dir string) {
 			must(t, dir, "config", "model.name", "nosuch")
 			if a := reverie(t, dir, "learn", example(t)); a.code != 0 || !strings.Contains(a.err, "nosuch") {
 				t.Errorf("%s", a)
@@ -166,7 +151,7 @@ func TestRealServerFails(t *testing.T) {
 				t.Errorf("%s", a)
 			}
 		},
-		"a context too small": func(t *testing.T, s *tinymodel.Server, dir string) {
+		"a context too small": func(t *testing.T, s *server, dir string) {
 			if a := reverie(t, dir, "config", "model.context", "2048"); a.code == 0 {
 				t.Errorf("no question has room in that: %s", a)
 			}
@@ -186,7 +171,7 @@ func TestRealServerFails(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := serveOllama(t)
+			s := serveTiny(t)
 			dir := newRepo(t)
 			must(t, dir, "init")
 			must(t, dir, "config", "model.name", "tiny")

@@ -124,10 +124,10 @@ func foldCode(shown string, columns int) string {
 func inTmux(t *testing.T, s screen, dir string, args []string) string {
 	t.Helper()
 	s.rows = 200
-	x := startTmux(t, s, dir, args)
-	if x == nil {
+	if _, err := exec.LookPath("tmux"); err != nil && !full {
 		return ""
 	}
+	x := startTmux(t, s, dir, args)
 	for asked := 1; ; asked++ { // each question of review
 		shown := x.wait(endMark, fmt.Sprintf("(%d/", asked))
 		if before, _, found := strings.Cut(shown, endMark); found {
@@ -148,12 +148,15 @@ type tmux struct {
 // endMark is shown when the command has ended, followed by its exit code.
 const endMark = "\u2588end"
 
-// startTmux runs a command in a terminal of that size, or returns nil where there is no tmux.
+// startTmux runs a command in a terminal of that size. Without tmux it skips the test, and fails it
+// in the full run.
 func startTmux(t *testing.T, s screen, dir string, args []string) *tmux {
 	t.Helper()
 	path, err := exec.LookPath("tmux")
-	if err != nil {
-		return nil
+	if err != nil && !full {
+		t.Skip("there is no tmux")
+	} else if err != nil {
+		t.Fatal(err)
 	}
 	folder, err := os.MkdirTemp("", "tmux") // the path of a socket is short
 	if err != nil {
@@ -167,6 +170,18 @@ func startTmux(t *testing.T, s screen, dir string, args []string) *tmux {
 		os.RemoveAll(folder)
 	})
 	return x
+}
+
+// press sends keys, waits for each text, and returns the screen with the last one.
+func (x *tmux) press(keys string, texts ...string) (shown string) {
+	x.t.Helper()
+	for _, key := range strings.Fields(keys) {
+		x.call("send-keys", key)
+	}
+	for _, text := range texts {
+		shown = x.wait(text)
+	}
+	return shown
 }
 
 func (x *tmux) call(args ...string) string {

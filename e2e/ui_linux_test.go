@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // undecided is a repository in whose inbox three operations wait: two new statements, and one that
@@ -46,18 +47,7 @@ func TestUI(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := startTmux(t, screen{80, 24, []string{"NO_COLOR=1", "GIT_EDITOR=" + editor}}, dir, []string{"ui"})
-	if x == nil {
-		t.Skip("there is no tmux")
-	}
-	press := func(keys string, texts ...string) {
-		t.Helper()
-		for _, key := range strings.Fields(keys) {
-			x.call("send-keys", key)
-		}
-		for _, text := range texts {
-			x.wait(text)
-		}
-	}
+	press := x.press
 	press("", "[inbox (3)]", "1/3", "y accept")
 	press("j", "> forget: The server", "the port is 9090 now")
 	press("d", "· diff", "takes out of force")
@@ -94,9 +84,6 @@ func TestUIWantsAPersonsTerminal(t *testing.T) {
 		t.Errorf("%s", a)
 	}
 	x := startTmux(t, screen{80, 24, []string{"CLAUDECODE=1"}}, dir, []string{"ui"})
-	if x == nil {
-		t.Skip("there is no tmux")
-	}
 	if shown := x.wait(endMark); !strings.Contains(shown, endMark+"12") || !strings.Contains(shown, "a person decides this") {
 		t.Errorf("%s", shown)
 	}
@@ -116,20 +103,9 @@ func TestUIWatchesLoops(t *testing.T) {
 	write(t, agent, "echo iteration $REVERIE_ITERATION began\nif [ $REVERIE_ITERATION = 1 ]; then echo 1 >first; exit; fi\necho 2 >half\nwhile :; do echo at work; sleep 0.2; done\n")
 	must(t, dir, "loop", "start", plan, "--name", "writing", "--detach", "--audit", `cat >/dev/null; echo '{"findings":[{"file":"first","line":1,"severity":"warning","text":"Nobody reads the first file."}]}'`, "--", "sh", agent)
 	x := startTmux(t, screen{80, 24, []string{"NO_COLOR=1"}}, dir, []string{"ui"})
-	if x == nil {
-		t.Skip("there is no tmux")
-	}
-	press := func(keys string, texts ...string) {
-		t.Helper()
-		for _, key := range strings.Fields(keys) {
-			x.call("send-keys", key)
-		}
-		for _, text := range texts {
-			x.wait(text)
-		}
-	}
+	press := x.press
 	press("", "loops (1)")
-	press("Tab", "[loops (1)]", "> writing  coding  iteration 2/15  1 finding open", "phase      coding for", "  at work")
+	press("Tab Tab", "[loops (1)]", "> writing  coding  iteration 2/15  1 finding open", "phase      coding for", "  at work")
 	press("f", "· findings", "Nobody reads the first file.")
 	press("o", "· output", "iteration 1 began")
 	press("o", "title")
@@ -172,22 +148,10 @@ echo made >made
 `)
 	must(t, dir, "loop", "start", plan, "--name", "watch", "--detach", "--min-audits", "0", "--", "sh", agent)
 	x := startTmux(t, screen{80, 24, []string{"NO_COLOR=1"}}, dir, []string{"ui"})
-	if x == nil {
-		t.Skip("there is no tmux")
-	}
-	press := func(keys string, texts ...string) (shown string) {
-		t.Helper()
-		for _, key := range strings.Fields(keys) {
-			x.call("send-keys", key)
-		}
-		for _, text := range texts {
-			shown = x.wait(text)
-		}
-		return shown
-	}
+	press := x.press
 	release := func(step string) { write(t, agent+"."+step, "") }
 	press("", "loops (1)")
-	press("Tab", "phase      coding for", "  $ go test", "c cancel · f findings")
+	press("Tab Tab", "phase      coding for", "  $ go test", "c cancel · f findings")
 	if shown := press("o", "· output", "提交信息 🚀 JP 是英文", "$ go test"); !strings.Contains(shown, "[… a line of 1000000 bytes]") || strings.Contains(shown, `"type"`) {
 		t.Errorf("shown is\n%s", shown)
 	}
@@ -211,11 +175,104 @@ echo made >made
 	if shown := press("", "line 10000 of many"); strings.Contains(shown, "this is step") {
 		t.Errorf("who has turned back is taken to the end:\n%s", shown)
 	}
-	press("Space Space", "this is step three")
+	press("NPage NPage", "this is step three")
 	release("end")
 	press("", "> watch  done", "[exit code 0]")
 	press("c", "there is nothing to cancel")
 	press("q", endMark+"0")
 	// waits for the loop's process and for what it learned, which write into the folder
 	must(t, dir, "uninstall", "--yes")
+}
+
+// On a terminal the screen follows a loop that starts: a person may leave it, and the loop goes on;
+// at the loop's end the screen closes, and the exit code is the loop's.
+func TestLoopStartIsFollowed(t *testing.T) {
+	dir := t.TempDir()
+	git(t, dir, "init", "-q")
+	git(t, dir, "commit", "-q", "--allow-empty", "-m", "one")
+	must(t, dir, "init")
+	outside := t.TempDir()
+	plan, agent := filepath.Join(outside, "plan.md"), filepath.Join(outside, "agent.sh")
+	write(t, plan, "# Follow\n\n```verify\ntest -f made\n```\n")
+	write(t, agent, "cat >/dev/null\necho at work\nuntil [ -e \"$0.end\" ]; do sleep 0.1; done\necho made >made\n")
+	start := func(name string, flags ...string) []string {
+		return append([]string{"loop", "start", plan, "--name", name, "--min-audits", "0"}, append(flags, "--", "sh", agent)...)
+	}
+	x := startTmux(t, screen{80, 24, []string{"NO_COLOR=1"}}, dir, start("left"))
+	x.press("", "[loops (1)]", "> left  coding", "  at work")
+	if shown := x.press("q", endMark+"0"); !strings.Contains(shown, "continues in the background") {
+		t.Errorf("shown is\n%s", shown)
+	}
+	y := startTmux(t, screen{80, 24, []string{"NO_COLOR=1"}}, dir, start("seen", "--base", "HEAD"))
+	y.press("", "[loops (1)]", "> seen  coding", "  at work")
+	write(t, agent+".end", "")
+	if shown := y.wait(endMark); !strings.Contains(shown, "loop seen is done") || !strings.Contains(shown, endMark+"0") || strings.Contains(shown, "[loops") {
+		t.Errorf("shown is\n%s", shown)
+	}
+	must(t, dir, "loop", "status", "left", "--watch")
+	for _, name := range []string{"left", "seen"} {
+		if files := git(t, dir, "ls-tree", "--name-only", "reverie/loop/"+name); files != "made" {
+			t.Errorf("the branch of %s has %q", name, files)
+		}
+	}
+	write(t, agent, "exit 1\n")
+	z := startTmux(t, screen{80, 24, []string{"NO_COLOR=1"}}, dir, start("bad", "--max-errors", "1"))
+	if shown := z.wait(endMark); !strings.Contains(shown, endMark+"2") {
+		t.Errorf("shown is\n%s", shown)
+	}
+	must(t, dir, "uninstall", "--yes") // waits for the loops' processes
+}
+
+// A person searches all memories, marks some and decides on them together, with keys or the mouse,
+// on a wide and on a narrow terminal. Kinds have colours, unless NO_COLOR is set.
+func TestUISearchesAndMarks(t *testing.T) {
+	for _, test := range []struct {
+		screen
+		top    string // the first line of the list, from 1
+		beside bool
+	}{
+		{screen{120, 24, nil}, "3", true},
+		{screen{80, 24, []string{"NO_COLOR=1"}}, "2", false},
+	} {
+		dir := undecided(t)
+		time.Sleep(1100 * time.Millisecond) // the list has the newest first, by seconds
+		must(t, dir, "remember", "-k", "constraint", "Never push to the release branch")
+		time.Sleep(1100 * time.Millisecond)
+		must(t, dir, "remember", "-k", "decision", "Orders live in Postgres because refunds need transactions")
+		x := startTmux(t, test.screen, dir, []string{"ui"})
+		press := x.press
+		mouse := func(button, column, row, end string) {
+			x.call("send-keys", "-l", "\x1b[<"+button+";"+column+";"+row+end)
+		}
+		press("", "[inbox (3)]", "memories (3)")
+		press("Tab", "[memories (3)]", "> decision Orders live", "author:")
+		if shown := x.call("capture-pane", "-p", "-e"); strings.Contains(shown, "\x1b[31m") == (len(test.env) > 0) {
+			t.Errorf("%d columns, %q: a constraint is red, or is not:\n%q", test.columns, test.env, shown)
+		}
+		shown := press("/ r e f u n d Enter", "[memories (1)]", "/refund", "Orders live in Postgres")
+		if beside := strings.Contains(strings.Split(shown, "\n")[2], "│"); beside != test.beside {
+			t.Errorf("%d columns: side by side is %v:\n%s", test.columns, beside, shown)
+		}
+		press("h", "· history", "added decision")
+		press("h Escape", "[memories (3)]")
+		mouse("0", "4", test.top, "M") // the left button
+		press("", "> decision")
+		mouse("65", "4", test.top, "M") // the wheel, down
+		press("", "> constraint")
+		mouse("2", "4", test.top, "M") // the right button
+		press("", ">*decision", "1 marked")
+		press("f", "forget 1 marked? [y,n]")
+		press("y", "retired: Orders live", "[memories (2)]")
+		press("u", "undone: forget", "[memories (3)]")
+		mouse("0", "3", "1", "M") // the name of the first tab
+		press("", "[inbox (3)]")
+		press("a", "3 marked")
+		press("y", "accept 3 marked? [y,n]")
+		press("y", "[inbox (0)]", "latest changes", "retired fact")
+		press("u", "[inbox (3)]", "undone: ") // all that was accepted together
+		press("q", endMark+"0")
+		if list := must(t, dir, "list"); !strings.Contains(list, "8080") || !strings.Contains(list, "Postgres") {
+			t.Errorf("after undo, known is\n%s", list)
+		}
+	}
 }

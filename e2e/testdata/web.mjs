@@ -184,6 +184,24 @@ await step('another page in the same browser', async () => {
   assert.equal(await page.locator('.waiting').first().getAttribute('id'), id)
 })
 
+await step('decide on several by keys', async () => {
+  await page.goto(root + 'inbox')
+  const titles = () => page.locator('.waiting h2').allInnerTexts()
+  const before = await titles()
+  for (const [key, word] of [['Y', 'accepted'], ['N', 'rejected']]) {
+    for (const pressed of ['x', 'j', 'x']) await page.keyboard.press(pressed)
+    assert.equal(await page.locator('input[name=chosen]:checked').count(), 2)
+    if (key === 'N') await page.locator('#chosen input[name=reason]').fill('not true')
+    await page.locator('.waiting').first().focus()
+    await page.keyboard.press(key)
+    await page.waitForSelector(`.said:has-text("${word}")`)
+    assert.deepEqual(await titles(), before.slice(2), key)
+    await page.keyboard.press('u')
+    await page.waitForSelector('.said:has-text("undone: ")')
+    assert.deepEqual(await titles(), before, key)
+  }
+})
+
 await step('review by keys', async () => {
   await page.goto(root + 'inbox')
   const titles = async () => (await page.locator('.waiting h2').allInnerTexts()).map((t) => t.replace(/^\S+ /, ''))
@@ -207,6 +225,22 @@ await step('review by keys', async () => {
   await page.locator('.waiting').first().locator('input[name=reason]').fill('not true')
   await page.locator('.waiting').first().locator('button[data-key=n]').click()
   await page.waitForSelector('text=rejected: ' + left[0].slice(0, 20))
+  await page.locator('.waiting').first().focus()
+  await page.keyboard.press('u')
+  await page.waitForSelector('.said:has-text("undone: ")')
+  assert.deepEqual(await titles(), left)
+  await page.click('#undo button')
+  await page.locator('.waiting', { hasText: 'Typed in the browser' }).focus()
+  await page.keyboard.press('y')
+  await page.waitForSelector('text=accepted: Typed in the browser')
+  await page.locator('.waiting').first().locator('button[data-key=n]').click()
+  await page.waitForSelector('text=rejected: ')
+})
+
+await step('addresses of nothing', async () => {
+  for (const [address, code] of [['loop/..%2f', 404], ['loop/none', 404], ['memory/ffff', 404], ['session/claude/none', 404]]) {
+    assert.equal((await page.request.get(root + address)).status(), code, address)
+  }
 })
 
 // The same checks of an export, from disk and from a server.
