@@ -1,6 +1,6 @@
 export CGO_ENABLED ?= 0
 
-.PHONY: build test lint bench ci release
+.PHONY: build test lint bench evidence ci release image picture
 
 build:
 	go build -tags urfave_cli_no_docs -o reverie ./cmd/reverie
@@ -16,9 +16,19 @@ lint:
 bench:
 	go run ./bench
 
+evidence:
+	go run ./bench/page evidence
+
 ci:
 	.ci/run
 
 release:
 	go run github.com/goreleaser/goreleaser/v2@v2.12.7 release --snapshot --clean
 	node packaging/npm/make.mjs dist
+
+image: build
+	cp reverie packaging/image/reverie
+	docker build -t reverie $(if $(BASE),--build-arg BASE=$(BASE)) -f packaging/image/Containerfile packaging/image
+
+picture:
+	packaging/recording/record
