@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -344,16 +345,41 @@ func locate(ctx context.Context, events []hooks.Event) {
 		if e.Transcript == "" && e.Agent == "copilot" && err == nil && transcript.SafeID(e.Session) == e.Session {
 			events[i].Transcript = filepath.Join(m.Folder(e.Agent), "session-state", e.Session, "events.jsonl")
 		}
-		end := lastWords(e)
+		end, since := lastWords(e), before(events[:i], e.Kind)
 		until := time.Now().Add(shutdown - max(0, time.Since(e.Time)))
 		for end != "" && ctx.Err() == nil && time.Now().Before(until) {
 			text, err := file.ReadLinked(events[i].Transcript, maxWaited) // it may not exist yet
-			if err != nil && !errors.Is(err, fs.ErrNotExist) || bytes.Contains(text, []byte(end)) {
+			if err != nil && !errors.Is(err, fs.ErrNotExist) || writtenSince(text, end, since) {
 				break
 			}
 			time.Sleep(50 * time.Millisecond)
 		}
 	}
+}
+
+// before returns the time of the last event of another kind, or the zero time.
+func before(events []hooks.Event, kind hooks.Kind) time.Time {
+	for _, e := range slices.Backward(events) {
+		if e.Kind != kind { // two hooks may deliver the same event
+			return e.Time.Truncate(time.Millisecond)
+		}
+	}
+	return time.Time{}
+}
+
+// writtenSince reports whether a line of a transcript holds some words and is not older than a
+// time. A resumed session holds the end of the earlier one, and agents often repeat themselves.
+func writtenSince(text []byte, words string, since time.Time) bool {
+	for line := range bytes.Lines(text) {
+		if !bytes.Contains(line, []byte(words)) {
+			continue
+		}
+		var at struct{ Timestamp time.Time }
+		if json.Unmarshal(line, &at) == nil && !at.Timestamp.Before(since) {
+			return true
+		}
+	}
+	return false
 }
 
 // lastWords returns what the transcript of an agent that writes late has in the end, or "".
