@@ -57,17 +57,20 @@ func stateOf(t *testing.T, r *testrepo.Repo, name string) (s worktree.State) {
 }
 
 // away waits until no process is left that a test has started, each of which has its folder notes
-// in its environment.
+// in its environment. Three looks have to agree: a process that another starts and that one's end
+// may fall into the same look, and a program that begins shows no environment for a moment.
 func away(t *testing.T, notes string) {
 	t.Helper()
+	quiet := 0
 	until(t, "no process is left", func() bool {
 		files, _ := filepath.Glob("/proc/[0-9]*/environ")
+		quiet++
 		for _, name := range files {
 			if text, err := os.ReadFile(name); err == nil && bytes.Contains(text, []byte("NOTES="+notes)) {
-				return false
+				quiet = 0
 			}
 		}
-		return true
+		return quiet == 3
 	})
 }
 

@@ -402,7 +402,13 @@ func (l *lab) eventually(fact string, holds func() bool) {
 // settle waits until nothing works in the background any more.
 func (l *lab) settle() {
 	l.t.Helper()
-	l.eventually("nothing works in the background", func() bool { return len(l.left()) == 0 })
+	quiet := 0 // looks in a row: a process that another starts at its end may be in neither
+	l.eventually("nothing works in the background", func() bool {
+		if quiet++; len(l.left()) > 0 {
+			quiet = 0
+		}
+		return quiet == 3
+	})
 }
 
 // The text behind a repository's slash command is not the user's words.
