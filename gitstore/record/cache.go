@@ -92,7 +92,6 @@ func (e *entry) path() string       { return e.get().path }
 func (e *entry) blob() gitstore.ID  { return e.get().blob }
 func (e *entry) print() Fingerprint { return e.get().print }
 func (e *entry) is(flag uint8) bool { return e.flags&flag != 0 }
-func (e *entry) plain() bool        { return len(e.key) == 16 || len(e.key) == 17 && e.key[16] == '+' }
 
 // id returns the memory's id, from its path.
 func (e *entry) id() string {

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"runtime"
@@ -50,17 +49,34 @@ func cached(c *catalog.Catalog, from *source) (out [2]shelf) {
 	for i := range out {
 		out[i].tree = gitstore.ID(c.Trees[i])
 	}
+	var largest int
 	for _, s := range c.Segments {
-		out[0].entries = slices.Grow(out[0].entries, s.Len())
+		largest = max(largest, s.Len())
+	}
+	var rest [2][]entry
+	for _, s := range c.Segments {
+		sorted := s.Len() == largest && out[0].entries == nil // by key, as every segment
+		if sorted {
+			out[0].entries = make([]entry, 0, largest)
+		}
 		for doc := range s.Len() {
 			if flags := s.Flags(doc); s.Live(doc) && flags&IsGiven == 0 {
-				to := &out[flags&isPrivate]
-				to.entries = append(to.entries, entry{key: s.Key(doc), flags: flags, doc: int32(doc), in: s, from: from})
+				e := entry{key: s.Key(doc), flags: flags, doc: int32(doc), in: s, from: from}
+				i := flags & isPrivate
+				switch {
+				case !e.is(isBad) && len(e.key) < 16:
+					return [2]shelf{}
+				case sorted && !e.is(isBad):
+					out[i].entries = append(out[i].entries, e)
+				default:
+					rest[i] = append(rest[i], e)
+				}
 			}
 		}
 	}
 	for i := range out {
-		slices.SortFunc(out[i].entries, func(a, b entry) int { return a.compare(&b) })
+		slices.SortFunc(rest[i], byPath)
+		out[i].entries = merged(out[i].entries, rest[i])
 	}
 	if c.Err() != nil {
 		return [2]shelf{}
@@ -68,12 +84,31 @@ func cached(c *catalog.Catalog, from *source) (out [2]shelf) {
 	return out
 }
 
-// compare orders entries by path.
-func (e *entry) compare(f *entry) int {
-	if e.plain() && f.plain() && e.key != f.key {
-		return strings.Compare(e.key, f.key)
+// merged merges sorted entries. It searches for the places of the fewer ones.
+func merged(many, few []entry) []entry {
+	if len(many) < len(few) {
+		many, few = few, many
 	}
-	return strings.Compare(e.path(), f.path())
+	if len(few) == 0 {
+		return many
+	}
+	out := make([]entry, 0, len(many)+len(few))
+	for _, e := range few {
+		n, _ := slices.BinarySearchFunc(many, e, byPath)
+		out = append(append(out, many[:n]...), e)
+		many = many[n:]
+	}
+	return append(out, many...)
+}
+
+// byPath compares entries by path. Ids, which are cheaper to get, have the same order.
+func byPath(a, b entry) int {
+	if !a.is(isBad) && !b.is(isBad) {
+		if n := strings.Compare(a.id(), b.id()); n != 0 {
+			return n
+		}
+	}
+	return strings.Compare(a.path(), b.path())
 }
 
 // keyed returns the catalog keys of a shelf's entries: the id, followed by + for a private one. If
@@ -186,23 +221,12 @@ func (s shelf) update(tree *gitstore.Tree) (now shelf, changed int, err error) {
 			return (e.is(isBad) || ids[e.id()]) && gone[e.path()]
 		})
 	}
+	slices.SortFunc(fresh, byPath)
 	now.entries = merged(now.entries, fresh)
 	if folders != nil {
 		return now, len(gone) + len(bad), folders
 	}
 	return now, len(gone) + len(bad), nil
-}
-
-// merged merges two lists of entries, the first of which is sorted.
-func merged(entries, fresh []entry) []entry {
-	slices.SortFunc(fresh, func(a, b entry) int { return strings.Compare(a.path(), b.path()) })
-	out := make([]entry, 0, len(entries)+len(fresh))
-	for _, f := range fresh {
-		n, _ := slices.BinarySearchFunc(entries, f.path(), func(e entry, path string) int { return cmp.Or(strings.Compare(e.path(), path), 1) })
-		out = append(append(out, entries[:n]...), f)
-		entries = entries[n:]
-	}
-	return append(out, entries...)
 }
 
 // parseAll parses the entries' blobs on all processors, and removes damaged ones.
