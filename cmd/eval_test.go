@@ -118,6 +118,36 @@ detectors + m        2      1      2      2      0      0     1.000  1.000
 	}
 }
 
+// An agent's own diagnosis is a finding of the detectors, although a model said it.
+func TestEvalCountsAModelsFindingsOnly(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"labels.jsonl": `{"session": "a.jsonl", "want": [{"class": "fact", "about": ["9090"]}]}`,
+		"a.jsonl":      `{"agent": "aider", "started_at": "2026-11-01T10:00:00Z", "messages": [{"index": 0, "role": "user", "content": "hello"}]}`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	both := func(context.Context, transcript.Session, []transcript.Event) (record.Reflection, error) {
+		return record.Reflection{Candidates: []record.Candidate{
+			{Text: "The cause is port 9090.", How: record.Model, Detector: "diagnosis"}, {Text: "It listens.", How: record.Model, Detector: "model"},
+		}}, nil
+	}
+	var out, errs bytes.Buffer
+	env := &Env{Terminal: term.Terminal{Out: &out, Err: &errs, Width: 80}, Dir: "."}
+	if err := runEval(context.Background(), env, dir, []eval.Subject{{Name: "m", Read: both, Model: true}}); err != nil {
+		t.Fatal(err)
+	}
+	want := `name          sessions unread  found  right  wrong missed precision recall
+m                    1      0      1      0      1      1     0.000  0.000
+detectors + m        1      0      2      1      1      0     0.500  1.000
+`
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestEvalStopsWhenItIsTold(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	asked := 0

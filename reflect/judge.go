@@ -132,7 +132,7 @@ type refusedItem struct {
 
 // candidate makes the candidate of one item of an answer, or returns why not.
 func (r *reader) candidate(in prompts.ReflectCandidate, events map[int]*transcript.Event) (_ statementRead, no refusedItem) {
-	c := record.Candidate{Kind: record.Kind(in.Kind), Text: strings.TrimSpace(in.Text), Body: strings.TrimSpace(in.Body), How: record.Model, Detector: "model"}
+	c := record.Candidate{Kind: record.Kind(in.Kind), Text: strings.TrimSpace(in.Text), Body: strings.TrimSpace(in.Body), How: record.Model, Detector: record.ByModel}
 	no.quotes = map[string]int{}
 	refuse := func(why, fault string, args ...any) (statementRead, refusedItem) {
 		no.why = why

@@ -62,6 +62,9 @@ type Candidate struct {
 // nothing.
 const Order = "order"
 
+// ByModel is the Detector of what a model found in a session.
+const ByModel = "model"
+
 // Evidence quotes the words of one session event, verbatim.
 type Evidence struct {
 	Event int       `json:"event"` // position in the session

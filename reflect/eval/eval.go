@@ -144,7 +144,7 @@ func Measure(ctx context.Context, labels []labelled.Label, r Subject, step func(
 				rows[n].Sessions++
 			}
 			if r.Model {
-				own := slices.DeleteFunc(slices.Clone(read.Candidates), func(c record.Candidate) bool { return c.How != record.Model })
+				own := slices.DeleteFunc(slices.Clone(read.Candidates), func(c record.Candidate) bool { return c.Detector != record.ByModel })
 				found[0], found[1] = append(found[0], own...), append(found[1], read.Candidates...)
 			} else {
 				found[0] = append(found[0], read.Candidates...)
