@@ -15,15 +15,6 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// agentJSON is a file of an agent in the answer of init --json.
-type agentJSON struct {
-	Agent    string `json:"agent"`
-	File     string `json:"file"`
-	Tools    bool   `json:"tools,omitempty"`    // the file has the server of tools, and no hooks
-	Commands bool   `json:"commands,omitempty"` // the file holds commands alone
-	Changed  bool   `json:"changed"`
-}
-
 // tellAgents says how each agent's file calls Reverie by now, or would after a dry run.
 func tellAgents(w *workspace, p setup.AgentPlan, written []agents.Change, dry bool) {
 	if p.None {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/internal/exit"
@@ -113,7 +114,7 @@ func (e *dreamByHand) run(ctx context.Context, env *Env, o dreamOptions) error {
 // printDream prints the questions of one dream, and says how they are answered.
 func printDream(w *workspace, questions []prompts.Rendered, name string) error {
 	for _, q := range questions {
-		if err := printQuestion(w.env, q, questionJSON{Questions: name}); err != nil {
+		if err := printQuestion(w.env, q, wire.Question{Questions: name}); err != nil {
 			return err
 		}
 	}

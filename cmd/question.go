@@ -3,11 +3,11 @@ package cmd
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 
+	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/internal/learn"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/prompts"
@@ -20,7 +20,7 @@ func printPrompts(ctx context.Context, w *workspace, names []string, o reflectOp
 		return err
 	}
 	for _, q := range all {
-		if err := printQuestion(w.env, q.Rendered, questionJSON{Session: q.Session}); err != nil {
+		if err := printQuestion(w.env, q.Rendered, wire.Question{Session: q.Session}); err != nil {
 			return err
 		}
 	}
@@ -28,24 +28,13 @@ func printPrompts(ctx context.Context, w *workspace, names []string, o reflectOp
 }
 
 // printQuestion prints a question; about says what it is about, in JSON.
-func printQuestion(e *Env, q prompts.Rendered, about questionJSON) error {
+func printQuestion(e *Env, q prompts.Rendered, about wire.Question) error {
 	if e.JSON {
 		about.Prompt, about.Hash, about.System, about.User, about.Schema = q.Name, q.Hash, q.System, q.User, q.Schema
 		return e.Object(about)
 	}
 	e.Print("%s\n\n%s\n\n%s\n", term.VisibleLines(q.System), term.VisibleLines(q.User), q.Schema)
 	return nil
-}
-
-// questionJSON is a question as --print-prompt gives it.
-type questionJSON struct {
-	Session   string          `json:"session,omitempty"`   // that reflect asks about
-	Questions string          `json:"questions,omitempty"` // name of those that dream asks together
-	Prompt    string          `json:"prompt"`
-	Hash      string          `json:"hash"`
-	System    string          `json:"system"`
-	User      string          `json:"user"`
-	Schema    json.RawMessage `json:"schema"`
 }
 
 // maxImport is the longest answer taken from a file, in bytes.

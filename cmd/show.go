@@ -13,6 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/hooks/githook"
 	"github.com/reverie-memory/reverie/internal/dossier"
+	"github.com/reverie-memory/reverie/internal/hint"
 	"github.com/reverie-memory/reverie/internal/learn/inbox"
 	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/urfave/cli/v2"
@@ -41,6 +42,18 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 			return showSkill(w, v, strings.TrimSuffix(name, "/SKILL.md"))
 		}
 		f, err := reader.Find(ctx, w.Reader, v, id)
+		if errors.Is(err, record.ErrNoMemory) && at == "" {
+			o, d, lost := inbox.Decided(ctx, w.learner().Inbox, v, id)
+			switch {
+			case lost != nil && !errors.Is(lost, record.ErrNoMemory):
+				return lost
+			case lost == nil && env.JSON:
+				return env.Object(wire.OfDecided(o, d))
+			case lost == nil:
+				env.Say("%s", hint.OfOwn(env.own, tell.Decided(&env.Terminal, o, d)))
+				return nil
+			}
+		}
 		if err != nil {
 			return err
 		}

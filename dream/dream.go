@@ -494,10 +494,12 @@ type rejections struct {
 func newRejections(rejected []record.Rejection) rejections {
 	var out rejections
 	for _, r := range rejected {
-		says := phraseOf(r.Text)
-		out.all = append(out.all, says)
-		if r.How != record.Model && r.Model == "" {
-			out.others = append(out.others, says)
+		for _, text := range r.Statements() {
+			says := phraseOf(text)
+			out.all = append(out.all, says)
+			if r.How != record.Model && r.Model == "" {
+				out.others = append(out.others, says)
+			}
 		}
 	}
 	return out

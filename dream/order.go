@@ -96,7 +96,7 @@ func (p *planner) order(r record.Reflection, c record.Candidate) {
 		return
 	}
 	same := func(text string) bool { return orderKey(text) == key }
-	if slices.ContainsFunc(p.in.Rejected, func(x record.Rejection) bool { return same(x.Text) }) {
+	if slices.ContainsFunc(p.in.Rejected, func(x record.Rejection) bool { return slices.ContainsFunc(x.Statements(), same) }) {
 		return
 	}
 	if slices.ContainsFunc(p.known, func(k known) bool { return same(k.Text) }) {

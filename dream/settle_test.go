@@ -116,6 +116,25 @@ func TestJoinKeepsWordsAndEvidence(t *testing.T) {
 	}
 }
 
+// A rejection stops the joined words too, also as a person's.
+func TestRejectionStopsJoinedWords(t *testing.T) {
+	const other = "Run the linter of the web client before each push."
+	in := world()
+	in.New = newLint("s1")
+	in.Pending = []record.Operation{pendingBy(record.Said, lintSaid, "a1"), pendingBy(record.Seen, other, "b1")}
+	got := settles(t, in, prompts.DreamOperation{Op: "join", Targets: []string{ref(t, in, lintSaid), ref(t, in, other)}})
+	if len(got.Joined) != 1 {
+		t.Fatalf("%+v", got)
+	}
+	in.Pending, in.New = nil, []record.Reflection{reflection("claude", "later", candidate(record.Said, other))}
+	for _, rejected := range []record.Rejection{{ID: got.Joined[0].ID, Text: lintSaid}, got.Joined[0].Reject("", "", now)} {
+		in.Rejected = []record.Rejection{rejected}
+		if plan := Plan(in); plan.Proposed != 1-len(rejected.Says) {
+			t.Errorf("%+v: proposed %d", rejected, plan.Proposed)
+		}
+	}
+}
+
 func candidate(how record.How, text string) record.Candidate {
 	c := seen(text)
 	c.How = how

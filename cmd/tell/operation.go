@@ -61,6 +61,37 @@ func Operation(t *term.Terminal, o record.Operation, waits string, l inbox.Outlo
 	Grounds(t, o, waits, l, maxShownQuotes)
 }
 
+// Decided writes an operation that no longer waits, with its end. It returns the next step.
+func Decided(t *term.Terminal, o record.Operation, d inbox.Decision) (next string) {
+	m := o.Memory
+	t.Lay(2, term.Span(term.Bold, o.ID[:shortID]), term.Span("", strings.TrimRight(fmt.Sprintf(" %s %s", o.Verb(), m.Kind), " ")))
+	statement(t, "  ", m.Text)
+	if m.Body != "" && o.Op != record.Retire {
+		t.Indent("  ", m.Body)
+	}
+	end := ""
+	if !d.Time.IsZero() {
+		end = d.Time.Local().Format("2006-01-02 15:04")
+	}
+	switch {
+	case d.Outcome == inbox.Withdrawn:
+		end, next = end+", because a later statement replaced it", "next: reverie review"
+	case d.Outcome != inbox.Accepted:
+		if next = "next: reverie reject --undo " + o.ID[:shortID] + "; reverie review --rejected lists all"; d.Model != "" {
+			end += ", by " + d.Model + ", a model"
+		}
+	case o.Op == record.Skill:
+		end, next = end+", as "+o.Path, "next: reverie show "+strings.TrimSuffix(o.Path, "/SKILL.md")
+	default:
+		end, next = end+", as "+m.ID[:shortID], "next: reverie show "+m.ID[:shortID]
+	}
+	t.Labelled(2, term.Dim, string(d.Outcome), strings.TrimPrefix(end, ", "))
+	if d.Reason != "" {
+		t.Labelled(2, term.Dim, "reason", d.Reason)
+	}
+	return next
+}
+
 // Grounds writes what an operation rests on, with at most so many quotes, and what speaks
 // against it.
 func Grounds(t *term.Terminal, o record.Operation, waits string, l inbox.Outlook, quotes int) {

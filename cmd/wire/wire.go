@@ -3,6 +3,7 @@
 package wire
 
 import (
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -160,6 +161,15 @@ type Operation struct {
 
 	Changes []Change      `json:"changes,omitempty"` // from review and show: changes of its memories
 	Quotes  []inbox.Quote `json:"quotes,omitempty"`  // from review and show: each event once
+
+	Decided *inbox.Decision `json:"decided,omitempty"` // from show, if it no longer waits
+}
+
+// OfDecided returns an operation that no longer waits.
+func OfDecided(o record.Operation, d inbox.Decision) Operation {
+	j := OfOperation(o, "")
+	j.Decided = &d
+	return j
 }
 
 // OfOperation returns an operation, with the reason that it waits.
@@ -242,4 +252,24 @@ type Change struct {
 	Was   *Memory  `json:"was,omitempty"`
 	Words string   `json:"words,omitempty"` // [-gone-] and {+new+} words
 	Lost  []string `json:"lost"`
+}
+
+// Question is a question for a model, as --print-prompt gives it.
+type Question struct {
+	Session   string          `json:"session,omitempty"`   // that reflect asks about
+	Questions string          `json:"questions,omitempty"` // name of those that dream asks together
+	Prompt    string          `json:"prompt"`
+	Hash      string          `json:"hash"`
+	System    string          `json:"system"`
+	User      string          `json:"user"`
+	Schema    json.RawMessage `json:"schema"`
+}
+
+// AgentFile is a file of an agent in the answer of init and uninstall.
+type AgentFile struct {
+	Agent    string `json:"agent"`
+	File     string `json:"file"`
+	Tools    bool   `json:"tools,omitempty"`    // the file has the server of tools, and no hooks
+	Commands bool   `json:"commands,omitempty"` // the file holds commands alone
+	Changed  bool   `json:"changed"`
 }

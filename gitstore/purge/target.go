@@ -257,7 +257,7 @@ func (t *Target) inFile(at string, data []byte) bool {
 		return o.Memory.ID == t.memory || slices.ContainsFunc(o.Base, of) || slices.Contains(o.Memory.Supersedes, t.memory) || t.says(o.Memory.Text) || t.in(data)
 	case "rejected":
 		r, err := record.ParseRejection(at, data)
-		return err == nil && t.says(r.Text) || t.in(data)
+		return err == nil && slices.ContainsFunc(r.Statements(), t.says) || t.in(data)
 	case record.ReflectionDir:
 		r, err := record.ParseReflection(at, data)
 		return err == nil && slices.ContainsFunc(r.Candidates, func(c record.Candidate) bool { return t.says(c.Text) }) || t.in(data)

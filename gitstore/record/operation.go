@@ -156,10 +156,12 @@ func ParseOperation(at string, data []byte) (Operation, error) {
 // Rejection records that a person rejected a statement, so that it is not proposed again; or that
 // a model settled it, which stops no person's words and no outcome of commands.
 type Rejection struct {
-	ID     string `json:"id"` // of the operation
-	Text   string `json:"text"`
-	Body   string `json:"body,omitempty"`
-	Reason string `json:"reason,omitempty"`
+	ID   string `json:"id"` // of the operation
+	Text string `json:"text"`
+	Body string `json:"body,omitempty"`
+	// Says has the sessions' own statements behind the operation, if they differ from Text.
+	Says   []string `json:"says,omitempty"`
+	Reason string   `json:"reason,omitempty"`
 	// How is that of the operation. Rejecting a model's words does not reject a person's.
 	How   How       `json:"how,omitempty"`
 	Model string    `json:"model,omitempty"` // that settled it; empty: a person rejected it
@@ -168,6 +170,20 @@ type Rejection struct {
 
 // RejectionPath returns the path of a rejection in the inbox.
 func RejectionPath(id string) string { return "rejected/" + id[:2] + "/" + id + ".json" }
+
+// Reject returns the rejection of an operation, by a person or by the model with that name.
+func (o Operation) Reject(reason, model string, at time.Time) Rejection {
+	r := Rejection{ID: o.ID, Text: o.Memory.Text, Body: o.Memory.Body, Reason: reason, How: o.How, Model: model, Time: at.UTC()}
+	for _, s := range o.Sightings {
+		if s.Says != "" && !slices.Contains(r.Statements(), s.Says) {
+			r.Says = append(r.Says, s.Says)
+		}
+	}
+	return r
+}
+
+// Statements returns all statements that were rejected.
+func (r Rejection) Statements() []string { return append([]string{r.Text}, r.Says...) }
 
 // Format returns the rejection's text form.
 func (r Rejection) Format() ([]byte, error) { return formatJSON(r) }

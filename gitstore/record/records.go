@@ -17,7 +17,9 @@ type Records struct{ tree *gitstore.Tree } // nil: there is no such store
 
 // Operations returns the pending operations, sorted by id. The error joins those of unreadable
 // files; the others are returned all the same.
-func (r Records) Operations() ([]Operation, error) { return records(r.tree, "ops", ParseOperation) }
+func (r Records) Operations() ([]Operation, error) {
+	return records(r.tree, OperationDir, ParseOperation)
+}
 
 // Rejections returns the operations that a person rejected, sorted by id.
 func (r Records) Rejections() ([]Rejection, error) {

@@ -183,9 +183,7 @@ func settle(tx *record.Tx, got dream.Considered, model string, now time.Time) er
 		}
 	}
 	for _, s := range got.Settled {
-		m := s.Operation.Memory
-		err := tx.Reject(record.Rejection{ID: s.Operation.ID, Text: m.Text, Body: m.Body, Reason: s.Reason(), How: s.Operation.How, Model: model, Time: now.UTC()})
-		if err != nil {
+		if err := tx.Reject(s.Operation.Reject(s.Reason(), model, now)); err != nil {
 			return err
 		}
 	}

@@ -212,8 +212,7 @@ func (b *Inbox) Reject(ctx context.Context, ids []string, all bool, reason strin
 			return err
 		}
 		for _, op := range ops {
-			r := record.Rejection{ID: op.ID, Text: op.Memory.Text, Body: op.Memory.Body, Reason: reason, How: op.How, Time: b.Now().UTC()}
-			if err := tx.Reject(r); err != nil {
+			if err := tx.Reject(op.Reject(reason, "", b.Now())); err != nil {
 				return err
 			}
 		}

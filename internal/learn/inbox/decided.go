@@ -1,0 +1,87 @@
+package inbox
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/history"
+)
+
+// Outcome names the fate of an operation.
+type Outcome string
+
+const (
+	Accepted  Outcome = "accepted"
+	Rejected  Outcome = "rejected"
+	Closed    Outcome = "closed"    // by a model, as review --rejected lists it
+	Withdrawn Outcome = "withdrawn" // a later statement replaced it
+)
+
+// Decision is the end of an operation that no longer waits.
+type Decision struct {
+	Outcome Outcome   `json:"outcome"`
+	Time    time.Time `json:"time,omitzero"`
+	Reason  string    `json:"reason,omitempty"` // of a rejection
+	Model   string    `json:"model,omitempty"`  // that closed it
+}
+
+// Decided returns an operation that no longer waits, by its id or by that of the memory that it
+// proposed. The error wraps record.ErrNoMemory or record.ErrAmbiguous. It reads the history of the
+// inbox. If git lacks that, the operation has only what the rejection tells.
+func Decided(ctx context.Context, b *Inbox, v *record.View, id string) (o record.Operation, d Decision, err error) {
+	rejections, err := b.rejected(v, nil)
+	if err != nil {
+		return o, d, err
+	}
+	ops, left := removed(ctx, b, strings.ToLower(id))
+	if err := ctx.Err(); err != nil {
+		return o, d, err
+	}
+	for _, r := range rejections {
+		if _, known := left[r.ID]; !known {
+			ops = append(ops, record.Operation{ID: r.ID, How: r.How, Memory: record.Memory{Text: r.Text, Body: r.Body}})
+		}
+	}
+	if o, err = record.FindOperation(ops, id); err != nil {
+		return o, d, err
+	}
+	if r, err := record.FindRejection(rejections, o.ID); err == nil {
+		d = Decision{Outcome: Rejected, Time: r.Time, Reason: r.Reason, Model: r.Model}
+		if r.Model != "" {
+			d.Outcome = Closed
+		}
+		return o, d, nil
+	}
+	c := left[o.ID]
+	d = Decision{Outcome: Withdrawn, Time: c.Time}
+	_, missing := v.Find(o.Memory.ID)
+	merged := missing == nil && o.Op == record.Add
+	if slices.Contains([]string{"accept", "review", "learn"}, c.Op) || merged {
+		d.Outcome = Accepted
+	}
+	return o, d, nil
+}
+
+// removed returns the operations that left the inbox and hold a text, as they waited, with the last
+// commit that removed each.
+func removed(ctx context.Context, b *Inbox, text string) (ops []record.Operation, left map[string]history.Commit) {
+	left = map[string]history.Commit{}
+	_ = history.Changes(ctx, b.Repo, clone.InboxRef, 0, []string{record.OperationDir}, func(c history.Commit, files []history.Version) error {
+		for _, f := range files {
+			if f.After != nil || !bytes.Contains(f.Before, []byte(text)) {
+				continue
+			}
+			o, err := record.ParseOperation(f.Path, f.Before)
+			if _, later := left[o.ID]; err == nil && !later {
+				left[o.ID], ops = c, append(ops, o)
+			}
+		}
+		return ctx.Err()
+	})
+	return ops, left
+}
