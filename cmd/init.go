@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/gitstore/guard"
 	"github.com/reverie-memory/reverie/hooks/githook"
@@ -81,7 +82,7 @@ type initJSON struct {
 	Changed bool   `json:"changed,omitempty"` // it was not there like that
 
 	AgentsMD *brief.Rendered    `json:"agentsMD,omitempty"`
-	Agents   []agentJSON        `json:"agents,omitempty"`
+	Agents   []wire.AgentFile   `json:"agents,omitempty"`
 	GitHooks *githook.Installed `json:"gitHooks,omitempty"`
 
 	Written []intake.Written `json:"written,omitempty"` // that import could bring
@@ -128,7 +129,7 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 		answer.AgentsMD, answer.Created, answer.Started, answer.GitHooks = done.AgentsMD, done.Created, done.Started && !o.dry, done.GitHooks
 		answer.CI, answer.Changed = done.Workflow.Path, done.Changed
 		for _, c := range done.Written {
-			answer.Agents = append(answer.Agents, agentJSON{c.Agent.Name, c.File, !c.Hooks() && !c.Command(), c.Command(), c.Changed()})
+			answer.Agents = append(answer.Agents, wire.AgentFile{Agent: c.Agent.Name, File: c.File, Tools: !c.Hooks() && !c.Command(), Commands: c.Command(), Changed: c.Changed()})
 		}
 		return env.Object(answer)
 	}

@@ -117,8 +117,11 @@ func NewOperation(o Operation) Operation {
 	return o
 }
 
+// OperationDir is the folder of the pending operations in the inbox.
+const OperationDir = "ops"
+
 // OperationPath returns the path of a pending operation in the inbox.
-func OperationPath(id string) string { return "ops/" + id[:2] + "/" + id + ".json" }
+func OperationPath(id string) string { return OperationDir + "/" + id[:2] + "/" + id + ".json" }
 
 // Format returns the operation's text form: JSON, indented, keys in a fixed order.
 func (o Operation) Format() ([]byte, error) { return formatJSON(o) }
@@ -168,9 +171,6 @@ type Rejection struct {
 	Time  time.Time `json:"time,omitzero"`
 }
 
-// RejectionPath returns the path of a rejection in the inbox.
-func RejectionPath(id string) string { return "rejected/" + id[:2] + "/" + id + ".json" }
-
 // Reject returns the rejection of an operation, by a person or by the model with that name.
 func (o Operation) Reject(reason, model string, at time.Time) Rejection {
 	r := Rejection{ID: o.ID, Text: o.Memory.Text, Body: o.Memory.Body, Reason: reason, How: o.How, Model: model, Time: at.UTC()}
@@ -184,6 +184,9 @@ func (o Operation) Reject(reason, model string, at time.Time) Rejection {
 
 // Statements returns all statements that were rejected.
 func (r Rejection) Statements() []string { return append([]string{r.Text}, r.Says...) }
+
+// RejectionPath returns the path of a rejection in the inbox.
+func RejectionPath(id string) string { return "rejected/" + id[:2] + "/" + id + ".json" }
 
 // Format returns the rejection's text form.
 func (r Rejection) Format() ([]byte, error) { return formatJSON(r) }
