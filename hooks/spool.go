@@ -100,38 +100,61 @@ func (s Spool) line(e Event, dir string) ([]byte, error) {
 	return append(text, '\n'), nil
 }
 
-// shortOutput bounds the output of a call in a shortened payload, in bytes. Escapes may double it.
-const shortOutput = maxPayload / 4
-
-// shortened returns the payload of a call with the end of its output alone, or nil for another
-// payload, and for one that stays too long. A JSON object keeps its exit code.
+// shortened returns the payload of a call with long texts and lists cut, or nil for another payload
+// and for one that stays too long. Outputs and errors keep their end, all else keeps its beginning.
 func shortened(payload json.RawMessage) json.RawMessage {
 	var fields map[string]any
-	if json.Unmarshal(payload, &fields) != nil {
+	if json.Unmarshal(payload, &fields) != nil || fields["tool_name"] == nil && fields["edits"] == nil {
 		return nil
 	}
-	text, ok := fields["tool_output"].(string)
-	if !ok {
-		return nil
+	var output any
+	text, _ := fields["tool_output"].(string)
+	if json.Unmarshal([]byte(text), &output) != nil {
+		output = text
 	}
-	var output map[string]any
-	if json.Unmarshal([]byte(text), &output) == nil {
-		for name, value := range output {
-			if s, ok := value.(string); ok {
-				output[name] = ending(s, shortOutput/2)
-			}
+	for most := maxPayload / 4; most >= 64; most /= 4 { // bytes of a text; escapes multiply them
+		short := map[string]any{}
+		for name, value := range fields {
+			short[name] = trimmed(value, most, name == "error_message")
 		}
-		short, _ := json.Marshal(output)
-		text = string(short)
-	} else {
-		text = ending(text, shortOutput)
+		if text != "" {
+			cut := trimmed(output, most/2, true)
+			if _, plain := cut.(string); !plain {
+				doc, _ := json.Marshal(cut) // of a decoded document
+				cut = string(doc)
+			}
+			short["tool_output"] = cut
+		}
+		if doc, err := json.Marshal(short); err == nil && len(doc) <= maxPayload-maxField {
+			return doc
+		}
 	}
-	fields["tool_output"] = text
-	short, err := json.Marshal(fields)
-	if err != nil || len(short) > maxPayload-maxField {
-		return nil
+	return nil
+}
+
+// trimmed returns a decoded JSON value whose texts have at most so many bytes, and whose lists have
+// an item per KiB of that.
+func trimmed(value any, most int, end bool) any {
+	switch v := value.(type) {
+	case string:
+		if end {
+			return ending(v, most)
+		}
+		return strings.ToValidUTF8(v[:min(len(v), most)], "")
+	case []any:
+		short := make([]any, min(len(v), max(1, most>>10)))
+		for i := range short {
+			short[i] = trimmed(v[i], most, end)
+		}
+		return short
+	case map[string]any:
+		short := map[string]any{}
+		for name, one := range v {
+			short[name] = trimmed(one, most, end)
+		}
+		return short
 	}
-	return short
+	return value
 }
 
 // ending returns the end of a text, from a whole character.

@@ -343,6 +343,48 @@ func TestSecretAtTheBoundIsTakenOut(t *testing.T) {
 	}
 }
 
+// A call keeps its id, its command and its file beside any long text or list.
+func TestLongCallIsShortened(t *testing.T) {
+	s := Spool{Dir: filepath.Join(t.TempDir(), "spool")}
+	long := strings.Repeat("\a passed ", maxPayload/4)
+	many := make([]map[string]string, maxPayload/16)
+	for i := range many {
+		many[i] = map[string]string{"old_string": "a", "new_string": "b"}
+	}
+	for name, c := range map[string]struct {
+		payload map[string]any
+		want    []string
+	}{
+		"error":   {map[string]any{"tool_name": "Shell", "tool_use_id": "t1", "tool_input": map[string]any{"command": "npm test"}, "error_message": long + "timed out"}, []string{"npm test", "t1", "timed out"}},
+		"input":   {map[string]any{"tool_name": "Shell", "tool_use_id": "t1", "tool_input": map[string]any{"command": "cat file" + long}, "tool_output": `{"exitCode":2}`}, []string{"cat file", "t1", `\"exitCode\":2`}},
+		"edit":    {map[string]any{"file_path": "/p/a.go", "generation_id": "g", "edits": []map[string]string{{"old_string": "a = 1", "new_string": "b = 2" + long}}}, []string{"/p/a.go", `"g"`, "a = 1", "b = 2"}},
+		"edits":   {map[string]any{"file_path": "/p/a.go", "edits": many}, []string{"/p/a.go", "old_string"}},
+		"no call": {map[string]any{"prompt": long}, nil},
+	} {
+		e := event(name, 1)
+		var err error
+		if e.Payload, err = json.Marshal(c.payload); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Append(e); err != nil {
+			t.Fatal(err)
+		}
+		w, err := s.TakeOne(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := string(w.Events[0].Payload)
+		if len(got) > maxPayload || c.want == nil && got != "" {
+			t.Errorf("%s: %d bytes", name, len(got))
+		}
+		for _, want := range c.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: %q is gone from %d bytes", name, want, len(got))
+			}
+		}
+	}
+}
+
 // A call with a long output keeps its command, its exit code and the end of the output.
 func TestLongOutputKeepsItsEnd(t *testing.T) {
 	s := Spool{Dir: filepath.Join(t.TempDir(), "spool")}

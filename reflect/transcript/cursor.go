@@ -1,17 +1,22 @@
 package transcript
 
 import (
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
+	"strings"
 	"time"
 )
 
 // Hooked returns the call and the result in the payload of a hook of Cursor, whose transcripts
-// have no documented format. It returns nothing for a payload without a call. Texts are bounded.
+// have no documented format. It returns nothing for a payload without a call. Texts are bounded. An
+// edit has the same id wherever a turn repeats it.
 func Hooked(payload []byte, at time.Time) []Event {
 	var p struct {
 		Tool      string          `json:"tool_name"`
 		Input     json.RawMessage `json:"tool_input"`
 		ID        string          `json:"tool_use_id"`
+		Turn      string          `json:"generation_id"`
 		Dir       string          `json:"cwd"`
 		Output    string          `json:"tool_output"` // JSON
 		File      string          `json:"file_path"`
@@ -26,6 +31,10 @@ func Hooked(payload []byte, at time.Time) []Event {
 		p.Tool, p.Input = "Write", payload
 	}
 	c := call("cursor", p.Tool, p.Input)
+	if p.ID == "" && p.Turn != "" { // an edit has no id, and two hooks may deliver it
+		sum := sha256.Sum256([]byte(strings.Join(append(c.Paths, c.Old, c.New), "\x00")))
+		p.ID = fmt.Sprintf("%s-%x", p.Turn, sum[:8])
+	}
 	c.Time, c.CallID = at, first(p.ID, at.Format(time.RFC3339Nano))
 	if c.Action == Run {
 		c.Dir = first(c.Dir, p.Dir)

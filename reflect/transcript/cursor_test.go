@@ -25,6 +25,8 @@ func TestHookedCallsOfCursor(t *testing.T) {
 			`t run "make"  [] "" "": aborted "stopped"`},
 		{`{"file_path":"/p/a.go","edits":[{"old_string":"a","new_string":"b"},{"old_string":"c","new_string":"d"}]}`,
 			`2026-01-02T03:04:05.000000006Z edit ""  [/p/a.go] "a\nc" "b\nd": ok ""`},
+		{`{"generation_id":"g","file_path":"/p/a.go","edits":[{"old_string":"a","new_string":"b"}]}`,
+			`g-79bb1c4703af6faf edit ""  [/p/a.go] "a" "b": ok ""`},
 		{`{"prompt":"x"}`, ""},
 		{``, ""},
 	} {
