@@ -22,6 +22,7 @@ type Env struct {
 
 	own, makes bool   // --user: work on the person's own memory, and make it if it is missing
 	background bool   // no person waits for it
+	hook       bool   // an agent or git runs it at every event
 	caller     string // the agent behind a tool, as agentShell names it; "" for a person
 
 	// follow shows a loop on a full screen until its end, or until the person leaves; nil without one.

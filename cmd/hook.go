@@ -68,6 +68,7 @@ func hookProcess(args []string) int {
 
 // runHook handles one call of a hook. A fault becomes one line on env.Err.
 func runHook(ctx context.Context, env *Env, call *capture.Call) {
+	env.hook = true
 	host := capture.Host{
 		Dir: env.Dir, In: env.In, Now: env.Now, Shell: env.agentShell(), Given: os.Getenv(job.Given),
 		Reading: process.CollectLate,

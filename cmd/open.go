@@ -76,7 +76,7 @@ func (w *workspace) tellNote(n reader.Note) {
 	case reader.Committed:
 		w.tellCommitted(n.Text)
 	case reader.OwnFaulty:
-		if !w.env.Quiet || !errors.Is(n.Err, config.ErrNewer) { // a hook would tell it at every prompt
+		if !w.env.hook || !errors.Is(n.Err, config.ErrNewer) { // else it would be told at every prompt
 			w.env.Warn("your own memory was left out: %v", n.Err)
 		}
 	case reader.Passed:
