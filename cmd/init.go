@@ -47,7 +47,7 @@ func initCommand(env *Env) *cli.Command {
 			&cli.BoolFlag{Name: "no-mcp", Usage: "with --agent: add hooks only, no tools", Destination: &o.noMCP},
 			&cli.BoolFlag{Name: "agents-md", Usage: "also write the managed block into AGENTS.md", Destination: &o.agentsMD},
 			&cli.StringFlag{Name: "ci", Usage: "also let `FORGE` check pull requests against the memory: github, gitlab", Destination: &o.ci},
-			&cli.BoolFlag{Name: "ci-pages", Usage: "with --ci: also publish the shared memories as web pages, for all who can read the site", Destination: &o.pages},
+			&cli.BoolFlag{Name: "ci-pages", Usage: "with --ci: also publish the memories of all authors on the branch, as web pages for all who can read the site", Destination: &o.pages},
 			&cli.BoolFlag{Name: "git-hooks", Usage: "also add git hooks: they link commits to sessions, notice what landed, and learn from agents' stores", Destination: &o.hooks},
 			&cli.BoolFlag{Name: "trailers", Usage: "with --git-hooks: also add the session to the messages of its commits", Destination: &o.trailers},
 			&cli.StringSliceFlag{Name: "team", Usage: "also trust `WHO` in your own settings, for every repository: ann@example.com, '*@example.com'; may be repeated", Destination: &o.team},
@@ -80,6 +80,7 @@ type initJSON struct {
 	Started bool   `json:"started,omitempty"` // a memory existed, but nothing else here
 	CI      string `json:"ci,omitempty"`      // the file that was asked for
 	Changed bool   `json:"changed,omitempty"` // it was not there like that
+	Pages   bool   `json:"pages,omitempty"`   // it publishes the memories
 
 	AgentsMD *brief.Rendered    `json:"agentsMD,omitempty"`
 	Agents   []wire.AgentFile   `json:"agents,omitempty"`
@@ -127,7 +128,7 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 	answer.Written = intake.FindWritten(ctx, w.Clone)
 	if env.JSON {
 		answer.AgentsMD, answer.Created, answer.Started, answer.GitHooks = done.AgentsMD, done.Created, done.Started && !o.dry, done.GitHooks
-		answer.CI, answer.Changed = done.Workflow.Path, done.Changed
+		answer.CI, answer.Changed, answer.Pages = done.Workflow.Path, done.Changed, o.pages
 		for _, c := range done.Written {
 			answer.Agents = append(answer.Agents, wire.AgentFile{Agent: c.Agent.Name, File: c.File, Tools: !c.Hooks() && !c.Command(), Commands: c.Command(), Changed: c.Changed()})
 		}
@@ -196,7 +197,7 @@ func tellInit(w *workspace, d setup.Done, o initOptions) {
 	case !d.Changed:
 		w.env.Say("%s is on %s already", d.Workflow.Path, branch)
 	case o.dry:
-		w.env.Say("would commit this as %s to %s:", d.Workflow.Path, branch)
+		w.env.Say("would commit this as %s to %s: %s", d.Workflow.Path, branch, d.Workflow.Effect())
 		w.env.Print("%s", d.Workflow.Text)
 	default:
 		w.env.Say("committed %s to %s: %s", d.Workflow.Path, branch, d.Workflow.Effect())
