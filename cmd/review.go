@@ -123,12 +123,11 @@ func walk(ctx context.Context, w *workspace, queue []inbox.Waiting) error {
 			return err
 		}
 		tell.Operation(&env.Terminal, p.Operation, p.Why, looks[p.ID])
-		fmt.Fprintf(env.Err, "(%d/%d) [y,n,e,u,s,q,?] ", i+1, len(queue))
-		answer, err := env.Line()
+		answer, err := term.Choose(&env.Terminal, fmt.Sprintf("(%d/%d) [y,n,e,u,s,q,?] ", i+1, len(queue)), "yneusq", reviewKeys)
 		if err != nil { // the terminal is gone
 			break
 		}
-		switch strings.ToLower(answer) {
+		switch answer {
 		case "y":
 			done, err := w.learner().Accept(ctx, []record.Operation{p.Operation}, "review")
 			switch {
@@ -170,9 +169,6 @@ func walk(ctx context.Context, w *workspace, queue []inbox.Waiting) error {
 		case "s":
 		case "q":
 			i = len(queue)
-			continue
-		default:
-			env.Say("%s", reviewKeys)
 			continue
 		}
 		i++

@@ -53,6 +53,10 @@ func TestReviewDoesAtOnceWhatIsSaid(t *testing.T) {
 			t.Errorf("the screen does not show %q:\n%s", want, screen)
 		}
 	}
+	// help asks again below it, without the operation
+	if strings.Count(screen, "(1/3)") != 2 || strings.Count(screen, "Alpha") != 2 {
+		t.Errorf("after help:\n%s", screen)
+	}
 	if got := answer(t, r.Dir, "", "list"); strings.Count(got, "\n") != 1 || !strings.Contains(got, "Alpha") {
 		t.Errorf("known: %s", got)
 	}

@@ -175,6 +175,18 @@ func (t *Terminal) Line() (string, error) {
 	return strings.TrimSpace(line), err
 }
 
+// Choose asks a person for one of keys, which are letters. Any other answer is met with help.
+func Choose(t *Terminal, prompt, keys, help string) (string, error) {
+	for {
+		_, _ = io.WriteString(t.Err, prompt)
+		answer, err := t.Line()
+		if answer = strings.ToLower(answer); err != nil || len(answer) == 1 && strings.Contains(keys, answer) {
+			return answer, err
+		}
+		t.Say("%s", help)
+	}
+}
+
 // Raw writes text byte for byte, but makes it visible if Out is a terminal.
 func (t *Terminal) Raw(text string) {
 	to := t.Out
