@@ -42,6 +42,9 @@ func Misuse(c *cli.Context, err error, args []string) (says, hint string) {
 		}
 		return fmt.Sprintf("%sunknown option %s", name, dashed(args, unknown)), hint
 	}
+	if bare, found := strings.CutPrefix(says, "flag needs an argument: -"); found {
+		return fmt.Sprintf("%s%s needs a value", name, dashed(args, bare)), hint
+	}
 	var value, flag string
 	if n, _ := fmt.Sscanf(says, "invalid value %q for flag -%s", &value, &flag); n == 2 {
 		flag = strings.TrimSuffix(flag, ":")

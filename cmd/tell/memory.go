@@ -45,7 +45,7 @@ func Memory(t *term.Terminal, f reader.Found, d dossier.Dossier, commits []strin
 	field("ref", m.Ref)
 	field("branch", record.ParseSide(m.Branch).Label())
 	for _, anchor := range m.Anchors {
-		field("anchor", anchor)
+		field("anchor", strings.TrimSuffix(anchor, ` ""`)) // of a whole file
 	}
 	field("supersedes", strings.Join(m.Supersedes, " "))
 	if !m.Expires.IsZero() {

@@ -52,7 +52,7 @@ func (r Request) Target(ctx context.Context, book *record.Book) (Target, error) 
 		}
 	}
 	if text && utf8.RuneCountInString(r.What) < shortText {
-		return t, exit.Usage("as a regular expression it is taken: reverie purge --regexp", "a text of fewer than %d characters stands everywhere", shortText)
+		return t, exit.Usage("to purge it everywhere: reverie purge --regexp TEXT", "a text of fewer than %d characters stands everywhere", shortText)
 	}
 	return t, r.checkReason(&t)
 }

@@ -20,7 +20,9 @@ import (
 // the code.
 func (c *Clone) PastState(ctx context.Context, rev string) (string, error) {
 	if rest, ok := afterHead(rev); ok {
-		rev = c.Code.Here(ctx).ID + rest // this worktree's
+		if here := c.Code.Here(ctx).ID; here != "" { // there is a commit
+			rev = here + rest // this worktree's
+		}
 	}
 	id, err := c.Memory.Resolve(ctx, rev)
 	if err != nil || rev[0] == '~' || rev[0] == '^' || strings.HasPrefix(rev, "@{") {

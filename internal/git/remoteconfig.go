@@ -126,10 +126,13 @@ func (c remoteConfig) preset(names []string, branch string) (string, error) {
 	if slices.Contains(names, "origin") {
 		return "origin", nil
 	}
-	if len(names) != 1 {
-		return "", fmt.Errorf("which remote? %w is meant by default; there are: %s", ErrNoRemote, listed(names))
+	switch len(names) {
+	case 0:
+		return "", fmt.Errorf("%w: this repository has none; to add one: git remote add NAME URL", ErrNoRemote)
+	case 1:
+		return names[0], nil
 	}
-	return names[0], nil
+	return "", fmt.Errorf("%w: name one of %s", ErrNoRemote, listed(names))
 }
 
 func listed(names []string) string {

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
@@ -68,6 +69,11 @@ func Find(ctx context.Context, dir string) (*Repo, error) {
 	answers, err := ask(ctx, dir, "--is-bare-repository", "--git-common-dir", "--is-shallow-repository",
 		"--git-dir", "--show-object-format", "--show-ref-format", "--show-toplevel")
 	if err != nil {
+		if info, none := os.Stat(dir); none != nil {
+			err = file.Bare(none)
+		} else if !info.IsDir() {
+			err = errors.New("not a folder")
+		}
 		return nil, fmt.Errorf("find repository of %s: %w", dir, err)
 	}
 	r := &Repo{

@@ -125,9 +125,9 @@ func complete(set worktree.Settings) (worktree.Settings, error) {
 	}
 	switch {
 	case set.Agent == "" && len(set.Command) == 0:
-		return set, exit.Usage("--agent "+agent.Names()[1]+", or a command behind --", "nobody is said to code")
+		return set, exit.Usage("--agent "+agent.Names()[1]+", or a command behind --", "no coder is named")
 	case !set.Audited() && set.MinAudits > 0:
-		return set, exit.Usage("--audit CMD, --audit-agent or --audit-model; to go by the plan's own commands alone: --min-audits 0", "nobody is said to look for defects")
+		return set, exit.Usage("--audit CMD, --audit-agent or --audit-model; to go by the plan's own commands alone: --min-audits 0", "no auditor is named")
 	}
 	for _, word := range set.BlockOn {
 		if !slices.Contains([]worktree.Severity{worktree.Bug, worktree.Warning, worktree.Suggestion}, worktree.Severity(word)) {
