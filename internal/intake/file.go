@@ -97,7 +97,7 @@ func memories(name string, lines iter.Seq[transfer.Numbered], by string, now tim
 		out = append(out, m)
 	}
 	if len(bad) > 0 {
-		return nil, exit.New(exit.Failed, errors.Join(bad...), "nothing was imported; mend these lines and import again")
+		return nil, exit.New(exit.Failed, errors.Join(bad...), "nothing was imported; mend these lines and import again, or for a file of rules: reverie import --from instructions")
 	}
 	return out, nil
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/anchor"
@@ -154,6 +155,8 @@ func (k *Keeper) draft(ctx context.Context, s Statement, r *Result) (m record.Me
 	switch {
 	case statement == "":
 		return m, exit.Usage(`reverie remember "use pnpm, never npm, in web/"`, "there is no statement")
+	case !utf8.ValidString(s.Text):
+		return m, exit.Usage("convert it first, as with iconv -f latin1 -t utf-8", "the statement is not UTF-8")
 	case len(statement) > record.MaxText:
 		return m, exit.Usage("put the rest after an empty line, or into a body: reverie remember - <FILE", "the statement is %d bytes long and may have %d", len(statement), record.MaxText)
 	case s.Branch != "" && s.Everywhere:
