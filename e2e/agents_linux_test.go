@@ -361,9 +361,9 @@ func TestClientsDoWithoutTheHook(t *testing.T) {
 		{"hanging", "#!/bin/sh\nexec sleep 600\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			names := looping
+			names := unlike
 			if c.name == "hanging" {
-				names = nil // to the other two, whose line is Gemini CLI's, the rest is an empty answer
+				names = nil // to Qwen Code, whose line is Gemini CLI's, the rest is an empty answer
 			}
 			inClients(t, names, func(l *lab) {
 				l.t.Parallel()

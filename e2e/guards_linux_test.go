@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -161,76 +160,93 @@ func TestOpenCodeShortensOutputs(t *testing.T) {
 func TestClientsOutliveBrokenGuards(t *testing.T) {
 	inClients(t, unlike, func(l *lab) {
 		l.guard()
-		for _, broken := range []struct{ name, answer string }{
+		broken := []struct{ name, answer string }{
 			{"crashing", "echo 'panic: x' >&2; echo 'goroutine 1 [running]:' >&2; exit 2"},
 			{"hanging", "exec sleep 8"},
 			{"missing", ""},
-		} {
-			write(l.t, filepath.Join(l.home, "answer"), broken.answer)
-			if broken.answer == "" {
-				os.Remove(l.binary())
+		}
+		var steps []step
+		for _, b := range broken {
+			steps = append(steps, step{Calls: []call{l.c.shell("frobnicate; touch " + b.name)}, Before: func() {
+				write(l.t, filepath.Join(l.home, "answer"), b.answer)
+				if b.answer == "" {
+					os.Remove(l.binary())
+				}
+			}})
+		}
+		l.model.play(turn{"Go.", append(steps, step{Say: "Done."})})
+		l.run(l.c.session("Go.")...)
+		calls := read(l.t, filepath.Join(l.home, "calls"))
+		for _, b := range broken {
+			if _, err := os.Stat(filepath.Join(l.repo, b.name)); err != nil {
+				l.t.Errorf("%s: the command did not run: %v", b.name, err)
 			}
-			l.model.play(turn{"Go " + broken.name, []step{{Calls: []call{l.c.shell("frobnicate; touch " + broken.name)}}, {Say: "Done."}}})
-			l.run(l.c.session("Go " + broken.name)...)
-			if _, err := os.Stat(filepath.Join(l.repo, broken.name)); err != nil {
-				l.t.Errorf("%s: the command did not run: %v", broken.name, err)
-			}
-			text, _ := os.ReadFile(filepath.Join(l.home, "calls"))
-			if got := string(text); broken.answer != "" && !strings.Contains(got, "touch "+broken.name) {
-				l.t.Errorf("%s: the hook did not start: %s", broken.name, got)
+			if started := strings.Contains(calls, "touch "+b.name); started != (b.answer != "") {
+				l.t.Errorf("%s: the hook started: %t: %s", b.name, started, calls)
 			}
 		}
 	})
 }
 
-// An agent that is about to break a rule is held up, or told; without Reverie it breaks it.
+// An agent that is about to break a rule is held up, or told. A call without a guard is left alone,
+// and so is every call once guards are off.
 func TestClientsAreGuarded(t *testing.T) {
 	inClients(t, unlike, func(l *lab) {
-		const rule = "Releases are made by CI, so deploy.sh stays out of sessions"
-		t, runs := l.t, 0
-		write(t, filepath.Join(l.repo, "deploy.sh"), "echo ran >>\"deployed-$1\"\n")
-		// deploy has the agent try to run the script so many times, and returns how often it ran, and the
-		// texts that the model saw in the end.
-		deploy := func(tries int) (ran int, seen string) {
-			t.Helper()
-			runs++
-			try := step{Calls: []call{l.c.shell(fmt.Sprintf("cd . && sh deploy.sh %d", runs))}}
-			think := step{Calls: []call{l.c.shell("sleep 1.1")}} // what follows at once is held too
-			l.model.play(turn{fmt.Sprintf("Release %d.", runs), append(slices.Repeat([]step{try, think}, tries), step{Say: "Done."})})
-			last := newest(l.run(l.c.session(fmt.Sprintf("Release %d.", runs))...))
-			text, _ := os.ReadFile(filepath.Join(l.repo, fmt.Sprintf("deployed-%d", runs)))
-			return strings.Count(string(text), "ran"), last.text()
+		t := l.t
+		rule := func(strength string) string {
+			return "Releases are made by CI, so deploy.sh " + strength + " stays out of sessions"
 		}
-		if ran, seen := deploy(1); ran != 1 || strings.Contains(seen, rule) {
-			t.Errorf("without Reverie: ran %d times, told\n%s", ran, seen)
-		}
+		strengths := []string{"hold", "say", "ask", "deny"}
+		write(t, filepath.Join(l.repo, "deploy.sh"), "echo \"$1\" >>deployed\n")
 		l.install()
-		id := strings.TrimSpace(l.must("-q", "remember", "--guard", "Bash(sh deploy.sh *)", rule))
+		for _, s := range strengths {
+			id := strings.TrimSpace(l.must("-q", "remember", "--guard", "Bash(sh deploy.sh "+s+" *)", rule(s)))
+			l.must("-q", "edit", id, "--strength", s)
+		}
 		l.must("-q", "config", "context.budget", "0") // the start of a session says nothing
-		if ran, seen := deploy(1); ran != 0 || !strings.Contains(seen, rule) {
-			t.Errorf("held: ran %d times, told\n%s", ran, seen)
+		tries := []struct{ strength, ran string }{
+			{"none", "none\n"},
+			{"hold", ""}, {"hold", "hold\n"}, {"hold", "hold\n"}, // repeated twice
+			{"say", "say\n"},
+			{"ask", ""}, // there is no person
+			{"deny", ""}, {"deny", ""},
+			{"deny", "deny\n"}, // guards are off
 		}
-		if ran, seen := deploy(3); ran != 2 || !strings.Contains(seen, rule) {
-			t.Errorf("held and repeated twice: ran %d times, told\n%s", ran, seen)
+		var play []step
+		var ran []string
+		for i, try := range tries {
+			play = append(play,
+				step{Calls: []call{l.c.shell("cd . && sh deploy.sh " + try.strength + " 1")}, Before: func() {
+					if i == len(tries)-1 {
+						l.must("-q", "guard", "off")
+					}
+				}},
+				step{Calls: []call{l.c.shell("sleep 1.1")}, Before: func() { // what follows at once is held too
+					text, _ := os.ReadFile(filepath.Join(l.repo, "deployed"))
+					os.Remove(filepath.Join(l.repo, "deployed"))
+					ran = append(ran, string(text))
+				}})
 		}
-		l.must("-q", "edit", id, "--strength", "say")
-		if ran, seen := deploy(1); ran != 1 || !strings.Contains(seen, rule) {
-			t.Errorf("told beside the call: ran %d times, told\n%s", ran, seen)
+		l.model.play(turn{"Release.", append(play, step{Say: "Done."})})
+		seen := steps(l.run(l.c.session("Release.")...))
+		if len(seen) != len(play)+1 || len(ran) != len(tries) {
+			t.Fatalf("%d requests, and %d tries ran", len(seen), len(ran))
 		}
-		l.must("-q", "edit", id, "--strength", "ask")
-		if ran, seen := deploy(1); ran != 0 || !strings.Contains(seen, rule) {
-			t.Errorf("asked, without a person: ran %d times, told\n%s", ran, seen)
+		for i, try := range tries {
+			if ran[i] != try.ran {
+				t.Errorf("try %d, %s: ran %q, want %q", i, try.strength, ran[i], try.ran)
+			}
 		}
-		l.must("-q", "edit", id, "--strength", "deny")
-		if ran, seen := deploy(2); ran != 0 || !strings.Contains(seen, rule) {
-			t.Errorf("denied: ran %d times, told\n%s", ran, seen)
+		for _, s := range strengths {
+			if text := seen[0].text(); strings.Contains(text, rule(s)) {
+				t.Errorf("%s: told before the call:\n%s", s, text)
+			}
+			if text := newest(seen).text(); !strings.Contains(text, rule(s)) {
+				t.Errorf("%s: not told:\n%s", s, text)
+			}
 		}
-		l.must("-q", "guard", "off")
-		if ran, _ := deploy(1); ran != 1 {
-			t.Error("guards are off, and the call did not run")
-		}
-		if got := strings.Count(l.must("why", "list"), "tool-"); got != 6 {
-			t.Errorf("%d firings in the ledger, want 6", got)
+		if got := strings.Count(l.must("why", "list"), "tool-"); got != 5 {
+			t.Errorf("%d firings in the ledger, want 5", got)
 		}
 	})
 }
