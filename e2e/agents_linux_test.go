@@ -355,6 +355,7 @@ func (l *lab) spooled() []string {
 
 // An agent with a missing or endless hook does its work all the same.
 func TestClientsDoWithoutTheHook(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, program string }{
 		{"missing", ""},
 		{"failing", "#!/bin/sh\necho no good\nexit 2\n"},
@@ -366,7 +367,6 @@ func TestClientsDoWithoutTheHook(t *testing.T) {
 				names = nil // to Qwen Code, whose line is Gemini CLI's, the rest is an empty answer
 			}
 			inClients(t, names, func(l *lab) {
-				l.t.Parallel()
 				l.install()
 				os.Remove(l.binary())
 				if c.program != "" {

@@ -251,17 +251,20 @@ type lab struct {
 	model  *model
 }
 
-// inClients runs a test with each of the named agents, or with all.
+// inClients runs a test with each of the named agents, or with all, beside other tests: an agent
+// waits for most of its time. The runs end after test itself, and before its cleanups.
 func inClients(t *testing.T, names []string, test func(*lab)) {
 	folder := os.Getenv("REVERIE_CLIENTS")
 	if folder == "" {
 		t.Skip("REVERIE_CLIENTS does not name a folder with the agents: .ci/clients installs them and prints it")
 	}
+	t.Parallel()
 	for _, c := range clients {
 		if len(names) > 0 && !slices.Contains(names, c.Name) {
 			continue
 		}
 		t.Run(c.Name, func(t *testing.T) {
+			t.Parallel()
 			test(newLab(t, c, folder))
 		})
 	}
