@@ -29,6 +29,7 @@ func TestTwoClonesOverABrokenNetworkLoseNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
 	}
+	t.Parallel()
 	lasts, waiting, both := 3*time.Second, 30, 15
 	ops, least := 1, int32(1) // and cuts
 	if full {

@@ -45,6 +45,7 @@ func TestSoak(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
 	}
+	t.Parallel()
 	lasts := soakTime(t)
 	s := newSoak(t)
 	began := time.Now()
