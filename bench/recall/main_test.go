@@ -67,7 +67,8 @@ func TestRunKeepsASplit(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := strings.Split(strings.TrimSpace(out.String()), "\n")
-	if len(rows) < 6 || !strings.Contains(rows[1], "100.0 %  100.0 to 100.0  1 queries") {
+	// The columns are as wide as the slowest search makes them.
+	if len(rows) < 6 || !strings.Contains(strings.Join(strings.Fields(rows[1]), " "), "100.0 % 100.0 to 100.0 1 queries") {
 		t.Errorf("%s", &out)
 	}
 	if err := run(&out, options{Choice: judge.Choice{Dirs: []string{small(t)}, Every: 1, Split: "tset"}}); err == nil || !strings.Contains(err.Error(), "-split") {
