@@ -68,7 +68,9 @@ func Ripe(in Ripeness) []Workflow {
 	var rejected []record.Fingerprint
 	for _, r := range in.Rejected {
 		no[r.ID] = true
-		rejected = append(rejected, record.Print(r.Text))
+		for _, text := range r.Statements() {
+			rejected = append(rejected, record.Print(text))
+		}
 	}
 	var shut []record.Fingerprint // retired, private, withheld, or of a side branch
 	for _, m := range in.Memories {

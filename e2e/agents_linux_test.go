@@ -364,7 +364,7 @@ func TestClientsDoWithoutTheHook(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			names := unlike
 			if c.name == "hanging" {
-				names = nil // to Qwen Code, whose line is Gemini CLI's, the rest is an empty answer
+				names = nil // Qwen Code too: only when it waits does it differ from Gemini CLI
 			}
 			inClients(t, names, func(l *lab) {
 				l.install()

@@ -30,7 +30,7 @@ type Event struct {
 	Shell   string          `json:"shell,omitempty"`
 	Plugin  bool            `json:"plugin,omitempty"`  // delivered by our plugin, not by hooks of init
 	Time    time.Time       `json:"time"`              // of arrival, by this machine's clock
-	Payload json.RawMessage `json:"payload,omitempty"` // unchanged, if complete
+	Payload json.RawMessage `json:"payload,omitempty"` // unchanged, or shortened
 	Call    *Call           `json:"-"`                 // for Calling and Called
 }
 

@@ -104,12 +104,12 @@ func (s Spool) line(e Event, dir string) ([]byte, error) {
 // and for one that stays too long. Outputs and errors keep their end, all else keeps its beginning.
 func shortened(payload json.RawMessage) json.RawMessage {
 	var fields map[string]any
-	if json.Unmarshal(payload, &fields) != nil || fields["tool_name"] == nil && fields["edits"] == nil {
+	if decode(payload, &fields) != nil || fields["tool_name"] == nil && fields["edits"] == nil {
 		return nil
 	}
 	var output any
 	text, _ := fields["tool_output"].(string)
-	if json.Unmarshal([]byte(text), &output) != nil {
+	if decode([]byte(text), &output) != nil {
 		output = text
 	}
 	for most := maxPayload / 4; most >= 64; most /= 4 { // bytes of a text; escapes multiply them
@@ -132,6 +132,19 @@ func shortened(payload json.RawMessage) json.RawMessage {
 	return nil
 }
 
+// decode parses a JSON value and keeps the digits of its numbers.
+func decode(text []byte, to any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(to); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("text follows the JSON value")
+	}
+	return nil
+}
+
 // trimmed returns a decoded JSON value whose texts have at most so many bytes, and whose lists have
 // an item per KiB of that.
 func trimmed(value any, most int, end bool) any {
@@ -142,7 +155,12 @@ func trimmed(value any, most int, end bool) any {
 		}
 		return strings.ToValidUTF8(v[:min(len(v), most)], "")
 	case []any:
-		short := make([]any, min(len(v), max(1, most>>10)))
+		if n := max(1, most>>10); len(v) > n && end {
+			v = v[len(v)-n:]
+		} else if len(v) > n {
+			v = v[:n]
+		}
+		short := make([]any, len(v))
 		for i := range short {
 			short[i] = trimmed(v[i], most, end)
 		}

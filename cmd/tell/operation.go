@@ -64,7 +64,11 @@ func Operation(t *term.Terminal, o record.Operation, waits string, l inbox.Outlo
 // Decided writes an operation that no longer waits, with its end. It returns the next step.
 func Decided(t *term.Terminal, o record.Operation, d inbox.Decision) (next string) {
 	m := o.Memory
-	t.Lay(2, term.Span(term.Bold, o.ID[:shortID]), term.Span("", strings.TrimRight(fmt.Sprintf(" %s %s", o.Verb(), m.Kind), " ")))
+	verb := ""
+	if o.Op != "" { // else only its rejection is left
+		verb = strings.TrimRight(fmt.Sprintf(" %s %s", o.Verb(), m.Kind), " ")
+	}
+	t.Lay(2, term.Span(term.Bold, o.ID[:shortID]), term.Span("", verb))
 	statement(t, "  ", m.Text)
 	if m.Body != "" && o.Op != record.Retire {
 		t.Indent("  ", m.Body)
@@ -74,6 +78,8 @@ func Decided(t *term.Terminal, o record.Operation, d inbox.Decision) (next strin
 		end = d.Time.Local().Format("2006-01-02 15:04")
 	}
 	switch {
+	case d.Outcome == inbox.Removed:
+		next = "next: reverie review"
 	case d.Outcome == inbox.Withdrawn:
 		end, next = end+", because a later statement replaced it", "next: reverie review"
 	case d.Outcome != inbox.Accepted:

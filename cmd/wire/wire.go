@@ -167,6 +167,9 @@ type Operation struct {
 
 // OfDecided returns an operation that no longer waits.
 func OfDecided(o record.Operation, d inbox.Decision) Operation {
+	if o.Op == "" { // only its rejection is left
+		return Operation{ID: o.ID, Memory: Memory{Text: o.Memory.Text, Body: o.Memory.Body}, How: string(o.How), Decided: &d}
+	}
 	j := OfOperation(o, "")
 	j.Decided = &d
 	return j
@@ -265,7 +268,7 @@ type Question struct {
 	Schema    json.RawMessage `json:"schema"`
 }
 
-// AgentFile is a file of an agent in the answer of init and uninstall.
+// AgentFile is a file of an agent in the answer of init.
 type AgentFile struct {
 	Agent    string `json:"agent"`
 	File     string `json:"file"`

@@ -162,7 +162,7 @@ type Rejection struct {
 	ID   string `json:"id"` // of the operation
 	Text string `json:"text"`
 	Body string `json:"body,omitempty"`
-	// Says has the sessions' own statements behind the operation, if they differ from Text.
+	// Says has the statements that were joined into a new one, and those that a model reworded.
 	Says   []string `json:"says,omitempty"`
 	Reason string   `json:"reason,omitempty"`
 	// How is that of the operation. Rejecting a model's words does not reject a person's.
@@ -174,8 +174,8 @@ type Rejection struct {
 // Reject returns the rejection of an operation, by a person or by the model with that name.
 func (o Operation) Reject(reason, model string, at time.Time) Rejection {
 	r := Rejection{ID: o.ID, Text: o.Memory.Text, Body: o.Memory.Body, Reason: reason, How: o.How, Model: model, Time: at.UTC()}
-	for _, s := range o.Sightings {
-		if s.Says != "" && !slices.Contains(r.Statements(), s.Says) {
+	for _, s := range o.Sightings { // what a change of a memory rests on may be right by itself
+		if o.Op == Add && s.Says != "" && !slices.Contains(r.Statements(), s.Says) {
 			r.Says = append(r.Says, s.Says)
 		}
 	}

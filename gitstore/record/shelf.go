@@ -84,7 +84,7 @@ func cached(c *catalog.Catalog, from *source) (out [2]shelf) {
 	return out
 }
 
-// merged merges sorted entries. It searches for the places of the fewer ones.
+// merged merges entries, both sorted by path. It searches for the places of the fewer ones.
 func merged(many, few []entry) []entry {
 	if len(many) < len(few) {
 		many, few = few, many

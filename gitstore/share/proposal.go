@@ -12,6 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/plural"
 )
 
 // folder holds the branches of proposals on a remote.
@@ -287,6 +288,8 @@ func (p *proposals) decideOperations(ctx context.Context, of remotes.Proposal, t
 			for _, id := range decided {
 				tx.DropOperation(id)
 			}
+			what := plural.Count(len(decided), "operation was accepted in a pull request", "operations were accepted in a pull request")
+			tx.Describe(gitstore.Commit{Subject: "sync: " + what, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "sync"}}})
 			return nil
 		})
 		p.said(notes...)

@@ -295,7 +295,7 @@ func ExplainRemote(err error) error {
 	case errors.As(err, new(*git.AddressError)):
 		return exit.New(exit.NeedsPerson, err, "")
 	case errors.Is(err, git.ErrNoRemote):
-		return exit.New(exit.BadUsage, err, "reverie sync REMOTE, with a name that 'git remote' lists")
+		return exit.New(exit.BadUsage, err, "reverie sync REMOTE, with a name that 'git remote' lists; 'git remote add NAME URL' adds one")
 	}
 	return err
 }

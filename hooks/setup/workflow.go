@@ -42,8 +42,8 @@ func (f *Workflow) Effect() string {
 	case f.unpublished:
 		return checked + ", and no pages are published any more; a site that is online stays until you remove it"
 	case ci.Publishes(f.Text):
-		return checked + ", and the memories are published as web pages, for all who can read the site, and of all authors " +
-			"on the branch: a forge has no list of those you trust\nnext: " + f.Next
+		return checked + ", and the memories of all authors on the branch are published as web pages for all who can read " +
+			"the site; a forge has no list of people you trust\nnext: " + f.Next
 	}
 	return checked
 }

@@ -128,7 +128,7 @@ func (c remoteConfig) preset(names []string, branch string) (string, error) {
 	}
 	switch len(names) {
 	case 0:
-		return "", fmt.Errorf("%w: this repository has none; to add one: git remote add NAME URL", ErrNoRemote)
+		return "", fmt.Errorf("%w: this repository has none", ErrNoRemote)
 	case 1:
 		return names[0], nil
 	}
@@ -137,7 +137,7 @@ func (c remoteConfig) preset(names []string, branch string) (string, error) {
 
 func listed(names []string) string {
 	if len(names) == 0 {
-		return "none (git remote add NAME URL)"
+		return "none"
 	}
 	return strings.Join(names, ", ")
 }

@@ -57,7 +57,7 @@ func For(err error) (code int, hint string) {
 	case errors.Is(err, gitstore.ErrNoStore):
 		return exit.NoStore, exit.Start
 	case errors.Is(err, gitstore.ErrRevision):
-		return exit.Failed, "'reverie log' lists the commits of the memory, 'git log' and 'git tag' those of the code"
+		return exit.Failed, "'reverie log' lists the memory's commits; 'git log' and 'git tag' name revisions of the code"
 	case errors.Is(err, record.ErrNoMemory):
 		return exit.Failed, "'reverie list --all' shows the ids of memories, 'reverie review' those of pending operations"
 	case errors.Is(err, record.ErrAmbiguous):
@@ -95,7 +95,7 @@ func For(err error) (code int, hint string) {
 	case errors.Is(err, syscall.ENOSPC):
 		return exit.Failed, "the disk is full; nothing is half-written: free space and run the command again"
 	case errors.Is(err, syscall.EROFS), errors.Is(err, os.ErrPermission):
-		return exit.Failed, "there is no permission to write there; nothing was changed"
+		return exit.Failed, "nothing was changed"
 	}
 	return exit.Failed, ""
 }

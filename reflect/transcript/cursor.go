@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -27,12 +28,13 @@ func Hooked(payload []byte, at time.Time) []Event {
 	if decode(payload, &p) != nil || p.Tool+p.File == "" {
 		return nil
 	}
-	if p.Tool == "" { // an edit, whose fields are those of a tool's input
+	edit := p.Tool == ""
+	if edit { // its fields are those of a tool's input
 		p.Tool, p.Input = "Write", payload
 	}
 	c := call("cursor", p.Tool, p.Input)
-	if p.ID == "" && p.Turn != "" { // an edit has no id, and two hooks may deliver it
-		sum := sha256.Sum256([]byte(strings.Join(append(c.Paths, c.Old, c.New), "\x00")))
+	if edit && p.Turn != "" { // it has no id, and two hooks may deliver it
+		sum := sha256.Sum256([]byte(strings.Join(slices.Concat(c.Paths, []string{c.Old, c.New}), "\x00")))
 		p.ID = fmt.Sprintf("%s-%x", p.Turn, sum[:8])
 	}
 	c.Time, c.CallID = at, first(p.ID, at.Format(time.RFC3339Nano))

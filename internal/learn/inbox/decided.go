@@ -2,11 +2,14 @@ package inbox
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/history"
@@ -20,13 +23,14 @@ const (
 	Rejected  Outcome = "rejected"
 	Closed    Outcome = "closed"    // by a model, as review --rejected lists it
 	Withdrawn Outcome = "withdrawn" // a later statement replaced it
+	Removed   Outcome = "removed"   // by anything else, as Reason says
 )
 
 // Decision is the end of an operation that no longer waits.
 type Decision struct {
 	Outcome Outcome   `json:"outcome"`
 	Time    time.Time `json:"time,omitzero"`
-	Reason  string    `json:"reason,omitempty"` // of a rejection
+	Reason  string    `json:"reason,omitempty"` // of a rejection or removal
 	Model   string    `json:"model,omitempty"`  // that closed it
 }
 
@@ -34,13 +38,16 @@ type Decision struct {
 // proposed. The error wraps record.ErrNoMemory or record.ErrAmbiguous. It reads the history of the
 // inbox. If git lacks that, the operation has only what the rejection tells.
 func Decided(ctx context.Context, b *Inbox, v *record.View, id string) (o record.Operation, d Decision, err error) {
+	if id = strings.ToLower(id); strings.Trim(id, "0123456789abcdef") != "" {
+		return o, d, record.ErrNoMemory
+	}
 	rejections, err := b.rejected(v, nil)
 	if err != nil {
 		return o, d, err
 	}
-	ops, left := removed(ctx, b, strings.ToLower(id))
-	if err := ctx.Err(); err != nil {
-		return o, d, err
+	ops, left, doubt := removed(ctx, b, id)
+	if ctx.Err() != nil {
+		return o, d, ctx.Err()
 	}
 	for _, r := range rejections {
 		if _, known := left[r.ID]; !known {
@@ -48,30 +55,38 @@ func Decided(ctx context.Context, b *Inbox, v *record.View, id string) (o record
 		}
 	}
 	if o, err = record.FindOperation(ops, id); err != nil {
-		return o, d, err
+		return o, d, cmp.Or(doubt, err)
 	}
-	if r, err := record.FindRejection(rejections, o.ID); err == nil {
+	c := left[o.ID]
+	// A rejected or closed operation may be proposed again, and then decided otherwise.
+	if r, err := record.FindRejection(rejections, o.ID); err == nil && !c.Time.After(r.Time.Add(time.Second)) {
 		d = Decision{Outcome: Rejected, Time: r.Time, Reason: r.Reason, Model: r.Model}
 		if r.Model != "" {
 			d.Outcome = Closed
 		}
 		return o, d, nil
 	}
-	c := left[o.ID]
-	d = Decision{Outcome: Withdrawn, Time: c.Time}
 	_, missing := v.Find(o.Memory.ID)
 	merged := missing == nil && o.Op == record.Add
-	if slices.Contains([]string{"accept", "review", "learn"}, c.Op) || merged {
+	switch d.Time = c.Time; {
+	case slices.Contains([]string{"accept", "review", "learn", "sync"}, c.Op) || merged:
 		d.Outcome = Accepted
+	case c.Op == "dream":
+		d.Outcome = Withdrawn
+	default:
+		d.Outcome, d.Reason = Removed, c.Subject
 	}
 	return o, d, nil
 }
 
 // removed returns the operations that left the inbox and hold a text, as they waited, with the last
 // commit that removed each.
-func removed(ctx context.Context, b *Inbox, text string) (ops []record.Operation, left map[string]history.Commit) {
+func removed(ctx context.Context, b *Inbox, text string) (ops []record.Operation, left map[string]history.Commit, err error) {
 	left = map[string]history.Commit{}
-	_ = history.Changes(ctx, b.Repo, clone.InboxRef, 0, []string{record.OperationDir}, func(c history.Commit, files []history.Version) error {
+	if _, err := gitstore.Open(b.Repo, clone.InboxRef).Tip(ctx); errors.Is(err, gitstore.ErrNoStore) {
+		return nil, left, nil
+	}
+	err = history.Changes(ctx, b.Repo, clone.InboxRef, 0, []string{record.OperationDir}, func(c history.Commit, files []history.Version) error {
 		for _, f := range files {
 			if f.After != nil || !bytes.Contains(f.Before, []byte(text)) {
 				continue
@@ -83,5 +98,5 @@ func removed(ctx context.Context, b *Inbox, text string) (ops []record.Operation
 		}
 		return ctx.Err()
 	})
-	return ops, left
+	return ops, left, err
 }

@@ -333,7 +333,7 @@ func turn(e hooks.Event) string {
 	var p struct {
 		ID string `json:"generation_id"`
 	}
-	_ = json.Unmarshal(e.Payload, &p) // a shortened event has no payload
+	_ = json.Unmarshal(e.Payload, &p) // a shortened event may have no payload
 	return p.ID
 }
 
