@@ -68,7 +68,7 @@ func TestClientsReflect(t *testing.T) {
 			t.Errorf("doctor: %s", a)
 		}
 
-		// it hangs, and is asked once more; OpenCode has to start beside others
+		// it hangs, and is asked once more; OpenCode starts slowly on a busy machine
 		l.model.heard()
 		l.model.playBare(turn{remark, slices.Repeat([]step{{Stall: true}}, 9)}) // a client may try again
 		const patience = 30 * time.Second

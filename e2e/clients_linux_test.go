@@ -251,20 +251,18 @@ type lab struct {
 	model  *model
 }
 
-// inClients runs a test with each of the named agents, or with all, beside other tests: an agent
-// waits for most of its time. The runs end after test itself, and before its cleanups.
+// inClients runs a test with each of the named agents, or with all, one after the other: beside
+// another agent, Qwen Code at times loses a command's output.
 func inClients(t *testing.T, names []string, test func(*lab)) {
 	folder := os.Getenv("REVERIE_CLIENTS")
 	if folder == "" {
 		t.Skip("REVERIE_CLIENTS does not name a folder with the agents: .ci/clients installs them and prints it")
 	}
-	t.Parallel()
 	for _, c := range clients {
 		if len(names) > 0 && !slices.Contains(names, c.Name) {
 			continue
 		}
 		t.Run(c.Name, func(t *testing.T) {
-			t.Parallel()
 			test(newLab(t, c, folder))
 		})
 	}

@@ -80,6 +80,7 @@ func TestClientsInstallThePlugin(t *testing.T) {
 		if got := given(all[1]); !strings.Contains(got, "recall") || !strings.Contains(got, known) {
 			l.t.Errorf("the tool answered %q", got)
 		}
+		l.over()
 		l.wantStory("user: Say hello.", "assistant: Hello.")
 		if got := l.reverie("doctor").out; !strings.Contains(got, "as a plugin does") {
 			l.t.Errorf("doctor does not see the plugin:\n%s", got)

@@ -400,8 +400,8 @@ func lastWords(e hooks.Event) string {
 }
 
 const (
-	shutdown  = 5 * time.Second // after the last hook
-	maxWaited = 16 << 20        // bytes of a transcript that is waited for
+	shutdown  = 15 * time.Second // after the last hook
+	maxWaited = 16 << 20         // bytes of a transcript that is waited for
 )
 
 // disown removes the transcripts from events that an agent's shell delivered, because the agent may
