@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/record/wording"
 	"github.com/reverie-memory/reverie/prompts"
 )
 
@@ -156,7 +157,7 @@ func proof(o record.Operation) int {
 // joins returns why one pending operation cannot represent another, or "".
 func joins(kept, o record.Operation) (why string) {
 	switch {
-	case !saysToo(kept.Memory, o.Memory, related):
+	case !saysToo(kept.Memory, o.Memory, oneProof(kept, o)):
 		return "joins what says something else"
 	case !slices.Equal(kept.Memory.Paths, o.Memory.Paths), kept.Memory.Branch != o.Memory.Branch, kept.Private != o.Private,
 		!kept.Memory.Expires.Equal(o.Memory.Expires):
@@ -167,13 +168,20 @@ func joins(kept, o record.Operation) (why string) {
 	return loses(kept.Memory, o.Memory)
 }
 
-// saysToo reports whether a memory may say the same as another: it shares that many words, names
-// the same values, negates the same, and not each has words of its own.
-func saysToo(m, other record.Memory, least float64) bool {
-	a, b := phraseOf(m.Text), phraseOf(other.Text)
-	is, was := a.reading(), b.reading()
-	return a.print.Alike(b.print) >= least && !a.print.Turned(b.print) && !a.opposes(b) && is.SameValues(was) &&
-		min(is.Beyond(was), was.Beyond(is)) < 2
+// saysToo reports whether a memory may represent another, if a model says that they mean the same.
+func saysToo(kept, gone record.Memory, oneProof bool) bool {
+	return kept.Text == gone.Text || wording.Restates(kept.Text, gone.Text, oneProof) && !phraseOf(kept.Text).opposes(phraseOf(gone.Text))
+}
+
+// oneProof reports whether two operations rest on the same words of a session.
+func oneProof(a, b record.Operation) bool {
+	return slices.ContainsFunc(a.Sightings, func(s record.Sighting) bool {
+		return slices.ContainsFunc(b.Sightings, func(t record.Sighting) bool {
+			return s.Client == t.Client && s.Session == t.Session && slices.ContainsFunc(s.Evidence, func(e record.Evidence) bool {
+				return slices.ContainsFunc(t.Evidence, func(f record.Evidence) bool { return e.Event == f.Event && e.Quote == f.Quote })
+			})
+		})
+	})
 }
 
 // loses returns the part of a memory that another one lacks, as a reason, or "".
@@ -206,7 +214,7 @@ func (c settler) closeKnown(o record.Operation, m record.Memory, why string) (re
 	switch {
 	case !m.Live(c.in.Now), m.Status == record.Contested, c.in.Withheld[m.ID]:
 		return "rests on what is not in force"
-	case !saysToo(m, o.Memory, Alike):
+	case !saysToo(m, o.Memory, false):
 		return "closes what is not known"
 	case len(m.Paths) > 0 && !slices.Equal(m.Paths, o.Memory.Paths), m.Branch != "" && m.Branch != o.Memory.Branch, m.Private && !o.Private,
 		!m.Expires.IsZero():

@@ -1,6 +1,7 @@
 package dream
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -344,5 +345,73 @@ func TestJoinIsRefusedForAnotherRule(t *testing.T) {
 	got := settles(t, in, prompts.DreamOperation{Op: "join", Targets: []string{ref(t, in, one), ref(t, in, other)}, Why: "same"})
 	if len(got.Settled) > 0 || len(got.Refused) == 0 {
 		t.Errorf("%+v, refused %v", got.Settled, got.Refused)
+	}
+}
+
+// The guards let pass what the prompt gives as an example.
+func TestExampleOfThePromptIsSettled(t *testing.T) {
+	set := loaded(t)
+	r, err := set.Dream(prompts.Dream{Candidates: []prompts.Sight{{Ref: "c1", Sessions: 1, Kind: "fact", Text: "The cache is warm."}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, example, _ := strings.Cut(r.System, "\nExample 2, ")
+	example, _, _ = strings.Cut(example, "\n\n")
+	in := world()
+	texts, answer := map[string]string{}, prompts.DreamAnswer{}
+	for line := range strings.Lines(example) {
+		if strings.HasPrefix(line, "{") {
+			if err := json.Unmarshal([]byte(line), &answer); err != nil {
+				t.Fatal(err)
+			}
+		}
+		label, text, found := strings.Cut(strings.TrimSpace(line), ": ")
+		label, kindOf, _ := strings.Cut(label, " ")
+		switch {
+		case !found || strings.Trim(label[1:], "0123456789") != "":
+			continue
+		case label[0] == 'm':
+			in = world(kind(memory(text), record.Kind(kindOf)))
+		case label[0] == 'p':
+			in.Pending = append(in.Pending, ofKind(pendingBy(record.Seen, text, label), record.Kind(kindOf)))
+			in.New = append(in.New, reflection("claude", "new "+label, seen(text+" Now.")))
+		}
+		texts[label] = text
+	}
+	if len(in.Memories) != 1 || len(in.Pending) != 3 || len(answer.Operations) != 2 {
+		t.Fatalf("the example has changed: %s", example)
+	}
+	for i := range answer.Operations {
+		o := &answer.Operations[i]
+		for j, label := range o.Targets {
+			o.Targets[j] = ref(t, in, texts[label])
+		}
+		if o.Op == "close" {
+			o.Evidence = []string{"m1"}
+		}
+	}
+	s := scripted{answer: func(int, prompts.Rendered) string { return asks(answer.Operations...) }}
+	got, err := Consider(t.Context(), s.model(16384), set, in, Result{})
+	if err != nil || len(got.Joined) != 1 || len(got.Settled) != 2 || len(got.Refused) != 0 {
+		t.Errorf("joined %d, settled %d, refused %v: %v", len(got.Joined), len(got.Settled), got.Refused, err)
+	}
+}
+
+// Proposals that rest on the same words of a session may differ in more words than others.
+func TestJoinOfOneProof(t *testing.T) {
+	const one, other = "Start the search index before the crawler tests.", "The crawler suite needs the index started."
+	for _, shared := range []bool{false, true} {
+		a, b := pendingBy(record.Seen, one, "a1"), pendingBy(record.Seen, other, "b1")
+		if shared {
+			b.Sightings = a.Sightings
+			b = record.NewOperation(b)
+		}
+		in := world()
+		in.Pending = []record.Operation{a, b}
+		in.New = []record.Reflection{reflection("claude", "n", seen("The index and the crawler run in one container."))}
+		got := settles(t, in, prompts.DreamOperation{Op: "join", Targets: []string{ref(t, in, one), ref(t, in, other)}})
+		if len(got.Settled) == 1 != shared {
+			t.Errorf("shared %t: settled %v, refused %v", shared, got.Settled, got.Refused)
+		}
 	}
 }

@@ -1,6 +1,6 @@
 // Package wording compares the meaning of statements. Read analyses a statement. Reading.Opposes
 // reports whether two cannot both hold, Reading.Same whether they say the same, and Reading.Covers
-// whether one rule includes another.
+// whether one rule includes another. Restates checks a reader's opinion that two say the same.
 //
 // A statement has values and a frame. Values are the commands, paths, symbols, literals, numbers
 // and tools that it names. The frame holds the stems of its other meaningful words. "Start function
@@ -464,16 +464,6 @@ func (r Reading) SameValues(s Reading) bool {
 		return out
 	}
 	return equalSets(r.values(), s.values()) && equalSets(places(r), places(s))
-}
-
-// Beyond counts the words of a statement that another lacks.
-func (r Reading) Beyond(s Reading) (n int) {
-	for _, w := range r.words {
-		if !slices.Contains(s.words, w) {
-			n++
-		}
-	}
-	return n
 }
 
 // values lists the values of a statement in text form: "sort text" if wanted, "not text" if
