@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -207,7 +208,9 @@ func (r *reader) candidate(in prompts.ReflectCandidate, events map[int]*transcri
 			return refuse("known", "")
 		}
 	}
-	if what := invented(c.Text+"\n"+c.Body, all, events); what != "" {
+	if what, at := invented(c.Text+"\n"+c.Body, all, events); what != "" && at >= 0 {
+		return refuse("not in the session", "%q stands in no quoted event; quote event %d", what, at)
+	} else if what != "" {
 		return refuse("not in the session", "%q is not so in the session", what)
 	}
 	if !aboutThem(c.Text, all) {
@@ -432,8 +435,8 @@ var (
 
 // invented returns an invented part of a text, or "": an address or a command that is in no cited
 // event and did not run, or a name in code marks that is in no shown event. Brackets after a name
-// are no part of it.
-func invented(text string, cited []*transcript.Event, shown map[int]*transcript.Event) string {
+// are no part of it. at is the first shown event that has the part, or -1.
+func invented(text string, cited []*transcript.Event, shown map[int]*transcript.Event) (what string, at int) {
 	stands := func(what string, e *transcript.Event) bool {
 		for _, field := range quotable(e) {
 			if _, ok := stretch(field, what); ok {
@@ -455,31 +458,35 @@ func invented(text string, cited []*transcript.Event, shown map[int]*transcript.
 		}
 		return false
 	}
+	first := func(what string) int {
+		for _, n := range slices.Sorted(maps.Keys(shown)) {
+			if stands(what, shown[n]) {
+				return n
+			}
+		}
+		return -1
+	}
 	for _, m := range codeSpan.FindAllString(text, -1) {
 		what := strings.TrimSuffix(strings.TrimSpace(strings.Trim(m, "`")), "()")
 		if what == "" || quoted(what) {
 			continue
 		}
-		if strings.ContainsAny(what, " \t\n|;&$<>(){}") {
-			return what // a command, or more than a name
-		}
-		anywhere := false
-		for _, e := range shown {
-			anywhere = anywhere || stands(what, e)
-		}
-		if !anywhere {
-			return what
+		if at := first(what); at < 0 || commanding.MatchString(what) {
+			return what, at
 		}
 	}
 	for _, form := range []*pattern.Pattern{webPlace, commandLine} {
 		for _, what := range form.FindAllString(strings.ReplaceAll(text, "`", " "), -1) {
-			if !quoted(strings.TrimRight(what, ".,;:!?")) {
-				return what
+			if what := strings.TrimRight(what, ".,;:!?"); !quoted(what) {
+				return what, first(what)
 			}
 		}
 	}
-	return ""
+	return "", -1
 }
+
+// commanding matches code that may be a command, and not only a name or an expression.
+var commanding = lazy(`[\s|;&]|\$\(|^[^<=-]*>`)
 
 var globMark = lazy(`[*?\[{]`)
 

@@ -2,6 +2,7 @@ package reflect
 
 import (
 	"cmp"
+	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -53,7 +54,7 @@ func (r *reader) cite(e *transcript.Event, words string) cited {
 }
 
 // outcome reports whether words show an outcome: they are a command, or its output where it failed.
-// Commands that only look about show the text of files.
+// Commands that only look about show the text of files; only their own complaints count.
 func (r *reader) outcome(e *transcript.Event, words string) bool {
 	v := r.gate.view
 	i, found := v.index(e.N)
@@ -61,33 +62,47 @@ func (r *reader) outcome(e *transcript.Event, words string) bool {
 		return false
 	}
 	for _, a := range v.acts {
-		if a.call != i && a.result != i || a.edit || looks(a.step) {
-			continue
-		}
-		if a.call == i {
+		switch {
+		case a.call != i && a.result != i || a.edit:
+		case looks(a.step):
+			if a.result == i && ending(e) == transcript.Failed && complaint(a.step, e.Text, words) {
+				return true
+			}
+		case a.call == i:
 			return strings.Contains(e.Command, words)
-		}
-		if failedWith(v, a, words) {
+		case failedWith(v, a, words):
 			return true
 		}
 	}
 	return false
 }
 
-// failedWith reports whether an act failed. Without an exit code, the words of its output tell.
-func failedWith(v *view, a act, words string) bool {
-	switch ended := ending(&v.events[a.result]); ended {
-	case transcript.Unknown:
-		return a.outcome == transcript.Failed || complains(words)
-	default:
-		return ended == transcript.Failed
+// complaint reports whether words are in a line of an output in which the program of a step
+// complains by its name: `cat: illegal option`.
+func complaint(s step, output, words string) bool {
+	for line := range strings.Lines(output) {
+		_, said, found := strings.Cut(line, path.Base(s.words[0])+": ")
+		if found && strings.Contains(line, words) && complains(said) {
+			return true
+		}
 	}
+	return false
+}
+
+// failedWith reports whether an act failed. If its exit code is unknown or hidden, the words of its
+// output tell.
+func failedWith(v *view, a act, words string) bool {
+	ended := ending(&v.events[a.result])
+	if ended == transcript.Unknown || ended == transcript.OK && a.step.masked {
+		return a.outcome == transcript.Failed || a.outcome != transcript.OK && complains(words)
+	}
+	return ended == transcript.Failed
 }
 
 // putRight reports whether something was edited, or a command passed, after an event.
 func putRight(v *view, after int) bool {
 	return slices.ContainsFunc(v.acts, func(a act) bool {
-		return v.events[a.call].N > after && (a.edit || !looks(a.step) && ending(&v.events[a.result]) != transcript.Failed)
+		return v.events[a.call].N > after && (a.edit || !looks(a.step) && a.outcome != transcript.Failed && ending(&v.events[a.result]) != transcript.Failed)
 	})
 }
 

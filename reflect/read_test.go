@@ -701,3 +701,68 @@ func TestImport(t *testing.T) {
 		t.Error("a model without a name")
 	}
 }
+
+// A pipe hides the exit code of a failed command, whose output then tells.
+func TestAFailureBehindAPipe(t *testing.T) {
+	piped := script{
+		user("get the lint step green"),
+		run("npm run lint 2>&1 | tail -20", 0, "eslint: cannot find rule set acme/strict\nerror: script \"lint\" exited with code 1"),
+		run("npm run rules:fetch", 0, "fetched 12 rules"),
+		run("npm run lint 2>&1 | tail -20", 0, "0 errors"),
+	}
+	whole := script{piped[0], run("npm run lint", 0, "eslint: cannot find rule set acme/strict\nerror: script \"lint\" exited with code 1"), piped[2], piped[3]}
+	looked := script{user("what is in the notes"),
+		run("cat -A notes.txt", 1, "cat: illegal option -- A\nusage: cat [-belnstuv] [file ...]"), run("cat -vet notes.txt", 0, "one$"), run("make notes", 0, "ok")}
+	shown := script{piped[0], run("cat notes.txt gone.txt", 1, "error: unknown rule set acme/strict\ncat: gone.txt: No such file or directory"), piped[2]}
+	lint := with(item("`npm run lint` fails until `npm run rules:fetch` has run.", 2, `error: script "lint" exited with code 1`), func(c *prompts.ReflectCandidate) { c.Kind = "failure" })
+	for _, test := range []struct {
+		name string
+		s    script
+		c    prompts.ReflectCandidate
+		why  string // empty: it passes
+	}{
+		{"its summary", piped, lint, ""},
+		{"its complaint", piped, with(lint, func(c *prompts.ReflectCandidate) { c.Evidence[0].Quote = "cannot find rule set acme/strict" }), ""},
+		{"without a pipe the exit code counts", whole, lint, "no proof"},
+		{"a passed run proves no failure", piped, with(lint, func(c *prompts.ReflectCandidate) {
+			c.Evidence[0] = prompts.ReflectAnchor{Event: 4, Quote: "fetched 12 rules"}
+		}), "no proof"},
+		{"a tool of the machine", looked, item("The machine's `cat` has no option `-A`.", 2, "cat: illegal option -- A"), ""},
+		{"a file that a failed look shows", shown, item("The rule set acme/strict is unknown.", 2, "error: unknown rule set acme/strict"), "no proof"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := read(t, says(replyOf(test.c)), test.s)
+			if err != nil || (got.Found+got.Confirmed == 1) != (test.why == "") || test.why != "" && got.Refused[test.why] != 1 {
+				t.Errorf("found %d, refused %v, faults %q, error %v, want %q", got.Found, got.Refused, got.Faults, err, test.why)
+			}
+		})
+	}
+}
+
+// A name or an expression in code marks may stand in any shown event, a command in a quoted one.
+func TestCodeOfUnquotedEvents(t *testing.T) {
+	s := script{
+		user("the price parser rounds twice, please keep the first rounding only"),
+		add(transcript.Event{Kind: transcript.Call, Action: transcript.Read, Tool: "Read", CallID: "r", Paths: []string{"price.rs"}}),
+		add(transcript.Event{Kind: transcript.Result, Action: transcript.Read, Tool: "Read", CallID: "r", Outcome: transcript.OK, Text: "fn parse(s: &str) -> Vec<Price> {\n  round(raw/${SCALE})\n}\n// first: psql -c vacuum prices"}),
+		agent("Done."),
+	}
+	for code, told := range map[string]string{
+		"Vec<Price>":            "",
+		"round(raw/${SCALE})":   "",
+		"Vec<Prize>":            `"Vec<Prize>" is not so in the session`,
+		"psql -c vacuum prices": `"psql -c vacuum prices" stands in no quoted event; quote event 2`,
+		"psql -c vacuum all":    `"psql -c vacuum all" is not so in the session`,
+	} {
+		c := item("The price parser rounds twice in `"+code+"`.", 0, "the price parser rounds twice")
+		got, err := read(t, says(replyOf(c), replyOf(c)), s)
+		if err != nil || (got.Found == 1) != (told == "") || told != "" && !strings.Contains(strings.Join(got.Faults, "\n"), told) {
+			t.Errorf("%s: found %d, faults %q, error %v", code, got.Found, got.Faults, err)
+		}
+	}
+	quoted := item("The price parser rounds twice without `psql -c vacuum prices`.", 0, "the price parser rounds twice")
+	quoted.Evidence = append(quoted.Evidence, prompts.ReflectAnchor{Event: 2, Quote: "psql -c vacuum prices"})
+	if got, err := read(t, says(replyOf(quoted)), s); err != nil || got.Found != 1 {
+		t.Errorf("quoted: %+v, error %v", got, err)
+	}
+}
