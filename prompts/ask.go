@@ -23,7 +23,13 @@ func (s Set) Reflect(in Reflect) (Rendered, error) {
 	}
 	fmt.Fprintf(&session, "outcome: %s\nevents shown: %d\n", outcome, len(in.Lines))
 	if in.Parts > 1 {
-		fmt.Fprintf(&session, "part %d of %d\n", in.Part, in.Parts)
+		fmt.Fprintf(&session, "part %d of %d: answer it alone\n", in.Part, in.Parts)
+	}
+	if in.Part > 1 {
+		session.WriteString("an event shown again at the top was already asked about\n")
+	}
+	if left := oneLine(in.Left); left != "" {
+		fmt.Fprintf(&session, "events in no part, for want of room: %s\n", left)
 	}
 	return s.named("reflect").render(map[string]string{
 		"session": session.String(), "known": list(in.Known), "events": events.String(),

@@ -23,7 +23,7 @@ func samples(t testing.TB, s Set) []Rendered {
 		all = append(all, r)
 	}
 	ask(s.Reflect(Reflect{
-		Title: "Rename\nthe store", Outcome: "completed", Part: 1, Parts: 2,
+		Title: "Rename\nthe store", Outcome: "completed", Part: 2, Parts: 3, Left: "12-14, 20",
 		Lines: []Line{
 			{0, "user", "Rename the store, please.\nAnd use pnpm in web/, never npm: CI rejects its lock file."},
 			{1, "call", "$ go test ./internal/store/..."},

@@ -14,6 +14,7 @@ type Reflect struct {
 	Title       string // of the session; may be empty
 	Outcome     string // completed, failed, interrupted, or empty: unknown
 	Part, Parts int    // 1 of 1 for a whole session
+	Left        string // numbers of the events without room in any part; may be empty
 	Lines       []Line
 	Known       []string // statements that need not be found again
 }
