@@ -123,6 +123,9 @@ func tellReadingNote(w *workspace, n inbox.Note) {
 		}
 		r := n.Reflection
 		env.Say("reflect  %s/%s by %s: %s found, %d confirmed, %d refused", r.Client, r.Session, r.Model, plural.Count(n.Found, "candidate", "candidates"), n.Confirmed, refused)
+	case learn.Held:
+		r := n.Reflection
+		env.Say("reflect  %s/%s by %s: nothing new; the journal holds all of it", r.Client, r.Session, r.Model)
 	case learn.Passed:
 		env.Warn("%v", n.Err)
 	case learn.Unusable:
@@ -155,16 +158,15 @@ func tellConsidered(w *workspace, model string, got dream.Considered) {
 	for _, s := range got.Settled {
 		w.env.Say("settled  %s %s; it %s; 'reverie reject --undo %[1]s' returns it", s.Operation.ID[:8], term.Visible(s.Operation.Memory.Text), term.Visible(s.Reason()))
 	}
-	tellRefused(w, got.Refused)
+	if w.env.Verbose {
+		tellRefused(w, got.Refused)
+	}
 }
 
-// tellRefused says, to who wants to know more, how much of what a model asked for was refused, and
-// why.
+// tellRefused counts what was refused of a model's answers, by reason.
 func tellRefused(w *workspace, refused map[string]int) {
-	if w.env.Verbose {
-		for _, why := range slices.Sorted(maps.Keys(refused)) {
-			w.env.Say("refused  %s: %d", why, refused[why])
-		}
+	for _, why := range slices.Sorted(maps.Keys(refused)) {
+		w.env.Say("refused  %s: %d", why, refused[why])
 	}
 }
 

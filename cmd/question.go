@@ -62,7 +62,8 @@ func readAnswer(w *workspace, from string) ([]byte, error) {
 	return answer, nil
 }
 
-// importAnswer takes in what a model that is out of reach answered about a session.
+// importAnswer reads the answers about a session of a model that is out of reach. It always prints
+// why items were refused, so that they can be mended and imported again.
 func importAnswer(ctx context.Context, w *workspace, name string, o reflectOptions) error {
 	answer, err := readAnswer(w, o.from)
 	if err != nil {
@@ -72,5 +73,5 @@ func importAnswer(ctx context.Context, w *workspace, name string, o reflectOptio
 	if err != nil {
 		return err
 	}
-	return tellReading(w, got)
+	return tellReading(w, got, true)
 }

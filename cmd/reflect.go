@@ -35,14 +35,14 @@ func reflectCommand(env *Env) *cli.Command {
 		ArgsUsage: "[SESSION…]",
 		Description: "Detectors study a session at once. A local model, if chosen by --model or the setting model.name,\n" +
 			"reads the session afterwards; its candidates wait for a person, regardless of the speaker.\n" +
-			"--print-prompt prints the prompt for a model, and --import reads the answer of a model that Reverie\n" +
-			"cannot reach.",
+			"--print-prompt prints the prompt for a model, and --import reads the answers of a model that Reverie\n" +
+			"cannot reach: one JSON object for each printed question, in order.",
 		Flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "pending", Usage: "study every kept session without a reflection, or not yet read by the model", Destination: &o.pending},
 			&cli.IntFlag{Name: "limit", Usage: "with --pending: study at most `N` sessions, oldest first; the next reflect continues", Destination: &o.limit},
 			&cli.BoolFlag{Name: "dry-run", Usage: "print what would change, and change nothing", Destination: &o.dryRun},
 			&cli.BoolFlag{Name: "print-prompt", Usage: "print the prompt for a model, and ask none", Destination: &o.printPrompt},
-			&cli.StringFlag{Name: "import", Usage: "read the answer of model NAME (--model) from `FILE`; - reads standard input", Destination: &o.from},
+			&cli.StringFlag{Name: "import", Usage: "read the answers of model NAME (--model) from `FILE`; - reads standard input", Destination: &o.from},
 		}, modelFlags(&o.model)...),
 		Action: func(c *cli.Context) error {
 			if o.pending == (c.NArg() > 0) {
@@ -62,7 +62,7 @@ func reflectCommand(env *Env) *cli.Command {
 func (o reflectOptions) check(sessions int) error {
 	switch {
 	case o.from != "" && (sessions != 1 || o.printPrompt || o.model.none):
-		return exit.Usage("an answer is about one session", "--import takes exactly one session, and excludes --print-prompt and --no-model")
+		return exit.Usage("the answers are about one session", "--import takes exactly one session, and excludes --print-prompt and --no-model")
 	case o.printPrompt && o.dryRun:
 		return exit.Usage("--print-prompt keeps nothing anyway", "--print-prompt and --dry-run exclude each other")
 	}
@@ -184,7 +184,7 @@ func (r *reflecting) read(ctx context.Context, m *prompts.Model, set prompts.Set
 			}
 			r.fresh = true
 		}
-		return tellReading(r.workspace, got)
+		return tellReading(r.workspace, got, r.env.Verbose)
 	}}
 	all, err := p.Over(ctx, names)
 	switch {
@@ -199,10 +199,10 @@ func (r *reflecting) read(ctx context.Context, m *prompts.Model, set prompts.Set
 }
 
 // tellReading prints the candidates that a model added to those of the detectors; as JSON the whole
-// reflection. With -v it prints refusals.
-func tellReading(w *workspace, got reflect.Reading) error {
-	tellRefused(w, got.Refused)
-	if w.env.Verbose {
+// reflection. On request it prints refusals.
+func tellReading(w *workspace, got reflect.Reading, refusals bool) error {
+	if refusals {
+		tellRefused(w, got.Refused)
 		for _, f := range got.Faults {
 			w.env.Say("refused  %s", term.Visible(f))
 		}

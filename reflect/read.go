@@ -1,10 +1,12 @@
 package reflect
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -34,6 +36,9 @@ type Reading struct {
 	Refused    map[string]int    // refused candidates and quotes of the model, by reason
 	Faults     []string          // faults of unusable answers and items
 }
+
+// Waiting begins a known statement that a person has not decided about.
+const Waiting = "waiting for a person: "
 
 // Read asks a model about the lessons of a session, and joins those that the events support with
 // the detectors' findings: base, which stays unchanged. known lists statements that need not be
@@ -118,10 +123,11 @@ func Questions(m *prompts.Model, set prompts.Set, s transcript.Session, events [
 // openContext is the context, in tokens, of a model asked elsewhere.
 const openContext = 128 << 10
 
-// Import is Read with an answer that a model of that name gave elsewhere. Any event that a question
-// may show can be evidence. To import the answers to several questions, pass each the Reflection of
-// the previous one as its base. An error wraps ErrUnusable if the answer is unusable.
-func Import(set prompts.Set, s transcript.Session, events []transcript.Event, base record.Reflection, answer json.RawMessage, model string) (Reading, error) {
+// Import is Read with answers that a model of that name gave elsewhere: one JSON object, or one for
+// each question in their order. Any event that a question may show can be evidence. Refused counts
+// the unusable answers. An error wraps ErrUnusable if none is usable, or if they cannot be told
+// apart.
+func Import(set prompts.Set, s transcript.Session, events []transcript.Event, base record.Reflection, answers json.RawMessage, model string, known ...string) (Reading, error) {
 	fail := func(err error) (Reading, error) {
 		return Reading{}, fmt.Errorf("import an answer about session %s/%s: %w", s.Client, s.ID, err)
 	}
@@ -132,18 +138,56 @@ func Import(set prompts.Set, s transcript.Session, events []transcript.Event, ba
 	if err != nil {
 		return fail(err)
 	}
-	r := newReader(s, events, base, nil)
+	all, err := objects(answers)
+	if err != nil {
+		return fail(fmt.Errorf("%w: %w", ErrUnusable, err))
+	}
+	r := newReader(s, events, base, known)
 	part := make([]line, 0, len(r.shown))
 	for n := range r.shown {
 		part = append(part, line{Line: prompts.Line{N: n}})
 	}
-	r.out.Parts = 1
-	v := r.judge(answer, part)
-	if !v.usable {
-		return fail(fmt.Errorf("%w: %s", ErrUnusable, strings.Join(v.faults, "; ")))
+	r.out.Parts = len(all)
+	usable := 0
+	for i, answer := range all {
+		v := r.judge(answer, part)
+		if len(all) > 1 {
+			for j, f := range v.faults {
+				v.faults[j] = fmt.Sprintf("answer %d: %s", i+1, f)
+			}
+		}
+		if v.usable {
+			usable++
+			r.take(v)
+			continue
+		}
+		r.refuse(unusable, 1)
+		r.out.Faults = append(r.out.Faults, v.faults...)
 	}
-	r.take(v)
+	if usable == 0 {
+		return fail(fmt.Errorf("%w: %s", ErrUnusable, strings.Join(r.out.Faults, "; ")))
+	}
 	return r.finish(model, "", hash), nil
+}
+
+// objects returns the JSON values of a text, or the whole text if it does not begin with one.
+func objects(text json.RawMessage) (all []json.RawMessage, err error) {
+	in := json.NewDecoder(bytes.NewReader(text))
+	for {
+		var one json.RawMessage
+		err := in.Decode(&one)
+		switch {
+		case err != nil && len(all) == 0:
+			return []json.RawMessage{text}, nil
+		case errors.Is(err, io.EOF):
+			return all, nil
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			return nil, fmt.Errorf("answer %d: it is cut off", len(all)+1)
+		case err != nil:
+			return nil, fmt.Errorf("answer %d: not JSON: %w", len(all)+1, err)
+		}
+		all = append(all, one)
+	}
 }
 
 // asking holds the questions about a session.
@@ -181,7 +225,9 @@ func askAbout(m *prompts.Model, set prompts.Set, s transcript.Session, events []
 	}
 	// A text may grow inside a prompt, which leaves less room for it.
 	for room := all - length(frame) - prompts.AgainRoom; room >= minRoom; room = room * 3 / 4 {
-		out.parts, out.left = parted(t.lines(room), room)
+		lines := t.lines(room)
+		out.parts, out.left = parted(lines, room)
+		in.Left = missing(lines, out.parts)
 		out.rendered = out.rendered[:0]
 		fits := true
 		for i, part := range out.parts {
@@ -198,6 +244,38 @@ func askAbout(m *prompts.Model, set prompts.Set, s transcript.Session, events []
 		}
 	}
 	return asking{}, fmt.Errorf("%w: %d tokens", ErrNoRoom, m.Context)
+}
+
+// maxRanges bounds the ranges of missing events that a question lists.
+const maxRanges = 8
+
+// missing lists the numbers of lines that stand in no part: "12-14, 20".
+func missing(lines []line, parts [][]line) string {
+	in := map[int]bool{}
+	for _, part := range parts {
+		for _, l := range part {
+			in[l.N] = true
+		}
+	}
+	var ranges []string
+	for i := 0; i < len(lines); i++ {
+		if in[lines[i].N] {
+			continue
+		}
+		from := lines[i].N
+		for i+1 < len(lines) && !in[lines[i+1].N] {
+			i++
+		}
+		if to := lines[i].N; to > from {
+			ranges = append(ranges, fmt.Sprintf("%d-%d", from, to))
+		} else {
+			ranges = append(ranges, fmt.Sprint(from))
+		}
+	}
+	if more := len(ranges) - maxRanges; more > 0 {
+		ranges = append(ranges[:maxRanges], fmt.Sprintf("and %d more ranges", more))
+	}
+	return strings.Join(ranges, ", ")
 }
 
 func length(q prompts.Rendered) int { return len(q.System) + len(q.User) }
@@ -239,7 +317,9 @@ func newReader(s transcript.Session, events []transcript.Event, base record.Refl
 		r.found = append(r.found, record.Print(c.Text))
 	}
 	for _, text := range known {
-		r.known = append(r.known, record.Print(text))
+		if !strings.HasPrefix(text, Waiting) { // another session may confirm it
+			r.known = append(r.known, record.Print(text))
+		}
 	}
 	r.out.Refused = map[string]int{}
 	return r

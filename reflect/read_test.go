@@ -702,6 +702,45 @@ func TestImport(t *testing.T) {
 	}
 }
 
+// Several answers are one reading, with as many candidates each as the schema allows.
+func TestImportOfSeveralAnswers(t *testing.T) {
+	events := script{
+		user("the mail queue needs redis on port 6400. the image server keeps thumbnails for nine days. the search index is rebuilt every Sunday. the coupon table has no foreign keys."),
+		agent("I see."),
+	}.events()
+	base := Study(readSession, events)
+	queue := item("The mail queue needs redis on port 6400.", 0, "the mail queue needs redis on port 6400")
+	images := item("The image server keeps thumbnails for nine days.", 0, "the image server keeps thumbnails for nine days")
+	index := item("The search index is rebuilt every Sunday.", 0, "the search index is rebuilt every Sunday")
+	coupons := item("The coupon table has no foreign keys.", 0, "the coupon table has no foreign keys")
+	imported := func(answers string, known ...string) (Reading, error) {
+		return Import(prompts.Set{}, readSession, events, base, json.RawMessage(answers), "chat", known...)
+	}
+	got, err := imported(replyOf(queue, images, index) + "\n" + replyOf(coupons, queue) + replyOf())
+	if err != nil || got.Found != 4 || got.Parts != 3 || got.Refused["repeated"] != 1 {
+		t.Fatalf("reading %+v, error %v", got, err)
+	}
+	checkReading(t, events, base, got)
+	got, err = imported(replyOf(queue) + `{"memories": []}`)
+	if err != nil || got.Found != 1 || got.Refused[unusable] != 1 || !strings.HasPrefix(strings.Join(got.Faults, "\n"), "answer 2: ") {
+		t.Errorf("one of another form: reading %+v, error %v", got, err)
+	}
+	for text, why := range map[string]string{
+		replyOf(queue) + `{"candidates": [`:      "answer 2: it is cut off",
+		replyOf(queue) + "\nI hope this helps.":  "answer 2: not JSON",
+		replyOf(queue, images, index, coupons):   "it may have 3",
+		`{"memories": []}` + `{"memories": [1]}`: "answer 2: ",
+	} {
+		if got, err := imported(text); !errors.Is(err, ErrUnusable) || !strings.Contains(err.Error(), why) {
+			t.Errorf("%s: reading %+v, error %v", text, got, err)
+		}
+	}
+	got, err = imported(replyOf(queue, images), "The mail queue needs redis on port 6400.", Waiting+"The image server keeps thumbnails for nine days.")
+	if err != nil || got.Found != 1 || got.Refused["known"] != 1 {
+		t.Errorf("a memory is known, a proposal may be confirmed: reading %+v, error %v", got, err)
+	}
+}
+
 // A pipe hides the exit code of a failed command, whose output then tells.
 func TestAFailureBehindAPipe(t *testing.T) {
 	piped := script{
@@ -764,5 +803,41 @@ func TestCodeOfUnquotedEvents(t *testing.T) {
 	quoted.Evidence = append(quoted.Evidence, prompts.ReflectAnchor{Event: 2, Quote: "psql -c vacuum prices"})
 	if got, err := read(t, says(replyOf(quoted)), s); err != nil || got.Found != 1 {
 		t.Errorf("quoted: %+v, error %v", got, err)
+	}
+}
+
+// A question names the events that stand in no part.
+func TestQuestionsNameMissingEvents(t *testing.T) {
+	m := says(replyOf()).model(12 << 10)
+	for turns, want := range map[int]bool{40: false, 200: true} {
+		events := long(turns, 3000/(200/turns)).events()
+		all, err := Questions(m, prompts.Set{}, readSession, events, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[int]bool{}
+		for _, q := range all {
+			for _, found := range regexp.MustCompile(`(?m)^\[(\d+)\] `).FindAllStringSubmatch(q.User, -1) {
+				n, _ := strconv.Atoi(found[1])
+				seen[n] = true
+			}
+		}
+		for _, q := range all {
+			_, list, said := strings.Cut(q.User, "events in no part, for want of room: ")
+			if said != want {
+				t.Fatalf("%d turns: missing events are named: %v", turns, said)
+			}
+			list, _, _ = strings.Cut(list, "\n")
+			for _, found := range regexp.MustCompile(`(\d+)(?:-(\d+))?`).FindAllStringSubmatch(strings.Split(list, ", and ")[0], -1) {
+				from, _ := strconv.Atoi(found[1])
+				if seen[from] || from >= len(events) {
+					t.Errorf("%d turns: event %d is shown, or is none; missing %s", turns, from, list)
+				}
+			}
+		}
+	}
+	say := func(n int) line { return line{Line: prompts.Line{N: n}} }
+	if got := missing([]line{say(0), say(1), say(2), say(3), say(5), say(7)}, [][]line{{say(0)}, {say(3), say(7)}}); got != "1-2, 5" {
+		t.Error(got)
 	}
 }

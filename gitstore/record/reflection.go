@@ -24,7 +24,8 @@ type Reflection struct {
 	Branch    string    `json:"branch,omitempty"` // of the code, when the session began
 	Detectors int       `json:"detectors"`        // version of the detectors that ran
 	Model     string    `json:"model,omitempty"`  // empty: the detectors alone
-	// Digest identifies the model's weights and settings, in hex. It is empty if unknown.
+	// Digest identifies the model's weights and settings, or a further reading by it, in hex. It is
+	// empty if unknown.
 	Digest string `json:"digest,omitempty"`
 	Prompt string `json:"prompt,omitempty"` // SHA-256 of the model's prompt, hex
 	// Outcome is completed, interrupted, failed, or empty if unknown.

@@ -73,9 +73,9 @@ func Oldest(names []string, limit int) (some []string, left int) {
 	return names, 0
 }
 
-// Import checks a model's answer about a session, which a person brought from the source from, and
+// Import checks a model's answers about a session, which a person brought from the source from, and
 // keeps the reading unless dry.
-func Import(ctx context.Context, l *Learner, session, from string, answer []byte, by string, dry bool) (got reflect.Reading, err error) {
+func Import(ctx context.Context, l *Learner, session, from string, answers []byte, by string, dry bool) (got reflect.Reading, err error) {
 	set, err := model.Prompts(l.Config)
 	if err != nil {
 		return got, err
@@ -86,7 +86,7 @@ func Import(ctx context.Context, l *Learner, session, from string, answer []byte
 		return got, fmt.Errorf("reflect: %w", err)
 	}
 	base := reflect.Study(kept.Session, events)
-	if got, err = reflect.Import(set, kept.Session, events, base, answer, by); err != nil {
+	if got, err = reflect.Import(set, kept.Session, events, base, answers, by); err != nil {
 		return got, fmt.Errorf("reflect: %s: %w", from, err)
 	}
 	if dry {

@@ -40,6 +40,8 @@ type (
 	Studied []Tally
 	// Read sums up a model's reading that was kept.
 	Read struct{ reflect.Reading }
+	// Held is a model's reading without a candidate that the journal lacks.
+	Held struct{ reflect.Reading }
 	// Passed names a skipped session.
 	Passed struct{ Err error }
 	// Unusable names a session for which a model gave no usable answer.

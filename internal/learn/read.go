@@ -142,10 +142,15 @@ func (p Pass) read(ctx context.Context, name string) (hash string, got reflect.R
 // quote purged text.
 func (l *Learner) KeepReading(ctx context.Context, got reflect.Reading, purges string) error {
 	fresh, err := l.KeepReflections(ctx, []record.Reflection{got.Reflection}, purges)
-	if err == nil && len(fresh) > 0 {
+	switch {
+	case err != nil:
+		return err
+	case len(fresh) == 0:
+		l.Note(Held{got})
+	default:
 		l.Note(Read{got})
 	}
-	return err
+	return nil
 }
 
 const (

@@ -3,6 +3,7 @@ package learn
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 
 	"github.com/reverie-memory/reverie/gitstore"
@@ -85,7 +86,8 @@ func (l *Learner) Study(ctx context.Context, names []string, lenient bool) ([]re
 	return out, nil
 }
 
-// KeepReflections writes the reflections that the journal lacks in one commit, and returns them. It
+// KeepReflections writes the reflections that the journal lacks in one commit, and returns them. A
+// further reading by a model is written beside the earlier ones if it found something else. It
 // writes none if a purge came since the mark, because they may quote purged text.
 func (l *Learner) KeepReflections(ctx context.Context, studied []record.Reflection, purges string) ([]record.Reflection, error) {
 	var fresh []record.Reflection
@@ -96,7 +98,14 @@ func (l *Learner) KeepReflections(ctx context.Context, studied []record.Reflecti
 		}
 		for _, r := range studied {
 			if tx.Journal().Has(r) {
-				continue
+				further, err := l.further(tx.Journal(), r)
+				if err != nil {
+					return err
+				}
+				if further == nil {
+					continue
+				}
+				r = *further
 			}
 			if err := tx.PutReflection(record.Journal, r); err != nil {
 				return err
@@ -107,6 +116,35 @@ func (l *Learner) KeepReflections(ctx context.Context, studied []record.Reflecti
 		return nil
 	})
 	return fresh, err
+}
+
+// further returns a model's reading as a record beside the earlier ones by that model, with a hash
+// of its own as the digest. It returns nil if they hold all of its candidates.
+func (l *Learner) further(j record.Records, r record.Reflection) (*record.Reflection, error) {
+	if r.Model == "" {
+		return nil, nil
+	}
+	earlier, err := j.ReflectionsOf(r.Client + "/" + r.Session)
+	if err := l.Tolerate(err); err != nil {
+		return nil, err
+	}
+	held := map[string]bool{}
+	for _, e := range earlier {
+		if e.Model == r.Model && e.Hash == r.Hash {
+			for _, c := range e.Candidates {
+				text, _ := json.Marshal(c)
+				held[string(text)] = true
+			}
+		}
+	}
+	for _, c := range r.Candidates {
+		if text, _ := json.Marshal(c); !held[string(text)] {
+			text, err := r.Format()
+			r.Digest = fmt.Sprintf("%x", sha256.Sum256(text))
+			return &r, err
+		}
+	}
+	return nil, nil
 }
 
 func reflectionCommit(fresh []record.Reflection) gitstore.Commit {
