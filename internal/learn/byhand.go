@@ -3,8 +3,10 @@ package learn
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/reverie-memory/reverie/gitstore/purge"
+	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/model"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/reflect"
@@ -21,9 +23,9 @@ type Question struct {
 	prompts.Rendered
 }
 
-// Questions returns the questions about sessions to the named model. Without a model, the settings
-// give the size of its context. With pending it asks about unread sessions, at most limit of them
-// unless limit is 0.
+// Questions returns the questions about sessions to the named model. Without a model they suit a
+// large one, unless the settings give the size of its context. With pending it asks about unread
+// sessions, at most limit of them unless limit is 0.
 func Questions(ctx context.Context, l *Learner, names []string, name string, pending bool, limit int) (all []Question, err error) {
 	m, set, err := l.Model(ctx, model.Reflect, name)
 	if err != nil {
@@ -34,7 +36,9 @@ func Questions(ctx context.Context, l *Learner, names []string, name string, pen
 		if err != nil {
 			return nil, err
 		}
-		m = &prompts.Model{Context: settings.Model.Context}
+		if slices.ContainsFunc(settings.Settings(), func(s config.Setting) bool { return s.Key == "model.context" && s.Origin != "default" }) {
+			m = &prompts.Model{Context: settings.Model.Context}
+		}
 		if set, err = model.Prompts(l.Config); err != nil {
 			return nil, err
 		}
@@ -50,7 +54,7 @@ func Questions(ctx context.Context, l *Learner, names []string, name string, pen
 		if err != nil {
 			return nil, fmt.Errorf("reflect: %w", err)
 		}
-		known, err := l.KnownAbout(ctx, events, false) // the model may be elsewhere
+		known, err := l.KnownAbout(ctx, kept.Session, events, false) // the model may be elsewhere
 		if err != nil {
 			return nil, err
 		}
@@ -86,7 +90,11 @@ func Import(ctx context.Context, l *Learner, session, from string, answers []byt
 		return got, fmt.Errorf("reflect: %w", err)
 	}
 	base := reflect.Study(kept.Session, events)
-	if got, err = reflect.Import(set, kept.Session, events, base, answers, by); err != nil {
+	known, err := l.KnownAbout(ctx, kept.Session, events, false)
+	if err != nil {
+		return got, err
+	}
+	if got, err = reflect.Import(set, kept.Session, events, base, answers, by, known...); err != nil {
 		return got, fmt.Errorf("reflect: %s: %w", from, err)
 	}
 	if dry {

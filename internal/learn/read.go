@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/purge"
@@ -115,7 +115,7 @@ func (p Pass) read(ctx context.Context, name string) (hash string, got reflect.R
 		return "", got, fmt.Errorf("%w: %s/%s: %s is asked about its own sessions only", errSession, kept.Client, kept.ID, p.Model.Name)
 	}
 	base := reflect.Study(kept.Session, events)
-	known, err := p.KnownAbout(ctx, events, p.Model.Client == "")
+	known, err := p.KnownAbout(ctx, kept.Session, events, p.Model.Client == "")
 	if err != nil {
 		return base.Hash, got, err
 	}
@@ -154,24 +154,65 @@ func (l *Learner) KeepReading(ctx context.Context, got reflect.Reading, purges s
 }
 
 const (
-	maxKnown = 20      // memories listed so that a model does not find them again
-	maxSaid  = 4 << 10 // bytes of a person's words by which they are searched
+	maxKnown   = 20      // memories listed so that a model does not find them again
+	maxWaiting = 10      // pending operations listed for the same reason
+	maxText    = 4 << 10 // bytes by which these are searched: a person's words, and commands
 )
 
-// KnownAbout returns the statements of memories nearest to the words of a session's user. private
-// adds the clone's private memories.
-func (l *Learner) KnownAbout(ctx context.Context, events []transcript.Event, private bool) ([]string, error) {
-	var said strings.Builder
-	for _, e := range events {
-		if e.Kind == transcript.User && e.Origin == transcript.Typed && said.Len() < maxSaid {
-			said.WriteString(e.Text + "\n")
+// KnownAbout returns the statements of memories nearest to the words of a session's user and to the
+// commands that ran, and those of pending operations on the same topic, marked as waiting. private
+// adds those that stay in this clone, and pending ones that rest on other clients' sessions.
+func (l *Learner) KnownAbout(ctx context.Context, s transcript.Session, events []transcript.Event, private bool) ([]string, error) {
+	said, ran := reflect.Topics(s, events, maxText)
+	known, err := l.Known(ctx, said, maxKnown, private)
+	if err != nil {
+		return nil, ifMemory(err)
+	}
+	var byCommand []string
+	if ran != "" {
+		if byCommand, err = l.Known(ctx, ran, maxKnown, private); err != nil {
+			return nil, ifMemory(err)
 		}
 	}
-	known, err := l.Known(ctx, said.String(), maxKnown, private)
-	if clone.NoMemory(err) {
-		return nil, nil
+	// The first of each list are the nearest.
+	var all []string
+	for i := range max(len(known), len(byCommand)) {
+		for _, list := range [][]string{known, byCommand} {
+			if i < len(list) && len(all) < maxKnown && !slices.Contains(all, list[i]) {
+				all = append(all, list[i])
+			}
+		}
 	}
-	return known, err
+	waiting, err := l.waitingAbout(ctx, s.Client, said+"\n"+ran, private)
+	return append(all, waiting...), err
+}
+
+func ifMemory(err error) error {
+	if clone.NoMemory(err) {
+		return nil
+	}
+	return err
+}
+
+// waitingAbout returns the statements of pending operations on the topic of a text about a client's
+// session. Without private they rest on that client's sessions alone.
+func (l *Learner) waitingAbout(ctx context.Context, client, text string, private bool) (waiting []string, err error) {
+	others := func(s record.Sighting) bool { return s.Client != client }
+	may := func(o record.Operation) bool {
+		return private || !o.Private && !o.Memory.Private && len(o.Sightings) > 0 && !slices.ContainsFunc(o.Sightings, others)
+	}
+	err = l.View(ctx, func(v *record.View, _ clone.Team) error {
+		waiting = nil
+		pending, err := v.Inbox().Operations()
+		for _, o := range pending {
+			states := o.Op == record.Add || o.Op == record.Edit || o.Op == record.Merge
+			if states && may(o) && len(waiting) < maxWaiting && reflect.SameTopic(o.Memory.Text, text) {
+				waiting = append(waiting, reflect.Waiting+o.Memory.Text)
+			}
+		}
+		return l.Tolerate(err)
+	})
+	return waiting, ifMemory(err)
 }
 
 // Budget returns the daily budget of questions to models for one clone.
