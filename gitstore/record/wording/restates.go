@@ -26,7 +26,7 @@ func Restates(kept, gone string, sameProof bool) bool {
 	switch {
 	case share(all(k), all(g)) < least, min(beyond(k.stems, g.stems), beyond(g.stems, k.stems)) >= few:
 		return false
-	case k.negated != g.negated, k.hedged != g.hedged:
+	case k.negated != g.negated, k.hedged != g.hedged, k.limited != g.limited:
 		return false
 	case !within(g.values, k.values), !equalSets(k.numbers, g.numbers), overlap(k.refused, g.wanted), overlap(g.refused, k.wanted):
 		return false
@@ -71,23 +71,24 @@ type dissected struct {
 	Reading
 	stems           []string // that are no values
 	values, numbers []string // outside quoted messages
+	limited         bool     // by an "only"
 	wanted, refused []string // values
 	first, second   []string // what comes before what
 }
 
 var (
 	message = pattern.New("\"[^\"]*( [^\"]*){2,}\"|“[^”]*( [^”]*){2,}”")
-	order   = pattern.New(`(?i)\b(before|after)\b`)
+	order   = pattern.New(`(?i)\b(before|after|then)\b`)
+	digits  = pattern.New(`\d+`)
+	only    = pattern.New(`(?i)\bonly\b`)
 )
 
 func dissect(text string) dissected {
 	text = message.ReplaceAllString(text, " ") // its words differ from run to run
-	p := dissected{Reading: Read(text)}
+	p := dissected{Reading: Read(text), numbers: digits.FindAllString(text, -1), limited: only.MatchString(text)}
 	for _, c := range p.clauses {
 		for _, v := range c.wants {
-			if p.wanted = append(p.wanted, v.text); v.sort == number {
-				p.numbers = append(p.numbers, v.text)
-			}
+			p.wanted = append(p.wanted, v.text)
 		}
 		p.wanted = append(p.wanted, c.places...)
 		for _, w := range c.refuses {
@@ -106,7 +107,7 @@ func dissect(text string) dissected {
 	return p
 }
 
-// ordered returns the words that come first and second, by the first "before" or "after".
+// ordered returns the words that come first and second, by the first "before", "after" or "then".
 func ordered(text string) (first, second []string) {
 	at := order.FindStringIndex(text)
 	if at == nil {

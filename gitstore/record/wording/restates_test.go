@@ -436,7 +436,7 @@ func TestRestatesNot(t *testing.T) {
 			}
 		}
 	}
-	if refused < 844 {
+	if refused < 866 {
 		t.Errorf("%d of %d are refused", refused, all)
 	}
 }
