@@ -121,11 +121,9 @@ func tellReadingNote(w *workspace, n inbox.Note) {
 		for _, some := range n.Refused {
 			refused += some
 		}
-		r := n.Reflection
-		env.Say("reflect  %s/%s by %s: %s found, %d confirmed, %d refused", r.Client, r.Session, r.Model, plural.Count(n.Found, "candidate", "candidates"), n.Confirmed, refused)
+		env.Say("reflect  %s/%s by %s: %s found, %d confirmed, %d refused", n.Reflection.Client, n.Reflection.Session, n.Reflection.Model, plural.Count(n.Found, "candidate", "candidates"), n.Confirmed, refused)
 	case learn.Held:
-		r := n.Reflection
-		env.Say("reflect  %s/%s by %s: nothing new; the journal holds all of it", r.Client, r.Session, r.Model)
+		env.Say("reflect  %s/%s by %s: nothing new; the journal holds all of it", n.Reflection.Client, n.Reflection.Session, n.Reflection.Model)
 	case learn.Passed:
 		env.Warn("%v", n.Err)
 	case learn.Unusable:
@@ -158,15 +156,19 @@ func tellConsidered(w *workspace, model string, got dream.Considered) {
 	for _, s := range got.Settled {
 		w.env.Say("settled  %s %s; it %s; 'reverie reject --undo %[1]s' returns it", s.Operation.ID[:8], term.Visible(s.Operation.Memory.Text), term.Visible(s.Reason()))
 	}
-	if w.env.Verbose {
-		tellRefused(w, got.Refused)
-	}
+	tellRefused(w, w.env.Verbose, got.Refused)
 }
 
-// tellRefused counts what was refused of a model's answers, by reason.
-func tellRefused(w *workspace, refused map[string]int) {
+// tellRefused counts what was refused of a model's answers, by reason, if that is to be shown.
+func tellRefused(w *workspace, show bool, refused map[string]int, faults ...string) {
+	if !show {
+		return
+	}
 	for _, why := range slices.Sorted(maps.Keys(refused)) {
 		w.env.Say("refused  %s: %d", why, refused[why])
+	}
+	for _, f := range faults {
+		w.env.Say("refused  %s", term.Visible(f))
 	}
 }
 

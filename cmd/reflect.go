@@ -201,15 +201,10 @@ func (r *reflecting) read(ctx context.Context, m *prompts.Model, set prompts.Set
 // tellReading prints the candidates that a model added to those of the detectors; as JSON the whole
 // reflection. On request it prints refusals.
 func tellReading(w *workspace, got reflect.Reading, refusals bool) error {
-	if refusals {
-		tellRefused(w, got.Refused)
-		for _, f := range got.Faults {
-			w.env.Say("refused  %s", term.Visible(f))
-		}
-	}
+	tellRefused(w, refusals, got.Refused, got.Faults...)
 	r := got.Reflection
 	if !w.env.JSON {
-		r.Candidates = slices.DeleteFunc(slices.Clone(r.Candidates), func(c record.Candidate) bool { return c.How != record.Model })
+		r.Candidates = slices.DeleteFunc(slices.Clone(r.Candidates), func(c record.Candidate) bool { return c.Detector != record.ByModel })
 	}
 	return tellCandidates(w, []record.Reflection{r})
 }

@@ -37,9 +37,6 @@ type Reading struct {
 	Faults     []string          // faults of unusable answers and items
 }
 
-// Waiting begins a known statement that a person has not decided about.
-const Waiting = "waiting for a person: "
-
 // Read asks a model about the lessons of a session, and joins those that the events support with
 // the detectors' findings: base, which stays unchanged. known lists statements that need not be
 // found again. Without a model it returns base alone.

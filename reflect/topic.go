@@ -7,7 +7,6 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/record/wording"
 	"github.com/reverie-memory/reverie/internal/pattern"
-	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
 // A topic is the subject of a statement, so that two statements on one topic can be compared.
@@ -110,28 +109,4 @@ func sharedForms(a, b string, form func(string) string) (n int) {
 		}
 	}
 	return n
-}
-
-// Topics returns the texts by which known statements about a session are searched, at most limit
-// bytes each: a person's words, and the commands that ran.
-func Topics(s transcript.Session, events []transcript.Event, limit int) (said, ran string) {
-	var words, commands strings.Builder
-	for _, e := range events {
-		if e.Kind == transcript.User && e.Origin == transcript.Typed && words.Len() < limit {
-			words.WriteString(e.Text + "\n")
-		}
-	}
-	seen := map[string]bool{}
-	for _, a := range actsOf(s, events).acts {
-		if key := a.step.key; key != "" && !seen[key] && !looks(a.step) && commands.Len()+len(key) < limit {
-			seen[key] = true
-			commands.WriteString(key + "\n")
-		}
-	}
-	return words.String(), commands.String()
-}
-
-// SameTopic reports whether a statement has two meaningful words of a text.
-func SameTopic(statement, text string) bool {
-	return sharedWords(statement, text)+pairsOf(statement, text) > 1
 }

@@ -183,7 +183,7 @@ func (l *Learner) KnownAbout(ctx context.Context, s transcript.Session, events [
 			}
 		}
 	}
-	waiting, err := l.waitingAbout(ctx, s.Client, said+"\n"+ran, private)
+	waiting, err := waitingAbout(ctx, l, s.Client, said+"\n"+ran, private)
 	return append(all, waiting...), err
 }
 
@@ -196,7 +196,7 @@ func ifMemory(err error) error {
 
 // waitingAbout returns the statements of pending operations on the topic of a text about a client's
 // session. Without private they rest on that client's sessions alone.
-func (l *Learner) waitingAbout(ctx context.Context, client, text string, private bool) (waiting []string, err error) {
+func waitingAbout(ctx context.Context, l *Learner, client, text string, private bool) (waiting []string, err error) {
 	others := func(s record.Sighting) bool { return s.Client != client }
 	may := func(o record.Operation) bool {
 		return private || !o.Private && !o.Memory.Private && len(o.Sightings) > 0 && !slices.ContainsFunc(o.Sightings, others)

@@ -98,7 +98,7 @@ func (l *Learner) KeepReflections(ctx context.Context, studied []record.Reflecti
 		}
 		for _, r := range studied {
 			if tx.Journal().Has(r) {
-				further, err := l.further(tx.Journal(), r)
+				further, err := further(l, tx.Journal(), r)
 				if err != nil {
 					return err
 				}
@@ -120,7 +120,7 @@ func (l *Learner) KeepReflections(ctx context.Context, studied []record.Reflecti
 
 // further returns a model's reading as a record beside the earlier ones by that model, with a hash
 // of its own as the digest. It returns nil if they hold all of its candidates.
-func (l *Learner) further(j record.Records, r record.Reflection) (*record.Reflection, error) {
+func further(l *Learner, j record.Records, r record.Reflection) (*record.Reflection, error) {
 	if r.Model == "" {
 		return nil, nil
 	}
