@@ -65,7 +65,7 @@ func (r *reader) outcome(e *transcript.Event, words string) bool {
 		switch {
 		case a.call != i && a.result != i || a.edit:
 		case looks(a.step):
-			if a.result == i && ending(e) == transcript.Failed && complaint(a.step, e.Text, words) {
+			if a.result == i && ending(e) == transcript.Failed && complaint(v.events[a.call].Command, e.Text, words) {
 				return true
 			}
 		case a.call == i:
@@ -77,12 +77,15 @@ func (r *reader) outcome(e *transcript.Event, words string) bool {
 	return false
 }
 
-// complaint reports whether words are in a line of an output in which the program of a step
+// complaint reports whether words are in a line of an output in which a program of a command
 // complains by its name: `cat: illegal option`.
-func complaint(s step, output, words string) bool {
+func complaint(command, output, words string) bool {
 	for line := range strings.Lines(output) {
-		_, said, found := strings.Cut(line, path.Base(s.words[0])+": ")
-		if found && strings.Contains(line, words) && complains(said) {
+		byName := func(word string) bool {
+			_, said, found := strings.Cut(line, path.Base(word)+": ")
+			return found && complains(said)
+		}
+		if strings.Contains(line, words) && slices.ContainsFunc(strings.Fields(command), byName) {
 			return true
 		}
 	}
