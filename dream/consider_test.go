@@ -333,7 +333,10 @@ func TestAQuestionShowsWhatWaits(t *testing.T) {
 	in := world(memory(lintA))
 	c := seen("Lint the web client by `just lint` before every push, not by make lint.")
 	c.How, c.Evidence = record.Said, []record.Evidence{{Event: 1, Quote: "lint by just lint from now on", Time: now}}
-	in.New = []record.Reflection{reflection("claude", "s1", c)}
+	printed := c
+	printed.How, printed.Evidence = record.Model, []record.Evidence{{Event: 2, Quote: "make: no rule", Time: now}} // by whom is not known
+	printed.Text = "Lint the web client by `just lint`: make has no rule."
+	in.New = []record.Reflection{reflection("claude", "s1", c, printed)}
 	add := func(text string, base ...record.Base) record.Operation {
 		return record.NewOperation(record.Operation{Op: record.Add, How: record.Seen, Memory: memory(text), Base: base})
 	}
@@ -341,7 +344,8 @@ func TestAQuestionShowsWhatWaits(t *testing.T) {
 	in.Pending = []record.Operation{add("Lint the web client before every push to main."), add("Order the cake for the party."), add("Lint the web client before every push in secret.", record.Base{ID: "hidden"})}
 	s := scripted{answer: func(_ int, r prompts.Rendered) string {
 		for text, want := range map[string]bool{"p1 convention: Lint the web client before every push to main.": true, "cake": false, "in secret": false,
-			"a person on " + now.UTC().Format(time.DateOnly) + ": lint by just lint from now on": true} {
+			"a person on " + now.UTC().Format(time.DateOnly) + ": lint by just lint from now on": true,
+			"an output on " + now.UTC().Format(time.DateOnly) + ": make: no rule":                true} {
 			if strings.Contains(r.User, text) != want {
 				t.Errorf("%q: %v\n%s", text, !want, r.User)
 			}

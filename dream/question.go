@@ -271,7 +271,7 @@ func quotes(sightings []record.Sighting) []string {
 
 // authorOf names the author of a quote, and its day.
 func authorOf(s record.Sighting, e record.Evidence) string {
-	who := "a file"
+	who := "an output"
 	switch {
 	case e.By == record.ByPerson, e.By == "" && s.How == record.Said:
 		who = "a person"
