@@ -333,8 +333,8 @@ func TestAQuestionShowsWhatWaits(t *testing.T) {
 	in := world(memory(lintA))
 	c := seen("Lint the web client by `just lint` before every push, not by make lint.")
 	c.How, c.Evidence = record.Said, []record.Evidence{{Event: 1, Quote: "lint by just lint from now on", Time: now}}
-	printed := c
-	printed.How, printed.Evidence = record.Model, []record.Evidence{{Event: 2, Quote: "make: no rule", Time: now}} // by whom is not known
+	printed := c // its author is unknown
+	printed.How, printed.Evidence = record.Model, []record.Evidence{{Event: 2, Quote: "make: no rule", Time: now}}
 	printed.Text = "Lint the web client by `just lint`: make has no rule."
 	in.New = []record.Reflection{reflection("claude", "s1", c, printed)}
 	add := func(text string, base ...record.Base) record.Operation {

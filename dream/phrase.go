@@ -35,7 +35,7 @@ func (p phrase) same(q phrase) bool {
 		return false
 	}
 	a, b := p.reading(), q.reading()
-	return a.Same(b) || p.print.Same(q.print) && (p.print.Alike(q.print) == 1 || a.SameValues(b))
+	return (a.Same(b) || p.print.Same(q.print) && (p.print.Alike(q.print) == 1 || a.SameValues(b))) && !record.Swapped(p.text, q.text)
 }
 
 // opposes reports whether two statements cannot both hold.

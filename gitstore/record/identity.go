@@ -148,6 +148,32 @@ func (f Fingerprint) Same(g Fingerprint) bool {
 		(f.pairs == g.pairs || shared(f.pairs, g.pairs) >= sameOrder)
 }
 
+// Swapped reports whether two statements differ only in two words that change places: "run A before
+// B" and "run B before A". Their fingerprints may be the same. The order of a list does not count.
+func Swapped(a, b string) bool {
+	if a == b {
+		return false
+	}
+	var words, others []string
+	var differ []int
+	eachWord(Normal(a), func(w string) { words = append(words, w) })
+	eachWord(Normal(b), func(w string) { others = append(others, w) })
+	if len(words) != len(others) {
+		return false
+	}
+	for i, w := range words {
+		if w != others[i] {
+			differ = append(differ, i)
+		}
+	}
+	if len(differ) != 2 {
+		return false
+	}
+	i, j := differ[0], differ[1]
+	list := j == i+1 || j == i+2 && (words[i+1] == "and" || words[i+1] == "or")
+	return !list && words[i] == others[j] && words[j] == others[i]
+}
+
 // Turned reports whether two statements differ in negations, numbers or versions.
 func (f Fingerprint) Turned(g Fingerprint) bool { return f.turns != g.turns }
 

@@ -90,3 +90,22 @@ func TestAlikeOrdersByWordsInCommon(t *testing.T) {
 		t.Error(diff, err)
 	}
 }
+
+// An order that is turned around is another rule; a list is the same in any order.
+func TestSwappedWordsAreAnotherStatement(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"Run `make gen` before `make lint`.", "Run `make lint` before `make gen`.", true},
+		{"Prefer composition over inheritance.", "Prefer inheritance over composition.", true},
+		{"Run eslint and prettier in web/.", "Run prettier and eslint in web/.", false},
+		{"Reviewers are Ada, Bob.", "Reviewers are Bob, Ada.", false},
+		{"Run `make gen` before `make lint`.", "run make gen before make lint", false},
+		{"Run `make gen` before `make lint`.", "Run `make gen` before `make vet`.", false},
+	} {
+		if got := Swapped(c.a, c.b); got != c.want {
+			t.Errorf("%q, %q: %t", c.a, c.b, got)
+		}
+	}
+}

@@ -377,7 +377,7 @@ func (v *View) Same(text string) (m Memory, found bool) {
 			continue
 		}
 		switch held := v.at(i); {
-		case wordless && Normal(held.Text) != Normal(text):
+		case wordless && Normal(held.Text) != Normal(text), Swapped(held.Text, text):
 		case held.Status != Retired:
 			return held, true
 		case !found:
