@@ -831,7 +831,7 @@ func TestQuestionsNameMissingEvents(t *testing.T) {
 			for _, found := range regexp.MustCompile(`(\d+)(?:-(\d+))?`).FindAllStringSubmatch(strings.Split(list, ", and ")[0], -1) {
 				from, _ := strconv.Atoi(found[1])
 				if seen[from] || from >= len(events) {
-					t.Errorf("%d turns: event %d is shown, or is none; missing %s", turns, from, list)
+					t.Errorf("%d turns: event %d, listed as missing in %s, is shown or does not exist", turns, from, list)
 				}
 			}
 		}
