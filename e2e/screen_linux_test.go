@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -198,15 +199,24 @@ func (x *tmux) call(args ...string) string {
 // wait waits until the screen shows one of some texts, and returns the screen.
 func (x *tmux) wait(texts ...string) string {
 	x.t.Helper()
-	shown := ""
+	return x.until(fmt.Sprintf("shows any of %q", texts), func(shown string) bool {
+		return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(shown, text) })
+	})
+}
+
+// gone waits until the screen no longer shows a text.
+func (x *tmux) gone(text string) {
+	x.t.Helper()
+	x.until(fmt.Sprintf("loses %q", text), func(shown string) bool { return !strings.Contains(shown, text) })
+}
+
+func (x *tmux) until(what string, ok func(shown string) bool) (shown string) {
+	x.t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		shown = x.call("capture-pane", "-p")
-		for _, text := range texts {
-			if strings.Contains(shown, text) {
-				return shown
-			}
+		if shown = x.call("capture-pane", "-p"); ok(shown) {
+			return shown
 		}
 	}
-	x.t.Fatalf("the terminal never shows any of %q but:\n%s", texts, shown)
+	x.t.Fatalf("the terminal never %s:\n%s", what, shown)
 	return ""
 }
