@@ -109,12 +109,11 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 		}
 	}
 	answer := initJSON{Branch: w.Branch()}
-	options := setup.Options{
+	done, err := setup.Init(ctx, w.Reader, setup.Options{
 		Agents: setup.AgentOptions{Names: o.agents.Value(), Project: o.project, Bare: o.noMCP, FilterOf: guard.FilterOf},
 		Forge:  o.ci, Pages: o.pages, Version: version(), GitHooks: o.hooks, Trailers: o.trailers, Dry: o.dry,
 		AgentsMD: o.agentsMD, Begin: w.ensure,
-	}
-	done, err := setup.Init(ctx, w.Reader, options)
+	})
 	if done.AgentsMD != nil {
 		tellRendered(w, *done.AgentsMD, err)
 	}
@@ -137,8 +136,8 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 	tellInit(w, done, o)
 	if asks {
 		err = o.askLearning(ctx, w, answer.Written)
-	} else {
-		tellWrittenDown(w, answer.Written)
+	} else if tellWrittenDown(w, answer.Written); done.Created && !o.dry && len(done.Written) == 0 {
+		env.Say("next: `reverie init --agent all` connects your agents, `reverie learn` reads the sessions of the past")
 	}
 	if err != nil || !env.Interactive || o.dry {
 		return err

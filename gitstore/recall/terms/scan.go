@@ -261,6 +261,10 @@ func (a *Analyzer) lower(word []rune) string {
 		if r = fold(unicode.ToLower(r)); r >= 0x300 && r < 0x370 { // a mark on its own
 			continue
 		}
+		if r == 'ß' { // in capitals it is written SS
+			a.small = append(a.small, "ss"...)
+			continue
+		}
 		a.small = utf8.AppendRune(a.small, r)
 	}
 	return string(a.small)

@@ -45,6 +45,7 @@ func TestQuery(t *testing.T) {
 		"C++ and C# and F#, a+b":              "c++ c# f# b",
 		"ＦＵＬＬ ｗｉｄｔｈ ﬁle":                      "full width file",
 		"Überprüfung naïve façade":            "uberprufung naiv facad",
+		"GRÜSSE STRAẞE Grüße Straße":          "gruss strass gruss strass",
 		"сохранёнными файлами":                "сохраненными фаилами",
 		"用中文写提交":                              "用中 中文 文写 写提 提交",
 		"テストを run する":                         "テス スト トを run する",
