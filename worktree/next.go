@@ -53,126 +53,125 @@ var errEvent = errors.New("cannot happen now")
 // that is impossible in the phase, and one wrapping ErrEnded for resuming a loop that cannot go on.
 // The state is then unchanged.
 func Next(s State, e Event) (State, error) {
+	if !s.Phase.allows(e.Kind) || e.Kind == Committed && (e.Tip == "" || e.Tip == s.Tip) {
+		return s, fmt.Errorf("%s while %s: %w", e.Kind, s.Phase, errEvent)
+	}
 	n := s
 	n.Trees = slices.Clone(s.Trees)
 	n.Spent += e.Took
-	wrong := fmt.Errorf("%s while %s: %w", e.Kind, s.Phase, errEvent)
 	switch e.Kind {
 	case Placed:
-		if s.Phase != Starting {
-			return s, wrong
-		}
 		n.Tip = cmp.Or(n.Tip, n.Base)
-		return n.code(), nil
+		n = n.code()
 	case Committed:
-		if s.Phase != Coding || e.Tip == "" || e.Tip == s.Tip {
-			return s, wrong
-		}
 		n.Given = e.Tip
-		return n, nil
 	case Coded:
-		if s.Phase != Coding {
-			return s, wrong
-		}
-		n.Tip, n.Promised, n.Blocking = e.Tip, e.Promised, e.Blocking
-		n.Repeats++
-		if !slices.Contains(n.Trees, e.Tree) {
-			n.Repeats = 0
-		}
-		n.Trees = append(n.Trees, e.Tree)
-		if extra := len(n.Trees) - keptTrees; extra > 0 {
-			n.Trees = n.Trees[extra:]
-		}
-		n.Verified, n.Failing = false, nil
-		return n.enter(Verifying), nil
+		n = n.verify(e)
 	case Checked:
-		if s.Phase != Verifying {
-			return s, wrong
-		}
 		n.Verified, n.Failing = e.Passed, e.Failing
-		if !s.Settings.Audited() {
-			return n.decide(), nil
+		if n.Settings.Audited() {
+			n = n.enter(Auditing)
+		} else {
+			n = n.decide()
 		}
-		return n.enter(Auditing), nil
 	case Audited:
-		if s.Phase != Auditing {
-			return s, wrong
-		}
 		n.Audits++
 		n.Blocking = e.Blocking
-		return n.decide(), nil
+		n = n.decide()
 	case Failed:
-		if s.Phase.Over() {
-			return s, wrong
-		}
 		n.Errors++
-		n.Stalls = 0
-		n.Detail = e.Why
-		switch {
+		n.Stalls, n.Detail = 0, e.Why
+		switch limit := n.Settings.MaxErrors; {
 		case s.Phase == Starting:
-			return n.stop(Other, e.Why), nil
-		case s.Settings.MaxErrors > 0 && n.Errors >= s.Settings.MaxErrors:
-			return n.stop(Errors, e.Why), nil
+			n = n.stop(Other, e.Why)
+		case limit > 0 && n.Errors >= limit:
+			n = n.stop(Errors, e.Why)
 		}
-		return n, nil
 	case Silent:
-		if s.Phase.Over() || s.Phase == Starting {
-			return s, wrong
-		}
 		n.Stalls = e.Count
-		if s.Settings.MaxStalls > 0 && e.Count >= s.Settings.MaxStalls {
-			return n.stop(Stalled, e.Why), nil
+		if limit := n.Settings.MaxStalls; limit > 0 && n.Stalls >= limit {
+			n = n.stop(Stalled, e.Why)
 		}
-		return n, nil
 	case Saved:
-		if s.Phase.Over() || s.Phase == Starting {
-			return s, wrong
-		}
 		n.Tip, n.Verified = e.Tip, s.Verified && e.Tip == s.Tip
 		if s.Phase == Auditing { // the verified tree is a different one
 			n = n.enter(Verifying)
 		}
-		return n, nil
 	case Halted:
-		if s.Phase.Over() {
-			return s, wrong
-		}
-		return n.stop(e.Reason, e.Why), nil
+		n = n.stop(e.Reason, e.Why)
 	case Resumed:
-		n.Blocking = e.Blocking                                      // a person may have waived some
-		ended := s.Reason == MaxIterations || s.Reason == NoProgress // the iteration was at its end
-		enough := s.Phase == Stopped && ended && n.complete()
-		switch {
-		case s.Phase == Done:
-			return s, fmt.Errorf("loop %s %w: %w", s.Name, ErrDone, ErrEnded)
-		case s.Phase != Stopped:
-			return s, wrong
-		case s.Reason == MaxIterations && s.atLimit() && !enough:
-			return s, fmt.Errorf("loop %s has had its %s: %w", s.Name, plural(s.Iteration, "iteration"), ErrEnded)
-		case s.Settings.TotalTime > 0 && s.Spent >= s.Settings.TotalTime && !enough:
-			return s, fmt.Errorf("loop %s has had its %s: %w", s.Name, plural(int(s.Spent), "second"), ErrEnded)
+		var err error
+		if n, err = n.resume(e); err != nil {
+			return s, err
 		}
-		at := s.At
-		n.Reason, n.Detail, n.At, n.Errors, n.Stalls, n.Repeats = "", "", "", 0, 0, 0
-		n.Phase = at
-		switch {
-		case enough && e.Tip != "" && e.Tip != s.Tip: // the verified tree is a different one: the iteration ends with this one
-			n = n.enter(Coding)
-			n.Given = e.Tip
-		case enough:
-			n = n.enter(Done)
-		case ended:
-			n = n.code()
-		}
-		return n, nil
 	case Extended:
-		if s.Phase == Done {
-			return s, wrong
-		}
 		n.Settings = e.Settings
-		return n, nil
 	}
-	return s, wrong
+	return n, nil
+}
+
+// allows reports whether an event can happen in a phase.
+func (p Phase) allows(k Kind) bool {
+	switch k {
+	case Placed:
+		return p == Starting
+	case Committed, Coded:
+		return p == Coding
+	case Checked:
+		return p == Verifying
+	case Audited:
+		return p == Auditing
+	case Failed, Halted:
+		return !p.Over()
+	case Silent, Saved:
+		return !p.Over() && p != Starting
+	case Resumed:
+		return p.Over()
+	case Extended:
+		return p != Done
+	}
+	return false
+}
+
+// verify goes on from the work of an agent to the plan's commands.
+func (s State) verify(e Event) State {
+	s.Tip, s.Promised, s.Blocking = e.Tip, e.Promised, e.Blocking
+	s.Repeats++
+	if !slices.Contains(s.Trees, e.Tree) {
+		s.Repeats = 0
+	}
+	s.Trees = append(s.Trees, e.Tree)
+	s.Trees = s.Trees[max(0, len(s.Trees)-keptTrees):]
+	s.Verified, s.Failing = false, nil
+	return s.enter(Verifying)
+}
+
+// resume goes on with a stopped loop where it stood.
+func (s State) resume(e Event) (State, error) {
+	n := s
+	n.Blocking = e.Blocking                                      // a person may have waived some
+	ended := s.Reason == MaxIterations || s.Reason == NoProgress // the iteration was at its end
+	enough := ended && n.complete()
+	switch {
+	case s.Phase == Done:
+		return s, fmt.Errorf("loop %s %w: %w", s.Name, ErrDone, ErrEnded)
+	case s.Reason == MaxIterations && s.atLimit() && !enough:
+		return s, fmt.Errorf("loop %s has had its %s: %w", s.Name, plural(s.Iteration, "iteration"), ErrEnded)
+	case s.Settings.TotalTime > 0 && s.Spent >= s.Settings.TotalTime && !enough:
+		return s, fmt.Errorf("loop %s has had its %s: %w", s.Name, plural(int(s.Spent), "second"), ErrEnded)
+	}
+	n.Phase = s.At
+	n.Reason, n.Detail, n.At, n.Errors, n.Stalls, n.Repeats = "", "", "", 0, 0, 0
+	switch {
+	case enough && e.Tip != "" && e.Tip != s.Tip: // the verified tree is a different one: the iteration ends with this one
+		n = n.enter(Coding)
+		n.Given = e.Tip
+	case enough:
+		n = n.enter(Done)
+	case ended:
+		n = n.code()
+	}
+	return n, nil
 }
 
 // Sandboxed reports whether the commands of the loop run in containers.

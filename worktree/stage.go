@@ -34,105 +34,140 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 			return "", nil, index, err
 		}
 	}
-	changed, err := p.changed(ctx, index.path, parent)
-	if err != nil {
+	s := &staging{Place: p, index: index.path, parent: parent}
+	if err := s.look(ctx); err != nil {
 		return "", nil, index, err
 	}
-	var refused map[string]string
-	if p.Sandbox.Refused != nil {
-		if refused, err = p.Sandbox.Refused(ctx, changed); err != nil {
+	for _, name := range s.changed {
+		if err := s.choose(ctx, base, name); err != nil {
 			return "", nil, index, err
 		}
 	}
-	for name, why := range refused {
+	if err := s.write(ctx); err != nil {
+		return "", s.left, index, err
+	}
+	slices.SortFunc(s.left, func(a, b LeftOut) int { return strings.Compare(a.Path, b.Path) })
+	out, err := p.git(ctx, index.path, nil, "write-tree")
+	return strings.TrimSpace(string(out)), s.left, index, err
+}
+
+// staging decides for each changed path whether it goes into a tree.
+type staging struct {
+	*Place
+	index  string // the path of our own
+	parent string // commit
+	before entries
+
+	changed []string
+	refused map[string]string // by the sandbox: path to reason
+	ignored map[string]bool
+	filters map[string]string // of paths in a sealed place
+	same    map[string]bool   // unchanged there, but for a filter
+
+	left  []LeftOut
+	add   bytes.Buffer // paths that git reads
+	plain []string     // paths that we read, without filters
+	info  bytes.Buffer // entries, in the form of update-index --index-info
+}
+
+// look finds the changed paths and what is known about them.
+func (s *staging) look(ctx context.Context) (err error) {
+	if s.changed, err = s.Place.changed(ctx, s.index, s.parent); err != nil {
+		return err
+	}
+	if s.Sandbox.Refused != nil {
+		if s.refused, err = s.Sandbox.Refused(ctx, s.changed); err != nil {
+			return err
+		}
+	}
+	for name, why := range s.refused {
 		// git does not list a pipe, or the content of a nested repository
-		if !slices.Contains(changed, name) {
-			left = append(left, LeftOut{Path: name, Why: why})
+		if !slices.Contains(s.changed, name) {
+			s.left = append(s.left, LeftOut{Path: name, Why: why})
 		}
 	}
-	before, err := entriesOf(ctx, p.repo, parent)
+	if s.before, err = entriesOf(ctx, s.repo, s.parent); err != nil {
+		return err
+	}
+	inner, err := submodules{s.Place}.changed(ctx, s.before.submodules())
 	if err != nil {
-		return "", nil, index, err
+		return err
 	}
-	inner, err := submodules{p}.changed(ctx, before.submodules())
-	if err != nil {
-		return "", nil, index, err
+	for sub, why := range inner {
+		s.left = append(s.left, LeftOut{Path: sub.path, Why: why, Rule: ruleOfSubmodule})
+		s.changed = slices.DeleteFunc(s.changed, func(name string) bool { return strings.TrimSuffix(name, "/") == sub.path })
+		fmt.Fprintf(&s.info, "160000 %s\t%s\x00", sub.commit, sub.path)
 	}
-	var add, info bytes.Buffer
-	for s, why := range inner {
-		left = append(left, LeftOut{Path: s.path, Why: why, Rule: ruleOfSubmodule})
-		changed = slices.DeleteFunc(changed, func(name string) bool { return strings.TrimSuffix(name, "/") == s.path })
-		fmt.Fprintf(&info, "160000 %s\t%s\x00", s.commit, s.path)
+	if s.ignored, err = s.Place.ignored(ctx, s.index, s.before, s.changed); err != nil {
+		return err
 	}
-	ignored, err := p.ignored(ctx, index.path, before, changed)
-	if err != nil {
-		return "", nil, index, err
+	s.filters, s.same, err = filterNotes{s.Place}.changed(ctx, s.index, s.changed)
+	return err
+}
+
+// choose adds a changed path, or leaves it out.
+func (s *staging) choose(ctx context.Context, base, name string) error {
+	if err := ctx.Err(); err != nil {
+		return err
 	}
-	filters, same, err := filterNotes{p}.changed(ctx, index.path, changed)
-	if err != nil {
-		return "", nil, index, err
+	if s.same[name] {
+		s.reset(name)
+		return nil
 	}
-	var plain []string
-	back := func(name string) { // resets a path to the parent's state
-		fmt.Fprintf(&info, "%s\t%s\x00", cmp.Or(before.head(name), "0 "+strings.Repeat("0", len(parent))), name)
-	}
-	for _, name := range changed {
-		if err := ctx.Err(); err != nil {
-			return "", nil, index, err
+	why := s.refused[name]
+	if why == "" {
+		var err error
+		if why, err = s.screen.refuse(ctx, base, name); err != nil {
+			return err
 		}
-		if same[name] {
-			back(name)
-			continue
-		}
-		why, err := refused[name], error(nil)
-		if why == "" {
-			why, err = p.screen.refuse(ctx, base, name)
-		}
-		switch {
-		case err != nil:
-			return "", nil, index, err
-		case ignored[name]:
-			left = append(left, LeftOut{Path: name, Why: "git ignores it", Ignored: true})
-		case why == unlisted: // and it is put back
-		case why == gone:
-			fmt.Fprintf(&info, "0 %s\t%s\x00", strings.Repeat("0", len(parent)), name)
-			continue
-		case why == "" && p.sealed:
-			plain = append(plain, name)
-			continue
-		case why == "":
-			add.WriteString(name + "\x00")
-			continue
-		default:
-			left = append(left, LeftOut{Path: name, Why: why})
-		}
-		back(name)
 	}
-	taken, err := savePlain(ctx, p.repo, p.Dir, plain, func(name, blob string) (bool, error) {
-		held, why, err := p.Sandbox.holds(ctx, before, name, blob, filters[name])
+	switch {
+	case s.ignored[name]:
+		s.left = append(s.left, LeftOut{Path: name, Why: "git ignores it", Ignored: true})
+		s.reset(name)
+	case why == unlisted:
+		s.reset(name)
+	case why == gone:
+		fmt.Fprintf(&s.info, "0 %s\t%s\x00", strings.Repeat("0", len(s.parent)), name)
+	case why != "":
+		s.left = append(s.left, LeftOut{Path: name, Why: why})
+		s.reset(name)
+	case s.sealed:
+		s.plain = append(s.plain, name)
+	default:
+		s.add.WriteString(name + "\x00")
+	}
+	return nil
+}
+
+// reset takes a path back to the parent's state.
+func (s *staging) reset(name string) {
+	fmt.Fprintf(&s.info, "%s\t%s\x00", cmp.Or(s.before.head(name), "0 "+strings.Repeat("0", len(s.parent))), name)
+}
+
+// write brings the chosen paths into the index.
+func (s *staging) write(ctx context.Context) error {
+	taken, err := savePlain(ctx, s.repo, s.Dir, s.plain, func(name, blob string) (bool, error) {
+		held, why, err := s.Sandbox.holds(ctx, s.before, name, blob, s.filters[name])
 		if err == nil && held {
-			left = append(left, LeftOut{Path: name, Why: why, Rule: ruleOfContent(blob)})
-			back(name)
+			s.left = append(s.left, LeftOut{Path: name, Why: why, Rule: ruleOfContent(blob)})
+			s.reset(name)
 		}
 		return held, err
 	})
 	if err != nil {
-		return "", nil, index, err
+		return err
 	}
-	info.Write(taken)
-	if info.Len() > 0 {
-		if _, err := p.git(ctx, index.path, info.Bytes(), "update-index", "-z", "--index-info"); err != nil {
-			return "", left, index, err
+	s.info.Write(taken)
+	if s.info.Len() > 0 {
+		if _, err := s.git(ctx, s.index, s.info.Bytes(), "update-index", "-z", "--index-info"); err != nil {
+			return err
 		}
 	}
-	if add.Len() > 0 {
-		if _, err := p.git(ctx, index.path, add.Bytes(), "update-index", "-z", "--add", "--replace", "--stdin"); err != nil {
-			return "", left, index, err
-		}
+	if s.add.Len() > 0 {
+		_, err = s.git(ctx, s.index, s.add.Bytes(), "update-index", "-z", "--add", "--replace", "--stdin")
 	}
-	slices.SortFunc(left, func(a, b LeftOut) int { return strings.Compare(a.Path, b.Path) })
-	out, err := p.git(ctx, index.path, nil, "write-tree")
-	return strings.TrimSpace(string(out)), left, index, err
+	return err
 }
 
 // changed returns the paths of all differences from a commit: in the index, in the work tree, and
