@@ -145,59 +145,86 @@ func (c *command) arguments(s *scan, at int) {
 		case isOneOf(text[at], "\n\r|;&)`") || text[at] == '\\' && escapeEnd(text, min(at+2, len(text))):
 			return
 		}
-		start, end, closed := quotedAt(text, at)
-		next := end + 1
-		if !closed {
-			start, end = at, bareEnd(text, at, true)
-			next = max(end, at+1)
-		} else if text[end] == '\\' {
-			next = end + 2
-		}
-		arg := text[start:end]
-		if !closed && arg != "" && arg[0] == '-' && arg[len(arg)-1] == '=' { // --user="…"
-			if at = next; c.takes(arg[:len(arg)-1]) {
-				option = arg[:len(arg)-1]
+		start, end, next, closed := argumentAt(text, at)
+		at = next
+		switch arg := text[start:end]; {
+		case !closed && arg != "" && arg[0] == '-' && arg[len(arg)-1] == '=': // --user="…"
+			if name := arg[:len(arg)-1]; c.takes(name) {
+				option = name
 			}
-			continue
-		}
-		switch {
 		case option != "":
 			c.argument(s, option, start, end)
 			option = ""
-		case !closed && len(arg) > 1 && (arg[0] == '-' || c.share && arg[0] == '/' || c.name == "xfreerdp" && arg[0] == '/'):
+		case !closed && c.flags(arg):
 			needed = needed || arg[1] != '-' && strings.Contains(arg, c.needs)
-			if name, v, ok := strings.Cut(arg, "="); ok && c.takes(name) {
-				c.argument(s, name, end-len(v), end)
-			} else if c.takes(arg) {
+			if c.takes(arg) {
 				option = arg
 			} else {
-				for _, g := range c.glued {
-					if strings.HasPrefix(arg, g) {
-						from := start + len(g)
-						if closedFrom, closedTo, ok := quotedAt(text, from); ok {
-							from, end, next = closedFrom, closedTo, closedTo+1
-						}
-						s.secretArgument(from, end, from > start+len(g))
-						break
-					}
-				}
+				at = max(at, c.within(s, start, end))
 			}
 		case c.takes(arg): // a keyword
 			option = arg
 		default:
 			word++
-			if c.words == word && needed && (closed || secretValue(arg, hard, attached)) {
-				s.secretArgument(start, end, closed)
-			}
-			if i := strings.IndexAny(arg, c.parts); c.parts != "" && i > 0 && !path(arg[:i]) {
-				stop := end
-				if sign := strings.IndexByte(arg[i:], '@'); sign >= 0 {
-					stop = start + i + sign
-				}
-				s.secretArgument(start+i+1, stop, false)
-			}
+			c.operand(s, start, end, closed, needed && c.words == word)
 		}
-		at = next
+	}
+}
+
+// argumentAt returns the argument at text[at:] without its quotes, and where the next may begin.
+func argumentAt(text string, at int) (start, end, next int, closed bool) {
+	start, end, closed = quotedAt(text, at)
+	switch {
+	case !closed:
+		end = bareEnd(text, at, true)
+		return at, end, max(end, at+1), false
+	case text[end] == '\\':
+		return start, end, end + 2, true
+	}
+	return start, end, end + 1, true
+}
+
+// flags reports whether an argument is a flag.
+func (c *command) flags(arg string) bool {
+	return len(arg) > 1 && (arg[0] == '-' || arg[0] == '/' && (c.share || c.name == "xfreerdp"))
+}
+
+// within examines the value inside the flag text[start:end], such as --name=value and -pvalue. If
+// the value is quoted, it returns its end.
+func (c *command) within(s *scan, start, end int) (next int) {
+	flag := s.text[start:end]
+	if name, v, ok := strings.Cut(flag, "="); ok && c.takes(name) {
+		c.argument(s, name, end-len(v), end)
+		return 0
+	}
+	for _, g := range c.glued {
+		if !strings.HasPrefix(flag, g) {
+			continue
+		}
+		from := start + len(g)
+		quotedFrom, quotedTo, quoted := quotedAt(s.text, from)
+		if quoted {
+			from, end, next = quotedFrom, quotedTo, quotedTo+1
+		}
+		s.secretArgument(from, end, from > start+len(g))
+		break
+	}
+	return next
+}
+
+// operand examines the argument text[start:end], which is no flag. secret: it stands where the
+// command has a secret.
+func (c *command) operand(s *scan, start, end int, closed, secret bool) {
+	arg := s.text[start:end]
+	if secret && (closed || secretValue(arg, hard, attached)) {
+		s.secretArgument(start, end, closed)
+	}
+	if i := strings.IndexAny(arg, c.parts); c.parts != "" && i > 0 && !path(arg[:i]) {
+		stop := end
+		if sign := strings.IndexByte(arg[i:], '@'); sign >= 0 {
+			stop = start + i + sign
+		}
+		s.secretArgument(start+i+1, stop, false)
 	}
 }
 
