@@ -11,36 +11,95 @@ import (
 	"sync/atomic"
 )
 
-// Pattern is a regular expression with the needed methods of regexp.Regexp.
+// Pattern is a regular expression with the needed methods of regexp.Regexp. Most texts have none of
+// an expression's words: a filter tells so before the expression is built.
 type Pattern struct {
-	expr string
-	once sync.Once
-	re   *regexp.Regexp
+	expr          string
+	parsed, built sync.Once
+	filter        *filter
+	re            *regexp.Regexp
 }
 
 // New returns a pattern of an expression. An invalid expression panics at its first use.
 func New(expr string) *Pattern { return &Pattern{expr: expr} }
 
 func (p *Pattern) get() *regexp.Regexp {
-	p.once.Do(func() { p.re = regexp.MustCompile(p.expr) })
+	p.built.Do(func() { p.re = regexp.MustCompile(p.expr) })
 	return p.re
 }
 
-func (p *Pattern) Match(b []byte) bool                    { return p.get().Match(b) }
-func (p *Pattern) MatchString(s string) bool              { return p.get().MatchString(s) }
-func (p *Pattern) FindString(s string) string             { return p.get().FindString(s) }
-func (p *Pattern) FindStringIndex(s string) []int         { return p.get().FindStringIndex(s) }
-func (p *Pattern) FindStringSubmatch(s string) []string   { return p.get().FindStringSubmatch(s) }
-func (p *Pattern) FindStringSubmatchIndex(s string) []int { return p.get().FindStringSubmatchIndex(s) }
-func (p *Pattern) FindAllString(s string, n int) []string { return p.get().FindAllString(s, n) }
-func (p *Pattern) Split(s string, n int) []string         { return p.get().Split(s, n) }
-func (p *Pattern) ReplaceAllString(s, with string) string { return p.get().ReplaceAllString(s, with) }
+// in returns the expression if it may match a text, and nil if it cannot.
+func (p *Pattern) in(text string) *regexp.Regexp {
+	p.parsed.Do(func() { p.filter = newFilter(p.expr) })
+	if p.filter != nil && !p.filter.may(text) {
+		return nil
+	}
+	return p.get()
+}
+
+func (p *Pattern) MatchString(s string) bool {
+	re := p.in(s)
+	return re != nil && re.MatchString(s)
+}
+
+func (p *Pattern) FindString(s string) string {
+	if re := p.in(s); re != nil {
+		return re.FindString(s)
+	}
+	return ""
+}
+
+func (p *Pattern) FindStringIndex(s string) []int {
+	if re := p.in(s); re != nil {
+		return re.FindStringIndex(s)
+	}
+	return nil
+}
+
+func (p *Pattern) FindStringSubmatch(s string) []string {
+	if re := p.in(s); re != nil {
+		return re.FindStringSubmatch(s)
+	}
+	return nil
+}
+
+func (p *Pattern) FindStringSubmatchIndex(s string) []int {
+	if re := p.in(s); re != nil {
+		return re.FindStringSubmatchIndex(s)
+	}
+	return nil
+}
+
+func (p *Pattern) FindAllString(s string, n int) []string {
+	if re := p.in(s); re != nil {
+		return re.FindAllString(s, n)
+	}
+	return nil
+}
+
 func (p *Pattern) FindAllStringSubmatchIndex(s string, n int) [][]int {
-	return p.get().FindAllStringSubmatchIndex(s, n)
+	if re := p.in(s); re != nil {
+		return re.FindAllStringSubmatchIndex(s, n)
+	}
+	return nil
 }
+
+func (p *Pattern) ReplaceAllString(s, with string) string {
+	if re := p.in(s); re != nil {
+		return re.ReplaceAllString(s, with)
+	}
+	return s
+}
+
 func (p *Pattern) ReplaceAllStringFunc(s string, f func(string) string) string {
-	return p.get().ReplaceAllStringFunc(s, f)
+	if re := p.in(s); re != nil {
+		return re.ReplaceAllStringFunc(s, f)
+	}
+	return s
 }
+
+func (p *Pattern) Match(b []byte) bool            { return p.get().Match(b) }
+func (p *Pattern) Split(s string, n int) []string { return p.get().Split(s, n) }
 
 // space holds the separators of words.
 const space = " \t\n\r"
