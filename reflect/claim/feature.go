@@ -51,152 +51,174 @@ const (
 
 const bos, eos = 0x5bd1e995, 0x1b873593
 
+// A bag collects the features of a sentence.
+type bag []uint32
+
+func (b *bag) add(sort, h uint32) { *b = append(*b, mix(sort, h)) }
+
+func (b *bag) flag(on bool, f uint32) {
+	if on {
+		b.add(fFlag, f)
+	}
+}
+
 // features appends the features of a sentence in its message: first those of its content, then
 // those of its place. said counts the first.
 func (m *vocabulary) features(s *Sentence, list []uint32) (all []uint32, said int) {
-	toks := s.tokens
-	add := func(sort, h uint32) { list = append(list, mix(sort, h)) }
-	flag := func(on bool, f uint32) {
-		if on {
-			list = append(list, mix(fFlag, f))
-		}
-	}
-	var forms [maxTokens + 2]uint32
+	b := bag(list)
 	var common [maxTokens]bool
-	forms[0] = bos
-	for i, t := range toks {
+	for i, t := range s.tokens {
 		common[i] = t.shape == mark || m.common(t.hash)
-		forms[i+1] = uint32(t.shape)
-		if common[i] {
-			forms[i+1] = t.hash
-		}
 	}
-	n := len(toks)
-	forms[n+1] = eos
+	b.words(s, &common)
+	b.forms(s.tokens, &common)
+	b.manners(s.tokens, &common)
+	b.shape(s)
+	said = len(b)
+	b.place(s)
+	return b, said
+}
+
+// words adds the words, their pairs, parts and shapes.
+func (b *bag) words(s *Sentence, common *[maxTokens]bool) {
+	toks := s.tokens
 	for i, t := range toks {
-		add(fWord, t.hash)
+		b.add(fWord, t.hash)
 		if i > 0 {
-			add(fPair, mix(toks[i-1].hash, t.hash))
+			b.add(fPair, mix(toks[i-1].hash, t.hash))
 		}
 		if t.shape == han && i > 1 {
-			add(fTriple, mix(mix(toks[i-2].hash, toks[i-1].hash), t.hash))
+			b.add(fTriple, mix(mix(toks[i-2].hash, toks[i-1].hash), t.hash))
 		}
 		if w := s.text[t.start:t.end]; t.shape <= capital && len(w) > 4 {
 			w = strings.ToLower(w)
-			add(fHead, hashOf(cutRunes(w, 4)))
-			add(fTail, hashOf(w[len(w)-3:]))
+			b.add(fHead, hashOf(cutRunes(w, 4)))
+			b.add(fTail, hashOf(w[len(w)-3:]))
 		}
 		if t.shape >= symbol && t.shape <= quoted {
-			add(fShape, uint32(t.shape))
+			b.add(fShape, uint32(t.shape))
 		}
 		if common[i] {
-			for j, seen := i+1, 0; j < n && seen < 6; j++ {
+			for j, seen := i+1, 0; j < len(toks) && seen < 6; j++ {
 				if common[j] {
-					add(fSkip, mix(t.hash, toks[j].hash))
+					b.add(fSkip, mix(t.hash, toks[j].hash))
 					seen++
 				}
 			}
 		}
 	}
-	for i := 0; i+1 < n+2; i++ {
+}
+
+// forms adds runs of two to four tokens, in which a rare word counts by its shape alone.
+func (b *bag) forms(toks []token, common *[maxTokens]bool) {
+	var forms [maxTokens + 2]uint32
+	n := len(toks)
+	forms[0], forms[n+1] = bos, eos
+	for i, t := range toks {
+		forms[i+1] = uint32(t.shape)
+		if common[i] {
+			forms[i+1] = t.hash
+		}
+	}
+	for i := range n + 1 {
 		pair := mix(forms[i], forms[i+1])
-		add(fForm2, pair)
+		b.add(fForm2, pair)
 		if i+2 < n+2 {
 			triple := mix(pair, forms[i+2])
-			add(fForm3, triple)
+			b.add(fForm3, triple)
 			if i+3 < n+2 {
-				add(fForm4, mix(triple, forms[i+3]))
+				b.add(fForm4, mix(triple, forms[i+3]))
 			}
 		}
 	}
 	if n > 0 {
-		add(fFirst, toks[0].hash)
-		add(fFirst2, mix(forms[1], forms[2]))
-		add(fLast, toks[n-1].hash)
+		b.add(fFirst, toks[0].hash)
+		b.add(fFirst2, mix(forms[1], forms[2]))
+		b.add(fLast, toks[n-1].hash)
 	}
-	list = mannerFeatures(toks, &common, list)
-	flag(s.asks(), isQuestion)
-	flag(strings.ContainsAny(s.text, ":：—–"), hasColon)
-	flag(strings.ContainsAny(s.text, ",，、"), hasComma)
-	flag(strings.ContainsAny(s.text, "(（"), hasBracket)
-	flag(strings.ContainsAny(s.text, "!！"), hasExclamation)
-	flag(s.open, endsOpen)
-	step := uint32(0)
-	for k := n; k > 2 && step < 8; k = k * 3 / 4 {
-		step++
-	}
-	flag(true, lengthAt+step)
-	said = len(list)
-
-	flag(s.item, isItem)
-	flag(s.count > 8, ofMany)
-	size := s.message.size
-	flag(size >= 1200, inLong)
-	flag(s.message.blocks > 3, inBlocks)
-	flag(s.message.symbols > 5, inSymbols)
-	flag(s.message.hearsay, inHearsay)
-	add(fMessage, s.message.manner())
-	if p := s.before; p != nil && len(p.tokens) > 0 {
-		add(fBefore, p.tokens[0].hash)
-		flag(p.asks(), wasQuestion)
-	}
-	if p := s.after; p != nil && len(p.tokens) > 0 {
-		add(fAfter, p.tokens[0].hash)
-		flag(p.asks(), nextQuestion)
-	}
-	for _, h := range s.heading {
-		add(fHeading, h)
-	}
-	if s.index > 0 && s.message.opening != 0 {
-		add(fOpening, s.message.opening)
-	}
-	return list, said
 }
 
-// mannerFeatures appends features for a sentence's manners, their combinations and their order.
-func mannerFeatures(toks []token, common *[maxTokens]bool, list []uint32) []uint32 {
+// manners adds the manners of the words, their combinations and their order.
+func (b *bag) manners(toks []token, common *[maxTokens]bool) {
 	known := manners()
 	var has uint32
 	var order [maxTokens + 2]uint32
-	order[0] = bos
-	n := 1
+	n := len(toks)
+	order[0], order[n+1] = bos, eos
 	last := none
 	for i, t := range toks {
 		m := known[t.hash]
-		if m != none {
+		switch {
+		case m != none:
 			if has&(1<<m) == 0 {
-				list = append(list, mix(fManner, uint32(m)))
+				b.add(fManner, uint32(m))
 			}
 			has |= 1 << m
 			if last != none {
-				list = append(list, mix(fMannerSkip, mix(uint32(last), uint32(m))))
+				b.add(fMannerSkip, mix(uint32(last), uint32(m)))
 			}
 			last = m
-			order[n] = 1000 + uint32(m)
-		} else {
-			order[n] = uint32(t.shape)
-			if common[i] {
-				order[n] = t.hash
-			}
+			order[i+1] = 1000 + uint32(m)
+		case common[i]:
+			order[i+1] = t.hash
+		default:
+			order[i+1] = uint32(t.shape)
 		}
-		n++
 	}
-	order[n] = eos
-	for i := range n {
+	for i := range n + 1 {
 		pair := mix(order[i], order[i+1])
-		list = append(list, mix(fManner2, pair))
-		if i+2 <= n {
-			list = append(list, mix(fManner3, mix(pair, order[i+2])))
+		b.add(fManner2, pair)
+		if i < n {
+			b.add(fManner3, mix(pair, order[i+2]))
 		}
 	}
-	for a := modal; a <= existing; a++ {
-		for b := a + 1; b <= existing && has&(1<<a) != 0; b++ {
-			if has&(1<<b) != 0 {
-				list = append(list, mix(fMannerPair, mix(uint32(a), uint32(b))))
+	for one := modal; one <= existing; one++ {
+		for two := one + 1; two <= existing && has&(1<<one) != 0; two++ {
+			if has&(1<<two) != 0 {
+				b.add(fMannerPair, mix(uint32(one), uint32(two)))
 			}
 		}
 	}
-	return list
+}
+
+// shape adds the mood, the punctuation and the length.
+func (b *bag) shape(s *Sentence) {
+	b.flag(s.asks(), isQuestion)
+	b.flag(strings.ContainsAny(s.text, ":：—–"), hasColon)
+	b.flag(strings.ContainsAny(s.text, ",，、"), hasComma)
+	b.flag(strings.ContainsAny(s.text, "(（"), hasBracket)
+	b.flag(strings.ContainsAny(s.text, "!！"), hasExclamation)
+	b.flag(s.open, endsOpen)
+	step := uint32(0)
+	for k := len(s.tokens); k > 2 && step < 8; k = k * 3 / 4 {
+		step++
+	}
+	b.flag(true, lengthAt+step)
+}
+
+// place adds the message and the neighbours of the sentence.
+func (b *bag) place(s *Sentence) {
+	b.flag(s.item, isItem)
+	b.flag(s.count > 8, ofMany)
+	b.flag(s.message.size >= 1200, inLong)
+	b.flag(s.message.blocks > 3, inBlocks)
+	b.flag(s.message.symbols > 5, inSymbols)
+	b.flag(s.message.hearsay, inHearsay)
+	b.add(fMessage, s.message.manner())
+	if p := s.before; p != nil && len(p.tokens) > 0 {
+		b.add(fBefore, p.tokens[0].hash)
+		b.flag(p.asks(), wasQuestion)
+	}
+	if p := s.after; p != nil && len(p.tokens) > 0 {
+		b.add(fAfter, p.tokens[0].hash)
+		b.flag(p.asks(), nextQuestion)
+	}
+	for _, h := range s.heading {
+		b.add(fHeading, h)
+	}
+	if s.index > 0 && s.message.opening != 0 {
+		b.add(fOpening, s.message.opening)
+	}
 }
 
 func cutRunes(s string, n int) string {
