@@ -32,107 +32,90 @@ var (
 	aiderRun     = pattern.New(`^Running (\S.*)$`)
 )
 
-func (p *aider) line(b []byte) error {
+func (p *aider) line(b []byte) {
 	text := string(bytes.TrimSuffix(b, []byte("\r")))
 	if m := aiderHeading.FindStringSubmatch(text); m != nil {
-		return p.start(m[1])
+		p.start(m[1])
+		return
 	}
 	if p.ID == "" {
 		if strings.TrimSpace(text) != "" {
 			p.stats.Ignored++
 		}
-		return nil
+		return
 	}
 	isOwn := strings.HasSuffix(text, "  ")
 	if said, ok := strings.CutPrefix(text, "####"); ok && isOwn && (said[0] == ' ') {
-		if err := p.flushAnswer(); err != nil {
-			return err
-		}
+		p.flushAnswer()
 		p.asked = true
 		p.input.add(strings.TrimSpace(said))
-		return nil
+		return
 	}
-	if err := p.flushUser(); err != nil {
-		return err
-	}
+	p.flushUser()
 	if said, ok := strings.CutPrefix(text, "> "); ok && isOwn {
-		if err := p.flushAnswer(); err != nil {
-			return err
-		}
-		return p.said(strings.TrimSpace(said))
-	}
-	if p.asked { // before that it is the rest of Aider's command line
+		p.flushAnswer()
+		p.said(strings.TrimSpace(said))
+	} else if p.asked { // before that it is the rest of Aider's command line
 		p.answer.add(strings.TrimRight(text, " "))
 	}
-	return nil
 }
 
 // start begins a session, named for its start by the machine's clock.
-func (p *aider) start(when string) error {
-	if err := p.end(); err != nil {
-		return err
-	}
+func (p *aider) start(when string) {
+	p.end()
 	at, err := time.ParseInLocation(time.DateTime, when, time.Local)
 	if err != nil {
 		p.bad(err)
-		return nil
+		return
 	}
 	id := "chat-" + at.Format("20060102-150405")
 	for p.closed[id] { // two in one second
 		id += "-again"
 	}
 	p.Session = Session{Client: string(Aider), ID: id, Started: at.UTC()}
-	return nil
 }
 
 // said handles a line of Aider's own.
-func (p *aider) said(text string) error {
+func (p *aider) said(text string) {
 	if m := aiderModel.FindStringSubmatch(text); m != nil {
 		p.Model = m[1]
 	} else if m := aiderVersion.FindStringSubmatch(text); m != nil {
 		p.Version = m[1]
 	} else if m := aiderEdit.FindStringSubmatch(text); m != nil {
-		return p.emit(Event{Kind: Call, Tool: "edit", Action: Edit, Paths: []string{m[1]}})
+		p.emit(Event{Kind: Call, Tool: "edit", Action: Edit, Paths: []string{m[1]}})
 	} else if m := aiderRun.FindStringSubmatch(text); m != nil {
-		return p.emit(Event{Kind: Call, Tool: "run", Action: Run, Command: m[1]})
+		p.emit(Event{Kind: Call, Tool: "run", Action: Run, Command: m[1]})
 	} else {
 		p.stats.Ignored++
 	}
-	return nil
 }
 
 // flushUser emits a person's input: words, or a command of Aider's. It may be a question that Aider
 // answered for the person.
-func (p *aider) flushUser() error {
+func (p *aider) flushUser() {
 	text := p.input.take()
 	switch {
 	case text == "" || text == "<blank>":
-		return nil
 	case strings.HasPrefix(text, "/"), strings.HasPrefix(text, "!"):
-		return p.emit(Event{Kind: User, Origin: Command, Text: text})
+		p.emit(Event{Kind: User, Origin: Command, Text: text})
 	case strings.Contains(text, "(Y)es/(N)o"):
-		return p.emit(Event{Kind: User, Origin: Injected, Text: text})
+		p.emit(Event{Kind: User, Origin: Injected, Text: text})
+	default:
+		p.run.user(Event{}, Typed, text)
 	}
-	return p.run.user(Event{}, Typed, text)
 }
 
-func (p *aider) flushAnswer() error {
-	text := p.answer.take()
-	if text == "" {
-		return nil
+func (p *aider) flushAnswer() {
+	if text := p.answer.take(); text != "" {
+		p.emit(Event{Kind: Assistant, Text: text})
 	}
-	return p.emit(Event{Kind: Assistant, Text: text})
 }
 
-func (p *aider) end() error {
-	if err := p.flushUser(); err != nil {
-		return err
-	}
-	if err := p.flushAnswer(); err != nil {
-		return err
-	}
+func (p *aider) end() {
+	p.flushUser()
+	p.flushAnswer()
 	p.asked = false
-	return p.run.end()
+	p.run.end()
 }
 
 // maxPassage bounds one speaker's buffered lines, in bytes, plus one line: an event keeps MaxText,

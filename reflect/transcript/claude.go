@@ -167,59 +167,58 @@ func (l *stringList) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-func (p *claude) line(b []byte) error {
+func (p *claude) line(b []byte) {
 	var rec claudeRecord
-	if err := p.decode(b, &rec); err != nil {
-		p.bad(err)
-		return nil
+	if !p.read(b, &rec) {
+		return
 	}
 	switch rec.Type {
 	case "":
 		p.bad(errors.New("type: missing"))
-		return nil
+		return
 	case "user", "assistant":
 		if rec.Message == nil || rec.Message.Content == nil {
 			p.bad(errors.New("message.content: missing"))
-			return nil
+			return
 		}
 	case "attachment":
 	case "queue-operation":
-		return p.queueOperation(&rec)
+		p.queueOperation(&rec)
+		return
 	case "system":
 		if rec.Subtype != "compact_boundary" && rec.Subtype != "init" {
 			p.stats.Ignored++
-			return nil
+			return
 		}
 	case "result":
 	case "summary":
 		p.leaves[rec.LeafUUID] = rec.Summary
-		return nil
+		return
 	case "custom-title":
 		p.Title = rec.CustomTitle
-		return nil
+		return
 	case "ai-title":
 		p.Title = cmp.Or(p.Title, rec.AITitle)
-		return nil
+		return
 	default:
 		p.stats.Ignored++
-		return nil
+		return
 	}
 	if rec.UUID != "" {
 		hash := maphash.String(p.seed, rec.UUID)
 		if _, again := p.seen[hash]; again {
 			p.stats.Ignored++
-			return nil
+			return
 		}
 		p.seen[hash] = struct{}{}
 	}
-	if here, err := p.enter(&rec); err != nil || !here {
-		return err
+	if p.enter(&rec) {
+		p.record(&rec)
 	}
-	return p.record(&rec)
 }
 
 // enter opens the record's session, and reports whether it could.
-func (p *claude) enter(rec *claudeRecord) (bool, error) {
+func (p *claude) enter(rec *claudeRecord) bool {
 	key := first(rec.ForkedFrom.SessionID, rec.SessionID, rec.SessionID2, p.key)
 	own := rec.AgentID != "" && rec.Sidechain // a sub-agent's own file, if it begins like this
 	if own && (!p.entered || p.sub != "") {
@@ -227,15 +226,13 @@ func (p *claude) enter(rec *claudeRecord) (bool, error) {
 	}
 	if key == p.key && p.entered {
 		p.header(rec)
-		return true, nil
+		return true
 	}
 	if key != "" && p.closed[SafeID(key)] {
 		p.bad(fmt.Errorf("session %s goes on after session %s began: record left out", key, p.key))
-		return false, nil
+		return false
 	}
-	if err := p.finish(); err != nil {
-		return false, err
-	}
+	p.end()
 	title := p.Title
 	p.Session = Session{Client: string(Claude), ID: key}
 	p.key, p.sub, p.entered = key, "", true
@@ -247,7 +244,7 @@ func (p *claude) enter(rec *claudeRecord) (bool, error) {
 		p.Parent = first(rec.SessionID, rec.SessionID2)
 	}
 	p.header(rec)
-	return true, nil
+	return true
 }
 
 func (p *claude) header(rec *claudeRecord) {
@@ -261,30 +258,31 @@ func (p *claude) header(rec *claudeRecord) {
 }
 
 // record turns a record of the open session into events.
-func (p *claude) record(rec *claudeRecord) error {
+func (p *claude) record(rec *claudeRecord) {
 	base := Event{Time: parseTime(rec.Timestamp), Agent: p.agent(rec)}
 	switch rec.Type {
 	case "assistant":
-		return p.assistant(rec, base)
+		p.assistant(rec, base)
 	case "user":
-		return p.userRecord(rec, base)
+		p.userRecord(rec, base)
 	case "attachment":
 		switch rec.Attachment.Type {
 		case "hook_additional_context":
 			base.Kind, base.Origin, base.Text = User, Injected, strings.Join(rec.Attachment.Content, "\n")
-			return p.emit(base)
+			p.emit(base)
 		case "queued_command": // typed while the agent worked
 			mode := rec.Attachment.CommandMode
 			if (mode == "" || mode == "prompt") && !p.fromAgent(rec.Attachment.Prompt.text()) {
-				return p.userTexts(rec, base, rec.Attachment.Prompt)
+				p.userTexts(rec, base, rec.Attachment.Prompt)
+				return
 			}
 			base.Kind, base.Origin, base.Text = User, Injected, rec.Attachment.Prompt.text()
-			if p.dequeue(base.Text) {
-				return nil
+			if !p.dequeue(base.Text) {
+				p.emit(base)
 			}
-			return p.emit(base)
+		default:
+			p.stats.Ignored++
 		}
-		p.stats.Ignored++
 	case "system":
 		if rec.Subtype == "compact_boundary" {
 			base.Kind = Compaction
@@ -295,9 +293,8 @@ func (p *claude) record(rec *claudeRecord) error {
 		if rec.IsError || strings.HasPrefix(rec.Subtype, "error") {
 			base.Outcome, base.Text = Failed, rec.Subtype
 		}
-		return p.emit(base)
+		p.emit(base)
 	}
-	return nil
 }
 
 // agent names the sub-agent of a record in the parent's transcript.
@@ -314,52 +311,42 @@ func (p *claude) agent(rec *claudeRecord) string {
 }
 
 // emit emits the held events, then e.
-func (p *claude) emit(e Event) error {
-	if err := p.settle(e.Kind == Compaction, e.Origin == Injected); err != nil {
-		return err
-	}
-	return p.run.emit(e)
+func (p *claude) emit(e Event) {
+	p.settle(e.Kind == Compaction, e.Origin == Injected)
+	p.run.emit(e)
 }
 
 // settle emits the held events before another event. A compaction stays held before injected text,
 // because its summary may still come, and is dropped in favour of that summary.
-func (p *claude) settle(summary, injected bool) error {
-	if err := p.release(); err != nil {
-		return err
-	}
+func (p *claude) settle(summary, injected bool) {
+	p.release()
 	if p.boundary == nil || injected {
-		return nil
+		return
 	}
 	boundary := *p.boundary
 	p.boundary = nil
-	if summary {
-		return nil
+	if !summary {
+		p.run.emit(boundary)
 	}
-	return p.run.emit(boundary)
 }
 
 // release emits the held text.
-func (p *claude) release() error {
-	if p.held == nil {
-		return nil
+func (p *claude) release() {
+	if p.held != nil {
+		e := *p.held
+		p.held = nil
+		p.run.emit(e)
 	}
-	e := *p.held
-	p.held = nil
-	return p.run.emit(e)
 }
 
-// finish completes the open session.
-func (p *claude) finish() error {
+// end completes the open session.
+func (p *claude) end() {
 	p.waiting = slices.DeleteFunc(p.waiting, func(q queued) bool { return q.session == p.key })
-	if err := p.settle(false, false); err != nil {
-		return err
-	}
+	p.settle(false, false)
 	for leaf, title := range p.leaves { // a summary may belong to another session
 		if _, found := p.seen[maphash.String(p.seed, leaf)]; found && p.Title == "" {
 			p.Title = title
 		}
 	}
-	return p.run.end()
+	p.run.end()
 }
-
-func (p *claude) end() error { return p.finish() }

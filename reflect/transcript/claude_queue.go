@@ -26,7 +26,7 @@ type queued struct {
 
 // queueOperation reads a record about the queue. It opens no session, because a fork's queue may
 // precede the history of its origin.
-func (p *claude) queueOperation(rec *claudeRecord) error {
+func (p *claude) queueOperation(rec *claudeRecord) {
 	var text string
 	_ = json.Unmarshal(rec.Content, &text)
 	entry := queued{first(rec.SessionID, rec.SessionID2, p.key), p.trimQueued(text), rec.Timestamp, false}
@@ -37,18 +37,18 @@ func (p *claude) queueOperation(rec *claudeRecord) error {
 	case "enqueue":
 		if entry.text != "" && len(p.waiting) < maxQueued {
 			p.waiting = append(p.waiting, entry)
-			return nil
+			return
 		}
 	case "remove": // the agent got it during its turn
 		if i := slices.IndexFunc(p.waiting, meant); i >= 0 && p.entered && entry.session == p.key {
 			p.waiting[i].told = true
-			return p.deliver(p.waiting[i])
+			p.deliver(p.waiting[i])
+			return
 		}
 	case "popAll": // back in the input line for editing
 		p.waiting = slices.DeleteFunc(p.waiting, meant)
 	}
 	p.stats.Ignored++
-	return nil
 }
 
 func (p *claude) trimQueued(text string) string {
@@ -110,21 +110,19 @@ func typedArgs(line string) string {
 
 // deliver emits an entry of the queue. No field names its author. The client's notices are elements
 // or JSON objects, and a prompt that an agent scheduled occurs in a call.
-func (p *claude) deliver(q queued) error {
+func (p *claude) deliver(q queued) {
 	e := Event{Kind: User, Time: parseTime(q.time), Text: q.text}
 	switch {
 	case tagFirst.MatchString(q.text), q.text[0] == '{' && json.Valid([]byte(q.text)), p.fromAgent(q.text):
 		e.Origin = Injected
+		p.emit(e)
 	case slashCommand.MatchString(q.text):
 		e.Origin = Command
-		if err := p.emit(e); err != nil {
-			return err
-		}
-		return p.words(e, typedArgs(q.text))
+		p.emit(e)
+		p.words(e, typedArgs(q.text))
 	default:
-		return p.words(e, q.text)
+		p.words(e, q.text)
 	}
-	return p.emit(e)
 }
 
 // noteInput records the texts of a call that may return as a prompt or as the arguments of a slash

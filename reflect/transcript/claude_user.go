@@ -45,7 +45,7 @@ func (o *claudeOutcome) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-func (p *claude) assistant(rec *claudeRecord, base Event) error {
+func (p *claude) assistant(rec *claudeRecord, base Event) {
 	p.waiting = slices.DeleteFunc(p.waiting, func(q queued) bool { return q.told })
 	synthetic := rec.Message.Model == "<synthetic>"
 	for _, block := range *rec.Message.Content {
@@ -63,9 +63,7 @@ func (p *claude) assistant(rec *claudeRecord, base Event) error {
 				p.held.Time = e.Time
 				continue
 			default:
-				if err := p.release(); err != nil {
-					return err
-				}
+				p.release()
 				p.held, p.heldID = &e, rec.Message.ID
 				continue
 			}
@@ -89,26 +87,21 @@ func (p *claude) assistant(rec *claudeRecord, base Event) error {
 		default:
 			continue
 		}
-		if err := p.emit(e); err != nil {
-			return err
-		}
+		p.emit(e)
 	}
-	return nil
 }
 
-func (p *claude) userRecord(rec *claudeRecord, base Event) error {
+func (p *claude) userRecord(rec *claudeRecord, base Event) {
 	for _, block := range *rec.Message.Content {
 		if block.Type == "tool_result" {
-			if err := p.toolResult(rec, base, block); err != nil {
-				return err
-			}
+			p.toolResult(rec, base, block)
 		}
 	}
-	return p.userTexts(rec, base, *rec.Message.Content)
+	p.userTexts(rec, base, *rec.Message.Content)
 }
 
 // toolResult emits a call's result, and separately the words by which a user refused or answered.
-func (p *claude) toolResult(rec *claudeRecord, base Event, block claudeBlock) error {
+func (p *claude) toolResult(rec *claudeRecord, base Event, block claudeBlock) {
 	e, said := base, ""
 	asked := p.calls[block.ToolUseID].Tool == claudeAsks
 	e.Kind, e.CallID = Result, block.ToolUseID
@@ -144,18 +137,14 @@ func (p *claude) toolResult(rec *claudeRecord, base Event, block claudeBlock) er
 		e.Outcome = Denied
 	}
 	e.Text = text
-	if err := p.emit(e); err != nil {
-		return err
-	}
+	p.emit(e)
 	chosen := ""
 	if said == "" && asked && !block.IsError {
 		said, chosen = rec.ToolUseResult.answers()
 	}
-	if err := p.words(base, strings.TrimSpace(said)); err != nil {
-		return err
-	}
+	p.words(base, strings.TrimSpace(said))
 	base.Mixed = true // the agent worded the option
-	return p.words(base, chosen)
+	p.words(base, chosen)
 }
 
 // clientAnswers reports whether a call's error can only be the client's own text. A command's
@@ -200,25 +189,23 @@ func answerText(raw json.RawMessage) string {
 }
 
 // words emits the words of the user of the record's session.
-func (p *claude) words(base Event, texts ...string) error {
+func (p *claude) words(base Event, texts ...string) {
 	if strings.TrimSpace(strings.Join(texts, "")) == "" {
-		return nil
+		return
 	}
 	origin := Typed
 	if base.Agent != "" || p.sub != "" {
 		origin = Delegated
 	}
-	if err := p.settle(false, false); err != nil {
-		return err
-	}
-	return p.user(base, origin, texts...)
+	p.settle(false, false)
+	p.user(base, origin, texts...)
 }
 
 // userTexts emits the text blocks of a record in the user's role. The record's flags and the
 // beginning of each block tell its author.
-func (p *claude) userTexts(rec *claudeRecord, base Event, blocks claudeContent) error {
+func (p *claude) userTexts(rec *claudeRecord, base Event, blocks claudeContent) {
 	if p.repeatsQueue(blocks) {
-		return nil
+		return
 	}
 	var own []string
 	mixed := false
@@ -243,15 +230,10 @@ func (p *claude) userTexts(rec *claudeRecord, base Event, blocks claudeContent) 
 		default:
 			continue
 		}
-		if err := p.emit(e); err != nil {
-			return err
-		}
-	}
-	if len(own) == 0 {
-		return nil
+		p.emit(e)
 	}
 	base.Mixed = mixed
-	return p.words(base, own...)
+	p.words(base, own...)
 }
 
 var commandElements = pattern.New(`^\s*(?:<command-(?:message>[^<>]*</command-message|name>[^<>]*</command-name)>\s*){1,2}(?:<command-args>((?s:.*))</command-args>)?\s*$`)

@@ -78,65 +78,55 @@ type codexMeta struct {
 	Parent       string `json:"parent_thread_id"`
 }
 
-func (p *codex) line(b []byte) error {
+func (p *codex) line(b []byte) {
 	var rec codexRecord
-	if err := p.decode(b, &rec); err != nil {
-		p.bad(err)
-		return nil
+	if !p.read(b, &rec) {
+		return
 	}
 	at := parseTime(rec.Timestamp)
 	switch {
 	case rec.Payload == nil && rec.RecordType != "":
 		p.stats.Ignored++
-		return nil
 	case rec.Payload == nil && rec.Type == "" && rec.ID != "":
-		return p.meta(b)
+		p.meta(b)
 	case rec.Payload == nil && codexItems.Has(rec.Type):
-		return p.item(b, at, false)
+		p.item(b, at, false)
 	case rec.Type == "":
 		p.bad(errors.New("type: missing"))
-		return nil
 	case rec.Payload == nil:
 		p.bad(errors.New("payload: missing"))
-		return nil
-	}
-	switch rec.Type {
-	case "session_meta":
-		return p.meta(rec.Payload)
-	case "turn_context":
+	case rec.Type == "session_meta":
+		p.meta(rec.Payload)
+	case rec.Type == "turn_context":
 		var turn struct{ Model, Cwd string }
 		if err := decode(rec.Payload, &turn); err == nil {
 			p.prepare()
 			p.Model = first(turn.Model, p.Model)
 			p.Dir = first(p.Dir, turn.Cwd)
 		}
-		return nil
-	case "response_item":
-		return p.item(rec.Payload, at, rec.Metadata.CompactionOutput)
-	case "event_msg":
-		return p.event(rec.Payload, at)
-	case "compacted":
+	case rec.Type == "response_item":
+		p.item(rec.Payload, at, rec.Metadata.CompactionOutput)
+	case rec.Type == "event_msg":
+		p.event(rec.Payload, at)
+	case rec.Type == "compacted":
 		var c struct{ Message string }
-		if err := decode(rec.Payload, &c); err != nil {
-			p.bad(err)
-			return nil
+		if p.parse(rec.Payload, &c) {
+			p.emit(Event{Kind: Compaction, Time: at, Text: c.Message})
 		}
-		return p.emit(Event{Kind: Compaction, Time: at, Text: c.Message})
+	default:
+		p.stats.Ignored++
 	}
-	p.stats.Ignored++
-	return nil
 }
 
 // meta reads the header. A second one belongs to history copied from another thread.
-func (p *codex) meta(b []byte) error {
+func (p *codex) meta(b []byte) {
 	var m codexMeta
-	if err := decode(b, &m); err != nil {
-		p.bad(err)
-		return nil
+	if !p.parse(b, &m) {
+		return
 	}
 	if p.started {
 		p.stats.Ignored++
-		return nil
+		return
 	}
 	p.prepare()
 	p.started = true
@@ -147,31 +137,26 @@ func (p *codex) meta(b []byte) error {
 	if p.parent == "" && m.ThreadSource == "subagent" {
 		p.parent = "unknown" // for the origin of its prompts; missing in the header
 	}
-	return nil
 }
 
 // prepare sets the client, even in a rollout without its header.
 func (p *codex) prepare() { p.Client = string(Codex) }
 
-func (p *codex) emit(e Event) error {
+func (p *codex) emit(e Event) {
 	p.prepare()
-	return p.run.emit(e)
+	p.run.emit(e)
 }
 
-func (p *codex) end() error {
+func (p *codex) end() {
 	for _, c := range p.background {
 		if c.running != nil { // the rollout does not record its end
-			if err := p.finish(c, *c.running); err != nil {
-				return err
-			}
+			p.finish(c, *c.running)
 		}
 	}
 	for _, s := range p.scripts {
-		if err := p.emit(s.event()); err != nil {
-			return err
-		}
+		p.emit(s.event())
 	}
-	return p.run.end()
+	p.run.end()
 }
 
 // fresh reports whether a text is to be emitted, because no other source recorded it before.
@@ -192,7 +177,7 @@ func (p *codex) fresh(source int, kind Kind, text string) bool {
 
 // words emits text in the user's role that is not injected by the client. mixed means that other
 // parts of the same message were.
-func (p *codex) words(source int, at time.Time, mixed bool, texts ...string) error {
+func (p *codex) words(source int, at time.Time, mixed bool, texts ...string) {
 	p.prepare()
 	texts, setup := partSetup(texts)
 	w := partMessage(texts...)
@@ -200,19 +185,17 @@ func (p *codex) words(source int, at time.Time, mixed bool, texts ...string) err
 		w.injected, mixed = append(w.injected, setup), true
 	}
 	for _, in := range w.injected {
-		if err := p.injected(source, at, in); err != nil {
-			return err
-		}
+		p.injected(source, at, in)
 	}
 	text := strings.Join(w.own, "\n")
 	if text == "" || !p.fresh(source, User, text) {
-		return nil
+		return
 	}
 	origin := Typed
 	if p.parent != "" {
 		origin = Delegated
 	}
-	return p.emit(Event{Kind: User, Origin: origin, Time: at, Mixed: mixed || w.mixed, Text: text})
+	p.emit(Event{Kind: User, Origin: origin, Time: at, Mixed: mixed || w.mixed, Text: text})
 }
 
 var setupStart = pattern.New(`(?im)^[ \t]*#+[ \t]*Context from my IDE setup`)
@@ -237,39 +220,37 @@ func partSetup(texts []string) (own []string, setup string) {
 	return texts, ""
 }
 
-func (p *codex) injected(source int, at time.Time, text string) error {
+func (p *codex) injected(source int, at time.Time, text string) {
 	if strings.TrimSpace(text) == "" || !p.fresh(source, "injected", text) {
-		return nil
+		return
 	}
 	if command, found := element(text, "user_shell_command"); found {
-		return p.userShell(at, command)
+		p.userShell(at, command)
+	} else {
+		p.emit(Event{Kind: User, Origin: Injected, Time: at, Text: text})
 	}
-	return p.emit(Event{Kind: User, Origin: Injected, Time: at, Text: text})
 }
 
 // userShell emits a command that the user ran by "!".
-func (p *codex) userShell(at time.Time, text string) error {
+func (p *codex) userShell(at time.Time, text string) {
 	command, _ := element(text, "command")
 	result, _ := element(text, "result")
 	out := parseOutput(result)
 	id := "user-shell-" + at.Format(time.RFC3339Nano)
 	e := Event{Kind: Call, Origin: Command, Time: at, Tool: "!", Action: Run, Command: command, CallID: id}
-	if err := p.emit(e); err != nil {
-		return err
-	}
+	p.emit(e)
 	e.Kind, e.Text, e.Exit = Result, out.text, out.exit
 	if out.exit != nil {
 		e.Outcome = outcomeOf(*out.exit)
 	}
-	return p.emit(e)
+	p.emit(e)
 }
 
 // say emits the model's text.
-func (p *codex) say(source int, kind Kind, at time.Time, text string) error {
-	if strings.TrimSpace(text) == "" || !p.fresh(source, kind, text) {
-		return nil
+func (p *codex) say(source int, kind Kind, at time.Time, text string) {
+	if strings.TrimSpace(text) != "" && p.fresh(source, kind, text) {
+		p.emit(Event{Kind: kind, Time: at, Text: text})
 	}
-	return p.emit(Event{Kind: kind, Time: at, Text: text})
 }
 
 // localPath returns the path of a file URL.

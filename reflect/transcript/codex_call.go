@@ -2,7 +2,6 @@ package transcript
 
 import (
 	"encoding/json"
-	"errors"
 	"maps"
 	"slices"
 	"strconv"
@@ -11,8 +10,6 @@ import (
 
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
-
-var errNoItem = errors.New("payload.item: missing")
 
 // codexCall is an emitted call, until and after its result.
 type codexCall struct {
@@ -55,9 +52,9 @@ func (o *codexOutput) UnmarshalJSON(b []byte) error {
 }
 
 // call emits a call, once per id.
-func (p *codex) call(id string, e Event, at time.Time) error {
+func (p *codex) call(id string, e Event, at time.Time) {
 	if c := p.tools[id]; c != nil && !c.done {
-		return nil
+		return
 	}
 	c := &codexCall{action: e.Action}
 	if e.Tool == "write_stdin" {
@@ -69,13 +66,13 @@ func (p *codex) call(id string, e Event, at time.Time) error {
 	}
 	p.tools[id] = c
 	e.CallID, e.Time = id, at
-	return p.emit(e)
+	p.emit(e)
 }
 
 // runScript holds the call of a program until it has ended, once per id.
-func (p *codex) runScript(it *codexItem, at time.Time) error {
+func (p *codex) runScript(it *codexItem, at time.Time) {
 	if c := p.tools[it.CallID]; c != nil && !c.done {
-		return nil
+		return
 	}
 	s := readScript(it.Input)
 	s.id, s.at, s.code = it.CallID, at, p.cutter().cut(s.code, MaxText)
@@ -84,12 +81,11 @@ func (p *codex) runScript(it *codexItem, at time.Time) error {
 	}
 	p.tools[it.CallID] = &codexCall{action: Other, script: s}
 	p.scripts = append(p.scripts, s)
-	if len(p.scripts) <= maxScripts {
-		return nil
+	if len(p.scripts) > maxScripts {
+		oldest := p.scripts[0]
+		oldest.finished, p.scripts = true, slices.Delete(p.scripts, 0, 1)
+		p.emit(oldest.event())
 	}
-	oldest := p.scripts[0]
-	oldest.finished, p.scripts = true, slices.Delete(p.scripts, 0, 1)
-	return p.emit(oldest.event())
 }
 
 // waitFor attaches a call that waits for a program to it, and reports whether it is one.
@@ -112,17 +108,15 @@ func (p *codex) waitFor(it *codexItem) bool {
 }
 
 // result emits the result of a call as the client saw it, and the call if the rollout lacks it.
-func (p *codex) result(id string, it *codexItem, at time.Time) error {
+func (p *codex) result(id string, it *codexItem, at time.Time) {
 	c := p.tools[id]
 	if c == nil {
 		p.toldCall(it.seen())
-		if err := p.call(id, it.seen(), at); err != nil {
-			return err
-		}
+		p.call(id, it.seen(), at)
 		c = p.tools[id]
 	}
 	if c.done {
-		return nil
+		return
 	}
 	e := Event{Kind: Result, Time: at, CallID: id, Action: c.action}
 	e.Text = first(it.Aggregated, it.Stdout+it.Stderr)
@@ -141,7 +135,7 @@ func (p *codex) result(id string, it *codexItem, at time.Time) error {
 	case it.Success != nil, it.Status == "failed", !ok:
 		e.Outcome = Failed
 	}
-	return p.finish(c, e)
+	p.finish(c, e)
 }
 
 // mcpResult reads an MCP server's answer, in the client's form or that of older versions ({"Ok":…}
@@ -171,18 +165,19 @@ func mcpResult(b []byte) (ok bool, text string) {
 }
 
 // output emits the result of a call as the model saw it, unless the client recorded it first.
-func (p *codex) output(it *codexItem, at time.Time) error {
+func (p *codex) output(it *codexItem, at time.Time) {
 	c := p.tools[it.CallID]
 	if c == nil {
 		c = &codexCall{action: Other}
 		p.tools[it.CallID] = c
 	}
 	if c.done {
-		return nil
+		return
 	}
 	if c.script != nil {
 		c.done = true
-		return p.scriptOutput(c.script, it, at)
+		p.scriptOutput(c.script, it, at)
+		return
 	}
 	out := parseOutput(it.Output.text)
 	e := Event{Kind: Result, Time: at, CallID: it.CallID, Action: c.action, Text: out.text}
@@ -205,20 +200,17 @@ func (p *codex) output(it *codexItem, at time.Time) error {
 	case c.action == Run && out.process != "":
 		c.running, c.process = &e, out.process
 		p.background = append(p.background, c)
-		return nil
+		return
 	case c.action == Edit && strings.HasPrefix(lower, "success"):
 		e.Outcome = OK
 	}
 	if c.process != "" && out.exit != nil {
-		if err := p.exited(c.process, e, out.exit); err != nil {
-			return err
-		}
+		p.exited(c.process, e, out.exit)
 	}
 	asked := p.calls[it.CallID].Tool == codexAsks
-	if err := p.finish(c, e); err != nil || !asked {
-		return err
+	if p.finish(c, e); asked {
+		p.answers(out.text, at)
 	}
-	return p.answers(out.text, at)
 }
 
 // The form of Codex's question to a person, and the prefix of the person's note beside an option.
@@ -228,12 +220,12 @@ const (
 )
 
 // answers emits a person's own answers to an agent's questions, and the chosen options.
-func (p *codex) answers(output string, at time.Time) error {
+func (p *codex) answers(output string, at time.Time) {
 	var reply struct {
 		Answers map[string]struct{ Answers []string }
 	}
 	if json.Unmarshal([]byte(output), &reply) != nil {
-		return nil
+		return
 	}
 	var written, chosen []string
 	for _, id := range slices.Sorted(maps.Keys(reply.Answers)) {
@@ -245,21 +237,19 @@ func (p *codex) answers(output string, at time.Time) error {
 			}
 		}
 	}
-	if err := p.words(fromItem, at, false, written...); err != nil {
-		return err
-	}
-	return p.words(fromItem, at, true, chosen...) // the agent worded the option
+	p.words(fromItem, at, false, written...)
+	p.words(fromItem, at, true, chosen...) // the agent worded the option
 }
 
 // finish emits the result of a call.
-func (p *codex) finish(c *codexCall, e Event) error {
+func (p *codex) finish(c *codexCall, e Event) {
 	c.done, c.running = true, nil
-	return p.emit(e)
+	p.emit(e)
 }
 
 // exited emits the result of a command in the background, whose end came in last, the result of
 // another call.
-func (p *codex) exited(process string, last Event, exit *int) error {
+func (p *codex) exited(process string, last Event, exit *int) {
 	for _, c := range p.background {
 		if c.process != process || c.running == nil {
 			continue
@@ -267,9 +257,9 @@ func (p *codex) exited(process string, last Event, exit *int) error {
 		e := *c.running
 		e.Time, e.Exit, e.Outcome = last.Time, exit, outcomeOf(*exit)
 		e.Text = strings.TrimSpace(e.Text + "\n" + last.Text)
-		return p.finish(c, e)
+		p.finish(c, e)
+		return
 	}
-	return nil
 }
 
 // toolOutput holds the parts of the text in which a tool's output was wrapped for the model.

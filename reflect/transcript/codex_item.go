@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -89,50 +90,45 @@ func (c codexContent) text() string {
 }
 
 // item reads an item to or from the model.
-func (p *codex) item(b []byte, at time.Time, compaction bool) error {
+func (p *codex) item(b []byte, at time.Time, compaction bool) {
 	var it codexItem
-	if err := decode(b, &it); err != nil {
-		p.bad(err)
-		return nil
+	if !p.parse(b, &it) {
+		return
 	}
 	switch it.Type {
 	case "message":
-		return p.message(&it, at, compaction)
+		p.message(&it, at, compaction)
 	case "reasoning":
 		for _, s := range it.Summary {
-			if err := p.say(fromItem, Reasoning, at, s.Text); err != nil {
-				return err
-			}
+			p.say(fromItem, Reasoning, at, s.Text)
 		}
-		return nil
 	case "function_call", "custom_tool_call":
 		switch {
 		case it.Type == "custom_tool_call" && scriptName.Has(it.Name):
-			return p.runScript(&it, at)
+			p.runScript(&it, at)
 		case it.Name == "wait" && p.waitFor(&it):
-			return nil
+		default:
+			p.call(it.CallID, it.callEvent(), at)
 		}
-		return p.call(it.CallID, it.callEvent(), at)
 	case "local_shell_call":
 		e := Event{Kind: Call, Tool: "local_shell", Action: Run, Command: string(it.Action.Command), Dir: it.Action.Dir}
-		return p.call(first(it.CallID, it.ID), e, at)
+		p.call(first(it.CallID, it.ID), e, at)
 	case "web_search_call":
 		e := Event{Kind: Call, Tool: "web_search", Action: Fetch, Text: first(it.Action.Query, it.Action.URL)}
-		return p.call(it.ID, e, at)
+		p.call(it.ID, e, at)
 	case "function_call_output", "custom_tool_call_output":
-		return p.output(&it, at)
+		p.output(&it, at)
+	default:
+		p.stats.Ignored++
 	}
-	p.stats.Ignored++
-	return nil
 }
 
-func (p *codex) message(it *codexItem, at time.Time, compaction bool) error {
+func (p *codex) message(it *codexItem, at time.Time, compaction bool) {
 	switch it.Role {
 	case "assistant":
-		if compaction {
-			return nil // the compacted record tells it
+		if !compaction { // the compacted record tells it
+			p.say(fromItem, Assistant, at, it.Content.text())
 		}
-		return p.say(fromItem, Assistant, at, it.Content.text())
 	case "user":
 		var own []string
 		mixed := false
@@ -146,20 +142,18 @@ func (p *codex) message(it *codexItem, at time.Time, compaction bool) error {
 			case part.Type == "input_image" || strings.HasPrefix(text, "<image name=") || text == "</image>":
 				continue
 			case kind != "" && !strings.HasPrefix(kind, "user."), strings.HasPrefix(strings.TrimSpace(text), "<user_shell_command>"):
-				if err := p.injected(fromItem, at, text); err != nil {
-					return err
-				}
+				p.injected(fromItem, at, text)
 				mixed = mixed || !onlyOurs(text)
 				continue
 			}
 			own = append(own, text)
 		}
-		return p.words(fromItem, at, mixed, own...)
+		p.words(fromItem, at, mixed, own...)
 	case "developer", "system":
-		return p.injected(fromItem, at, it.Content.text())
+		p.injected(fromItem, at, it.Content.text())
+	default:
+		p.stats.Ignored++
 	}
-	p.stats.Ignored++
-	return nil
 }
 
 // callEvent builds the Call of a function_call or a custom_tool_call.
@@ -180,46 +174,44 @@ func (it *codexItem) callEvent() Event {
 }
 
 // event reads an event in the client's view.
-func (p *codex) event(b []byte, at time.Time) error {
+func (p *codex) event(b []byte, at time.Time) {
 	var it codexItem
-	if err := decode(b, &it); err != nil {
-		p.bad(err)
-		return nil
+	if !p.parse(b, &it) {
+		return
 	}
 	switch it.Type {
 	case "item_completed":
 		if it.Item == nil {
-			p.bad(errNoItem)
-			return nil
+			p.bad(errors.New("payload.item: missing"))
+			return
 		}
-		return p.completed(it.Item, at)
+		p.completed(it.Item, at)
 	case "user_message":
-		if it.Kind != "" && it.Kind != "plain" {
-			return nil // instructions and environment; the item has them
+		if it.Kind == "" || it.Kind == "plain" { // the item has instructions and environment
+			p.words(fromEvent, at, false, it.Message)
 		}
-		return p.words(fromEvent, at, false, it.Message)
 	case "agent_message":
-		return p.say(fromEvent, Assistant, at, it.Message)
+		p.say(fromEvent, Assistant, at, it.Message)
 	case "agent_reasoning":
-		return p.say(fromEvent, Reasoning, at, it.Text)
+		p.say(fromEvent, Reasoning, at, it.Text)
 	case "turn_aborted":
-		return p.emit(Event{Kind: Error, Time: at, Outcome: Aborted, Text: first(it.Reason, "aborted")})
+		p.emit(Event{Kind: Error, Time: at, Outcome: Aborted, Text: first(it.Reason, "aborted")})
 	case "error":
-		return p.emit(Event{Kind: Error, Time: at, Outcome: Failed, Text: it.Message})
+		p.emit(Event{Kind: Error, Time: at, Outcome: Failed, Text: it.Message})
 	case "exec_command_begin", "patch_apply_begin", "mcp_tool_call_begin":
 		if p.tools[it.CallID] == nil {
 			p.toldCall(it.seen())
 		}
-		return p.call(it.CallID, it.seen(), at)
+		p.call(it.CallID, it.seen(), at)
 	case "exec_command_end", "patch_apply_end", "mcp_tool_call_end":
-		return p.result(it.CallID, &it, at)
+		p.result(it.CallID, &it, at)
+	default:
+		p.stats.Ignored++
 	}
-	p.stats.Ignored++
-	return nil
 }
 
 // completed reads an item of newer rollouts.
-func (p *codex) completed(it *codexItem, at time.Time) error {
+func (p *codex) completed(it *codexItem, at time.Time) {
 	switch it.Type {
 	case "UserMessage":
 		var texts []string
@@ -228,23 +220,20 @@ func (p *codex) completed(it *codexItem, at time.Time) error {
 				texts = append(texts, part.Text)
 			}
 		}
-		return p.words(fromCompleted, at, false, texts...)
+		p.words(fromCompleted, at, false, texts...)
 	case "AgentMessage":
-		return p.say(fromCompleted, Assistant, at, it.Content.text())
+		p.say(fromCompleted, Assistant, at, it.Content.text())
 	case "Reasoning":
 		for _, s := range it.SumText {
-			if err := p.say(fromCompleted, Reasoning, at, s); err != nil {
-				return err
-			}
+			p.say(fromCompleted, Reasoning, at, s)
 		}
-		return nil
 	case "CommandExecution", "FileChange", "McpToolCall":
-		return p.result(it.ID, it, at)
+		p.result(it.ID, it, at)
 	case "WebSearch":
-		return p.call(it.ID, Event{Kind: Call, Tool: "web_search", Action: Fetch, Text: first(it.Query, it.Action.Query)}, at)
+		p.call(it.ID, Event{Kind: Call, Tool: "web_search", Action: Fetch, Text: first(it.Query, it.Action.Query)}, at)
+	default:
+		p.stats.Ignored++
 	}
-	p.stats.Ignored++
-	return nil
 }
 
 // seen builds the Call of a client's action, for rollouts without the model's call.

@@ -44,9 +44,9 @@ var (
 )
 
 // scriptOutput receives a program's output, and emits its calls once it has ended.
-func (p *codex) scriptOutput(s *program, it *codexItem, at time.Time) error {
+func (p *codex) scriptOutput(s *program, it *codexItem, at time.Time) {
 	if s.finished {
-		return nil
+		return
 	}
 	printed := it.Output.parts
 	if len(printed) == 0 {
@@ -64,7 +64,7 @@ func (p *codex) scriptOutput(s *program, it *codexItem, at time.Time) error {
 	}
 	if m != nil && m[2] != "" {
 		p.cells[m[2]] = s
-		return nil
+		return
 	}
 	s.finished = true
 	defer func() { s.printed, s.calls = nil, nil }() // a session may run thousands
@@ -92,9 +92,7 @@ func (p *codex) scriptOutput(s *program, it *codexItem, at time.Time) error {
 		}
 		call, result := c.event, results[i]
 		call.Time, call.CallID = s.at, s.id+"."+string(rune('a'+i))
-		if err := p.emit(call); err != nil {
-			return err
-		}
+		p.emit(call)
 		result.Kind, result.Time, result.CallID, result.Action = Result, at, call.CallID, call.Action
 		if call.Action == Edit && result.Outcome == Unknown {
 			result.Outcome = OK // a failed patch ends the program
@@ -102,17 +100,13 @@ func (p *codex) scriptOutput(s *program, it *codexItem, at time.Time) error {
 		if call.Action != Run {
 			result.Exit = nil
 		}
-		if err := p.emit(result); err != nil {
-			return err
-		}
+		p.emit(result)
 	}
 	if s.whole && len(s.calls) > 0 && (divided || told == len(s.calls)) {
-		return nil
+		return
 	}
-	if err := p.emit(s.event()); err != nil {
-		return err
-	}
-	return p.emit(Event{Kind: Result, CallID: s.id, Time: at, Action: Other, Outcome: ended, Text: strings.Join(s.printed, "\n")})
+	p.emit(s.event())
+	p.emit(Event{Kind: Result, CallID: s.id, Time: at, Action: Other, Outcome: ended, Text: strings.Join(s.printed, "\n")})
 }
 
 // event is the call of the program itself.

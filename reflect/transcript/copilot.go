@@ -89,94 +89,80 @@ const (
 
 var copilotExit = pattern.New(`(?:^|\n)<(?:shellId: \S+ completed|exited|command exited|completed) with exit code (-?\d{1,9})>\s*$`)
 
-func (p *copilot) line(b []byte) error {
+func (p *copilot) line(b []byte) {
 	var rec copilotRecord
-	if err := p.decode(b, &rec); err != nil {
-		p.bad(err)
-		return nil
-	}
-	if rec.Type == "" {
-		p.bad(errors.New("type: missing"))
-		return nil
+	if !p.read(b, &rec) {
+		return
 	}
 	d := &rec.Data
 	e := Event{Time: parseTime(rec.Timestamp), Agent: first(rec.AgentID, d.ParentID)}
 	p.Client = string(Copilot)
 	switch rec.Type {
+	case "":
+		p.bad(errors.New("type: missing"))
 	case "session.start", "session.resume":
-		return p.start(&rec)
+		p.start(&rec)
 	case "session.context_changed":
 		p.cwd = first(d.Cwd, d.Context.Cwd)
-		return nil
 	case "session.model_change":
 		p.Model = first(d.NewModel, p.Model)
-		return nil
 	case "session.title_changed":
 		p.Title = first(d.Title, p.Title)
-		return nil
 	case "user.message":
-		return p.prompt(&rec, e)
+		p.prompt(&rec, e)
 	case "system.notification":
 		e.Kind, e.Origin, e.Text = User, Injected, d.Content
+		p.emitText(e)
 	case "hook.end":
 		e.Kind, e.Origin, e.Text = User, Injected, d.Output.Context
+		p.emitText(e)
 	case "assistant.message":
 		if e.Agent == "" {
 			p.Model = first(d.Model, p.Model)
 		}
-		if thought := e; strings.TrimSpace(d.Reasoning) != "" {
-			thought.Kind, thought.Text = Reasoning, d.Reasoning
-			if err := p.emit(thought); err != nil {
-				return err
-			}
-		}
+		e.Kind, e.Text = Reasoning, d.Reasoning
+		p.emitText(e)
 		e.Kind, e.Text = Assistant, d.Content
+		p.emitText(e)
 	case "tool.execution_start", "tool.user_requested":
-		return p.toolCall(&rec, e)
+		p.toolCall(&rec, e)
 	case "tool.execution_complete":
-		return p.toolResult(&rec, e)
+		p.toolResult(&rec, e)
 	case "permission.completed":
-		if d.Result.Kind != "denied-interactively-by-user" {
-			return nil
+		if d.Result.Kind == "denied-interactively-by-user" {
+			p.denied[d.CallID] = true
+			p.said(e, false, d.Result.Feedback)
 		}
-		p.denied[d.CallID] = true
-		return p.said(e, false, d.Result.Feedback)
 	case "session.compaction_complete":
-		if d.Success != nil && !*d.Success {
-			return nil
+		if d.Success == nil || *d.Success {
+			e.Kind, e.Text = Compaction, d.Summary
+			p.emit(e)
 		}
-		e.Kind, e.Text = Compaction, d.Summary
-		return p.emit(e)
 	case "abort":
 		e.Kind, e.Outcome, e.Text = Error, Aborted, first(d.Reason, "aborted")
+		p.emitText(e)
 	case "session.error":
 		e.Kind, e.Outcome, e.Text = Error, Failed, d.Message
+		p.emitText(e)
 	case "session.shutdown":
 		e.Kind, e.Outcome = End, OK
 		if d.ShutdownType == "error" {
 			e.Outcome = Failed
 		}
-		return p.emit(e)
+		p.emit(e)
 	default:
 		p.stats.Ignored++
-		return nil
 	}
-	if strings.TrimSpace(e.Text) == "" {
-		return nil
-	}
-	return p.emit(e)
 }
 
-func (p *copilot) start(rec *copilotRecord) error {
+func (p *copilot) start(rec *copilotRecord) {
 	d := &rec.Data
 	if p.ID != "" && d.SessionID != "" && SafeID(d.SessionID) != SafeID(p.ID) {
 		if p.closed[SafeID(d.SessionID)] {
 			p.bad(errors.New("session " + d.SessionID + " begins again after another"))
-			return nil
+			return
 		}
-		if err := p.end(); err != nil {
-			return err
-		}
+		p.end()
 		p.Client = string(Copilot)
 	}
 	p.ID = first(p.ID, d.SessionID)
@@ -189,11 +175,10 @@ func (p *copilot) start(rec *copilotRecord) error {
 	if p.Started.IsZero() {
 		p.Started = parseTime(d.StartTime)
 	}
-	return nil
 }
 
 // prompt emits a message in the user's role. A source names an author other than a person.
-func (p *copilot) prompt(rec *copilotRecord, e Event) error {
+func (p *copilot) prompt(rec *copilotRecord, e Event) {
 	d := &rec.Data
 	origin := Typed
 	switch {
@@ -203,57 +188,44 @@ func (p *copilot) prompt(rec *copilotRecord, e Event) error {
 		origin = Injected
 	}
 	added := e
+	added.Kind, added.Origin, added.Text = User, Injected, d.Transformed
 	if before, after, found := strings.Cut(d.Transformed, d.Content); found && d.Content != "" {
 		added.Text = strings.TrimSpace(strings.TrimSpace(before) + "\n" + strings.TrimSpace(after))
-	} else {
-		added.Text = d.Transformed
 	}
-	if strings.TrimSpace(added.Text) != "" {
-		added.Kind, added.Origin = User, Injected
-		if err := p.emit(added); err != nil {
-			return err
-		}
+	p.emitText(added)
+	switch {
+	case strings.TrimSpace(d.Content) == "":
+	case origin == Typed:
+		p.typed(e, d.Content)
+	default:
+		p.user(e, origin, d.Content)
 	}
-	if strings.TrimSpace(d.Content) == "" {
-		return nil
-	}
-	if origin == Typed {
-		return p.typed(e, d.Content)
-	}
-	return p.user(e, origin, d.Content)
 }
 
 // typed emits a prompt as a person typed it. A slash command adds its arguments to their words.
-func (r *run) typed(e Event, text string) error {
+func (r *run) typed(e Event, text string) {
 	if _, ours := typedCommand(text); ours || !slashCommand.MatchString(text) {
-		return r.user(e, Typed, text)
+		r.user(e, Typed, text)
+		return
 	}
-	if err := r.user(e, Command, text); err != nil {
-		return err
-	}
-	if args := strings.TrimSpace(typedArgs(text)); args != "" {
-		return r.user(e, Typed, args)
-	}
-	return nil
+	r.user(e, Command, text)
+	r.user(e, Typed, typedArgs(text))
 }
 
 // said emits a person's answer to the client. Only the main agent's calls reach a person.
-func (p *copilot) said(e Event, mixed bool, text string) error {
-	if strings.TrimSpace(text) == "" {
-		return nil
-	}
+func (p *copilot) said(e Event, mixed bool, text string) {
 	origin := Typed
 	if e.Agent != "" {
 		origin = Delegated
 	}
 	e.Mixed = mixed
-	return p.user(e, origin, strings.TrimSpace(text))
+	p.user(e, origin, strings.TrimSpace(text))
 }
 
-func (p *copilot) toolCall(rec *copilotRecord, e Event) error {
+func (p *copilot) toolCall(rec *copilotRecord, e Event) {
 	d := &rec.Data
 	if _, open := p.calls[d.CallID]; open && d.CallID != "" {
-		return nil // a person asked for it before
+		return // a person asked for it before
 	}
 	name := d.Tool
 	if d.Server != "" {
@@ -268,10 +240,10 @@ func (p *copilot) toolCall(rec *copilotRecord, e Event) error {
 		c.Tool, c.Origin = "!", Command
 	}
 	p.asked[d.CallID] = name == copilotAsks
-	return p.emit(c)
+	p.emit(c)
 }
 
-func (p *copilot) toolResult(rec *copilotRecord, e Event) error {
+func (p *copilot) toolResult(rec *copilotRecord, e Event) {
 	d := &rec.Data
 	asked, denied := p.asked[d.CallID], p.denied[d.CallID]
 	delete(p.asked, d.CallID)
@@ -298,20 +270,18 @@ func (p *copilot) toolResult(rec *copilotRecord, e Event) error {
 	default:
 		e.Outcome = OK
 	}
-	if err := p.emit(e); err != nil || !asked || e.Outcome != OK {
-		return err
+	if p.emit(e); !asked || e.Outcome != OK {
+		return
 	}
 	said := Event{Time: e.Time, Agent: e.Agent}
 	if text, ok := strings.CutPrefix(e.Text, copilotAnswered); ok {
-		return p.said(said, false, text)
+		p.said(said, false, text)
+	} else if text, ok := strings.CutPrefix(e.Text, copilotSelected); ok { // the words are the agent's
+		p.said(said, true, unadvised(text))
 	}
-	if text, ok := strings.CutPrefix(e.Text, copilotSelected); ok { // the words are the agent's
-		return p.said(said, true, unadvised(text))
-	}
-	return nil
 }
 
-func (p *copilot) end() error {
+func (p *copilot) end() {
 	p.cwd = ""
-	return p.run.end()
+	p.run.end()
 }

@@ -13,10 +13,10 @@ var markdownStarts = map[Format]string{Aider: aiderStart, SpecStory: specStorySt
 
 // parser reads the records of one format.
 type parser interface {
-	// line reads one record. It reports faults to run.bad; an error ends the run.
-	line(b []byte) error
+	// line reads one record. It reports faults to run.bad.
+	line(b []byte)
 	// end emits the events still held, at the end of input.
-	end() error
+	end()
 }
 
 // Decode reads a transcript and passes its sessions and events to sink. It holds one line at a
@@ -25,11 +25,11 @@ type parser interface {
 // ids from it. Decode stops with ctx's error when ctx is done.
 func Decode(ctx context.Context, r io.Reader, f Format, sink Sink) (Stats, error) {
 	run := &run{ctx: ctx, sink: sink, name: baseName(r), closed: map[string]bool{}}
-	err := run.read(bufio.NewReaderSize(r, peekSize), f)
+	err := run.decode(bufio.NewReaderSize(r, peekSize), f)
 	return run.stats, err
 }
 
-func (r *run) read(br *bufio.Reader, f Format) error {
+func (r *run) decode(br *bufio.Reader, f Format) error {
 	head, err := peek(br)
 	if err != nil {
 		return err
@@ -77,9 +77,7 @@ func (r *run) read(br *bufio.Reader, f Format) error {
 	p := r.parser(r.stats.Format)
 	for _, l := range first {
 		r.line = l.n
-		if err := p.line(l.b); err != nil {
-			return err
-		}
+		p.line(l.b)
 	}
 	for {
 		b, err := r.nextLine(lines)
@@ -89,12 +87,10 @@ func (r *run) read(br *bufio.Reader, f Format) error {
 		if err != nil {
 			return err
 		}
-		if err := p.line(b); err != nil {
-			return err
-		}
+		p.line(b)
 	}
-	if err := p.end(); err != nil {
-		return err
+	if p.end(); r.err != nil {
+		return r.err
 	}
 	if r.stats.Sessions == 0 && r.firstBad != nil {
 		return fmt.Errorf("%w: no %s session in it; the first bad line: %w", ErrUnknownFormat, r.stats.Format, r.firstBad)
@@ -129,11 +125,17 @@ func (r *run) parser(f Format) parser {
 func (r *run) document(br *bufio.Reader, f Format) error {
 	r.stats.Format = f
 	d := &document{r: br, max: MaxLine, n: 1}
-	var err error
-	if f == OpenCode {
-		err = newOpenCode(r).document(d)
-	} else {
-		err = newGemini(r).document(d)
+	var p interface {
+		document(*document) error
+		end()
+	}
+	if p = newGemini(r); f == OpenCode {
+		p = newOpenCode(r)
+	}
+	err := r.broken(d, p.document(d))
+	if err == nil {
+		p.end()
+		err = r.err
 	}
 	r.stats.Lines = d.n
 	if err != nil {

@@ -3,11 +3,11 @@ package transcript
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"unicode/utf8"
 )
 
 // document walks a JSON document without holding it: it enters objects and arrays, and holds one
@@ -211,13 +211,23 @@ func (d *document) element(r *run) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	}
-	if !utf8.Valid(raw) {
-		r.stats.Replaced++
-		if r.sink.Bad != nil {
-			r.sink.Bad(r.line, ErrReplaced)
-		}
-	}
+	r.checkText(raw)
 	return raw, nil
+}
+
+// elements calls each for every element of the array that follows, except for those that it drops
+// like element.
+func (d *document) elements(r *run, each func(raw []byte)) error {
+	return d.array(func() error {
+		if err := cmp.Or(r.err, r.ctx.Err()); err != nil {
+			return err
+		}
+		raw, err := d.element(r)
+		if err == nil && raw != nil {
+			each(raw)
+		}
+		return err
+	})
 }
 
 // broken reports the end of a walk that a broken document stopped; what was read before stays. It

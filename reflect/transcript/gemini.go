@@ -97,7 +97,7 @@ func (c geminiContent) texts() []string {
 	return texts
 }
 
-func (p *gemini) line(b []byte) error {
+func (p *gemini) line(b []byte) {
 	var rec struct {
 		geminiHeader
 		ID     string
@@ -105,9 +105,8 @@ func (p *gemini) line(b []byte) error {
 		Set    *geminiHeader `json:"$set"`
 		Rewind *string       `json:"$rewindTo"`
 	}
-	if err := p.decode(b, &rec); err != nil {
-		p.bad(err)
-		return nil
+	if !p.read(b, &rec) {
+		return
 	}
 	switch {
 	case rec.Set != nil:
@@ -124,34 +123,21 @@ func (p *gemini) line(b []byte) error {
 		}
 	case rec.SessionID != "":
 		if p.ID != "" && p.ID != rec.SessionID {
-			if err := p.flush(); err != nil {
-				return err
-			}
+			p.end()
 		}
 		p.header(rec.geminiHeader)
 	case rec.ID != "" && rec.Type != "":
-		return p.message(b, false)
+		p.message(b, false)
 	default:
 		p.bad(errors.New("id, type: missing"))
 	}
-	return nil
 }
 
 // document reads a chat that is one JSON document.
 func (p *gemini) document(d *document) error {
-	err := d.object(func(key string) error {
-		p.run.line = d.n
+	return d.object(func(key string) error {
 		if c, err := d.peekByte(); err == nil && key == "messages" && c == '[' {
-			return d.array(func() error {
-				if err := p.ctx.Err(); err != nil {
-					return err
-				}
-				raw, err := d.element(p.run)
-				if err != nil || raw == nil {
-					return err
-				}
-				return p.message(raw, false)
-			})
+			return d.elements(p.run, func(raw []byte) { p.message(raw, false) })
 		}
 		raw, err := d.element(p.run)
 		if err != nil || raw == nil {
@@ -169,10 +155,6 @@ func (p *gemini) document(d *document) error {
 		p.header(h)
 		return nil
 	})
-	if err := p.broken(d, err); err != nil {
-		return err
-	}
-	return p.end()
 }
 
 func (p *gemini) header(h geminiHeader) {
@@ -187,22 +169,21 @@ func (p *gemini) header(h geminiHeader) {
 	}
 	p.sub = p.sub || h.Kind == "subagent"
 	for _, raw := range h.Messages {
-		_ = p.message(raw, true)
+		p.message(raw, true)
 	}
 }
 
 // message holds the events of a message, replacing those of its earlier record. It skips a patched
 // message (from a compression, or at the start) that repeats one.
-func (p *gemini) message(b []byte, patched bool) error {
+func (p *gemini) message(b []byte, patched bool) {
 	var m geminiMessage
-	if err := decode(b, &m); err != nil {
-		p.bad(err)
-		return nil
+	if !p.parse(b, &m) {
+		return
 	}
 	key := maphash.String(p.seed, m.Type+"\x00"+strings.Join(m.Content.texts(), "\n"))
 	_, known := p.messages[m.ID]
 	if patched && (known || p.said[key] || len(m.Content.texts()) == 0) {
-		return nil
+		return
 	}
 	p.said[key] = true
 	p.Client = string(Gemini)
@@ -221,7 +202,6 @@ func (p *gemini) message(b []byte, patched bool) error {
 		p.order = append(p.order, m.ID)
 	}
 	p.messages[m.ID] = events
-	return nil
 }
 
 // events turns a message into events.
@@ -280,43 +260,29 @@ func (p *gemini) userEvents(m *geminiMessage, base Event) []Event {
 		texts = append(texts, text)
 	}
 	w := partMessage(texts...)
-	injected, mixed = append(w.injected, injected...), mixed || w.mixed
-	if shown := m.Display.texts(); len(shown) > 0 { // a separate field, which quoted text cannot reach
-		w = partMessage(shown...)
-		mixed = w.mixed
+	w.injected, w.mixed = append(w.injected, injected...), mixed || w.mixed
+	if texts := m.Display.texts(); len(texts) > 0 { // a separate field, which quoted text cannot reach
+		shown := partMessage(texts...)
+		w.own, w.mixed = shown.own, shown.mixed
 	}
 	for _, part := range m.Content {
 		if part.Inline != nil {
-			injected = append(injected, "[image]")
+			w.injected = append(w.injected, "[image]")
 		}
 	}
-	var events []Event
-	base.Kind = User
-	if len(injected) > 0 {
-		base.Origin, base.Text = Injected, strings.Join(injected, "\n")
-		events = append(events, base)
+	if p.sub {
+		return w.events(base, Delegated)
 	}
-	if len(w.own) > 0 {
-		base.Origin, base.Mixed, base.Text = Typed, mixed, strings.Join(w.own, "\n")
-		if p.sub {
-			base.Origin = Delegated
-		}
-		events = append(events, base)
-	}
-	return events
+	return w.events(base, Typed)
 }
 
-func (p *gemini) end() error { return p.flush() }
-
-// flush emits the session.
-func (p *gemini) flush() error {
+// end emits the session.
+func (p *gemini) end() {
 	for _, id := range p.order {
 		for _, e := range p.messages[id] {
-			if err := p.emit(e); err != nil {
-				return err
-			}
+			p.emit(e)
 		}
 	}
 	p.order, p.messages, p.said, p.held, p.sub = nil, map[string][]Event{}, map[uint64]bool{}, backlog{cutter: p.cutter()}, false
-	return p.run.end()
+	p.run.end()
 }

@@ -59,31 +59,26 @@ type genericMessage struct {
 // maxProblems bounds the problems named for one line.
 const maxProblems = 5
 
-func (p *generic) line(b []byte) error {
+func (p *generic) line(b []byte) {
 	var s genericSession
-	if err := p.decode(b, &s); err != nil {
-		p.bad(err)
-		return nil
+	if !p.read(b, &s) {
+		return
 	}
 	if problems := s.problems(); len(problems) > 0 {
 		if more := len(problems) - maxProblems; more > 0 {
 			problems = append(problems[:maxProblems], fmt.Sprintf("and %d more", more))
 		}
 		p.bad(errors.New(strings.Join(problems, "; ")))
-		return nil
+		return
 	}
 	p.Session = Session{Client: s.Agent.value, Title: s.Task, Started: parseTime(s.StartedAt.value)}
 	p.ID = first(s.Metadata.OpenDream, s.Metadata.OpenCode, p.unnamed(b))
 	if p.closed[SafeID(p.ID)] {
 		p.bad(fmt.Errorf("metadata: session id %q was used by an earlier line", p.ID))
-		return nil
+		return
 	}
-	if err := p.begin(); err != nil {
-		return err
-	}
-	if err := p.messages(s.Messages); err != nil {
-		return err
-	}
+	p.begin()
+	p.messages(s.Messages)
 	end := Event{Kind: End}
 	if s.EndedAt.ok {
 		end.Time = parseTime(s.EndedAt.value)
@@ -95,11 +90,9 @@ func (p *generic) line(b []byte) error {
 		}
 	}
 	if s.EndedAt.ok || end.Outcome != Unknown {
-		if err := p.emit(end); err != nil {
-			return err
-		}
+		p.emit(end)
 	}
-	return p.run.end()
+	p.end()
 }
 
 // unnamed makes an id: the input's name, plus the line's number from the second line on, or without
@@ -148,13 +141,11 @@ func (s *genericSession) problems() []string {
 
 var genericRoles = pattern.NewWords("user assistant tool system unknown")
 
-func (p *generic) messages(messages []genericMessage) error {
+func (p *generic) messages(messages []genericMessage) {
 	var open Event // the last call without a result
 	for i, m := range messages {
 		base := Event{Time: parseTime(m.Timestamp.value)}
-		if err := p.words(m, base); err != nil {
-			return err
-		}
+		p.words(m, base)
 		if m.ToolName == "" && m.Role.value != "tool" {
 			continue
 		}
@@ -162,34 +153,27 @@ func (p *generic) messages(messages []genericMessage) error {
 		if !answers {
 			open = call(p.Client, m.ToolName, m.ToolInput)
 			open.Time, open.CallID = base.Time, "call-"+strconv.Itoa(i)
-			if err := p.emit(open); err != nil {
-				return err
-			}
+			p.emit(open)
 		}
 		if m.Role.value == "tool" || !isNull(m.Output) {
-			if err := p.emit(m.result(base.Time, open)); err != nil {
-				return err
-			}
+			p.emit(m.result(base.Time, open))
 			open = Event{}
 		}
 	}
-	return nil
 }
 
 // words emits the text of a message.
-func (p *generic) words(m genericMessage, base Event) error {
+func (p *generic) words(m genericMessage, base Event) {
 	switch m.Role.value {
 	case "user":
-		return p.user(base, Typed, m.Content.value)
+		p.user(base, Typed, m.Content.value)
 	case "system", "unknown":
 		base.Kind, base.Origin, base.Text = User, Injected, m.Content.value
+		p.emitText(base)
 	case "assistant":
 		base.Kind, base.Text = Assistant, m.Content.value
+		p.emitText(base)
 	}
-	if base.Kind == "" || strings.TrimSpace(base.Text) == "" {
-		return nil
-	}
-	return p.emit(base)
 }
 
 // result returns the Result of a call. Its outcome is known only if the output has an exit code.

@@ -107,6 +107,21 @@ func partMessage(texts ...string) (w wrote) {
 	return w
 }
 
+// events returns the events of a message, as run.user emits them.
+func (w wrote) events(base Event, origin Origin) (all []Event) {
+	mixed := base.Mixed || w.mixed
+	base.Kind, base.Mixed = User, false
+	if len(w.injected) > 0 {
+		base.Origin, base.Text = Injected, strings.Join(w.injected, "\n")
+		all = append(all, base)
+	}
+	if len(w.own) > 0 {
+		base.Origin, base.Mixed, base.Text = origin, mixed, strings.Join(w.own, "\n")
+		all = append(all, base)
+	}
+	return all
+}
+
 // typedCommand reports whether a text is a command of Reverie's that a person typed to an agent:
 // "/reverie:recall words", "$reverie recall words" in Codex, or "/reverie recall words" in Copilot
 // CLI. Only the words of remember are a statement.

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"unicode/utf8"
 )
 
 var bom = []byte("\xef\xbb\xbf")
@@ -54,16 +53,4 @@ func (l *lineReader) next() ([]byte, error) {
 func trimEnding(b []byte) []byte {
 	b = bytes.TrimSuffix(b, []byte("\n"))
 	return bytes.TrimSuffix(b, []byte("\r"))
-}
-
-// decode reads one JSON object into v. Fields of an unexpected type stay zero: transcripts change
-// with every version, and one odd field must not lose the record.
-func (r *run) decode(b []byte, v any) error {
-	if !utf8.Valid(b) {
-		r.stats.Replaced++
-		if r.sink.Bad != nil {
-			r.sink.Bad(r.line, ErrReplaced)
-		}
-	}
-	return decode(b, v)
 }

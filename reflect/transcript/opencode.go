@@ -122,53 +122,34 @@ type ocPart struct {
 
 // document reads an export, or the messages alone.
 func (p *openCode) document(d *document) error {
-	c, err := d.peekByte()
-	if err == nil && c == '[' {
-		err = d.array(func() error { return p.exported(d) })
-	} else if err == nil {
-		err = d.object(func(key string) error {
-			if c, err := d.peekByte(); err == nil && key == "messages" && c == '[' {
-				return d.array(func() error { return p.exported(d) })
-			}
-			raw, err := d.element(p.run)
-			if err != nil || raw == nil || key != "info" {
-				return err
-			}
-			var info ocSessionInfo
-			if err := decode(raw, &info); err != nil {
-				p.bad(err)
-				return nil
-			}
+	if c, err := d.peekByte(); err == nil && c == '[' {
+		return d.elements(p.run, p.exported)
+	}
+	return d.object(func(key string) error {
+		if c, err := d.peekByte(); err == nil && key == "messages" && c == '[' {
+			return d.elements(p.run, p.exported)
+		}
+		raw, err := d.element(p.run)
+		var info ocSessionInfo
+		if err == nil && raw != nil && key == "info" && p.parse(raw, &info) {
 			p.Session.openCode(info)
-			return nil
-		})
-	}
-	if err := p.broken(d, err); err != nil {
+		}
 		return err
-	}
-	return p.run.end()
+	})
 }
 
 // exported reads a message of an export and hands its events over.
-func (p *openCode) exported(d *document) error {
-	if err := p.ctx.Err(); err != nil {
-		return err
-	}
-	raw, err := d.element(p.run)
-	if err != nil || raw == nil {
-		return err
-	}
+func (p *openCode) exported(raw []byte) {
 	var rec struct {
 		Info  *ocInfo
 		Parts []json.RawMessage
 	}
-	if err := decode(raw, &rec); err != nil {
-		p.bad(err)
-		return nil
+	if !p.parse(raw, &rec) {
+		return
 	}
 	if rec.Info == nil {
 		p.bad(errors.New("info: missing"))
-		return nil
+		return
 	}
 	m := &ocMessage{ocInfo: *rec.Info, parts: map[string]*ocPart{}}
 	for _, raw := range rec.Parts {
@@ -182,12 +163,9 @@ func (p *openCode) exported(d *document) error {
 	p.Client = string(OpenCode)
 	p.ID = first(p.ID, m.SessionID)
 	for _, e := range m.events(&p.Session) {
-		if err := p.emit(e); err != nil {
-			return err
-		}
+		p.emit(e)
 	}
 	p.held.size = 0
-	return nil
 }
 
 // put sets a part, in place of an earlier state of it.

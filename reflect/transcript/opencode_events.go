@@ -38,18 +38,16 @@ type ocProperties struct {
 	Error     *ocError
 }
 
-func (p *openCode) line(b []byte) error {
+func (p *openCode) line(b []byte) {
 	var rec ocRecord
-	if err := p.decode(b, &rec); err != nil {
-		p.bad(err)
-		return nil
+	if !p.read(b, &rec) {
+		return
 	}
 	switch {
 	case rec.Hook == "event":
 		var inner ocRecord
-		if err := decode(rec.Input, &inner); err != nil {
-			p.bad(err)
-			return nil
+		if !p.parse(rec.Input, &inner) {
+			return
 		}
 		rec = inner
 	case rec.Hook == "chat.message" && rec.Output.Message != nil:
@@ -57,10 +55,10 @@ func (p *openCode) line(b []byte) error {
 		for _, raw := range rec.Output.Parts {
 			p.putPart(raw, "")
 		}
-		return nil
+		return
 	case rec.Hook != "":
 		p.stats.Ignored++
-		return nil
+		return
 	}
 	if rec.Event != nil {
 		rec = *rec.Event
@@ -75,7 +73,6 @@ func (p *openCode) line(b []byte) error {
 	default:
 		p.bad(errors.New("properties: missing"))
 	}
-	return nil
 }
 
 // event takes in an event of the bus. In the database of events, types have a version at the end.
@@ -84,11 +81,9 @@ func (p *openCode) event(kind string, props *ocProperties) {
 	switch strings.TrimSuffix(kind, ".") {
 	case "session.created", "session.updated":
 		var info ocSessionInfo
-		if err := decode(props.Info, &info); err != nil {
-			p.bad(err)
-			return
+		if p.parse(props.Info, &info) {
+			p.session(first(info.ID, props.SessionID)).openCode(info)
 		}
-		p.session(first(info.ID, props.SessionID)).openCode(info)
 	case "session.deleted":
 		var info ocSessionInfo
 		_ = decode(props.Info, &info)
@@ -100,12 +95,10 @@ func (p *openCode) event(kind string, props *ocProperties) {
 		}
 	case "message.updated":
 		var info ocInfo
-		if err := decode(props.Info, &info); err != nil {
-			p.bad(err)
-			return
+		if p.parse(props.Info, &info) {
+			info.SessionID = first(info.SessionID, props.SessionID)
+			p.info(info)
 		}
-		info.SessionID = first(info.SessionID, props.SessionID)
-		p.info(info)
 	case "message.part.updated":
 		p.putPart(props.Part, props.SessionID)
 	case "message.part.delta":
@@ -194,7 +187,7 @@ func (p *openCode) putPart(raw []byte, session string) {
 }
 
 // end hands over the sessions, in the order they were first seen.
-func (p *openCode) end() error {
+func (p *openCode) end() {
 	for _, id := range p.order {
 		s := p.sessions[id]
 		delete(p.sessions, id)
@@ -219,13 +212,9 @@ func (p *openCode) end() error {
 		}
 		p.Session = s.Session
 		for _, e := range all {
-			if err := p.emit(e); err != nil {
-				return err
-			}
+			p.emit(e)
 		}
-		if err := p.run.end(); err != nil {
-			return err
-		}
+		p.run.end()
 	}
-	return nil
+	p.run.end() // that of a document
 }

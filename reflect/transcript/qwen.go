@@ -56,24 +56,21 @@ type qwenPart struct {
 	} `json:"functionResponse"`
 }
 
-func (p *qwen) line(b []byte) error {
+func (p *qwen) line(b []byte) {
 	var rec qwenRecord
-	if err := p.decode(b, &rec); err != nil {
-		p.bad(err)
-		return nil
+	if !p.read(b, &rec) {
+		return
 	}
 	if rec.Type == "" || rec.SessionID == "" {
 		p.bad(errors.New("type, sessionId: missing"))
-		return nil
+		return
 	}
 	if p.ID != "" && p.ID != rec.SessionID {
-		if err := p.end(); err != nil {
-			return err
-		}
+		p.end()
 	}
 	if p.closed[SafeID(rec.SessionID)] {
 		p.bad(errors.New("session " + rec.SessionID + " begins again after another"))
-		return nil
+		return
 	}
 	e := Event{Time: parseTime(rec.Timestamp)}
 	p.Client, p.ID = string(Qwen), rec.SessionID
@@ -81,30 +78,27 @@ func (p *qwen) line(b []byte) error {
 	if p.Started.IsZero() {
 		p.Started = e.Time
 	}
-	switch rec.Type {
-	case "user":
-		return p.prompt(&rec, e)
-	case "assistant":
+	switch {
+	case rec.Type == "user":
+		p.prompt(&rec, e)
+	case rec.Type == "assistant":
 		p.Model = first(rec.Model, p.Model)
-		return p.answer(&rec, e)
-	case "tool_result":
-		return p.results(&rec, e)
-	}
-	switch rec.Subtype {
-	case "custom_title":
+		p.answer(&rec, e)
+	case rec.Type == "tool_result":
+		p.results(&rec, e)
+	case rec.Subtype == "custom_title":
 		p.Title = first(rec.Payload.Title, p.Title)
-	case "parent_session":
+	case rec.Subtype == "parent_session":
 		p.Parent = first(p.Parent, rec.Payload.Parent)
-	case "chat_compression":
+	case rec.Subtype == "chat_compression":
 		e.Kind = Compaction
 		if len(rec.Payload.History) > 0 {
 			e.Text = qwenText(rec.Payload.History[0].Parts, false)
 		}
-		return p.emit(e)
+		p.emit(e)
 	default:
 		p.stats.Ignored++
 	}
-	return nil
 }
 
 // qwenText joins the texts of parts: the thoughts, or all others.
@@ -120,7 +114,7 @@ func qwenText(parts []qwenPart, thoughts bool) string {
 
 // prompt emits a message in the user's role. Only a real user's is typed, and the client wrote all
 // of it but the text that it displays.
-func (p *qwen) prompt(rec *qwenRecord, e Event) error {
+func (p *qwen) prompt(rec *qwenRecord, e Event) {
 	typed, origin := rec.Payload.Typed, Typed
 	if rec.Provenance != "real_user" || rec.Subtype != "" && rec.Subtype != "mid_turn_user_message" {
 		typed, origin = "", Injected
@@ -131,29 +125,20 @@ func (p *qwen) prompt(rec *qwenRecord, e Event) error {
 		for _, part := range parts {
 			texts = append(texts, part.Text)
 		}
-		return p.user(e, origin, texts...)
+		p.user(e, origin, texts...)
+		return
 	}
 	added := e
 	added.Kind, added.Origin = User, Injected
 	added.Text = qwenText(slices.DeleteFunc(slices.Clone(parts), func(part qwenPart) bool { return part.Text == typed }), false)
-	if strings.TrimSpace(added.Text) != "" {
-		if err := p.emit(added); err != nil {
-			return err
-		}
-	}
-	return p.typed(e, typed)
+	p.emitText(added)
+	p.typed(e, typed)
 }
 
-func (p *qwen) answer(rec *qwenRecord, e Event) error {
+func (p *qwen) answer(rec *qwenRecord, e Event) {
 	for _, kind := range []Kind{Reasoning, Assistant} {
-		said := e
-		said.Kind, said.Text = kind, qwenText(rec.Message.Parts, kind == Reasoning)
-		if strings.TrimSpace(said.Text) == "" {
-			continue
-		}
-		if err := p.emit(said); err != nil {
-			return err
-		}
+		e.Kind, e.Text = kind, qwenText(rec.Message.Parts, kind == Reasoning)
+		p.emitText(e)
 	}
 	for _, part := range rec.Message.Parts {
 		if part.Call == nil {
@@ -161,14 +146,11 @@ func (p *qwen) answer(rec *qwenRecord, e Event) error {
 		}
 		c := call(string(Qwen), part.Call.Name, part.Call.Args)
 		c.Time, c.CallID = e.Time, part.Call.ID
-		if err := p.emit(c); err != nil {
-			return err
-		}
+		p.emit(c)
 	}
-	return nil
 }
 
-func (p *qwen) results(rec *qwenRecord, e Event) error {
+func (p *qwen) results(rec *qwenRecord, e Event) {
 	for _, part := range rec.Message.Parts {
 		if part.Result == nil {
 			continue
@@ -186,9 +168,6 @@ func (p *qwen) results(rec *qwenRecord, e Event) error {
 				r.Outcome = Failed
 			}
 		}
-		if err := p.emit(r); err != nil {
-			return err
-		}
+		p.emit(r)
 	}
-	return nil
 }

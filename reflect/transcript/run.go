@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // run is the state of one Decode: the sink, the counts and the session that is open.
@@ -22,6 +24,7 @@ type run struct {
 	line     int    // the line being read, from 1
 	blanks   bool   // empty lines are handed over too
 	firstBad error
+	err      error // of the sink, which ends the run: nothing is emitted or reported any more
 
 	Session                  // header of the session that is open, or being prepared
 	open    bool             // Sink.Session was called, Sink.Done not yet
@@ -37,6 +40,9 @@ func (r *run) cutter() cutter { return r.sink.Redact }
 func (r *run) bad(err error) { r.badAt(r.line, err) }
 
 func (r *run) badAt(line int, err error) {
+	if r.err != nil {
+		return
+	}
 	r.stats.Skipped++
 	if r.firstBad == nil {
 		r.firstBad = fmt.Errorf("line %d: %w", line, err)
@@ -46,10 +52,11 @@ func (r *run) badAt(line int, err error) {
 	}
 }
 
-// nextLine returns the next line that is not too long and, unless those are wanted, not blank.
+// nextLine returns the next line that is not too long and, unless those are wanted, not blank. It
+// returns the error that ended the run.
 func (r *run) nextLine(lines *lineReader) ([]byte, error) {
 	for {
-		if err := r.ctx.Err(); err != nil {
+		if err := cmp.Or(r.err, r.ctx.Err()); err != nil {
 			return nil, err
 		}
 		b, err := lines.next()
@@ -71,6 +78,34 @@ func (r *run) nextLine(lines *lineReader) ([]byte, error) {
 	}
 }
 
+// checkText reports wrong UTF-8 in a line, which its decoder replaces.
+func (r *run) checkText(b []byte) {
+	if utf8.Valid(b) {
+		return
+	}
+	r.stats.Replaced++
+	if r.sink.Bad != nil {
+		r.sink.Bad(r.line, ErrReplaced)
+	}
+}
+
+// read decodes the object of a line into v. It reports one that is not JSON, and returns false.
+func (r *run) read(b []byte, v any) bool {
+	r.checkText(b)
+	return r.parse(b, v)
+}
+
+// parse is read for a part of a line.
+func (r *run) parse(b []byte, v any) bool {
+	err := decode(b, v)
+	if err != nil {
+		r.bad(err)
+	}
+	return err == nil
+}
+
+// decode reads one JSON object into v. Fields of an unexpected type stay zero: transcripts change
+// with every version, and one odd field must not lose the record.
 func decode(b []byte, v any) error {
 	err := json.Unmarshal(b, v)
 	var wrong *json.UnmarshalTypeError
@@ -88,18 +123,18 @@ func decode(b []byte, v any) error {
 }
 
 // begin opens a session with the header prepared in r.Session, unless one is open.
-func (r *run) begin() error {
-	if r.open {
-		return nil
+func (r *run) begin() {
+	if r.open || r.err != nil {
+		return
 	}
 	r.cutter().boundSession(&r.Session)
 	r.open, r.n, r.calls = true, 0, map[string]Event{}
 	r.stats.Sessions++
-	return r.sink.Session(r.Session)
+	r.err = r.sink.Session(r.Session)
 }
 
 // emit numbers an event, bounds its texts and hands it over. It opens the session if need be.
-func (r *run) emit(e Event) error {
+func (r *run) emit(e Event) {
 	if r.Started.IsZero() {
 		r.Started = e.Time
 	}
@@ -107,8 +142,8 @@ func (r *run) emit(e Event) error {
 		sum := sha256.Sum256([]byte(r.Client + "\x00" + e.Time.String() + "\x00" + e.Text + e.Command))
 		r.ID = first(r.name, fmt.Sprintf("unnamed-%x", sum[:6]))
 	}
-	if err := r.begin(); err != nil {
-		return err
+	if r.begin(); r.err != nil {
+		return
 	}
 	if e.Time.After(r.Ended) {
 		r.Ended = e.Time
@@ -133,39 +168,35 @@ func (r *run) emit(e Event) error {
 	e.N = r.n
 	r.n++
 	r.stats.Events++
-	return r.sink.Event(e)
+	r.err = r.sink.Event(e)
+}
+
+// emitText is emit for an event that is nothing without a text.
+func (r *run) emitText(e Event) {
+	if strings.TrimSpace(e.Text) != "" {
+		r.emit(e)
+	}
 }
 
 // end closes the open session and clears the header for the next.
-func (r *run) end() error {
+func (r *run) end() {
 	s := r.Session
 	r.Session = Session{}
-	if !r.open {
-		return nil
+	if !r.open || r.err != nil {
+		return
 	}
 	r.open = false
 	r.closed[s.ID] = true
 	r.cutter().boundSession(&s)
-	return r.sink.Done(s)
+	r.err = r.sink.Done(s)
 }
 
 // user emits texts that stand in the user's role as at most two events: what was injected into
 // them, and what is left, with the origin given. base.Mixed says that more of the message was.
-func (r *run) user(base Event, origin Origin, texts ...string) error {
-	w := partMessage(texts...)
-	mixed := base.Mixed || w.mixed
-	base.Kind, base.Mixed = User, false
-	if len(w.injected) > 0 {
-		base.Origin, base.Text = Injected, strings.Join(w.injected, "\n")
-		if err := r.emit(base); err != nil {
-			return err
-		}
+func (r *run) user(base Event, origin Origin, texts ...string) {
+	for _, e := range partMessage(texts...).events(base, origin) {
+		r.emit(e)
 	}
-	if len(w.own) == 0 {
-		return nil
-	}
-	base.Origin, base.Mixed, base.Text = origin, mixed, strings.Join(w.own, "\n")
-	return r.emit(base)
 }
 
 // baseName returns the name of what r reads, without directory and extension, if it has one.

@@ -32,7 +32,7 @@ var (
 	codeFence     = pattern.New("^ {0,3}(`{3,})(.*)$")
 )
 
-func (p *specStory) line(b []byte) error {
+func (p *specStory) line(b []byte) {
 	text := string(bytes.TrimSuffix(b, []byte("\r")))
 	p.Client = string(SpecStory)
 	if m := codeFence.FindStringSubmatch(text); m != nil {
@@ -46,9 +46,7 @@ func (p *specStory) line(b []byte) error {
 	switch m := specStoryRole.FindStringSubmatch(text); {
 	case p.fence > 0:
 	case m != nil:
-		if err := p.flush(); err != nil {
-			return err
-		}
+		p.flush()
 		p.role, p.side = "agent", m[2]+m[4] != ""
 		if m[1] == "User" {
 			p.role = "user"
@@ -57,22 +55,21 @@ func (p *specStory) line(b []byte) error {
 		if at := specStoryTime.FindStringSubmatch(m[3]); at != nil {
 			p.at, _ = time.Parse(time.DateTime, at[1])
 		}
-		return nil
+		return
 	case p.role == "":
 		if m := specStoryID.FindStringSubmatch(text); m != nil && p.ID == "" {
 			p.ID = m[1]
 			p.Started, _ = time.Parse(time.DateTime, m[2])
 		}
-		return nil
+		return
 	}
 	if p.role != "" {
 		p.part.add(text)
 	}
-	return nil
 }
 
 // flush hands over a part, without the rule between it and the next.
-func (p *specStory) flush() error {
+func (p *specStory) flush() {
 	text := strings.TrimSpace(strings.TrimSuffix(p.part.take(), "\n---"))
 	e := Event{Time: p.at}
 	if p.side {
@@ -80,21 +77,19 @@ func (p *specStory) flush() error {
 	}
 	switch {
 	case text == "" || text == "---":
-		return nil
 	case p.role == "user" && p.side:
-		return p.user(e, Delegated, text)
+		p.user(e, Delegated, text)
 	case p.role == "user" && slashCommand.MatchString(text):
-		return p.user(e, Command, text)
+		p.user(e, Command, text)
 	case p.role == "user":
-		return p.user(e, Typed, text)
+		p.user(e, Typed, text)
+	default:
+		e.Kind, e.Text = Assistant, text
+		p.emit(e)
 	}
-	e.Kind, e.Text = Assistant, text
-	return p.emit(e)
 }
 
-func (p *specStory) end() error {
-	if err := p.flush(); err != nil {
-		return err
-	}
-	return p.run.end()
+func (p *specStory) end() {
+	p.flush()
+	p.run.end()
 }
