@@ -219,7 +219,7 @@ func (p *claude) line(b []byte) {
 
 // enter opens the record's session, and reports whether it could.
 func (p *claude) enter(rec *claudeRecord) bool {
-	key := first(rec.ForkedFrom.SessionID, rec.SessionID, rec.SessionID2, p.key)
+	key := cmp.Or(rec.ForkedFrom.SessionID, rec.SessionID, rec.SessionID2, p.key)
 	own := rec.AgentID != "" && rec.Sidechain // a sub-agent's own file, if it begins like this
 	if own && (!p.entered || p.sub != "") {
 		key = "agent-" + rec.AgentID
@@ -241,17 +241,17 @@ func (p *claude) enter(rec *claudeRecord) bool {
 	}
 	if key == "agent-"+rec.AgentID {
 		p.sub = rec.AgentID
-		p.Parent = first(rec.SessionID, rec.SessionID2)
+		p.Parent = cmp.Or(rec.SessionID, rec.SessionID2)
 	}
 	p.header(rec)
 	return true
 }
 
 func (p *claude) header(rec *claudeRecord) {
-	p.Version = first(rec.Version, p.Version)
-	p.Dir = first(p.Dir, rec.Cwd)
-	p.Branch = first(p.Branch, rec.GitBranch)
-	p.Model = first(rec.Model, p.Model)
+	p.Version = cmp.Or(rec.Version, p.Version)
+	p.Dir = cmp.Or(p.Dir, rec.Cwd)
+	p.Branch = cmp.Or(p.Branch, rec.GitBranch)
+	p.Model = cmp.Or(rec.Model, p.Model)
 	if rec.Message != nil && rec.Message.Model != "" && rec.Message.Model != "<synthetic>" {
 		p.Model = rec.Message.Model
 	}
@@ -305,7 +305,7 @@ func (p *claude) agent(rec *claudeRecord) string {
 	case rec.AgentID != "":
 		return rec.AgentID
 	}
-	root := first(p.roots[rec.ParentUUID], rec.UUID, "sidechain")
+	root := cmp.Or(p.roots[rec.ParentUUID], rec.UUID, "sidechain")
 	p.roots[rec.UUID] = root
 	return root
 }

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"encoding/json"
 	"hash/maphash"
 	"slices"
@@ -29,7 +30,7 @@ type queued struct {
 func (p *claude) queueOperation(rec *claudeRecord) {
 	var text string
 	_ = json.Unmarshal(rec.Content, &text)
-	entry := queued{first(rec.SessionID, rec.SessionID2, p.key), p.trimQueued(text), rec.Timestamp, false}
+	entry := queued{cmp.Or(rec.SessionID, rec.SessionID2, p.key), p.trimQueued(text), rec.Timestamp, false}
 	meant := func(q queued) bool { // an operation without a text means the oldest, or all
 		return !q.told && q.session == entry.session && (entry.text == "" || q.text == entry.text)
 	}

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"hash/maphash"
@@ -100,9 +101,8 @@ func (p *codex) line(b []byte) {
 	case rec.Type == "turn_context":
 		var turn struct{ Model, Cwd string }
 		if err := decode(rec.Payload, &turn); err == nil {
-			p.prepare()
-			p.Model = first(turn.Model, p.Model)
-			p.Dir = first(p.Dir, turn.Cwd)
+			p.Model = cmp.Or(turn.Model, p.Model)
+			p.Dir = cmp.Or(p.Dir, turn.Cwd)
 		}
 	case rec.Type == "response_item":
 		p.item(rec.Payload, at, rec.Metadata.CompactionOutput)
@@ -128,23 +128,14 @@ func (p *codex) meta(b []byte) {
 		p.stats.Ignored++
 		return
 	}
-	p.prepare()
 	p.started = true
 	p.ID, p.Dir, p.Version = m.ID, m.Cwd, m.Version
 	p.Branch, p.Commit, p.Started = m.Git.Branch, m.Git.Commit, parseTime(m.Timestamp)
-	p.Parent = first(m.Source.Subagent.ThreadSpawn.Parent, m.Parent)
+	p.Parent = cmp.Or(m.Source.Subagent.ThreadSpawn.Parent, m.Parent)
 	p.parent = p.Parent
 	if p.parent == "" && m.ThreadSource == "subagent" {
 		p.parent = "unknown" // for the origin of its prompts; missing in the header
 	}
-}
-
-// prepare sets the client, even in a rollout without its header.
-func (p *codex) prepare() { p.Client = string(Codex) }
-
-func (p *codex) emit(e Event) {
-	p.prepare()
-	p.run.emit(e)
 }
 
 func (p *codex) end() {
@@ -178,7 +169,6 @@ func (p *codex) fresh(source int, kind Kind, text string) bool {
 // words emits text in the user's role that is not injected by the client. mixed means that other
 // parts of the same message were.
 func (p *codex) words(source int, at time.Time, mixed bool, texts ...string) {
-	p.prepare()
 	texts, setup := partSetup(texts)
 	w := partMessage(texts...)
 	if setup != "" {
@@ -239,10 +229,7 @@ func (p *codex) userShell(at time.Time, text string) {
 	id := "user-shell-" + at.Format(time.RFC3339Nano)
 	e := Event{Kind: Call, Origin: Command, Time: at, Tool: "!", Action: Run, Command: command, CallID: id}
 	p.emit(e)
-	e.Kind, e.Text, e.Exit = Result, out.text, out.exit
-	if out.exit != nil {
-		e.Outcome = outcomeOf(*out.exit)
-	}
+	e.Kind, e.Text, e.Exit, e.Outcome = Result, out.text, out.exit, outcomeOf(out.exit)
 	p.emit(e)
 }
 

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -119,17 +120,17 @@ func (p *codex) result(id string, it *codexItem, at time.Time) {
 		return
 	}
 	e := Event{Kind: Result, Time: at, CallID: id, Action: c.action}
-	e.Text = first(it.Aggregated, it.Stdout+it.Stderr)
+	e.Text = cmp.Or(it.Aggregated, it.Stdout+it.Stderr)
 	if c.action == Run {
 		e.Exit = it.ExitCode
 	}
 	ok, message := mcpResult(it.Result)
-	e.Text = first(e.Text, message)
+	e.Text = cmp.Or(e.Text, message)
 	switch {
 	case it.Status == "declined":
 		e.Outcome, e.Exit = Denied, nil
 	case it.ExitCode != nil:
-		e.Outcome = outcomeOf(*it.ExitCode)
+		e.Outcome = outcomeOf(it.ExitCode)
 	case it.Success != nil && *it.Success, it.Status == "completed" && ok, it.Status == "" && it.Success == nil && ok && len(it.Result) > 0:
 		e.Outcome = OK
 	case it.Success != nil, it.Status == "failed", !ok:
@@ -187,7 +188,7 @@ func (p *codex) output(it *codexItem, at time.Time) {
 	lower := strings.ToLower(out.text[:min(len(out.text), 400)])
 	switch {
 	case out.exit != nil:
-		e.Outcome = outcomeOf(*out.exit)
+		e.Outcome = outcomeOf(out.exit)
 	case strings.Contains(lower, "rejected by user"), strings.Contains(lower, "rejected(\"user"):
 		e.Outcome = Denied
 	case strings.HasPrefix(lower, "aborted"):
@@ -255,7 +256,7 @@ func (p *codex) exited(process string, last Event, exit *int) {
 			continue
 		}
 		e := *c.running
-		e.Time, e.Exit, e.Outcome = last.Time, exit, outcomeOf(*exit)
+		e.Time, e.Exit, e.Outcome = last.Time, exit, outcomeOf(exit)
 		e.Text = strings.TrimSpace(e.Text + "\n" + last.Text)
 		p.finish(c, e)
 		return
@@ -308,7 +309,7 @@ func unwrapOutput(s string) toolOutput {
 			return toolOutput{text: s}
 		case m[1] != "":
 			n, _ := strconv.Atoi(m[1])
-			out.exit = exitCode(n)
+			out.exit = &n
 		case m[2] != "":
 			out.process = m[2]
 		}

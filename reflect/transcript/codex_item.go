@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -112,9 +113,9 @@ func (p *codex) item(b []byte, at time.Time, compaction bool) {
 		}
 	case "local_shell_call":
 		e := Event{Kind: Call, Tool: "local_shell", Action: Run, Command: string(it.Action.Command), Dir: it.Action.Dir}
-		p.call(first(it.CallID, it.ID), e, at)
+		p.call(cmp.Or(it.CallID, it.ID), e, at)
 	case "web_search_call":
-		e := Event{Kind: Call, Tool: "web_search", Action: Fetch, Text: first(it.Action.Query, it.Action.URL)}
+		e := Event{Kind: Call, Tool: "web_search", Action: Fetch, Text: cmp.Or(it.Action.Query, it.Action.URL)}
 		p.call(it.ID, e, at)
 	case "function_call_output", "custom_tool_call_output":
 		p.output(&it, at)
@@ -195,7 +196,7 @@ func (p *codex) event(b []byte, at time.Time) {
 	case "agent_reasoning":
 		p.say(fromEvent, Reasoning, at, it.Text)
 	case "turn_aborted":
-		p.emit(Event{Kind: Error, Time: at, Outcome: Aborted, Text: first(it.Reason, "aborted")})
+		p.emit(Event{Kind: Error, Time: at, Outcome: Aborted, Text: cmp.Or(it.Reason, "aborted")})
 	case "error":
 		p.emit(Event{Kind: Error, Time: at, Outcome: Failed, Text: it.Message})
 	case "exec_command_begin", "patch_apply_begin", "mcp_tool_call_begin":
@@ -230,7 +231,7 @@ func (p *codex) completed(it *codexItem, at time.Time) {
 	case "CommandExecution", "FileChange", "McpToolCall":
 		p.result(it.ID, it, at)
 	case "WebSearch":
-		p.call(it.ID, Event{Kind: Call, Tool: "web_search", Action: Fetch, Text: first(it.Query, it.Action.Query)}, at)
+		p.call(it.ID, Event{Kind: Call, Tool: "web_search", Action: Fetch, Text: cmp.Or(it.Query, it.Action.Query)}, at)
 	default:
 		p.stats.Ignored++
 	}
@@ -259,12 +260,12 @@ func (it *codexItem) seen() Event {
 		}
 		e.Old, e.New = strings.Join(olds, "\n"), strings.Join(news, "\n")
 		return e
-	case first(it.Tool, it.Invocation.Tool) != "":
+	case cmp.Or(it.Tool, it.Invocation.Tool) != "":
 		args := it.Arguments
 		if it.Invocation.Tool != "" {
 			args = it.Invocation.Arguments
 		}
-		name := "mcp__" + first(it.Server, it.Invocation.Server) + "__" + first(it.Tool, it.Invocation.Tool)
+		name := "mcp__" + cmp.Or(it.Server, it.Invocation.Server) + "__" + cmp.Or(it.Tool, it.Invocation.Tool)
 		return call(string(Codex), name, args)
 	}
 	e := Event{Kind: Call, Tool: "exec_command", Action: Run, Command: string(it.Command), Dir: localPath(it.Cwd)}

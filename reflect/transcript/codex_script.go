@@ -173,18 +173,10 @@ func scriptResult(printed string) Event {
 		Exit   *int `json:"exit_code"`
 	}
 	if json.Unmarshal([]byte(printed), &object) == nil && object.Output != nil {
-		e := Event{Text: *object.Output, Exit: object.Exit}
-		if e.Exit != nil {
-			e.Outcome = outcomeOf(*e.Exit)
-		}
-		return e
+		return Event{Text: *object.Output, Exit: object.Exit, Outcome: outcomeOf(object.Exit)}
 	}
 	out := parseOutput(printed)
-	e := Event{Text: out.text, Exit: out.exit}
-	if out.exit != nil {
-		e.Outcome = outcomeOf(*out.exit)
-	}
-	return e
+	return Event{Text: out.text, Exit: out.exit, Outcome: outcomeOf(out.exit)}
 }
 
 // Bounds for reading programs.

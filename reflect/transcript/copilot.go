@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"strconv"
@@ -95,19 +96,18 @@ func (p *copilot) line(b []byte) {
 		return
 	}
 	d := &rec.Data
-	e := Event{Time: parseTime(rec.Timestamp), Agent: first(rec.AgentID, d.ParentID)}
-	p.Client = string(Copilot)
+	e := Event{Time: parseTime(rec.Timestamp), Agent: cmp.Or(rec.AgentID, d.ParentID)}
 	switch rec.Type {
 	case "":
 		p.bad(errors.New("type: missing"))
 	case "session.start", "session.resume":
 		p.start(&rec)
 	case "session.context_changed":
-		p.cwd = first(d.Cwd, d.Context.Cwd)
+		p.cwd = cmp.Or(d.Cwd, d.Context.Cwd)
 	case "session.model_change":
-		p.Model = first(d.NewModel, p.Model)
+		p.Model = cmp.Or(d.NewModel, p.Model)
 	case "session.title_changed":
-		p.Title = first(d.Title, p.Title)
+		p.Title = cmp.Or(d.Title, p.Title)
 	case "user.message":
 		p.prompt(&rec, e)
 	case "system.notification":
@@ -118,7 +118,7 @@ func (p *copilot) line(b []byte) {
 		p.emitText(e)
 	case "assistant.message":
 		if e.Agent == "" {
-			p.Model = first(d.Model, p.Model)
+			p.Model = cmp.Or(d.Model, p.Model)
 		}
 		e.Kind, e.Text = Reasoning, d.Reasoning
 		p.emitText(e)
@@ -139,7 +139,7 @@ func (p *copilot) line(b []byte) {
 			p.emit(e)
 		}
 	case "abort":
-		e.Kind, e.Outcome, e.Text = Error, Aborted, first(d.Reason, "aborted")
+		e.Kind, e.Outcome, e.Text = Error, Aborted, cmp.Or(d.Reason, "aborted")
 		p.emitText(e)
 	case "session.error":
 		e.Kind, e.Outcome, e.Text = Error, Failed, d.Message
@@ -163,14 +163,13 @@ func (p *copilot) start(rec *copilotRecord) {
 			return
 		}
 		p.end()
-		p.Client = string(Copilot)
 	}
-	p.ID = first(p.ID, d.SessionID)
-	p.Version = first(d.Version, p.Version)
-	p.Model = first(d.Selected, p.Model)
-	p.Dir = first(p.Dir, d.Context.Cwd)
-	p.Branch = first(p.Branch, d.Context.Branch)
-	p.Commit = first(p.Commit, d.Context.Commit)
+	p.ID = cmp.Or(p.ID, d.SessionID)
+	p.Version = cmp.Or(d.Version, p.Version)
+	p.Model = cmp.Or(d.Selected, p.Model)
+	p.Dir = cmp.Or(p.Dir, d.Context.Cwd)
+	p.Branch = cmp.Or(p.Branch, d.Context.Branch)
+	p.Commit = cmp.Or(p.Commit, d.Context.Commit)
 	p.cwd = d.Context.Cwd
 	if p.Started.IsZero() {
 		p.Started = parseTime(d.StartTime)
@@ -234,7 +233,7 @@ func (p *copilot) toolCall(rec *copilotRecord, e Event) {
 	c := call(string(Copilot), name, d.Arguments)
 	c.Time, c.Agent, c.CallID = e.Time, e.Agent, d.CallID
 	if c.Action == Run {
-		c.Dir = first(c.Dir, p.cwd)
+		c.Dir = cmp.Or(c.Dir, p.cwd)
 	}
 	if rec.Type == "tool.user_requested" {
 		c.Tool, c.Origin = "!", Command
@@ -249,7 +248,7 @@ func (p *copilot) toolResult(rec *copilotRecord, e Event) {
 	delete(p.asked, d.CallID)
 	delete(p.denied, d.CallID)
 	e.Kind, e.CallID = Result, d.CallID
-	e.Text = withoutInjected(first(string(d.Result.Content), d.Error.Message))
+	e.Text = withoutInjected(cmp.Or(string(d.Result.Content), d.Error.Message))
 	switch isRun := p.calls[d.CallID].Action == Run; {
 	case denied:
 		e.Outcome = Denied
@@ -260,13 +259,11 @@ func (p *copilot) toolResult(rec *copilotRecord, e Event) {
 		e.Exit = d.Shell.Exit
 		if m := copilotExit.FindStringSubmatchIndex(e.Text); m != nil {
 			if n, err := strconv.Atoi(e.Text[m[2]:m[3]]); err == nil && e.Exit == nil {
-				e.Exit = exitCode(n)
+				e.Exit = &n
 			}
 			e.Text = e.Text[:m[0]]
 		}
-		if e.Exit != nil {
-			e.Outcome = outcomeOf(*e.Exit)
-		}
+		e.Outcome = outcomeOf(e.Exit)
 	default:
 		e.Outcome = OK
 	}

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -37,9 +38,9 @@ func Hooked(payload []byte, at time.Time) []Event {
 		sum := sha256.Sum256([]byte(strings.Join(slices.Concat(c.Paths, []string{c.Old, c.New}), "\x00")))
 		p.ID = fmt.Sprintf("%s-%x", p.Turn, sum[:8])
 	}
-	c.Time, c.CallID = at, first(p.ID, at.Format(time.RFC3339Nano))
+	c.Time, c.CallID = at, cmp.Or(p.ID, at.Format(time.RFC3339Nano))
 	if c.Action == Run {
-		c.Dir = first(c.Dir, p.Dir)
+		c.Dir = cmp.Or(c.Dir, p.Dir)
 	}
 	r := genericMessage{Content: field[string]{value: p.Output}, Output: json.RawMessage(p.Output)}.result(at, c)
 	r.CallID, r.Tool, r.Action, r.Command = c.CallID, c.Tool, c.Action, c.Command

@@ -99,6 +99,7 @@ func (r *run) decode(br *bufio.Reader, f Format) error {
 }
 
 func (r *run) parser(f Format) parser {
+	r.Client = string(f)
 	switch f {
 	case OpenCode:
 		return newOpenCode(r)
@@ -123,7 +124,7 @@ func (r *run) parser(f Format) parser {
 
 // document reads a transcript that is one JSON value.
 func (r *run) document(br *bufio.Reader, f Format) error {
-	r.stats.Format = f
+	r.stats.Format, r.Client = f, string(f)
 	d := &document{r: br, max: MaxLine, n: 1}
 	var p interface {
 		document(*document) error

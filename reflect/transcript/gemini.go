@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -158,14 +159,13 @@ func (p *gemini) document(d *document) error {
 }
 
 func (p *gemini) header(h geminiHeader) {
-	p.Client = string(Gemini)
-	p.ID = first(p.ID, h.SessionID)
-	p.Title = first(h.Summary, p.Title)
+	p.ID = cmp.Or(p.ID, h.SessionID)
+	p.Title = cmp.Or(h.Summary, p.Title)
 	if t := parseTime(h.StartTime); p.Started.IsZero() {
 		p.Started = t
 	}
 	if len(h.Directories) > 0 {
-		p.Dir = first(p.Dir, h.Directories[0])
+		p.Dir = cmp.Or(p.Dir, h.Directories[0])
 	}
 	p.sub = p.sub || h.Kind == "subagent"
 	for _, raw := range h.Messages {
@@ -186,8 +186,7 @@ func (p *gemini) message(b []byte, patched bool) {
 		return
 	}
 	p.said[key] = true
-	p.Client = string(Gemini)
-	p.Model = first(m.Model, p.Model)
+	p.Model = cmp.Or(m.Model, p.Model)
 	for _, e := range p.messages[m.ID] {
 		p.held.drop(&e)
 	}

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -18,7 +19,7 @@ func (p *gemini) toolEvents(m *geminiMessage) []Event {
 
 		var texts []string
 		for _, r := range t.Result {
-			if text := first(r.FunctionResponse.Response.Output, r.FunctionResponse.Response.Error); text != "" {
+			if text := cmp.Or(r.FunctionResponse.Response.Output, r.FunctionResponse.Response.Error); text != "" {
 				texts = append(texts, text)
 			}
 		}
@@ -70,7 +71,7 @@ func shellResult(e *Event) {
 		return
 	}
 	body := e.Text[begin[1]:]
-	e.Exit = exitCode(0)
+	e.Exit = new(0)
 	end, problem := len(body), ""
 	// The fields are at the end; the output may hold lines that look like them.
 	fields := geminiField.FindAllStringSubmatchIndex(body, -1)
@@ -89,7 +90,7 @@ func shellResult(e *Event) {
 		case value == "(none)", value == "0" && name == "Signal":
 		case name == "Exit Code":
 			if n, err := strconv.Atoi(value); err == nil {
-				e.Exit, e.Outcome = exitCode(n), outcomeOf(n)
+				e.Exit, e.Outcome = &n, outcomeOf(&n)
 			}
 		case name == "Error":
 			problem = value

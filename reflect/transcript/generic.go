@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -72,7 +73,7 @@ func (p *generic) line(b []byte) {
 		return
 	}
 	p.Session = Session{Client: s.Agent.value, Title: s.Task, Started: parseTime(s.StartedAt.value)}
-	p.ID = first(s.Metadata.OpenDream, s.Metadata.OpenCode, p.unnamed(b))
+	p.ID = cmp.Or(s.Metadata.OpenDream, s.Metadata.OpenCode, p.unnamed(b))
 	if p.closed[SafeID(p.ID)] {
 		p.bad(fmt.Errorf("metadata: session id %q was used by an earlier line", p.ID))
 		return
@@ -196,17 +197,14 @@ func (m genericMessage) result(at time.Time, c Event) Event {
 				e.Exit = exit
 			}
 		}
-		e.Text = first(object.Output, strings.TrimSpace(object.Stdout+"\n"+object.Stderr), compact(m.Output))
+		e.Text = cmp.Or(object.Output, strings.TrimSpace(object.Stdout+"\n"+object.Stderr), compact(m.Output))
 	default:
 		e.Text = compact(m.Output)
 	}
-	if found := exitLine.FindStringSubmatch(e.Text); found != nil && e.Exit == nil {
-		n, _ := strconv.Atoi(found[1])
-		e.Exit, e.Text = exitCode(n), e.Text[len(found[0]):]
+	if e.Exit == nil {
+		e.Exit, e.Text = cutExit(e.Text)
 	}
-	if e.Exit != nil {
-		e.Outcome = outcomeOf(*e.Exit)
-	}
+	e.Outcome = outcomeOf(e.Exit)
 	if c.Action != Run {
 		e.Exit = nil
 	}

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -74,7 +75,7 @@ type ocError struct {
 }
 
 func (e *ocError) event(t ocTime) Event {
-	ev := Event{Kind: Error, Time: millis(max(t.Completed, t.Created)), Outcome: Failed, Text: first(e.Data.Message, e.Name)}
+	ev := Event{Kind: Error, Time: millis(max(t.Completed, t.Created)), Outcome: Failed, Text: cmp.Or(e.Data.Message, e.Name)}
 	if e.Name == "MessageAbortedError" || e.Name == "AbortError" {
 		ev.Outcome = Aborted
 	}
@@ -93,13 +94,12 @@ type ocSessionInfo struct {
 }
 
 func (s *Session) openCode(i ocSessionInfo) {
-	s.Client = string(OpenCode)
-	s.ID = first(i.ID, s.ID)
-	s.Parent = first(i.ParentID, s.Parent)
-	s.Dir = first(i.Directory, s.Dir)
-	s.Title = first(i.Title, s.Title)
-	s.Version = first(i.Version, s.Version)
-	s.Model = first(i.Model.ID, s.Model)
+	s.ID = cmp.Or(i.ID, s.ID)
+	s.Parent = cmp.Or(i.ParentID, s.Parent)
+	s.Dir = cmp.Or(i.Directory, s.Dir)
+	s.Title = cmp.Or(i.Title, s.Title)
+	s.Version = cmp.Or(i.Version, s.Version)
+	s.Model = cmp.Or(i.Model.ID, s.Model)
 	if s.Started.IsZero() {
 		s.Started = millis(i.Time.Created)
 	}
@@ -158,10 +158,9 @@ func (p *openCode) exported(raw []byte) {
 			p.bad(err)
 			continue
 		}
-		m.put(first(id.ID, string(raw[:min(len(raw), 64)])), part)
+		m.put(cmp.Or(id.ID, string(raw[:min(len(raw), 64)])), part)
 	}
-	p.Client = string(OpenCode)
-	p.ID = first(p.ID, m.SessionID)
+	p.ID = cmp.Or(p.ID, m.SessionID)
 	for _, e := range m.events(&p.Session) {
 		p.emit(e)
 	}
@@ -178,8 +177,8 @@ func (m *ocMessage) put(id string, part *ocPart) {
 
 // events turns a message into events, and takes what it tells about the session into s.
 func (m *ocMessage) events(s *Session) []Event {
-	s.Model = first(m.ModelID, m.Model.ModelID, s.Model)
-	s.Dir = first(s.Dir, m.Path.Cwd)
+	s.Model = cmp.Or(m.ModelID, m.Model.ModelID, s.Model)
+	s.Dir = cmp.Or(s.Dir, m.Path.Cwd)
 	base := Event{Time: millis(m.Time.Created)}
 	switch {
 	case m.Role == "assistant" && bool(m.Summary):

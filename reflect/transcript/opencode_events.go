@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -82,12 +83,12 @@ func (p *openCode) event(kind string, props *ocProperties) {
 	case "session.created", "session.updated":
 		var info ocSessionInfo
 		if p.parse(props.Info, &info) {
-			p.session(first(info.ID, props.SessionID)).openCode(info)
+			p.session(cmp.Or(info.ID, props.SessionID)).openCode(info)
 		}
 	case "session.deleted":
 		var info ocSessionInfo
 		_ = decode(props.Info, &info)
-		s := p.session(first(props.SessionID, info.ID))
+		s := p.session(cmp.Or(props.SessionID, info.ID))
 		s.deleted = &Event{Kind: End, Text: "deleted"}
 	case "session.error":
 		if s := p.session(props.SessionID); props.Error != nil {
@@ -96,7 +97,7 @@ func (p *openCode) event(kind string, props *ocProperties) {
 	case "message.updated":
 		var info ocInfo
 		if p.parse(props.Info, &info) {
-			info.SessionID = first(info.SessionID, props.SessionID)
+			info.SessionID = cmp.Or(info.SessionID, props.SessionID)
 			p.info(info)
 		}
 	case "message.part.updated":
@@ -169,7 +170,7 @@ func (p *openCode) message(session, id string) *ocMessage {
 
 func (p *openCode) info(info ocInfo) {
 	m := p.message(info.SessionID, info.ID)
-	info.ModelID = first(info.ModelID, m.ModelID)
+	info.ModelID = cmp.Or(info.ModelID, m.ModelID)
 	m.ocInfo = info
 }
 
@@ -179,7 +180,7 @@ func (p *openCode) putPart(raw []byte, session string) {
 		p.bad(err)
 		return
 	}
-	m := p.message(first(rec.SessionID, session), rec.MessageID)
+	m := p.message(cmp.Or(rec.SessionID, session), rec.MessageID)
 	if old := m.parts[rec.ID]; old != nil {
 		p.held.size -= old.size
 	}

@@ -100,10 +100,8 @@ func (p *openCode) tool(rec *ocPartRecord, part *ocPart) {
 		case strings.Contains(strings.ToLower(e.Text[:min(len(e.Text), 80)]), "aborted"):
 			e.Outcome = Aborted
 		}
-	case part.call.Action == Run && state.Metadata.Exit == nil:
-		e.Outcome = Unknown // stopped, or out of time
-	case part.call.Action == Run:
-		e.Exit, e.Outcome = state.Metadata.Exit, outcomeOf(*state.Metadata.Exit)
+	case part.call.Action == Run: // without an exit code it was stopped, or ran out of time
+		e.Exit, e.Outcome = state.Metadata.Exit, outcomeOf(state.Metadata.Exit)
 	case rec.Tool == "question":
 		own, chosen := ocAnswers(state.Input, state.Metadata.Answers)
 		part.feedback, part.chosen = p.held.text(own), p.held.text(chosen)

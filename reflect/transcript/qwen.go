@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -73,8 +74,8 @@ func (p *qwen) line(b []byte) {
 		return
 	}
 	e := Event{Time: parseTime(rec.Timestamp)}
-	p.Client, p.ID = string(Qwen), rec.SessionID
-	p.Version, p.Dir, p.Branch = first(p.Version, rec.Version), first(p.Dir, rec.Cwd), first(p.Branch, rec.Branch)
+	p.ID = rec.SessionID
+	p.Version, p.Dir, p.Branch = cmp.Or(p.Version, rec.Version), cmp.Or(p.Dir, rec.Cwd), cmp.Or(p.Branch, rec.Branch)
 	if p.Started.IsZero() {
 		p.Started = e.Time
 	}
@@ -82,14 +83,14 @@ func (p *qwen) line(b []byte) {
 	case rec.Type == "user":
 		p.prompt(&rec, e)
 	case rec.Type == "assistant":
-		p.Model = first(rec.Model, p.Model)
+		p.Model = cmp.Or(rec.Model, p.Model)
 		p.answer(&rec, e)
 	case rec.Type == "tool_result":
 		p.results(&rec, e)
 	case rec.Subtype == "custom_title":
-		p.Title = first(rec.Payload.Title, p.Title)
+		p.Title = cmp.Or(rec.Payload.Title, p.Title)
 	case rec.Subtype == "parent_session":
-		p.Parent = first(p.Parent, rec.Payload.Parent)
+		p.Parent = cmp.Or(p.Parent, rec.Payload.Parent)
 	case rec.Subtype == "chat_compression":
 		e.Kind = Compaction
 		if len(rec.Payload.History) > 0 {
@@ -157,12 +158,12 @@ func (p *qwen) results(rec *qwenRecord, e Event) {
 		}
 		r := e
 		r.Kind, r.CallID = Result, part.Result.ID
-		r.Text = withoutInjected(first(part.Result.Response.Output, part.Result.Response.Error))
+		r.Text = withoutInjected(cmp.Or(part.Result.Response.Output, part.Result.Response.Error))
 		r.Outcome = geminiOutcome(rec.Call.Status, r.Text)
 		if p.calls[r.CallID].Action == Run && (r.Outcome == OK || r.Outcome == Failed) {
 			if shown := rec.Call.Display; shown.Type == "shell_result" { // without the words of hooks
 				if r.Text, r.Exit = withoutInjected(shown.Output), shown.Exit; r.Exit != nil {
-					r.Outcome = outcomeOf(*r.Exit)
+					r.Outcome = outcomeOf(r.Exit)
 				}
 			} else if shellResult(&r); r.Outcome == Unknown && rec.Call.Status == "error" {
 				r.Outcome = Failed

@@ -140,7 +140,7 @@ func (r *run) emit(e Event) {
 	}
 	if r.ID == "" { // stays the same when the transcript grows
 		sum := sha256.Sum256([]byte(r.Client + "\x00" + e.Time.String() + "\x00" + e.Text + e.Command))
-		r.ID = first(r.name, fmt.Sprintf("unnamed-%x", sum[:6]))
+		r.ID = cmp.Or(r.name, fmt.Sprintf("unnamed-%x", sum[:6]))
 	}
 	if r.begin(); r.err != nil {
 		return
@@ -178,10 +178,10 @@ func (r *run) emitText(e Event) {
 	}
 }
 
-// end closes the open session and clears the header for the next.
+// end closes the open session and prepares the header for the next.
 func (r *run) end() {
 	s := r.Session
-	r.Session = Session{}
+	r.Session = Session{Client: string(r.stats.Format)}
 	if !r.open || r.err != nil {
 		return
 	}

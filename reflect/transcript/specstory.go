@@ -34,7 +34,6 @@ var (
 
 func (p *specStory) line(b []byte) {
 	text := string(bytes.TrimSuffix(b, []byte("\r")))
-	p.Client = string(SpecStory)
 	if m := codeFence.FindStringSubmatch(text); m != nil {
 		switch {
 		case p.fence == 0:

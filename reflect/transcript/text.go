@@ -141,13 +141,3 @@ func (c cutter) safeID(id string) string {
 	id, _ = c.clean(id)
 	return SafeID(id)
 }
-
-// first returns the first text that is not empty.
-func first(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
-}

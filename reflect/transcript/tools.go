@@ -2,9 +2,13 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 // actions says what the tools of each agent do. Names are lower case; a tool not listed, an MCP
@@ -113,8 +117,8 @@ func call(client, tool string, input []byte) Event {
 	}
 	switch e.Action {
 	case Run:
-		e.Command = first(string(in.Command), string(in.Cmd))
-		e.Dir = first(in.Workdir, in.WorkingDir, in.Cwd, in.DirPath, in.Directory)
+		e.Command = cmp.Or(string(in.Command), string(in.Cmd))
+		e.Dir = cmp.Or(in.Workdir, in.WorkingDir, in.Cwd, in.DirPath, in.Directory)
 		if patch, found := patchOf(e.Command); found {
 			e.Action, e.Command, e.Dir = Edit, "", ""
 			e.Paths, e.Old, e.New = parsePatch(patch)
@@ -123,25 +127,25 @@ func call(client, tool string, input []byte) Event {
 		e.Paths = in.files()
 	case Edit:
 		e.Paths = in.files()
-		e.Old, e.New = first(in.OldString, in.OldString2, in.OldStr), first(in.NewString, in.NewString2, in.NewStr, in.NewSource, in.Content, in.FileText)
+		e.Old, e.New = cmp.Or(in.OldString, in.OldString2, in.OldStr), cmp.Or(in.NewString, in.NewString2, in.NewStr, in.NewSource, in.Content, in.FileText)
 		var olds, news []string
 		for _, edit := range in.Edits {
-			olds = append(olds, first(edit.OldString, edit.OldString2))
-			news = append(news, first(edit.NewString, edit.NewString2))
+			olds = append(olds, cmp.Or(edit.OldString, edit.OldString2))
+			news = append(news, cmp.Or(edit.NewString, edit.NewString2))
 		}
 		if len(olds) > 0 {
 			e.Old, e.New = strings.Join(olds, "\n"), strings.Join(news, "\n")
 		}
-		if patch := first(in.PatchText, in.Patch, in.Input); patch != "" {
+		if patch := cmp.Or(in.PatchText, in.Patch, in.Input); patch != "" {
 			e.Paths, e.Old, e.New = parsePatch(patch)
 		}
 	case Search:
-		e.Text = first(in.Pattern, in.Query)
+		e.Text = cmp.Or(in.Pattern, in.Query)
 		e.Paths = append(in.files(), in.DirPath)
 	case Fetch:
-		e.Text = first(in.URL, in.Query, in.Prompt)
+		e.Text = cmp.Or(in.URL, in.Query, in.Prompt)
 	case Task:
-		e.Text = first(in.Prompt, in.Message, in.Query, in.Description)
+		e.Text = cmp.Or(in.Prompt, in.Message, in.Query, in.Description)
 	}
 	if e.Action == Other || e.Action == Task && e.Text == "" {
 		e.Text = compact(input)
@@ -150,7 +154,7 @@ func call(client, tool string, input []byte) Event {
 }
 
 func (in toolInput) files() []string {
-	return append([]string{first(in.FilePath, in.FilePath2, in.AbsPath, in.Notebook, in.Path)}, in.Paths...)
+	return append([]string{cmp.Or(in.FilePath, in.FilePath2, in.AbsPath, in.Notebook, in.Path)}, in.Paths...)
 }
 
 // patchOf returns the patch if a command line does nothing but hand one to apply_patch.
@@ -177,12 +181,25 @@ func compact(b []byte) string {
 // unadvised takes an agent's advice, which is no part of the choice, off an option.
 func unadvised(option string) string { return strings.ReplaceAll(option, " (Recommended)", "") }
 
-// exitCode is for Event.Exit.
-func exitCode(n int) *int { return &n }
+// exitLine begins the text in which Claude Code and others report that a command failed.
+var exitLine = pattern.New(`^Exit code (-?\d{1,9})(?:\r?\n|$)`)
+
+// cutExit takes the line with an exit code off the beginning of a text; exit is nil without one.
+func cutExit(text string) (exit *int, rest string) {
+	m := exitLine.FindStringSubmatch(text)
+	if m == nil {
+		return nil, text
+	}
+	n, _ := strconv.Atoi(m[1])
+	return &n, text[len(m[0]):]
+}
 
 // outcomeOf is the outcome a process's exit code means.
-func outcomeOf(exit int) Outcome {
-	if exit == 0 {
+func outcomeOf(exit *int) Outcome {
+	switch {
+	case exit == nil:
+		return Unknown
+	case *exit == 0:
 		return OK
 	}
 	return Failed
