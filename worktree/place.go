@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/redact"
 )
@@ -139,7 +140,7 @@ func (p *Place) gitDir() (string, error) {
 		}
 		return p.repo.GitDir, nil
 	}
-	files, _ := filepath.Glob(filepath.Join(escaped(p.repo.CommonDir), "worktrees", "*", "gitdir"))
+	files, _ := filepath.Glob(filepath.Join(file.Literal(p.repo.CommonDir), "worktrees", "*", "gitdir"))
 	for _, name := range files {
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -154,14 +155,6 @@ func (p *Place) gitDir() (string, error) {
 		}
 	}
 	return "", fmt.Errorf("git has no work tree %s on record: %w", p.Dir, ErrGone)
-}
-
-// escaped returns a path that filepath.Glob takes literally.
-func escaped(path string) string {
-	if filepath.Separator != '/' {
-		return path
-	}
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
 // Check returns an error wrapping ErrGone unless the work tree exists.

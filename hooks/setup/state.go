@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/job"
 )
 
@@ -81,19 +81,11 @@ const removedSuffix = ".removed-"
 
 // stateFolders returns the state folder, and the remains of it that killed uninstalls left.
 func stateFolders(state string) []string {
-	left, _ := filepath.Glob(globLiteral(state+removedSuffix) + "*")
+	left, _ := filepath.Glob(file.Literal(state+removedSuffix) + "*")
 	if _, err := os.Lstat(state); err == nil {
 		return append([]string{state}, left...)
 	}
 	return left
-}
-
-// globLiteral returns a pattern that matches only the path itself.
-func globLiteral(path string) string {
-	if os.PathSeparator == '\\' {
-		return path // Windows has no escape for it
-	}
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
 // removeState renames the state folder and then removes it, so that a hook finds all of it or

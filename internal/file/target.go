@@ -38,6 +38,14 @@ func Real(path string) (string, error) {
 	}
 }
 
+// Literal returns a pattern of filepath.Glob that matches only the path itself.
+func Literal(path string) string {
+	if os.PathSeparator == '\\' {
+		return path // Windows has no escape for it
+	}
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
 // GitName reports whether some file system equates a name with .git: by case, by characters that
 // HFS+ ignores, by endings that NTFS drops, or by its short name.
 func GitName(name string) bool {

@@ -64,20 +64,11 @@ func base(path string) string {
 // Claude Code: projects/<name of the directory>/<session>.jsonl, sub-agents in
 // <session>/subagents/. Forks and queues write records without a directory first.
 
-func claudePlaces(h Homes) []string {
-	if h.Claude == "" {
-		return nil
-	}
-	return []string{filepath.Join(h.Claude, "projects")}
-}
-
-func (f *finder) claude(h Homes) {
-	for _, root := range claudePlaces(h) {
-		for _, project := range f.folders(root) {
-			f.each(string(transcript.Claude), project, []string{".jsonl"}, f.claudeFile)
-			for _, session := range f.folders(project) {
-				f.each(string(transcript.Claude), filepath.Join(session, "subagents"), []string{".jsonl"}, f.claudeFile)
-			}
+func (f *finder) claude(projects string) {
+	for _, project := range f.folders(projects) {
+		f.each(transcript.Claude, project, []string{".jsonl"}, f.claudeFile)
+		for _, session := range f.folders(project) {
+			f.each(transcript.Claude, filepath.Join(session, "subagents"), []string{".jsonl"}, f.claudeFile)
 		}
 	}
 }
@@ -106,26 +97,17 @@ func (f *finder) claudeFile(path string, s *Session) (bool, error) {
 // Codex: sessions/YYYY/MM/DD/rollout-<time>-<thread>.jsonl; archived_sessions/ has those that were
 // put away.
 
-func codexPlaces(h Homes) []string {
-	if h.Codex == "" {
-		return nil
-	}
-	return []string{filepath.Join(h.Codex, "sessions"), filepath.Join(h.Codex, "archived_sessions")}
-}
-
-func (f *finder) codex(h Homes) {
-	for _, root := range codexPlaces(h) {
-		folders := []string{root}
-		for depth := 0; depth <= 3 && len(folders) > 0; depth++ {
-			var below []string
-			for _, dir := range folders {
-				f.each(string(transcript.Codex), dir, []string{".jsonl"}, f.codexFile)
-				if depth < 3 {
-					below = append(below, f.folders(dir)...)
-				}
+func (f *finder) codex(sessions string) {
+	folders := []string{sessions}
+	for depth := 0; depth <= 3; depth++ {
+		var below []string
+		for _, dir := range folders {
+			f.each(transcript.Codex, dir, []string{".jsonl"}, f.codexFile)
+			if depth < 3 {
+				below = append(below, f.folders(dir)...)
 			}
-			folders = below
 		}
+		folders = below
 	}
 }
 
@@ -176,31 +158,21 @@ func (f *finder) codexFile(path string, s *Session) (bool, error) {
 // tells its directory by a hash alone, so that only directories that are named somewhere can be
 // recognised.
 
-func geminiPlaces(h Homes) []string {
-	if h.Gemini == "" {
-		return nil
-	}
-	return []string{filepath.Join(h.Gemini, "tmp")}
-}
-
-func (f *finder) gemini(h Homes) {
-	for _, root := range geminiPlaces(h) {
-		projects := f.folders(root)
-		dirs := f.geminiDirs(h, projects)
-		look := func(path string, s *Session) (bool, error) { return geminiFile(path, s, dirs) }
-		for _, project := range projects {
-			chats := filepath.Join(project, "chats")
-			f.each(string(transcript.Gemini), chats, []string{".jsonl", ".json"}, look)
-			for _, sub := range f.folders(chats) {
-				f.each(string(transcript.Gemini), sub, []string{".jsonl", ".json"}, look)
-			}
+func (f *finder) gemini(tmp string) {
+	projects := f.folders(tmp)
+	dirs := f.geminiDirs(filepath.Dir(tmp), projects)
+	look := func(path string, s *Session) (bool, error) { return geminiFile(path, s, dirs) }
+	for _, project := range projects {
+		chats := filepath.Join(project, "chats")
+		for _, dir := range append([]string{chats}, f.folders(chats)...) {
+			f.each(transcript.Gemini, dir, []string{".jsonl", ".json"}, look)
 		}
 	}
 }
 
 // geminiDirs are the repository's directories by their hash: its work trees, and what the list of
 // projects, or a project's own mark, names within them.
-func (f *finder) geminiDirs(h Homes, projects []string) map[string]string {
+func (f *finder) geminiDirs(home string, projects []string) map[string]string {
 	dirs := map[string]string{}
 	add := func(dir string) {
 		sum := sha256.Sum256([]byte(dir))
@@ -210,7 +182,7 @@ func (f *finder) geminiDirs(h Homes, projects []string) map[string]string {
 		add(root)
 	}
 	var list struct{ Projects map[string]string }
-	if data, err := os.ReadFile(filepath.Join(h.Gemini, "projects.json")); err == nil {
+	if data, err := os.ReadFile(filepath.Join(home, "projects.json")); err == nil {
 		_ = json.Unmarshal(data, &list) // what cannot be read names nothing
 	}
 	for dir := range list.Projects {
@@ -277,25 +249,16 @@ func geminiFile(path string, s *Session, dirs map[string]string) (bool, error) {
 
 // Copilot CLI: session-state/<session>/events.jsonl.
 
-func copilotPlaces(h Homes) []string {
-	if h.Copilot == "" {
-		return nil
-	}
-	return []string{filepath.Join(h.Copilot, "session-state")}
-}
-
-func (f *finder) copilot(h Homes) {
-	for _, root := range copilotPlaces(h) {
-		for _, session := range f.folders(root) {
-			f.each(string(transcript.Copilot), session, []string{".jsonl"}, f.copilotFile)
+func (f *finder) copilot(state string) {
+	for _, session := range f.folders(state) {
+		if f.over() {
+			return
 		}
+		f.file(transcript.Copilot, filepath.Join(session, "events.jsonl"), f.copilotFile)
 	}
 }
 
 func (f *finder) copilotFile(path string, s *Session) (bool, error) {
-	if filepath.Base(path) != "events.jsonl" {
-		return false, nil
-	}
 	s.ID = filepath.Base(filepath.Dir(path))
 	err := firstLines(path, func(line []byte) bool {
 		var r struct {
@@ -322,18 +285,9 @@ func (f *finder) copilotFile(path string, s *Session) (bool, error) {
 
 // Qwen Code: projects/<name of the directory>/chats/<session>.jsonl.
 
-func qwenPlaces(h Homes) []string {
-	if h.Qwen == "" {
-		return nil
-	}
-	return []string{filepath.Join(h.Qwen, "projects")}
-}
-
-func (f *finder) qwen(h Homes) {
-	for _, root := range qwenPlaces(h) {
-		for _, project := range f.folders(root) {
-			f.each(string(transcript.Qwen), filepath.Join(project, "chats"), []string{".jsonl"}, f.claudeFile)
-		}
+func (f *finder) qwen(projects string) {
+	for _, project := range f.folders(projects) {
+		f.each(transcript.Qwen, filepath.Join(project, "chats"), []string{".jsonl"}, f.claudeFile)
 	}
 }
 
@@ -347,11 +301,9 @@ func aiderPlaces(h Homes) (files []string) {
 	return files
 }
 
-func (f *finder) aider(h Homes) {
-	for _, path := range aiderPlaces(h) {
-		f.file(string(transcript.Aider), path, func(path string, s *Session) (bool, error) {
-			s.ID, s.Dir = "history", filepath.Dir(path)
-			return true, nil
-		})
-	}
+func (f *finder) aider(history string) {
+	f.file(transcript.Aider, history, func(path string, s *Session) (bool, error) {
+		s.ID, s.Dir = "history", filepath.Dir(path)
+		return true, nil
+	})
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/sqlite"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
@@ -53,41 +54,30 @@ func openCodePlaces(h Homes) []string {
 	if h.OpenCode == "" {
 		return nil
 	}
-	all, _ := filepath.Glob(filepath.Join(escape(h.OpenCode), "opencode-*.db"))
+	all, _ := filepath.Glob(filepath.Join(file.Literal(h.OpenCode), "opencode-*.db"))
 	return append([]string{filepath.Join(h.OpenCode, "opencode.db")}, all...)
 }
 
-// escape takes the meaning from what has one in a pattern.
-func escape(path string) string {
-	if filepath.Separator == '\\' {
-		return path // there is no escaping on Windows
+func (f *finder) openCode(path string) {
+	found, err := openCodeSessions(f.ctx, path, func(s Session) bool {
+		return !s.Changed.Before(f.since) && f.trees.hold(s.Dir)
+	})
+	if err != nil {
+		f.fail(err)
 	}
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+	f.found = append(f.found, found...)
 }
 
-func (f *finder) openCode(h Homes) {
-	for _, path := range openCodePlaces(h) {
-		db, err := sqlite.Open(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			f.fail(err)
-			continue
-		}
-		found, err := openCodeSessions(f.ctx, db, path, func(s Session) bool {
-			return !s.Changed.Before(f.since) && f.trees.hold(s.Dir)
-		})
-		db.Close()
-		if err != nil {
-			f.fail(err)
-		}
-		f.found = append(f.found, found...)
+// openCodeSessions are the sessions of a database that ours accepts; none if it is not there.
+func openCodeSessions(ctx context.Context, path string, ours func(Session) bool) (found []Session, err error) {
+	db, err := sqlite.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
-}
-
-// openCodeSessions are the sessions of a database that ours accepts.
-func openCodeSessions(ctx context.Context, db *sqlite.DB, path string, ours func(Session) bool) (found []Session, err error) {
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
 	err = db.Read(ctx, func(s *sqlite.Snapshot) error {
 		found = nil
 		t, err := tables(s, path)
@@ -159,15 +149,7 @@ func version(t *sqlite.Table) string {
 func OpenCode(ctx context.Context, h Homes, id string) (Session, error) {
 	var failed error
 	for _, path := range openCodePlaces(h) {
-		db, err := sqlite.Open(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		var found []Session
-		if err == nil {
-			found, err = openCodeSessions(ctx, db, path, func(s Session) bool { return s.ID == id })
-			db.Close()
-		}
+		found, err := openCodeSessions(ctx, path, func(s Session) bool { return s.ID == id })
 		if len(found) > 0 {
 			return found[0], nil
 		}

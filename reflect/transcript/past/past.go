@@ -73,7 +73,7 @@ func (h Homes) Stores() []Store {
 	var out []Store
 	for _, a := range agents {
 		for _, path := range a.places(h) {
-			out = append(out, Store{a.client, path})
+			out = append(out, Store{string(a.client), path})
 		}
 	}
 	return out
@@ -81,26 +81,36 @@ func (h Homes) Stores() []Store {
 
 // agent describes how to read one agent's store.
 type agent struct {
-	client string
+	client transcript.Format
 	places func(Homes) []string
-	find   func(*finder, Homes)
+	find   func(f *finder, place string) // takes the sessions of one of the places
 }
 
 var agents = []agent{
-	{string(transcript.OpenCode), openCodePlaces, (*finder).openCode},
-	{string(transcript.Claude), claudePlaces, (*finder).claude},
-	{string(transcript.Codex), codexPlaces, (*finder).codex},
-	{string(transcript.Gemini), geminiPlaces, (*finder).gemini},
-	{string(transcript.Copilot), copilotPlaces, (*finder).copilot},
-	{string(transcript.Qwen), qwenPlaces, (*finder).qwen},
-	{string(transcript.Aider), aiderPlaces, (*finder).aider},
+	{transcript.OpenCode, openCodePlaces, (*finder).openCode},
+	{transcript.Claude, func(h Homes) []string { return within(h.Claude, "projects") }, (*finder).claude},
+	{transcript.Codex, func(h Homes) []string { return within(h.Codex, "sessions", "archived_sessions") }, (*finder).codex},
+	{transcript.Gemini, func(h Homes) []string { return within(h.Gemini, "tmp") }, (*finder).gemini},
+	{transcript.Copilot, func(h Homes) []string { return within(h.Copilot, "session-state") }, (*finder).copilot},
+	{transcript.Qwen, func(h Homes) []string { return within(h.Qwen, "projects") }, (*finder).qwen},
+	{transcript.Aider, aiderPlaces, (*finder).aider},
+}
+
+// within returns folders of a home; nothing without one.
+func within(home string, names ...string) (places []string) {
+	for _, name := range names {
+		if home != "" {
+			places = append(places, filepath.Join(home, name))
+		}
+	}
+	return places
 }
 
 // Agents are the names of the agents whose stores are known.
 func Agents() []string {
 	var names []string
 	for _, a := range agents {
-		names = append(names, a.client)
+		names = append(names, string(a.client))
 	}
 	return names
 }
@@ -122,8 +132,10 @@ var ErrUntil = errors.New("not all of the agents' stores were searched in time")
 func Find(ctx context.Context, h Homes, q Query) ([]Session, []error) {
 	f := &finder{ctx: ctx, since: q.Since, until: q.Until, trees: newTrees(q.Dirs)}
 	for _, a := range agents {
-		if q.Agents == nil || slices.Contains(q.Agents, a.client) {
-			a.find(f, h)
+		if q.Agents == nil || slices.Contains(q.Agents, string(a.client)) {
+			for _, place := range a.places(h) {
+				a.find(f, place)
+			}
 		}
 	}
 	slices.SortStableFunc(f.found, func(a, b Session) int {
@@ -201,7 +213,7 @@ func (f *finder) folders(dir string) []string {
 
 // each offers every file of a folder that has one of some endings to look, which completes what is
 // known of the session, and says whether it is one of the repository's.
-func (f *finder) each(client, dir string, endings []string, look func(path string, s *Session) (bool, error)) {
+func (f *finder) each(client transcript.Format, dir string, endings []string, look func(path string, s *Session) (bool, error)) {
 	for _, e := range f.list(dir) {
 		if f.over() {
 			return
@@ -214,7 +226,7 @@ func (f *finder) each(client, dir string, endings []string, look func(path strin
 }
 
 // file offers a file to look, as each does.
-func (f *finder) file(client, path string, look func(path string, s *Session) (bool, error)) {
+func (f *finder) file(client transcript.Format, path string, look func(path string, s *Session) (bool, error)) {
 	info, err := os.Stat(path) // follows a link
 	if errors.Is(err, fs.ErrNotExist) {
 		return
@@ -226,7 +238,7 @@ func (f *finder) file(client, path string, look func(path string, s *Session) (b
 	if !info.Mode().IsRegular() || info.Size() == 0 || info.ModTime().Before(f.since) {
 		return
 	}
-	s := Session{Client: client, File: path, Size: info.Size(), Changed: info.ModTime()}
+	s := Session{Client: string(client), File: path, Size: info.Size(), Changed: info.ModTime()}
 	ours, err := look(path, &s)
 	if err != nil {
 		f.fail(err)
