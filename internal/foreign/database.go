@@ -14,9 +14,10 @@ import (
 	"github.com/reverie-memory/reverie/internal/sqlite"
 )
 
-// readTables calls start and then fn on one state of the database at path. It repeats both if that
-// state was a mixture.
-func readTables(ctx context.Context, path string, start func(), fn func(*sqlite.Snapshot) error) error {
+// readTables calls fn on one state of the database at f.Place. It repeats the call, on f as it was
+// before, if that state was a mixture.
+func readTables(ctx context.Context, f *Found, fn func(*sqlite.Snapshot) error) error {
+	path, fresh := f.Place, *f
 	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", path, ErrNone)
 	} else if err != nil {
@@ -30,7 +31,7 @@ func readTables(ctx context.Context, path string, start func(), fn func(*sqlite.
 	}
 	defer db.Close()
 	err = db.Read(ctx, func(s *sqlite.Snapshot) error {
-		start()
+		*f = fresh
 		return fn(s)
 	})
 	if errors.Is(err, sqlite.ErrNoTable) {
@@ -57,8 +58,7 @@ func table(s *sqlite.Snapshot, name string, columns ...string) (*sqlite.Table, e
 // project; one without is about the user.
 func readTrueMem(ctx context.Context, q Query, f *Found) error {
 	f.Place, f.Usual = q.place(filepath.Join(q.Home, ".true-mem", "memory.db"))
-	fresh := *f
-	return readTables(ctx, f.Place, func() { *f = fresh }, func(s *sqlite.Snapshot) error {
+	return readTables(ctx, f, func(s *sqlite.Snapshot) error {
 		t, err := table(s, "memory_units", "id", "classification", "summary", "project_scope", "created_at", "tags", "status")
 		if err != nil {
 			return err
@@ -95,8 +95,7 @@ func tags(text string) []string {
 // Messages and artifacts, from which they were made, are not knowledge and are skipped.
 func readLCM(ctx context.Context, q Query, f *Found) error {
 	f.Place, f.Usual = q.place(filepath.Join(q.top(), ".lcm", "lcm.db"))
-	fresh := *f
-	return readTables(ctx, f.Place, func() { *f = fresh }, func(s *sqlite.Snapshot) error {
+	return readTables(ctx, f, func(s *sqlite.Snapshot) error {
 		sessions, err := table(s, "sessions", "session_id", "session_directory", "deleted")
 		if err != nil {
 			return err
@@ -110,13 +109,18 @@ func readLCM(ctx context.Context, q Query, f *Found) error {
 		if err != nil {
 			return err
 		}
-		wanted := func(session string) bool {
-			if elsewhere[session] {
+		var read budget
+		take := func(session string, i Item) error {
+			switch i.Kind = "note"; {
+			case elsewhere[session]:
 				f.Others++
-			} else if gone[session] {
+			case gone[session]:
 				f.Left++
+			default:
+				f.add(i)
+				return read.spend(len(i.Text))
 			}
-			return !elsewhere[session] && !gone[session]
+			return nil
 		}
 		roots, err := rootNodes(s)
 		if err != nil {
@@ -126,17 +130,12 @@ func readLCM(ctx context.Context, q Query, f *Found) error {
 		if err != nil {
 			return err
 		}
-		var read budget
 		err = nodes.Scan(func(r sqlite.Row) error {
-			id, session := r.Get("node_id").Text(), r.Get("session_id").Text()
-			if roots[id] && wanted(session) {
-				text := r.Get("summary_text").Text()
-				if err := read.spend(len(text)); err != nil {
-					return err
-				}
-				f.add(Item{Key: id, Text: text, Kind: "note", Tags: []string{"summary"}, Created: milliseconds(r.Get("created_at").Int())})
+			id := r.Get("node_id").Text()
+			if !roots[id] {
+				return nil
 			}
-			return nil
+			return take(r.Get("session_id").Text(), Item{Key: id, Text: r.Get("summary_text").Text(), Tags: []string{"summary"}, Created: milliseconds(r.Get("created_at").Int())})
 		})
 		if err != nil {
 			return err
@@ -147,14 +146,7 @@ func readLCM(ctx context.Context, q Query, f *Found) error {
 		}
 		return resumes.Scan(func(r sqlite.Row) error {
 			session := r.Get("session_id").Text()
-			if wanted(session) {
-				text := r.Get("note").Text()
-				if err := read.spend(len(text)); err != nil {
-					return err
-				}
-				f.add(Item{Key: "resume/" + session, Text: text, Kind: "note", Tags: []string{"resume"}, Created: milliseconds(r.Get("updated_at").Int())})
-			}
-			return nil
+			return take(session, Item{Key: "resume/" + session, Text: r.Get("note").Text(), Tags: []string{"resume"}, Created: milliseconds(r.Get("updated_at").Int())})
 		})
 	})
 }

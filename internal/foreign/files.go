@@ -15,7 +15,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/reverie-memory/reverie/internal/docs"
 	"github.com/reverie-memory/reverie/internal/file"
@@ -87,9 +86,7 @@ func (d *folder) list(name string) []string {
 // take adds the statements of a file.
 func (d *folder) take(name string, s style, f *Found) {
 	if text, ok := d.text(name, f); ok {
-		for _, i := range rules(text, d.label+name, s) {
-			f.add(i)
-		}
+		f.add(rules(text, d.label+name, s)...)
 	}
 }
 
@@ -101,24 +98,28 @@ func (d *folder) none(f *Found) error {
 	return fmt.Errorf("%s: %w", f.Place, ErrNone)
 }
 
+// inFolder lets fn read files of a folder. The error wraps ErrNone if it found none.
+func inFolder(name, label string, f *Found, fn func(*folder)) error {
+	d, err := openFolder(name, label)
+	if err != nil {
+		return err
+	}
+	defer d.dir.Close()
+	fn(d)
+	return d.none(f)
+}
+
 // readInstructions reads the files that agents read at every start, at the top of the work tree, or
 // one file of that kind.
 func readInstructions(_ context.Context, q Query, f *Found) error {
 	f.Place, f.Usual = q.place(q.top())
 	if info, err := os.Stat(f.Place); err == nil && info.Mode().IsRegular() {
-		d, err := openFolder(filepath.Dir(f.Place), "")
-		if err != nil {
-			return err
-		}
-		defer d.dir.Close()
-		d.take(filepath.Base(f.Place), instructions, f)
-		return d.none(f)
+		return inFolder(filepath.Dir(f.Place), "", f, func(d *folder) { d.take(filepath.Base(f.Place), instructions, f) })
 	}
-	d, err := openFolder(f.Place, "")
-	if err != nil {
-		return err
-	}
-	defer d.dir.Close()
+	return inFolder(f.Place, "", f, func(d *folder) { d.instructions(f) })
+}
+
+func (d *folder) instructions(f *Found) {
 	for _, name := range []string{"CLAUDE.md", "AGENTS.md", "GEMINI.md", ".github/copilot-instructions.md"} {
 		d.take(name, instructions, f)
 	}
@@ -127,9 +128,7 @@ func readInstructions(_ context.Context, q Query, f *Found) error {
 		if slices.ContainsFunc(docs.Markdown(text).Units, func(u docs.Unit) bool { return u.Form == docs.Bullet }) {
 			s = instructions
 		}
-		for _, i := range rules(text, ".cursorrules", s) {
-			f.add(i)
-		}
+		f.add(rules(text, ".cursorrules", s)...)
 	}
 	for _, name := range d.list(".cursor/rules") {
 		if path.Ext(name) != ".mdc" {
@@ -145,7 +144,6 @@ func readInstructions(_ context.Context, q Query, f *Found) error {
 			f.add(i)
 		}
 	}
-	return d.none(f)
 }
 
 // globs returns the globs of a Cursor rule, one for each.
@@ -174,17 +172,11 @@ func inTree(dir string, styles map[string]style) func(context.Context, Query, *F
 		if f.Place, f.Usual = q.place(filepath.Join(q.top(), filepath.FromSlash(dir))); !f.Usual {
 			label = ""
 		}
-		d, err := openFolder(f.Place, label)
-		if err != nil {
-			return err
-		}
-		defer d.dir.Close()
-		for _, name := range []string{"current.md", "MEMORY.md", "notes.md"} {
-			if s, ok := styles[name]; ok {
-				d.take(name, s, f)
+		return inFolder(f.Place, label, f, func(d *folder) {
+			for _, name := range slices.Sorted(maps.Keys(styles)) {
+				d.take(name, styles[name], f)
 			}
-		}
-		return d.none(f)
+		})
 	}
 }
 
@@ -204,25 +196,17 @@ func readClaude(_ context.Context, q Query, f *Found) error {
 		}
 	}
 	f.Place, f.Usual = q.place(usual)
-	d, err := openFolder(f.Place, "claude-memory/")
-	if err != nil {
-		return err
-	}
-	defer d.dir.Close()
-	for _, name := range d.list(".") {
-		if path.Ext(name) != ".md" || name == "MEMORY.md" {
-			continue
+	return inFolder(f.Place, "claude-memory/", f, func(d *folder) {
+		for _, name := range d.list(".") {
+			if path.Ext(name) != ".md" || name == "MEMORY.md" {
+				continue
+			}
+			if text, ok := d.text(name, f); ok {
+				f.add(fact(text, d.label+name)...)
+			}
 		}
-		text, ok := d.text(name, f)
-		if !ok {
-			continue
-		}
-		if i, ok := fact(text, d.label+name, time.Time{}); ok {
-			f.add(i)
-		}
-	}
-	d.take("MEMORY.md", memory, f)
-	return d.none(f)
+		d.take("MEMORY.md", memory, f)
+	})
 }
 
 // roots returns the repository's work trees, also with links resolved.
@@ -359,9 +343,7 @@ func readCodexFolder(d *folder, q Query, f *Found) {
 			alone = false
 			continue
 		}
-		for _, i := range about(text, d.label+name) {
-			f.add(i)
-		}
+		f.add(about(text, d.label+name)...)
 	}
 	alone = alone && some
 	if text, ok := d.text("MEMORY.md", f); ok {

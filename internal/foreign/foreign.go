@@ -117,17 +117,19 @@ func Read(ctx context.Context, tool string, q Query) (Found, error) {
 	return f, nil
 }
 
-// add adds an item that has text.
-func (f *Found) add(i Item) {
-	if i.Text = clean(i.Text); i.Text == "" || i.Text == private {
-		f.Left++
-		return
+// add adds the items that have text.
+func (f *Found) add(items ...Item) {
+	for _, i := range items {
+		if i.Text = clean(i.Text); i.Text == "" || i.Text == private {
+			f.Left++
+			continue
+		}
+		for n, tag := range i.Tags {
+			i.Tags[n] = strings.Join(strings.Fields(clean(tag)), " ")
+		}
+		i.Kind = strings.Join(strings.Fields(clean(i.Kind)), " ")
+		f.Items = append(f.Items, i)
 	}
-	for n, tag := range i.Tags {
-		i.Tags[n] = strings.Join(strings.Fields(clean(tag)), " ")
-	}
-	i.Kind = strings.Join(strings.Fields(clean(i.Kind)), " ")
-	f.Items = append(f.Items, i)
 }
 
 // place returns the location of a store: the requested one, or the usual one.

@@ -3,7 +3,6 @@ package foreign
 import (
 	"cmp"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/internal/docs"
@@ -202,13 +201,10 @@ func tagsOf(u docs.Unit) []string {
 }
 
 // fact returns the statement of a file that holds one, as Claude Code keeps them: the fact, the
-// reason, and its use.
-func fact(text, at string, modified time.Time) (Item, bool) {
+// reason, and its use. It returns nothing for a file without a text.
+func fact(text, at string) []Item {
 	parsed := docs.Markdown(clean(text))
-	i := Item{At: at + ":1", Created: modified, Kind: "fact"}
-	if t := moment(parsed.Front["modified"]); !t.IsZero() {
-		i.Created = t
-	}
+	i := Item{At: at + ":1", Created: moment(parsed.Front["modified"]), Kind: "fact"}
 	switch parsed.Front["type"] {
 	case "user":
 		i.Kind, i.User = "preference", true
@@ -228,9 +224,9 @@ func fact(text, at string, modified time.Time) (Item, bool) {
 			rest = append(rest, u.Text)
 		}
 	}
-	if i.Text == "" {
-		i.Text = parsed.Front["description"]
+	i.Text = cmp.Or(i.Text, parsed.Front["description"])
+	if i.Text = strings.Join(append([]string{i.Text}, rest...), "\n\n"); strings.TrimSpace(i.Text) == "" {
+		return nil
 	}
-	i.Text = strings.Join(append([]string{i.Text}, rest...), "\n\n")
-	return i, strings.TrimSpace(i.Text) != ""
+	return []Item{i}
 }

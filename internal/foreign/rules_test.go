@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -60,7 +59,7 @@ func FuzzRules(f *testing.F) {
 				t.Fatalf("%+v of %d lines", i, lines)
 			}
 		}
-		fact(text, "f", time.Time{})
+		fact(text, "f")
 	})
 }
 
