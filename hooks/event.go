@@ -2,6 +2,7 @@ package hooks
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -84,11 +85,8 @@ func (a Agent) Decode(name string, from io.Reader, now time.Time) (Event, error)
 		}
 		return ""
 	}
-	e := Event{Agent: a.Name, Name: name, Session: get(fields.session), Parent: get(fields.parent), Subagent: get(fields.subagent), Dir: get(fields.dir),
+	e := Event{Agent: a.Name, Name: cmp.Or(name, get(fields.name)), Session: get(fields.session), Parent: get(fields.parent), Subagent: get(fields.subagent), Dir: get(fields.dir),
 		Transcript: get(fields.transcript), Prompt: get(fields.prompt), Source: get(fields.source), Time: now.UTC()}
-	if e.Name == "" {
-		e.Name = get(fields.name)
-	}
 	if e.Session == "" {
 		return e, fmt.Errorf("%w: it names no session", ErrPayload)
 	}
@@ -140,29 +138,24 @@ func topStrings(doc []byte) (found map[string]string, whole bool, err error) {
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		return nil, false, errors.New("it is no JSON object")
 	}
-	for dec.More() {
-		name, err := dec.Token()
-		if err != nil {
-			return cut(found, doc, err)
-		}
+	for err == nil && dec.More() {
+		var name json.Token
 		var value json.RawMessage
-		if err := dec.Decode(&value); err != nil {
-			return cut(found, doc, err)
+		if name, err = dec.Token(); err == nil {
+			err = dec.Decode(&value)
 		}
 		var s string
-		if key, ok := name.(string); ok && len(value) > 0 && value[0] == '"' && json.Unmarshal(value, &s) == nil {
+		if key, ok := name.(string); err == nil && ok && value[0] == '"' && json.Unmarshal(value, &s) == nil {
 			found[key] = s
 		}
 	}
-	if _, err := dec.Token(); err != nil {
-		return cut(found, doc, err)
+	if err == nil {
+		_, err = dec.Token()
 	}
-	return found, true, nil
-}
-
-// cut ignores the missing end of a truncated object.
-func cut(found map[string]string, doc []byte, err error) (map[string]string, bool, error) {
-	if len(doc) == maxRead {
+	switch {
+	case err == nil:
+		return found, true, nil
+	case len(doc) == maxRead:
 		return found, false, nil
 	}
 	return nil, false, fmt.Errorf("it is no JSON object: %w", err)
@@ -295,10 +288,5 @@ func (e Event) Said() string {
 	if json.Unmarshal(e.Payload, &payload) != nil {
 		return ""
 	}
-	for _, text := range []string{payload.Last, payload.Notified, payload.Response, payload.Text} {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
+	return cmp.Or(payload.Last, payload.Notified, payload.Response, payload.Text)
 }

@@ -113,15 +113,20 @@ func (s *Snapshot) payload(b []byte, size int64, most int) ([]byte, error) {
 	return out, nil
 }
 
-// walk calls fn for every row of the table tree at page n, in order of rowid. The caller sets
-// visits to 0 first.
+// visit returns a node of a tree that is walked as a whole. The caller sets visits to 0 first.
+func (s *Snapshot) visit(n uint32, depth int, kinds ...byte) (node, error) {
+	x, err := s.node(n, kinds...)
+	if s.visits++; err == nil && (depth > maxDepth || s.visits > s.count) {
+		err = s.damaged("a tree goes in circles")
+	}
+	return x, err
+}
+
+// walk calls fn for every row of the table tree at page n, in order of rowid.
 func (s *Snapshot) walk(n uint32, depth int, fn func(rowid int64, payload []byte) error) error {
-	x, err := s.node(n, tableLeaf, tableInterior)
+	x, err := s.visit(n, depth, tableLeaf, tableInterior)
 	if err != nil {
 		return err
-	}
-	if s.visits++; depth > maxDepth || s.visits > s.count {
-		return s.damaged("a tree goes in circles")
 	}
 	for i := range x.cells {
 		rest, left, err := x.cell(i)
@@ -212,12 +217,9 @@ func (s *Snapshot) find(n uint32, rowid int64) ([]byte, error) {
 // equal calls fn with the rowid of every entry of the index tree at page n whose first column is
 // key.
 func (s *Snapshot) equal(n uint32, key string, depth int, fn func(rowid int64) error) error {
-	x, err := s.node(n, indexLeaf, indexInterior)
+	x, err := s.visit(n, depth, indexLeaf, indexInterior)
 	if err != nil {
 		return err
-	}
-	if s.visits++; depth > maxDepth || s.visits > s.count {
-		return s.damaged("a tree goes in circles")
 	}
 	for i := range x.cells {
 		rest, left, err := x.cell(i)

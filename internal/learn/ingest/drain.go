@@ -207,12 +207,7 @@ func (in *Ingester) fromOpenCode(ctx context.Context, sessions reflect.Sessions,
 	if in.elsewhere(ctx, s.Dir) {
 		return nil, errElsewhere
 	}
-	doc, err := s.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer doc.Close()
-	got, err := sessions.Ingest(ctx, doc, transcript.OpenCode, nil)
+	got, err := ingest(ctx, sessions, s)
 	return got.Sessions, err
 }
 
