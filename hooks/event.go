@@ -161,14 +161,6 @@ func topStrings(doc []byte) (found map[string]string, whole bool, err error) {
 	return nil, false, fmt.Errorf("it is no JSON object: %w", err)
 }
 
-// clip cuts a long text after a whole character.
-func clip(s string) string {
-	if len(s) <= maxField {
-		return s
-	}
-	return string(bytes.ToValidUTF8([]byte(s[:maxField]), nil))
-}
-
 // Reply answers an event.
 type Reply struct {
 	Text   string // for the agent

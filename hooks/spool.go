@@ -90,7 +90,7 @@ func (s Spool) line(e Event, dir string) ([]byte, error) {
 			return nil, err
 		}
 		for _, field := range []*string{&short.Session, &short.Parent, &short.Subagent, &short.Dir, &short.Transcript, &short.Prompt, &short.Source} {
-			*field = clip(*field)
+			*field = beginning(*field, maxField)
 		}
 		short.Payload = shortened(short.Payload)
 		if text, err = s.scan(short, dir); err != nil {
@@ -153,7 +153,7 @@ func trimmed(value any, most int, end bool) any {
 		if end {
 			return ending(v, most)
 		}
-		return strings.ToValidUTF8(v[:min(len(v), most)], "")
+		return beginning(v, most)
 	case []any:
 		if n := max(1, most>>10); len(v) > n && end {
 			v = v[len(v)-n:]
@@ -173,6 +173,11 @@ func trimmed(value any, most int, end bool) any {
 		return short
 	}
 	return value
+}
+
+// beginning returns the beginning of a text, up to a whole character.
+func beginning(s string, most int) string {
+	return strings.ToValidUTF8(s[:min(len(s), most)], "")
 }
 
 // ending returns the end of a text, from a whole character.

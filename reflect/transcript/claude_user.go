@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,7 +29,7 @@ type claudeOutcome struct {
 		Question string
 		Options  []struct{ Label string }
 	}
-	Answers     map[string]json.RawMessage
+	Answers     map[string]stringList // a text, or the chosen ones of several
 	Annotations map[string]struct{ Notes string }
 }
 
@@ -154,7 +153,7 @@ func (p *claude) clientAnswers(id string) bool {
 func (o claudeOutcome) answers() (own, chosen string) {
 	var written, picked []string
 	for _, q := range o.Questions {
-		answer := answerText(o.Answers[q.Question])
+		answer := strings.Join(o.Answers[q.Question], ", ")
 		worded := false // by the agent, in whole or in part
 		for _, option := range q.Options {
 			worded = worded || option.Label != "" && strings.Contains(answer, option.Label)
@@ -172,15 +171,6 @@ func (o claudeOutcome) answers() (own, chosen string) {
 		}
 	}
 	return strings.Join(written, "\n"), strings.Join(picked, "\n")
-}
-
-// answerText returns an answer: a text, or a list of chosen ones.
-func answerText(raw json.RawMessage) string {
-	var list stringList
-	if len(raw) > 0 {
-		_ = list.UnmarshalJSON(raw)
-	}
-	return strings.Join(list, ", ")
 }
 
 // words emits the words of the user of the record's session.

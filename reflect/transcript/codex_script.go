@@ -243,7 +243,7 @@ func (r *scriptReader) read() {
 			f.branch = false
 		case t.text == "const" || t.text == "let" || t.text == "var":
 			f.branch = false
-			if value, next, ok := r.value(i + 3); ok && r.at(i+2, "=") && declared[r.tokens[i+1].text] == 1 && t.text == "const" && (next == len(r.tokens) || r.at(next, ";") || r.tokens[next].line > r.tokens[next-1].line) {
+			if value, next, ok := r.value(i+3, 0); ok && r.at(i+2, "=") && declared[r.tokens[i+1].text] == 1 && t.text == "const" && (next == len(r.tokens) || r.at(next, ";") || r.tokens[next].line > r.tokens[next-1].line) {
 				if text, isText := value.(string); isText {
 					r.consts[r.tokens[i+1].text] = text
 				}
@@ -312,7 +312,7 @@ func (r *scriptReader) call(i int, doubt bool) {
 		r.whole = false
 		return
 	}
-	arg, next, ok := r.value(i + 4)
+	arg, next, ok := r.value(i+4, 0)
 	if r.at(i+4, ")") {
 		arg, next, ok = map[string]any{}, i+4, true
 	}
@@ -395,13 +395,9 @@ func (r *scriptReader) at(i int, text string) bool {
 	return i >= 0 && i < len(r.tokens) && r.tokens[i].kind != tokenText && r.tokens[i].text == text
 }
 
-// value reads a literal at i, and returns the index after it. It drops properties of an object
-// whose values are not literals.
-func (r *scriptReader) value(i int) (v any, next int, ok bool) {
-	return r.valueAt(i, 0)
-}
-
-func (r *scriptReader) valueAt(i, depth int) (v any, next int, ok bool) {
+// value reads a literal at i, depth brackets deep, and returns the index after it. It drops
+// properties of an object whose values are not literals.
+func (r *scriptReader) value(i, depth int) (v any, next int, ok bool) {
 	if i >= len(r.tokens) || depth > 8 || !r.step() {
 		return nil, i, false
 	}
@@ -425,7 +421,7 @@ func (r *scriptReader) valueAt(i, depth int) (v any, next int, ok bool) {
 	case t.text == "[":
 		var list []any
 		for i++; i < len(r.tokens) && !r.at(i, "]"); {
-			item, after, ok := r.valueAt(i, depth+1)
+			item, after, ok := r.value(i, depth+1)
 			if !ok {
 				return nil, i, false
 			}
@@ -445,7 +441,7 @@ func (r *scriptReader) valueAt(i, depth int) (v any, next int, ok bool) {
 		return nil, i, false
 	}
 	if text, isText := v.(string); isText && r.at(next, "+") {
-		rest, after, ok := r.valueAt(next+1, depth+1)
+		rest, after, ok := r.value(next+1, depth+1)
 		more, isText := rest.(string)
 		return text + more, after, ok && isText
 	}
@@ -466,7 +462,7 @@ func (r *scriptReader) object(i, depth int) (v any, next int, ok bool) {
 		if r.at(i+1, ":") {
 			valueAt = i + 2
 		}
-		value, after, ok := r.valueAt(valueAt, depth+1)
+		value, after, ok := r.value(valueAt, depth+1)
 		switch {
 		case ok && (r.at(after, ",") || r.at(after, "}")) && (name.kind == tokenName || name.kind == tokenText):
 			fields[name.text] = value

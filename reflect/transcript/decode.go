@@ -50,19 +50,17 @@ func (r *run) decode(br *bufio.Reader, f Format) error {
 		if k := topKeys(head); k.whole && bytes.IndexByte(head[:k.size], '\n') >= 0 && !k.oneOfMany(head) {
 			return fmt.Errorf("%w: a JSON document, but not one of %s", ErrUnknownFormat, formatList(Formats[1:]))
 		}
-	case OpenCode, Gemini:
-		if d := detectDocument(head); d == f {
+	case OpenCode, Gemini, Claude, Codex, Copilot, Qwen, JSONL:
+		switch d := detectDocument(head); d {
+		case "":
+		case f:
 			return r.document(br, f)
-		} else if d != "" {
+		default:
 			return fmt.Errorf("%w: not %s, it looks like %s", ErrUnknownFormat, f, d)
 		}
 	case Aider, SpecStory:
 		if start := markdownStarts[f]; !bytes.HasPrefix(head, []byte(start)) {
 			return fmt.Errorf("%w: not %s, it does not begin with %q", ErrUnknownFormat, f, start)
-		}
-	case Claude, Codex, Copilot, Qwen, JSONL:
-		if d := detectDocument(head); d != "" {
-			return fmt.Errorf("%w: not %s, it looks like %s", ErrUnknownFormat, f, d)
 		}
 	default:
 		return fmt.Errorf("%w: %q: want %s", ErrUnknownFormat, f, formatList(Formats))

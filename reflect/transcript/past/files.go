@@ -2,17 +2,17 @@ package past
 
 import (
 	"bufio"
-	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
@@ -33,17 +33,8 @@ func firstLines(path string, look func(line []byte) (enough bool)) error {
 	defer file.Close()
 	r := bufio.NewReaderSize(io.LimitReader(file, headMost), headStep)
 	for {
-		line, err := r.ReadSlice('\n')
-		if err == bufio.ErrBufferFull {
-			var rest []byte
-			line = bytes.Clone(line)
-			rest, err = r.ReadBytes('\n')
-			line = append(line, rest...)
-		}
-		if len(line) > 0 && look(line) {
-			return nil
-		}
-		if err == io.EOF {
+		line, err := r.ReadBytes('\n')
+		if len(line) > 0 && look(line) || err == io.EOF {
 			return nil
 		}
 		if err != nil {
@@ -140,17 +131,13 @@ func (f *finder) codexFile(path string, s *Session) (bool, error) {
 				}
 			}
 			_ = json.Unmarshal(r.Payload.Source, &from) // often a text
-			if s.Parent = r.Payload.Parent; s.Parent == "" {
-				s.Parent = from.Subagent.Spawn.Parent
-			}
+			s.Parent = cmp.Or(r.Payload.Parent, from.Subagent.Spawn.Parent)
 		case "turn_context":
 			s.Dir = r.Payload.Cwd
 		}
 		return s.Dir != "" || lines > 50
 	})
-	if s.ID == "" {
-		s.ID = base(path)
-	}
+	s.ID = cmp.Or(s.ID, base(path))
 	return s.Dir != "" && f.trees.hold(s.Dir), err
 }
 
@@ -191,25 +178,13 @@ func (f *finder) geminiDirs(home string, projects []string) map[string]string {
 		}
 	}
 	for _, project := range projects {
-		if data, err := readSmall(filepath.Join(project, ".project_root")); err == nil {
+		if data, err := file.ReadLinked(filepath.Join(project, ".project_root"), headStep); err == nil {
 			if dir := strings.TrimSpace(string(data)); f.trees.hold(dir) {
 				add(dir)
 			}
 		}
 	}
 	return dirs
-}
-
-// readSmall reads a file of which a line is expected.
-func readSmall(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > headStep {
-		return nil, fs.ErrInvalid
-	}
-	return os.ReadFile(path)
 }
 
 func geminiFile(path string, s *Session, dirs map[string]string) (bool, error) {
@@ -274,9 +249,7 @@ func (f *finder) copilotFile(path string, s *Session) (bool, error) {
 		if s.Started.IsZero() {
 			s.Started = when(r.Timestamp)
 		}
-		if r.Data.SessionID != "" {
-			s.ID = r.Data.SessionID
-		}
+		s.ID = cmp.Or(r.Data.SessionID, s.ID)
 		s.Dir = r.Data.Context.Cwd
 		return s.Dir != ""
 	})
