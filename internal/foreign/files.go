@@ -187,7 +187,7 @@ var slugged = pattern.New(`[^A-Za-z0-9]`)
 // which may hold more than links to them.
 func readClaude(_ context.Context, q Query, f *Found) error {
 	usual := ""
-	for _, dir := range q.roots() {
+	for _, dir := range spellings(q.Dirs...) {
 		place := filepath.Join(q.Claude, "projects", slugged.ReplaceAllString(dir, "-"), "memory")
 		usual = cmp.Or(usual, place)
 		if info, err := os.Stat(place); err == nil && info.IsDir() {
@@ -207,11 +207,6 @@ func readClaude(_ context.Context, q Query, f *Found) error {
 		}
 		d.take("MEMORY.md", memory, f)
 	})
-}
-
-// roots returns the repository's work trees, also with links resolved.
-func (q Query) roots() []string {
-	return spellings(q.Dirs...)
 }
 
 // spellings returns folders as they are, and with links resolved.

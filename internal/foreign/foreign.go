@@ -145,7 +145,7 @@ func (q Query) holds(dir string) bool {
 	if !filepath.IsAbs(dir) {
 		return false
 	}
-	for _, root := range q.roots() {
+	for _, root := range spellings(q.Dirs...) {
 		for _, name := range spellings(dir) {
 			if rel, err := filepath.Rel(root, name); err == nil && filepath.IsLocal(rel) {
 				return true

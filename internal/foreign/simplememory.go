@@ -101,11 +101,10 @@ func simpleItem(fields map[string]string) (item Item, ok bool) {
 		text = title + "\n\n" + text
 	}
 	item = Item{Key: fields["id"], Text: text, Kind: fields["type"], Tags: list(fields["tags"]), Created: at}
-	if scope := fields["scope"]; scope != "" {
-		item.Tags = append(item.Tags, scope)
-	}
-	if issue := fields["issue"]; issue != "" {
-		item.Tags = append(item.Tags, issue)
+	for _, tag := range []string{fields["scope"], fields["issue"]} {
+		if tag != "" {
+			item.Tags = append(item.Tags, tag)
+		}
 	}
 	if item.Key == "" {
 		sum := sha256.Sum256([]byte(fields["ts"] + "\x00" + fields["type"] + "\x00" + fields["scope"]))

@@ -217,8 +217,6 @@ func (m *ocMessage) assistant(base Event, child bool) []Event {
 			events = append(events, part.call)
 			if part.result != nil {
 				events = append(events, *part.result)
-			}
-			if part.result != nil {
 				e.Time = part.result.Time
 			}
 			e.Kind, e.Origin = User, Typed

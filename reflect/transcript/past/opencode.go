@@ -36,18 +36,15 @@ func (e *SchemaError) Error() string {
 	return fmt.Sprintf("%s: OpenCode %s keeps sessions in a way that this version cannot read (%s)", e.File, cmp.Or(e.Version, "of an unknown version"), e.Missing)
 }
 
-// openCodeColumns lists the columns read from a table.
-func openCodeColumns(table string) []string {
-	switch table {
-	case "session":
-		// and if they are there: parent_id version model
-		return []string{"id", "directory", "title", "time_created", "time_updated"}
-	case "message":
-		return []string{"id", "session_id", "time_created", "data"}
-	case "part":
-		return []string{"id", "message_id", "session_id", "data"}
-	}
-	return nil
+// openCodeTables lists the tables that are read, and their columns. A session's parent_id, version
+// and model are read if they are there.
+var openCodeTables = []struct {
+	name    string
+	columns []string
+}{
+	{"session", []string{"id", "directory", "title", "time_created", "time_updated"}},
+	{"message", []string{"id", "session_id", "time_created", "data"}},
+	{"part", []string{"id", "message_id", "session_id", "data"}},
 }
 
 func openCodePlaces(h Homes) []string {
@@ -111,18 +108,18 @@ func millis(v sqlite.Value) time.Time {
 // tables finds the tables that hold sessions, and refuses those that lack a column.
 func tables(s *sqlite.Snapshot, path string) (map[string]*sqlite.Table, error) {
 	out := map[string]*sqlite.Table{}
-	for _, name := range []string{"session", "message", "part"} {
-		t, err := s.Table(name)
+	for _, table := range openCodeTables {
+		t, err := s.Table(table.name)
 		if errors.Is(err, sqlite.ErrNoTable) || errors.Is(err, sqlite.ErrUnknown) {
 			return nil, &SchemaError{path, version(out["session"]), err.Error()}
 		}
 		if err != nil {
 			return nil, err
 		}
-		out[name] = t
-		for _, column := range openCodeColumns(name) {
+		out[table.name] = t
+		for _, column := range table.columns {
 			if !slices.Contains(t.Columns, column) {
-				return nil, &SchemaError{path, version(out["session"]), "table " + name + " has no column " + column}
+				return nil, &SchemaError{path, version(out["session"]), "table " + table.name + " has no column " + column}
 			}
 		}
 	}
