@@ -178,12 +178,8 @@ func (p *claude) words(base Event, texts ...string) {
 	if strings.TrimSpace(strings.Join(texts, "")) == "" {
 		return
 	}
-	origin := Typed
-	if base.Agent != "" || p.sub != "" {
-		origin = Delegated
-	}
 	p.settle(false, false)
-	p.user(base, origin, texts...)
+	p.user(base, wordsOf(base.Agent != "" || p.sub != ""), texts...)
 }
 
 // userTexts emits the text blocks of a record in the user's role. The record's flags and the
@@ -290,11 +286,8 @@ func (p *claude) classify(rec *claudeRecord, e *Event, text string) bool {
 	case rec.PlanContent != "":
 		e.Origin = Injected
 	case begins("<user-memory-input>"): // "#" before a prompt: to be remembered
-		e.Origin = Typed
+		e.Origin = wordsOf(p.sub != "" || e.Agent != "")
 		e.Text, _ = element(t, "user-memory-input")
-		if p.sub != "" || e.Agent != "" {
-			e.Origin = Delegated
-		}
 	default:
 		return false
 	}

@@ -177,15 +177,9 @@ func (p *codex) words(source int, at time.Time, mixed bool, texts ...string) {
 	for _, in := range w.injected {
 		p.injected(source, at, in)
 	}
-	text := strings.Join(w.own, "\n")
-	if text == "" || !p.fresh(source, User, text) {
-		return
+	if text := strings.Join(w.own, "\n"); text != "" && p.fresh(source, User, text) {
+		p.emit(Event{Kind: User, Origin: wordsOf(p.parent != ""), Time: at, Mixed: mixed || w.mixed, Text: text})
 	}
-	origin := Typed
-	if p.parent != "" {
-		origin = Delegated
-	}
-	p.emit(Event{Kind: User, Origin: origin, Time: at, Mixed: mixed || w.mixed, Text: text})
 }
 
 var setupStart = pattern.New(`(?im)^[ \t]*#+[ \t]*Context from my IDE setup`)

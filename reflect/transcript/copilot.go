@@ -213,12 +213,8 @@ func (r *run) typed(e Event, text string) {
 
 // said emits a person's answer to the client. Only the main agent's calls reach a person.
 func (p *copilot) said(e Event, mixed bool, text string) {
-	origin := Typed
-	if e.Agent != "" {
-		origin = Delegated
-	}
 	e.Mixed = mixed
-	p.user(e, origin, strings.TrimSpace(text))
+	p.user(e, wordsOf(e.Agent != ""), strings.TrimSpace(text))
 }
 
 func (p *copilot) toolCall(rec *copilotRecord, e Event) {

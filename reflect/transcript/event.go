@@ -51,6 +51,15 @@ const (
 	Delegated Origin = "delegated" // the prompt one agent gave another
 )
 
+// wordsOf returns the origin of words that a person typed or that, in a sub-agent, another agent
+// wrote.
+func wordsOf(subagent bool) Origin {
+	if subagent {
+		return Delegated
+	}
+	return Typed
+}
+
 // Action is the action of a tool, under any agent's name for it.
 type Action string
 

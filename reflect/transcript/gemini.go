@@ -269,10 +269,7 @@ func (p *gemini) userEvents(m *geminiMessage, base Event) []Event {
 			w.injected = append(w.injected, "[image]")
 		}
 	}
-	if p.sub {
-		return w.events(base, Delegated)
-	}
-	return w.events(base, Typed)
+	return w.events(base, wordsOf(p.sub))
 }
 
 // end emits the session.

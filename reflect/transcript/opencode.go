@@ -219,10 +219,7 @@ func (m *ocMessage) assistant(base Event, child bool) []Event {
 				events = append(events, *part.result)
 				e.Time = part.result.Time
 			}
-			e.Kind, e.Origin = User, Typed
-			if child {
-				e.Origin = Delegated
-			}
+			e.Kind, e.Origin = User, wordsOf(child)
 			for _, text := range []string{part.feedback, part.chosen} {
 				if e.Text = text; text != "" {
 					events = append(events, e)
@@ -273,11 +270,8 @@ func (m *ocMessage) user(base Event, child bool) []Event {
 	var events []Event
 	base.Kind = User
 	if len(w.own) > 0 {
-		base.Origin, base.Mixed, base.Text = Typed, mixed || w.mixed, strings.Join(w.own, "\n")
-		switch {
-		case child:
-			base.Origin = Delegated
-		case command:
+		base.Origin, base.Mixed, base.Text = wordsOf(child), mixed || w.mixed, strings.Join(w.own, "\n")
+		if command && !child {
 			base.Origin = Command
 		}
 		events = append(events, base)
