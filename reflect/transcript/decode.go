@@ -19,6 +19,12 @@ type parser interface {
 	end()
 }
 
+// documentParser also reads a transcript that is one JSON value, as OpenCode's and Gemini's may be.
+type documentParser interface {
+	parser
+	document(d *document) error
+}
+
 // Decode reads a transcript and passes its sessions and events to sink. It holds one line at a
 // time. If a format lets later records replace earlier ones, it holds the truncated events of that
 // session. If r has a name (as os.File does), a generic transcript without session ids takes its
@@ -122,15 +128,9 @@ func (r *run) parser(f Format) parser {
 
 // document reads a transcript that is one JSON value.
 func (r *run) document(br *bufio.Reader, f Format) error {
-	r.stats.Format, r.Client = f, string(f)
+	r.stats.Format = f
 	d := &document{r: br, max: MaxLine, n: 1}
-	var p interface {
-		document(*document) error
-		end()
-	}
-	if p = newGemini(r); f == OpenCode {
-		p = newOpenCode(r)
-	}
+	p := r.parser(f).(documentParser)
 	err := r.broken(d, p.document(d))
 	if err == nil {
 		p.end()
