@@ -27,15 +27,18 @@ type claude struct {
 	held     *Event              // text of an assistant's message, until another block follows
 	heldID   string              // that message's id
 	shell    int                 // commands the user ran
-	leaves   map[string]string   // older summaries: uuid of their end → title
+	titles   []titled            // older summaries
 	waiting  []queued            // prompts whose record has not come
 	inputs   map[uint64]struct{} // hashes of texts in the agent's tool calls
 }
 
 func newClaude(r *run) *claude {
 	return &claude{run: r, seed: maphash.MakeSeed(), seen: map[uint64]struct{}{}, roots: map[string]string{},
-		leaves: map[string]string{}, inputs: map[uint64]struct{}{}}
+		inputs: map[uint64]struct{}{}}
 }
+
+// titled is the title of a conversation that ends with a record.
+type titled struct{ leaf, title string }
 
 type claudeRecord struct {
 	Type        string
@@ -192,7 +195,7 @@ func (p *claude) line(b []byte) {
 		}
 	case "result":
 	case "summary":
-		p.leaves[rec.LeafUUID] = rec.Summary
+		p.titles = append(p.titles, titled{rec.LeafUUID, rec.Summary})
 		return
 	case "custom-title":
 		p.Title = rec.CustomTitle
@@ -343,9 +346,9 @@ func (p *claude) release() {
 func (p *claude) end() {
 	p.waiting = slices.DeleteFunc(p.waiting, func(q queued) bool { return q.session == p.key })
 	p.settle(false, false)
-	for leaf, title := range p.leaves { // a summary may belong to another session
-		if _, found := p.seen[maphash.String(p.seed, leaf)]; found && p.Title == "" {
-			p.Title = title
+	for _, t := range slices.Backward(p.titles) { // it may be of another session
+		if _, found := p.seen[maphash.String(p.seed, t.leaf)]; found {
+			p.Title = cmp.Or(p.Title, t.title)
 		}
 	}
 	p.run.end()

@@ -209,7 +209,8 @@ func TestClaudeMarksSubAgentsInTheParentsTranscript(t *testing.T) {
 func TestClaudeTakesOnlyItsOwnSummaryAsTitle(t *testing.T) {
 	other := `{"type":"summary","summary":"Another session","leafUuid":"x9"}`
 	own := `{"type":"summary","summary":"Fixing add","leafUuid":"u1"}`
-	got := decodeText(t, Auto, other, own, claudeUser("hi", `"uuid":"u1"`))
+	earlier := `{"type":"summary","summary":"Adding","leafUuid":"u0"}`
+	got := decodeText(t, Auto, other, earlier, own, claudeUser("hey", `"uuid":"u0"`), claudeUser("hi", `"uuid":"u1"`))
 	if title := got.sessions[0].done.Title; title != "Fixing add" {
 		t.Errorf("title %q", title)
 	}
