@@ -75,7 +75,7 @@ var arrows = map[string][]string{
 	"reflect/transcript":      {"internal/pattern", "internal/shell"},
 	"gitstore":                {"internal/file", "internal/git", "internal/redact", "internal/unseen"},
 	"gitstore/catalog":        {"internal/file"},
-	"gitstore/record":         {"gitstore", "gitstore/catalog", "gitstore/recall/terms", "internal/pattern", "internal/redact"},
+	"gitstore/record":         {"gitstore", "gitstore/catalog", "gitstore/recall/terms", "gitstore/record/wording", "internal/pattern", "internal/redact"},
 	"gitstore/record/wording": {"internal/pattern"},
 	"gitstore/anchor":         {"gitstore/record", "internal/file", "internal/git", "internal/pattern"},
 	"gitstore/recall/terms":   {"internal/pattern"},

@@ -19,24 +19,11 @@ func phraseOf(text string) phrase {
 	return phrase{text, record.Print(text), sync.OnceValue(func() wording.Reading { return wording.Read(text) })}
 }
 
-// Shares of common words below which two statements are not compared: they can neither say the same
-// nor be about one thing.
-const (
-	minSame    = 0.3
-	minOpposed = 0.1
-)
+// minOpposed is the share of common words below which two statements are not about one thing.
+const minOpposed = 0.1
 
 // same reports whether two statements say the same.
-func (p phrase) same(q phrase) bool {
-	if p.text == q.text {
-		return true
-	}
-	if p.print.Alike(q.print) < minSame {
-		return false
-	}
-	a, b := p.reading(), q.reading()
-	return (a.Same(b) || p.print.Same(q.print) && (p.print.Alike(q.print) == 1 || a.SameValues(b))) && !record.Swapped(p.text, q.text)
-}
+func (p phrase) same(q phrase) bool { return p.text == q.text || p.print.Same(q.print) }
 
 // opposes reports whether two statements cannot both hold.
 func (p phrase) opposes(q phrase) bool {
@@ -45,5 +32,5 @@ func (p phrase) opposes(q phrase) bool {
 
 // covers reports whether a statement says in general what another says for one place or case.
 func (p phrase) covers(q phrase) bool {
-	return p.print.Alike(q.print) >= minSame && p.reading().Covers(q.reading())
+	return p.print.Within(q.print) && p.reading().Covers(q.reading())
 }

@@ -78,6 +78,25 @@ func TestNarrowRuleFoldsIntoWiderOne(t *testing.T) {
 	}
 }
 
+// A narrow rule that differs in another word, too, folds into no wider one.
+func TestNarrowRuleSaysMore(t *testing.T) {
+	for _, c := range []struct {
+		wide, narrow string
+		want         bool
+	}{
+		{"Never use default exports.", "Never use default exports in tests.", true},
+		{"Commits must be signed.", "Commits are signed in `web/`.", true},
+		{"Commits must be signed.", "Commits may be signed in `web/`.", false},
+		{"Rebase feature branches.", "Sometimes rebase feature branches in `web/`.", false},
+		{"Review migrations.", "Review some migrations in `web/`.", false},
+		{"Use default exports.", "Use default exports in tests only.", false},
+	} {
+		if phraseOf(c.wide).covers(phraseOf(c.narrow)) != c.want {
+			t.Errorf("%q covers %q: %t", c.wide, c.narrow, !c.want)
+		}
+	}
+}
+
 // Comparing statements again reads none of them again: remember compares one with hundreds.
 func TestPhraseIsReadOnce(t *testing.T) {
 	a, b := phraseOf("Use pnpm for packages."), phraseOf("Use npm for packages.")

@@ -32,7 +32,7 @@ func pendingBy(how record.How, text string, sessions ...string) record.Operation
 
 const (
 	lintSaid    = "Always lint the web client before every push."
-	lintSeen    = "Lint the web client before each push."
+	lintSeen    = "Lint the web client before you push."
 	lintRead    = "Before a push, lint the web client."
 	lintGuessed = "Lint the web client before every push to main."
 )

@@ -267,10 +267,13 @@ func (t *Target) inFile(at string, data []byte) bool {
 	return false
 }
 
-// says reports whether a statement belongs to the memory.
+// says reports whether a statement belongs to the memory: it says the same, or nearly so.
 func (t *Target) says(text string) bool {
 	print := record.Print(text)
-	return slices.ContainsFunc(t.texts, func(s string) bool { return s == text || record.Print(s).Same(print) })
+	return slices.ContainsFunc(t.texts, func(s string) bool {
+		p := record.Print(s)
+		return s == text || p.Same(print) || p.Alike(print) >= 0.9 && !p.Turned(print)
+	})
 }
 
 // inPath reports whether a path, in its freely chosen parts, holds the text.

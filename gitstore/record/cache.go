@@ -160,7 +160,7 @@ func (e *entry) document(key string, private bool) (d catalog.Doc, ok bool) {
 		d.Flags |= isBad
 	} else {
 		head.str(p.print.words)
-		head.str(p.print.pairs)
+		head.str(p.print.row)
 		head.str(p.print.turns)
 		d.Mark = p.print.mark()
 		body, ok := e.packed()

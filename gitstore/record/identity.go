@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -9,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/reverie-memory/reverie/gitstore/record/wording"
 	"github.com/reverie-memory/reverie/internal/pattern"
 	"golang.org/x/text/unicode/norm"
 )
@@ -87,38 +89,68 @@ func slug(text string) string {
 	return out
 }
 
-// Fingerprint reduces a statement for comparison. It holds the hashes of its words, of word pairs,
-// and of words that can reverse its meaning. Each set is a string of four bytes a hash, sorted and
-// unique, so that reading it from the cache is free.
+// Fingerprint reduces a statement for comparison. Its strings hold hashes of four bytes each, so
+// that reading it from the cache is free.
 type Fingerprint struct {
-	words string // all words; two neighbouring characters count as a word for Han, kana and Hangul
-	pairs string // words with the word after them
-	turns string // negations, numbers and versions
+	words string // roots of the words that carry meaning, sorted and unique
+	row   string // of each of these words in order: its hash, that of its root or code, flags
+	turns string // negations, numbers and versions, sorted and unique
 }
 
-// Print computes the fingerprint of a statement.
+// wide is the size of a word in a row, in bytes. Its last byte has these flags.
+const (
+	wide    = 9
+	coded   = 1 << iota // it is code: its ending and marks count
+	opens               // it may begin a part about place or time
+	couples             // it joins a list
+	listed              // a comma precedes it
+)
+
+var (
+	// plainer removes differences of spelling, and gives all contrasts one form.
+	plainer = strings.NewReplacer("*", "", "’", "'", "instead of", "not", "rather than", "not", "from now on", "", "From now on", "", "请", "", "請", "", "的", "")
+	opening = pattern.NewWords(`in inside within for when whenever on during before after while at if where with
+		bei vor nach während wenn für mit dans avant après pendant quand si pour avec en antes después durante cuando para con`)
+	joining = pattern.NewWords(`and or und oder et ou y o`)
+)
+
+// Print computes the fingerprint of a statement. Two neighbouring characters count as a word for
+// Han, kana and Hangul.
 func Print(text string) Fingerprint {
-	var all, pairs, turning []uint32
-	normal := Normal(text)
-	eachWord(normal, func(w string) {
-		if w == "the" || w == "a" || w == "an" {
-			return // "the x before the y" has to differ from "the y before the x"
+	var all, turns []uint32
+	row := make([]byte, 0, 2*len(text))
+	text = plainer.Replace(norm.NFKC.String(text))
+	turned, flags := false, byte(0)
+	eachWord(text, func(w, code string) {
+		root, light := wording.Root(w, turned)
+		turned = isTurn(w)
+		switch {
+		case w == ",":
+			flags |= listed
+			return
+		case light && code == "":
+			return
+		case code != "":
+			flags |= coded
+		case opening.Has(w):
+			flags |= opens
+		case joining.Has(w):
+			flags |= couples
 		}
-		h := hash32(w)
-		if n := len(all); n > 0 {
-			pairs = append(pairs, all[n-1]*31+h)
-		}
-		all = append(all, h)
-		if turns(w) {
-			turning = append(turning, h)
+		all = append(all, hash32(root))
+		row = binary.BigEndian.AppendUint32(row, hash32(w))
+		row = append(binary.BigEndian.AppendUint32(row, hash32(cmp.Or(code, root))), flags)
+		flags = 0
+		if turned {
+			turns = append(turns, hash32(root))
 		}
 	})
 	for _, n := range cjkNegations {
-		if strings.Contains(normal, n) {
-			turning = append(turning, hash32(n))
+		if strings.Contains(text, n) {
+			turns = append(turns, hash32(n))
 		}
 	}
-	return Fingerprint{pack(all), pack(pairs), pack(turning)}
+	return Fingerprint{pack(all), string(row), pack(turns)}
 }
 
 // pack sorts hashes, removes duplicates, and joins them big-endian, so that packed hashes sort like
@@ -133,45 +165,54 @@ func pack(hashes []uint32) string {
 	return string(out)
 }
 
-// Minimum shares, |A∩B| / |A∪B|, of words and of word pairs in equal statements. The second is
-// lower, because clauses may be reordered.
-const (
-	sameWords = 0.9
-	sameOrder = 0.5
-)
-
-// Same reports whether two statements mean the same: nearly the same words, mostly in the same
-// order, and exactly the same negations and numbers. "Node 18" and "Node 20", "use x" and "never
-// use x", "use x, not y" and "use y, not x" differ.
+// Same reports whether two statements mean the same. Every word that carries meaning is in both, in
+// the same order; only the endings of words that are no code may differ. A part about place or time
+// may move between the beginning and the end, and two names in a list may change places: "In web/,
+// use pnpm" and "Use pnpm in web/".
 func (f Fingerprint) Same(g Fingerprint) bool {
-	return f.turns == g.turns && len(f.words) > 0 && shared(f.words, g.words) >= sameWords &&
-		(f.pairs == g.pairs || shared(f.pairs, g.pairs) >= sameOrder)
-}
-
-// Swapped reports whether two statements differ only in two words that change places: "run A before
-// B" and "run B before A". Their fingerprints may be the same. The order of a list does not count.
-func Swapped(a, b string) bool {
-	if a == b {
+	a, b := f.row, g.row
+	if f.words == "" || f.words != g.words || len(a) != len(b) {
 		return false
 	}
-	var words, others []string
-	var differ []int
-	eachWord(Normal(a), func(w string) { words = append(words, w) })
-	eachWord(Normal(b), func(w string) { others = append(others, w) })
-	if len(words) != len(others) {
-		return false
+	for len(a) > 0 && sameWords(a[:wide], b[:wide]) {
+		a, b = a[wide:], b[wide:]
 	}
-	for i, w := range words {
-		if w != others[i] {
-			differ = append(differ, i)
+	for len(a) > 0 && sameWords(a[len(a)-wide:], b[len(b)-wide:]) {
+		a, b = a[:len(a)-wide], b[:len(b)-wide]
+	}
+	has := func(row string, at int, flag byte) bool { return row[at*wide+wide-1]&flag != 0 }
+	n := len(a) / wide
+	if n == 2 && has(a, 1, listed) && has(b, 1, listed) || n == 3 && has(a, 1, couples) {
+		return sameWords(a[(n-1)*wide:]+a[wide:(n-1)*wide]+a[:wide], b)
+	}
+	for at := 1; len(a) == len(f.row) && at < n; at++ {
+		if (at > 1 && has(a, 0, opens) || n-at > 1 && has(a, at, opens)) && sameWords(a[at*wide:]+a[:at*wide], b) {
+			return true
 		}
 	}
-	if len(differ) != 2 {
-		return false
+	return n == 0
+}
+
+// Within reports whether g says the same with one more part, about place or time, at its beginning
+// or end.
+func (f Fingerprint) Within(g Fingerprint) bool {
+	n := len(g.row) - len(f.row)
+	return n >= 2*wide && f.row != "" && (g.row[wide-1]&opens != 0 && sameWords(f.row, g.row[n:]) ||
+		g.row[len(f.row)+wide-1]&opens != 0 && sameWords(f.row, g.row[:len(f.row)]))
+}
+
+// sameWords reports whether two rows of one length have the same words.
+func sameWords(a, b string) bool {
+	for ; a != ""; a, b = a[wide:], b[wide:] {
+		same := a[:4] == b[:4]
+		if a[8]&coded == b[8]&coded {
+			same = a[4:8] == b[4:8]
+		}
+		if !same {
+			return false
+		}
 	}
-	i, j := differ[0], differ[1]
-	list := j == i+1 || j == i+2 && (words[i+1] == "and" || words[i+1] == "or")
-	return !list && words[i] == others[j] && words[j] == others[i]
+	return true
 }
 
 // Turned reports whether two statements differ in negations, numbers or versions.
@@ -205,39 +246,62 @@ var negations = pattern.NewWords(`not no never without don't dont doesn't cannot
 
 var cjkNegations = []string{"不", "别", "勿", "禁", "没", "無", "ない", "ません", "禁止", "않", "마세요", "말", "금지"}
 
-func turns(word string) bool {
+func isTurn(word string) bool {
 	return negations.Has(word) || strings.ContainsFunc(word, unicode.IsDigit)
 }
 
-// eachWord splits a normal text. A word is a run of letters, digits and the marks inside
-// identifiers, paths and versions. Runs of Han, kana and Hangul become pairs of neighbours; a
-// single character is a word.
-func eachWord(normal string, fn func(string)) {
-	begin, cjk := -1, false // start and kind of the current run
+// eachWord splits a text and calls fn with each word in lower case. A word is a run of letters,
+// digits, signs and the marks inside identifiers, paths and versions. code is the word with marks
+// before it, if it is quoted, or has a digit, a sign, a mark or a capital inside; or "". A comma is
+// a word. Runs of Han, kana and Hangul become pairs of neighbours; a single character is a word.
+func eachWord(text string, fn func(word, code string)) {
+	begin, cjk, quoted := -1, false, false // start and kind of the current run
 	flush := func(end int) {
 		switch {
 		case begin < 0:
 		case cjk:
-			eachPair(normal[begin:end], fn)
+			eachPair(text[begin:end], func(w string) { fn(w, "") })
 		default:
-			if w := strings.Trim(normal[begin:end], "-./_'"); w != "" {
-				fn(w)
+			run := strings.TrimRight(text[begin:end], "-./'")
+			code := strings.ToLower(run)
+			w := cmp.Or(strings.Trim(code, "-./_'"), code)
+			if !quoted && !isCode(run) {
+				code = ""
+			}
+			if w != "" {
+				fn(w, code)
 			}
 		}
 		begin = -1
 	}
-	for i, r := range normal {
+	for i, r := range text {
 		isCJK := r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
-		inWord := isCJK || 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || strings.ContainsRune("-./_'", r) ||
-			r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r))
+		inWord := isCJK || unicode.IsLetter(r) || unicode.IsDigit(r) ||
+			strings.ContainsRune("-./_'%#@<>=+$~|", r) || r >= utf8.RuneSelf && unicode.In(r, unicode.Sm, unicode.Sc)
 		if !inWord || isCJK != cjk {
 			flush(i)
 		}
-		if inWord && begin < 0 {
+		switch {
+		case inWord && begin < 0:
 			begin, cjk = i, isCJK
+		case inWord:
+		case r == '`' || r == '"' || r == '“' || r == '”':
+			quoted = !quoted
+		case r == ',' || r == '、':
+			fn(",", "")
 		}
 	}
-	flush(len(normal))
+	flush(len(text))
+}
+
+// isCode reports whether a word looks like an identifier, a path, a number or a sign.
+func isCode(w string) bool {
+	small := false
+	return strings.ContainsFunc(w, func(r rune) bool {
+		inner := small && unicode.IsUpper(r)
+		small = unicode.IsLower(r)
+		return inner || !unicode.IsLetter(r) && r != '-' && r != '\''
+	})
 }
 
 func eachPair(run string, fn func(string)) {

@@ -19,6 +19,16 @@ func TestSameness(t *testing.T) {
 		{"以后都用 pnpm，不要用 npm。", "以后都用 pnpm，不要用 npm", true},
 		{"提交前要运行 make lint", "提交前不要运行 make lint", false},
 		{"テストを先に書く", "テストを先に書かない", false},
+		{"Never push to main.", "Don't push to main", true},
+		{"Always run `make lint` before committing.", "Run `make lint` before you commit.", true},
+		{"Use pnpm, not npm.", "We use pnpm instead of npm", true},
+		{"Tests live next to the code.", "The tests live next to the code", true},
+		{"Use pnpm, not npm.", "Use npm, not pnpm.", false},
+		{"Push to main.", "Never push to main.", false},
+		{"Keep functions under 50 lines.", "Keep functions under 80 lines.", false},
+		{"Run `make gen` before `make test`.", "Run `make test` before `make gen`.", false},
+		{"Start function names with 'a_'.", "Start function names with 'b_'.", false},
+		{"Use Node 18.", "Use Node 20.", false},
 		{"", "", false},
 	}
 	for _, c := range cases {

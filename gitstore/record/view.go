@@ -368,16 +368,16 @@ func (v *View) Same(text string) (m Memory, found bool) {
 	v.read()
 	print := Print(text)
 	for i, e := range v.entries {
-		if !mayShare(e.mark(), print.mark(), sameWords) {
+		if !mayShare(e.mark(), print.mark(), 1) {
 			continue
 		}
 		of := e.print()
-		wordless := of.words == "" && print.words == "" // nothing to compare but the signs
+		wordless := of.words == "" && print.words == "" // no word that carries meaning
 		if !wordless && !of.Same(print) {
 			continue
 		}
 		switch held := v.at(i); {
-		case wordless && Normal(held.Text) != Normal(text), Swapped(held.Text, text):
+		case wordless && Normal(held.Text) != Normal(text):
 		case held.Status != Retired:
 			return held, true
 		case !found:

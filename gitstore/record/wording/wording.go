@@ -22,7 +22,7 @@ type Reading struct {
 	words   []string // values and stems of all clauses in order
 	negated bool
 	later   bool // it announces a change
-	hedged  bool // it has an exception
+	hedged  bool // it has an exception or a limit
 }
 
 // A clause is a part of a statement with its own values.
@@ -103,7 +103,7 @@ var (
 	// refusedEnd matches the end of the refused part.
 	refusedEnd = pattern.New(`[.,;:!?()]\s|[.,;:!?()]$|\s(?:in|for|because|since|when|unless|as|so)\s`)
 	negation   = pattern.New(`(?i)\b(?:not|never|don'?t|no|avoid|without|mustn'?t|shouldn'?t|cannot|can'?t|stop)\b`)
-	exception  = pattern.New(`(?i)\b(?:except|unless|but|other than|apart from)\b`)
+	exception  = pattern.New(`(?i)\b(?:except|unless|but|other than|apart from|only)\b`)
 	// revision announces a replacement for an earlier rule.
 	revision = pattern.New(`(?i)\b(?:from now on|going forward|no longer|instead|anymore|any more|switch(?:ed|ing)? to|mov(?:ed|ing) to|changed?|update[ds]?|actually|now|henceforth|correction)\b`)
 	// noLonger does not match the limit "no longer than".
@@ -117,14 +117,21 @@ var (
 	ban = pattern.New(`(?i)^\W*(?:please\s+)?(?:never|don'?t|do not|avoid|stop)\s+(?:use|using)\b`)
 )
 
-// blank words make no difference between two statements.
-var blank = pattern.NewWords(`a an the to of on at by with from into as and or but not no never always only ever any all every each
-	use uses using used must should shall may can cannot will would do does don't is are be it its it's this that these those we we'll we're our us
-	you you're you'll your i i'd i'll i'm my me please instead rather than over so if then there here have has one them they their want need like
-	make sure ensure also additionally likewise firstly secondly first second lastly finally next now again just going forward onwards onward
+// light words make no difference to a statement. In doubt a word is not here: modals other than
+// those of a plain duty, tenses, prepositions, quantities, limits and people carry meaning.
+var light = pattern.NewWords(`a an the is are be do does must shall please ever now here it it's its this that we we'll we're our us you you're you'll your
+	der die das den dem des ein eine einen einem einer bitte wir le la les un une nous el los las`)
+
+// lasting words are light, except in "not always".
+var lasting = pattern.NewWords(`always immer toujours siempre`)
+
+// blank words make no difference between the subjects of two statements, nor do light ones.
+var blank = pattern.NewWords(`of to on at by with from into as and or but not no never only any all every each
+	use uses using used should may can cannot will would don't these those i i'd i'll i'm my me they them their there have has one want need like
+	make sure ensure instead rather than over so if then likewise firstly secondly first second lastly finally next again just also additionally going forward onwards onward
 	another other thing things convention conventions standard standards rule rules guideline guidelines instruction instructions practice
 	follow following followed update updates previous usual code coding style guide regarding respect terms comes remember note new prefer
-	preferred choose pick write writes writing written let's lets avoid stop don't mustn't shouldn't can't isn't aren't how what which who
+	preferred choose pick write writes writing written let's lets avoid stop mustn't shouldn't can't isn't aren't how what which who
 	name names naming named carry carries descriptive specific particular certain implement implementing emphasize few more most well ok okay yes hi hey task tasks project repo repository`)
 
 // additive verbs make requests that are compatible with others.
@@ -152,6 +159,10 @@ func synonym(w string) string {
 		return "parameter"
 	case "dir", "directory":
 		return "folder"
+	case "never", "don't", "dont", "doesn't", "isn't", "aren't", "mustn't":
+		return "not"
+	case "each":
+		return "every"
 	}
 	return w
 }
@@ -213,7 +224,7 @@ func wordOf(t string) string {
 		return v.text
 	}
 	w := strings.Trim(strings.ToLower(t), "'.-_/*")
-	if w == "" || blank.Has(w) {
+	if w == "" || blank.Has(w) || light.Has(w) || lasting.Has(w) {
 		return ""
 	}
 	return stem(w)
@@ -432,40 +443,6 @@ func (c clause) rivals(d clause, later bool) bool {
 	return false
 }
 
-// Minimum shares of common words for equal statements: with equal values, and without any values.
-const (
-	sameWithValues = 0.7
-	sameWithout    = 0.8
-	sameOrder      = 0.5 // of adjacent word pairs
-)
-
-// Same reports whether two statements mean the same: equal values, equal negation, and mostly the
-// same stems in the same order.
-func (r Reading) Same(s Reading) bool {
-	if r.negated != s.negated || len(r.words) == 0 || len(s.words) == 0 {
-		return false
-	}
-	if !r.SameValues(s) {
-		return false
-	}
-	least := sameWithout
-	if len(r.values()) > 0 {
-		least = sameWithValues
-	}
-	return share(r.words, s.words) >= least && share(pairs(r.words), pairs(s.words)) >= sameOrder
-}
-
-// SameValues reports whether two statements name the same values and places, and refuse the same.
-func (r Reading) SameValues(s Reading) bool {
-	places := func(r Reading) (out []string) {
-		for _, c := range r.clauses {
-			out = append(out, c.places...)
-		}
-		return out
-	}
-	return equalSets(r.values(), s.values()) && equalSets(places(r), places(s))
-}
-
 // values lists the values of a statement in text form: "sort text" if wanted, "not text" if
 // refused.
 func (r Reading) values() (out []string) {
@@ -516,6 +493,15 @@ func stem(w string) string {
 	return synonym(Stem(w))
 }
 
+// Root returns the stem of a word in lower case, one for all its synonyms, and whether the word is
+// light, given whether a negation precedes it. The stem of a light word is the word.
+func Root(w string, negated bool) (root string, isLight bool) {
+	if light.Has(w) || !negated && lasting.Has(w) {
+		return w, true
+	}
+	return stem(w), false
+}
+
 // Stem strips the ending of an English word in lower case, roughly: stems are only compared with
 // each other.
 func Stem(w string) string {
@@ -530,18 +516,6 @@ func Stem(w string) string {
 		w = w[:n-1]
 	}
 	return w
-}
-
-// pairs returns each word with the next one, so that order counts. A single word is its own pair.
-func pairs(words []string) []string {
-	out := make([]string, 0, len(words))
-	for i := 1; i < len(words); i++ {
-		out = append(out, words[i-1]+" "+words[i])
-	}
-	if len(out) == 0 {
-		return words
-	}
-	return out
 }
 
 func within(a, b []string) bool {
