@@ -208,31 +208,23 @@ func (s stage) hook(ctx context.Context, one session, event string) ([]byte, err
 // tell reports the conversation of a transcript: words, commands, and the errors of those that
 // failed.
 func (s stage) tell(ctx context.Context, agent, text string) error {
-	var head transcript.Session
-	var events []transcript.Event
-	_, err := transcript.Decode(ctx, strings.NewReader(text), transcript.Format(agent), transcript.Sink{
-		Session: func(h transcript.Session) error { head = h; return nil },
-		Event:   func(e transcript.Event) error { events = append(events, e); return nil },
-		Done:    func(transcript.Session) error { return nil },
-	})
-	if err != nil {
-		return err
-	}
-	failed := map[int]string{}
-	for _, f := range reflect.Failures(head, events) {
-		failed[f.Event] = f.Error
-	}
-	for _, e := range events {
-		switch {
-		case e.Kind == transcript.User && e.Origin == transcript.Typed:
-			s.Report(Line{"you", e.Text})
-		case e.Kind == transcript.Call && e.Command != "":
-			s.Report(Line{agent, "$ " + e.Command})
-		case failed[e.N] != "":
-			s.Report(Line{"", failed[e.N]})
+	return transcript.Whole(ctx, strings.NewReader(text), transcript.Format(agent), func(head transcript.Session, events []transcript.Event) error {
+		failed := map[int]string{}
+		for _, f := range reflect.Failures(head, events) {
+			failed[f.Event] = f.Error
 		}
-	}
-	return nil
+		for _, e := range events {
+			switch {
+			case e.Kind == transcript.User && e.Origin == transcript.Typed:
+				s.Report(Line{"you", e.Text})
+			case e.Kind == transcript.Call && e.Command != "":
+				s.Report(Line{agent, "$ " + e.Command})
+			case failed[e.N] != "":
+				s.Report(Line{"", failed[e.N]})
+			}
+		}
+		return nil
+	})
 }
 
 // learned reports the memories that a session added, and what waits. It returns all memories.

@@ -27,8 +27,8 @@ import (
 // Index is the name of the file of labels in a folder: JSONL, one line per transcript.
 const Index = "labels.jsonl"
 
-// maxLine bounds a line of labels, in bytes.
-const maxLine = 1 << 20
+// maxLine bounds a line of EachLine, in bytes.
+const maxLine = 16 << 20
 
 // Label describes the lessons of a transcript.
 type Label struct {
@@ -54,39 +54,54 @@ type Expectation struct {
 // Read reads the labels of a folder, in their order. An error names the file and the line.
 func Read(dir string) ([]Label, error) {
 	name := filepath.Join(dir, Index)
+	var out []Label
+	err := EachLine(name, func(l Label) error {
+		if err := l.prepare(); err != nil {
+			return err
+		}
+		if slices.ContainsFunc(out, func(other Label) bool { return other.Session == l.Session }) {
+			return fmt.Errorf("session: %q has a line already", l.Session)
+		}
+		l.dir = dir
+		out = append(out, l)
+		return nil
+	})
+	if err == nil && len(out) == 0 {
+		err = fmt.Errorf("%s: no labels", name)
+	}
+	return out, err
+}
+
+// EachLine passes on the values of a file of JSON lines, skipping empty ones. An error names the
+// file and the line.
+func EachLine[T any](name string, do func(T) error) error {
 	f, err := open(name)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer f.Close()
-	var out []Label
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, maxLine)
 	n := 0
 	for lines.Scan() {
 		n++
-		if strings.TrimSpace(lines.Text()) == "" {
+		line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff"))
+		if line == "" {
 			continue
 		}
-		l := Label{dir: dir}
-		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", name, n, err)
+		var v T
+		err := json.Unmarshal([]byte(line), &v)
+		if err == nil {
+			err = do(v)
 		}
-		if err := l.prepare(); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", name, n, err)
+		if err != nil {
+			return fmt.Errorf("%s:%d: %w", name, n, err)
 		}
-		if slices.ContainsFunc(out, func(other Label) bool { return other.Session == l.Session }) {
-			return nil, fmt.Errorf("%s:%d: session: %q has a line already", name, n, l.Session)
-		}
-		out = append(out, l)
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("%s:%d: %w", name, n+1, err)
+		return fmt.Errorf("%s:%d: %w", name, n+1, err)
 	}
-	if len(out) == 0 {
-		return nil, fmt.Errorf("%s: no labels", name)
-	}
-	return out, nil
+	return nil
 }
 
 // prepare checks a label and compiles its patterns.
@@ -137,11 +152,9 @@ func (l Label) Sessions(ctx context.Context) ([]Session, error) {
 	}
 	defer f.Close()
 	var out []Session
-	var events []transcript.Event
-	_, err = transcript.Decode(ctx, f, transcript.Auto, transcript.Sink{
-		Session: func(transcript.Session) error { events = nil; return nil },
-		Event:   func(e transcript.Event) error { events = append(events, e); return nil },
-		Done:    func(s transcript.Session) error { out = append(out, Session{s, events}); return nil },
+	err = transcript.Whole(ctx, f, transcript.Auto, func(s transcript.Session, events []transcript.Event) error {
+		out = append(out, Session{s, events})
+		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)

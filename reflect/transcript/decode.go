@@ -35,6 +35,17 @@ func Decode(ctx context.Context, r io.Reader, f Format, sink Sink) (Stats, error
 	return run.stats, err
 }
 
+// Whole reads a transcript and passes each session with all of its events to done.
+func Whole(ctx context.Context, r io.Reader, f Format, done func(Session, []Event) error) error {
+	var events []Event
+	_, err := Decode(ctx, r, f, Sink{
+		Session: func(Session) error { events = nil; return nil },
+		Event:   func(e Event) error { events = append(events, e); return nil },
+		Done:    func(s Session) error { return done(s, events) },
+	})
+	return err
+}
+
 func (r *run) decode(br *bufio.Reader, f Format) error {
 	head, err := peek(br)
 	if err != nil {
