@@ -3,54 +3,36 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
-	"time"
 )
 
 // commit measures an agent's commit in a repository of 1,000 files with our git hooks, alternating
 // with the same commit in one without.
-func (b *bench) commit() error {
+func (b *bench) commit() {
+	names := [2]string{"commit-without", "commit-with"}
 	var dirs [2]string
-	for i, name := range []string{"commit-without", "commit-with"} {
-		dir, err := b.repo(name)
-		if err != nil {
-			return err
-		}
+	for i, name := range names {
+		dirs[i] = b.repo(name)
 		for n := range 1000 {
-			file := filepath.Join(dir, fmt.Sprintf("src/part%d/file%d.txt", n%50, n))
-			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-				return err
-			}
-			if err := os.WriteFile(file, fmt.Appendln(nil, n), 0o644); err != nil {
-				return err
-			}
+			b.write(fmt.Sprintf("%s/src/part%d/file%d.txt", name, n%50, n), fmt.Sprintln(n))
 		}
-		if err := sh(dir, "git", "add", "."); err != nil {
-			return err
-		}
-		if err := sh(dir, "git", "commit", "-qm", "files"); err != nil {
-			return err
-		}
-		dirs[i] = dir
+		b.once(dirs[i], nil, "git", "add", ".")
+		b.once(dirs[i], nil, "git", "commit", "-qm", "files")
 	}
-	once(dirs[1], nil, b.bin, "-q", "init", "--git-hooks")
+	b.once(dirs[1], nil, b.bin, "-q", "init", "--git-hooks")
 	os.Setenv("CLAUDE_CODE_SESSION_ID", "5f0c1e2a-0000-4000-8000-000000000001")
 	defer os.Unsetenv("CLAUDE_CODE_SESSION_ID")
-	var walls, cpus [2][]time.Duration
+	var all [2]sample
 	// a commit takes milliseconds, which vary with the load of the machine
 	for n := range 4 * b.rounds {
 		for i, dir := range dirs {
-			if err := os.WriteFile(filepath.Join(dir, "src/part1/file1.txt"), fmt.Appendln(nil, "round", n), 0o644); err != nil {
-				return err
-			}
-			f := once(dir, nil, "git", "commit", "-qam", fmt.Sprint("round ", n))
-			walls[i], cpus[i] = append(walls[i], f.wall.Duration), append(cpus[i], f.cpu.Duration)
+			b.write(names[i]+"/src/part1/file1.txt", fmt.Sprintln("round", n))
+			all[i] = append(all[i], b.once(dir, nil, "git", "commit", "-qam", fmt.Sprint("round ", n)).Cost)
 		}
 	}
-	if n := output(dirs[1], "wc", "-l", ".git/reverie/links"); n[:1] == "0" {
-		return fmt.Errorf("commit: the hooks linked nothing")
+	if n := b.output(dirs[1], "wc", "-l", ".git/reverie/links"); n[:1] == "0" {
+		b.must(fmt.Errorf("commit: the hooks linked nothing"))
 	}
-	b.ratio("git commit by an agent with git's hooks, wall, against without", median(walls[1]), median(walls[0]), 1.3)
-	b.ratio("git commit by an agent with git's hooks, cpu, against without", median(cpus[1]), median(cpus[0]), 1.3)
-	return nil
+	without, with := all[0].median(), all[1].median()
+	b.ratio("git commit by an agent with git's hooks, wall, against without", with.wall, without.wall, 1.3)
+	b.ratio("git commit by an agent with git's hooks, cpu, against without", with.cpu, without.cpu, 1.3)
 }

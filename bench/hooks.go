@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -21,22 +20,19 @@ const (
 
 // guards measures an agent's waiting time before a call of a tool, with so many guards among 1,000
 // memories. A miss is compared with the start of the program.
-func (b *bench) guards(hello string) error {
+func (b *bench) guards(hello string) {
 	for _, n := range []int{0, 10, 500} {
-		dir, err := b.store(fmt.Sprintf("guards-%d", n), 1000)
-		if err != nil {
-			return err
-		}
+		dir := b.store(fmt.Sprintf("guards-%d", n), 1000)
 		var lines bytes.Buffer
 		for i := range n {
 			line, _ := json.Marshal(map[string]any{"text": fmt.Sprintf("Ask Ada before tool%d runs in the north", i), "kind": "constraint",
 				"extra": []map[string]string{{"key": "guard", "value": fmt.Sprintf("['Bash(tool%d *)']", i)}}})
 			lines.Write(append(line, '\n'))
 		}
-		once(dir, lines.Bytes(), b.bin, "-q", "import", "--accept", "-")
+		b.once(dir, lines.Bytes(), b.bin, "-q", "import", "--accept", "-")
 		call := func(command string) figure {
 			i := 0
-			return fed(b.rounds, dir, func() []byte {
+			return b.fed(dir, func() []byte {
 				i++
 				line, _ := json.Marshal(map[string]any{"session_id": fmt.Sprintf("guarded-%s-%d", command[:2], i), "cwd": dir, "hook_event_name": "PreToolUse",
 					"tool_name": "Bash", "tool_input": map[string]string{"command": command}, "tool_use_id": "t"})
@@ -51,26 +47,14 @@ func (b *bench) guards(hello string) error {
 			b.within("hook before a call that a guard matches, cpu, with "+name+", beside hello", call("cd web && tool7 --all").cpu, bare.cpu, callBudget)
 		}
 	}
-	return nil
-}
-
-// fed runs a command so many times in dir with new input each time. A run before them counts for
-// nothing, because it may make what the others read.
-func fed(rounds int, dir string, input func() []byte, name string, args ...string) figure {
-	var walls, cpus []time.Duration
-	for i := range rounds + 1 {
-		if f := once(dir, input(), name, args...); i > 0 {
-			walls, cpus = append(walls, f.wall.Duration), append(cpus, f.cpu.Duration)
-		}
-	}
-	return figure{median(walls), median(cpus)}
 }
 
 // hooks measures an agent's waiting time: for the hooks at the end of a turn and at the start of a
 // session. It uses repositories without memories, with some, with many, and with many old sessions.
 // hello is a program that shows the speed of the machine.
-func (b *bench) hooks(large, hello string) error {
+func (b *bench) hooks(large, hello string) {
 	version := b.measure(large, nil, "git", "--version")
+	file := b.write("session.jsonl", string(transcript(20<<10)))
 	var ends, starts []timing
 	for _, s := range []struct {
 		name               string
@@ -78,17 +62,10 @@ func (b *bench) hooks(large, hello string) error {
 	}{{"nothing", 0, 0}, {"1,000 memories", 1000, 0}, {"the large store", -1, 0}, {"1,000 old sessions", 100, 1000}} {
 		dir := large
 		if s.memories >= 0 {
-			var err error
-			if dir, err = b.store(fmt.Sprintf("hooks-%d-%d", s.memories, s.sessions), s.memories); err != nil {
-				return err
-			}
+			dir = b.store(fmt.Sprintf("hooks-%d-%d", s.memories, s.sessions), s.memories)
 		}
 		if s.sessions > 0 {
-			once(dir, oldSessions(s.sessions), b.bin, "-q", "ingest", "-")
-		}
-		file := filepath.Join(b.dir, "session.jsonl")
-		if err := os.WriteFile(file, transcript(20<<10), 0o644); err != nil {
-			return err
+			b.once(dir, oldSessions(s.sessions), b.bin, "-q", "ingest", "-")
 		}
 		end, bare := b.hook(dir, file, "Stop"), b.measure(b.dir, nil, hello)
 		start := b.hook(dir, file, "SessionStart")
@@ -99,26 +76,21 @@ func (b *bench) hooks(large, hello string) error {
 	}
 	b.ratio("hook at the end of a turn, cpu, dearest against cheapest", slices.MaxFunc(ends, byTime), slices.MinFunc(ends, byTime), 1.5)
 	b.ratio("hook at the start of a session, cpu, dearest against cheapest", slices.MaxFunc(starts, byTime), slices.MinFunc(starts, byTime), 1.5)
-	if rss := peak(large, payload(large, filepath.Join(b.dir, "session.jsonl"), "SessionStart", 0), b.bin, "hook", "claude"); rss > 0 {
+	if rss := peak(large, payload(large, file, "SessionStart", 0), b.bin, "hook", "claude"); rss > 0 {
 		b.line("hook at the start of a session, memory", float64(rss)/1e6, "MB", "", "≤ 64 MB", rss <= 64e6)
 	}
-	return nil
 }
 
-func byTime(a, b timing) int { return cmp.Compare(a.Duration, b.Duration) }
-
-// hook measures one event of Claude Code, each time of another session. In between it waits for the
-// worker.
+// hook measures one event of Claude Code, each time of another session, after the worker's end. The
+// first run finds no prepared block.
 func (b *bench) hook(dir, transcript, event string) figure {
-	var walls, cpus []time.Duration
-	for i := range b.rounds + 1 {
-		f := once(dir, payload(dir, transcript, event, i), b.bin, "hook", "claude")
-		if i > 0 { // the first run finds no prepared block
-			walls, cpus = append(walls, f.wall.Duration), append(cpus, f.cpu.Duration)
-		}
+	defer idle(dir)
+	i := 0
+	return b.fed(dir, func() []byte {
 		idle(dir)
-	}
-	return figure{median(walls), median(cpus)}
+		i++
+		return payload(dir, transcript, event, i)
+	}, b.bin, "hook", "claude")
 }
 
 func payload(dir, transcript, event string, i int) []byte {

@@ -9,12 +9,11 @@
 package main
 
 import (
-	"bytes"
+	"cmp"
 	"flag"
 	"fmt"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -22,6 +21,7 @@ import (
 	"time"
 
 	row "github.com/reverie-memory/reverie/bench/figure"
+	"github.com/reverie-memory/reverie/bench/lab"
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
@@ -31,68 +31,45 @@ func main() {
 	asJSON := flag.Bool("json", false, "print figures as JSON lines")
 	flag.Parse()
 	dir, err := os.MkdirTemp("", "reverie-bench-")
-	if err == nil {
-		defer os.RemoveAll(dir)
-		b := &bench{dir: dir, rounds: *rounds, json: *asJSON}
-		err = b.run(*n)
-		if err == nil && b.over > 0 {
-			err = fmt.Errorf("%d of the budgets are exceeded", b.over)
-		}
+	b := &bench{runner: runner{dir: dir, rounds: *rounds}, json: *asJSON}
+	b.must(err)
+	b.run(*n)
+	if b.over > 0 {
+		err = fmt.Errorf("%d of the budgets are exceeded", b.over)
 	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.RemoveAll(dir)
-		os.Exit(1)
-	}
+	b.must(err)
+	os.RemoveAll(dir)
 }
 
 type bench struct {
-	dir    string
-	bin    string
-	rounds int
-	json   bool
-	over   int
+	runner
+	json bool
+	over int
 
 	scaled, literal int // millisecond budgets extended for this machine, and those met literally
 }
 
-func (b *bench) run(n int) error {
-	b.bin = filepath.Join(b.dir, "reverie")
-	hello := filepath.Join(b.dir, "hello")
-	if err := os.WriteFile(filepath.Join(b.dir, "hello.go"), []byte("package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(\"hello\") }\n"), 0o644); err != nil {
-		return err
-	}
+func (b *bench) run(n int) {
+	b.write("hello.go", "package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(\"hello\") }\n")
 	os.Setenv("CGO_ENABLED", "0") // as in README: a program linked with C takes 2 ms more to start
-	if err := build("", b.bin, "-tags", "urfave_cli_no_docs", "-trimpath", "-ldflags=-s -w", "./cmd/reverie"); err != nil {
-		return err
-	}
-	if err := build(b.dir, hello, "-ldflags=-s -w", "hello.go"); err != nil {
-		return err
-	}
-	info, err := os.Stat(b.bin)
-	if err != nil {
-		return err
-	}
+	var err error
+	b.bin, err = lab.Build(b.dir, "-trimpath", "-ldflags=-s -w")
+	b.must(err)
+	b.settle(b.bin)
+	hello := filepath.Join(b.dir, "hello")
+	b.once(b.dir, nil, "go", "build", "-ldflags=-s -w", "-o", hello, "hello.go")
+	b.settle(hello)
 	os.Setenv("XDG_CONFIG_HOME", filepath.Join(b.dir, "config"))
 	os.Setenv("GIT_CONFIG_NOSYSTEM", "1")
-	os.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(b.dir, "gitconfig"))
-	if err := os.WriteFile(filepath.Join(b.dir, "gitconfig"), []byte("[user]\n\tname = Bench\n\temail = bench@example.org\n"), 0o644); err != nil {
-		return err
-	}
-	small, err := b.store("small", 100)
-	if err != nil {
-		return err
-	}
-	large, err := b.store("large", n)
-	if err != nil {
-		return err
-	}
+	os.Setenv("GIT_CONFIG_GLOBAL", b.write("gitconfig", "[user]\n\tname = Bench\n\temail = bench@example.org\n"))
+	small, large := b.store("small", 100), b.store("large", n)
 	if !b.json {
 		fmt.Printf("%s, %d CPUs, %d memories, %d rounds\n\n", runtime.Version(), runtime.NumCPU(), n, b.rounds)
 		fmt.Printf("%-72s %12s %12s %8s  %s\n", "what", "ours", "beside it", "ratio", "budget")
 	}
 
-	b.line("size of the stripped binary", float64(info.Size())/1e6, "MB", "", "≤ 40 MB", info.Size() <= 40e6)
+	size := b.size(b.bin)
+	b.line("size of the stripped binary", size/1e6, "MB", "", "≤ 40 MB", size <= 40e6)
 	start, bare := b.measure(b.dir, nil, b.bin, "version"), b.measure(b.dir, nil, hello)
 	b.ratio("start-up, cpu, against hello world in Go", start.cpu, bare.cpu, 4)
 
@@ -110,53 +87,19 @@ func (b *bench) run(n int) error {
 	b.ratio(fmt.Sprintf("remember at %d, cpu, against the same", n), keepL.cpu, git.cpu, 3)
 	b.ratio(fmt.Sprintf("remember at %d, cpu, against at 100", n), keepL.cpu, keepS.cpu, 1.5)
 	b.ratio("recall right after a remember, cpu, against before", after.cpu, before.cpu, 2)
-	if err := b.search(large, n, before, after, bare); err != nil {
-		return err
-	}
-	rebuild, cat, err := b.rebuild(large)
-	if err != nil {
-		return err
-	}
+	b.search(large, n, before, after, bare)
+	rebuild, cat := b.rebuild(large)
 	b.ratio(fmt.Sprintf("show with the cache gone at %d, wall, against cat-file --batch", n), rebuild.wall, cat.wall, 4)
-	review, err := b.review()
-	if err != nil {
-		return err
-	}
-	b.within("review of 200 pending operations, wall", review.wall, timing{}, 50*time.Millisecond)
-	if err := b.guards(hello); err != nil {
-		return err
-	}
-	if err := b.hooks(large, hello); err != nil {
-		return err
-	}
+	b.within("review of 200 pending operations, wall", b.review().wall, timing{}, 50*time.Millisecond)
+	b.guards(hello)
+	b.hooks(large, hello)
 	b.redaction()
-	if err := b.commit(); err != nil {
-		return err
-	}
-	if err := b.sync(large); err != nil {
-		return err
-	}
-	if err := b.ingest(); err != nil {
-		return err
-	}
+	b.commit()
+	b.sync(large)
+	b.ingest()
 	if b.scaled > 0 && !b.json {
 		fmt.Printf("\nHello takes longer here than the %s that budgets in milliseconds are for; %d of %d are kept to the letter.\n", ms(helloTakes), b.literal, b.scaled)
 	}
-	return nil
-}
-
-// build builds a program and copies it. The linker leaves it in the page cache in single pages, and
-// it then takes at least half as long again to start until it is next read from the disk.
-func build(dir, out string, args ...string) error {
-	linked := out + "-linked"
-	if err := sh(dir, "go", append([]string{"build", "-o", linked}, args...)...); err != nil {
-		return err
-	}
-	text, err := os.ReadFile(linked)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(out, text, 0o755)
 }
 
 // redaction measures the speed of redaction, line by line, on one processor.
@@ -198,126 +141,73 @@ func (t timing) over(u timing) timing {
 	return timing{max(0, t.Duration-u.Duration), max(0, t.low-u.high), max(0, t.high-u.low), min(t.n, u.n)}
 }
 
-// measure runs a command b.rounds times in dir, each time with further arguments from extra.
-func (b *bench) measure(dir string, extra func() []string, name string, args ...string) figure {
-	var walls, cpus []time.Duration
-	for range b.rounds {
-		all := args
-		if extra != nil {
-			all = append(slices.Clone(args), extra()...)
-		}
-		f := once(dir, nil, name, all...)
-		walls, cpus = append(walls, f.wall.Duration), append(cpus, f.cpu.Duration)
-	}
-	return figure{median(walls), median(cpus)}
-}
-
-func once(dir string, stdin []byte, name string, args ...string) figure {
-	cmd := exec.Command(name, args...)
-	cmd.Dir = dir
-	cmd.Stdin = bytes.NewReader(stdin)
-	began := time.Now()
-	out, err := cmd.CombinedOutput()
-	wall := time.Since(began)
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "bench: %s %v: %v\n%s", name, args, err, out)
-		os.Exit(1)
-	}
-	return figure{timing{Duration: wall}, timing{Duration: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}}
-}
+func byTime(a, b timing) int { return cmp.Compare(a.Duration, b.Duration) }
 
 // measureAfter measures a recall that directly follows a remember.
 func (b *bench) measureAfter(dir string, fresh func() []string) figure {
-	var walls, cpus []time.Duration
+	var s sample
 	for range b.rounds {
-		once(dir, nil, b.bin, append([]string{"-q", "remember"}, fresh()...)...)
-		f := once(dir, nil, b.bin, "-q", "recall", "widget latency in the export job")
-		walls, cpus = append(walls, f.wall.Duration), append(cpus, f.cpu.Duration)
+		b.once(dir, nil, b.bin, append([]string{"-q", "remember"}, fresh()...)...)
+		s = append(s, b.once(dir, nil, b.bin, "-q", "recall", "widget latency in the export job").Cost)
 	}
-	return figure{median(walls), median(cpus)}
+	return s.median()
 }
 
 // plainCommit measures plain git's durable commit of an existing tree: two processes, commit-tree
 // and update-ref.
 func (b *bench) plainCommit(dir string) figure {
-	durable := []string{"-c", "core.fsync=all"}
-	tip := output(dir, "git", "rev-parse", "reverie/memory")
-	var walls, cpus []time.Duration
+	tip := b.output(dir, "git", "rev-parse", "reverie/memory")
+	var s sample
 	for i := range b.rounds {
-		one := exec.Command("git", append(durable, "commit-tree", "-p", tip, "-m", fmt.Sprint("plain ", i), tip+"^{tree}")...)
-		one.Dir = dir
-		began := time.Now()
-		out, err := one.Output()
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "bench: commit-tree:", err)
-			os.Exit(1)
-		}
-		two := exec.Command("git", append(durable, "update-ref", "refs/bench/plain", strings.TrimSpace(string(out)))...)
-		two.Dir = dir
-		if err := two.Run(); err != nil {
-			fmt.Fprintln(os.Stderr, "bench: update-ref:", err)
-			os.Exit(1)
-		}
-		walls = append(walls, time.Since(began))
-		cpus = append(cpus, one.ProcessState.UserTime()+one.ProcessState.SystemTime()+two.ProcessState.UserTime()+two.ProcessState.SystemTime())
+		commit := b.once(dir, nil, "git", "-c", "core.fsync=all", "commit-tree", "-p", tip, "-m", fmt.Sprint("plain ", i), tip+"^{tree}")
+		ref := b.once(dir, nil, "git", "-c", "core.fsync=all", "update-ref", "refs/bench/plain", strings.TrimSpace(commit.Out))
+		s = append(s, commit.Plus(ref.Cost))
 	}
-	return figure{median(walls), median(cpus)}
+	return s.median()
 }
 
 // rebuild measures a reading command without its cache, beside cat-file over the same blobs.
-func (b *bench) rebuild(dir string) (ours, cat figure, err error) {
-	id := strings.Trim(output(dir, b.bin, "-q", "list", "-n", "1"), " ")[:8]
-	blobs := []byte(output(dir, "git", "ls-tree", "-r", "--format=%(objectname)", "reverie/memory", "memories/") + "\n")
-	var a, c []time.Duration
+func (b *bench) rebuild(dir string) (ours, cat figure) {
+	id := b.output(dir, b.bin, "-q", "list", "-n", "1")[:8]
+	blobs := []byte(b.output(dir, "git", "ls-tree", "-r", "--format=%(objectname)", "reverie/memory", "memories/") + "\n")
+	var a, c sample
 	for range min(b.rounds, 7) {
-		if err := os.Remove(filepath.Join(dir, ".git/reverie/cache")); err != nil {
-			return ours, cat, err
-		}
-		a = append(a, once(dir, nil, b.bin, "-q", "show", id).wall.Duration)
-		c = append(c, once(dir, blobs, "git", "cat-file", "--batch", "--buffer").wall.Duration)
+		b.must(os.Remove(filepath.Join(dir, ".git/reverie/cache")))
+		a = append(a, b.once(dir, nil, b.bin, "-q", "show", id).Cost)
+		c = append(c, b.once(dir, blobs, "git", "cat-file", "--batch", "--buffer").Cost)
 	}
-	return figure{wall: median(a)}, figure{wall: median(c)}, nil
+	return a.median(), c.median()
 }
 
 // review measures a listing of 200 pending operations.
-func (b *bench) review() (figure, error) {
-	dir, err := b.repo("review")
-	if err != nil {
-		return figure{}, err
-	}
-	once(dir, statements(200), b.bin, "-q", "import", "-")
-	return b.measure(dir, nil, b.bin, "-q", "review", "--json"), nil
+func (b *bench) review() figure {
+	dir := b.repo("review")
+	b.once(dir, statements(200), b.bin, "-q", "import", "-")
+	return b.measure(dir, nil, b.bin, "-q", "review", "--json")
 }
 
 // ingest measures a transcript of 20 MB: speed, and memory at its peak beyond the start.
-func (b *bench) ingest() error {
-	dir, err := b.repo("ingest")
-	if err != nil {
-		return err
-	}
-	file := filepath.Join(b.dir, "large.jsonl")
-	if err := os.WriteFile(file, transcript(20<<20), 0o644); err != nil {
-		return err
-	}
+func (b *bench) ingest() {
+	dir := b.repo("ingest")
+	file := b.write("large.jsonl", string(transcript(20<<20)))
 	base := peak(dir, nil, b.bin, "version")
 	began := time.Now()
 	rss := peak(dir, nil, b.bin, "-q", "ingest", file)
 	took := time.Since(began)
 	if rss == 0 {
-		return nil
+		return
 	}
 	b.line("ingest of a 20 MB transcript, memory beyond the start", float64(rss-base)/1e6, "MB", "", "≤ 64 MB", rss-base <= 64e6)
 	b.line("ingest of a 20 MB transcript, redaction included", 20.97/took.Seconds(), "MB/s", "", "", true)
-	return nil
 }
 
 // line prints a value with its budget.
 func (b *bench) line(what string, ours float64, unit, beside, budget string, ok bool) {
-	show(b, row.Figure{Name: what, Value: ours, Unit: unit, N: 1, Of: "run", Beside: beside, Aim: budget, Missed: !ok}, "")
+	b.show(row.Figure{Name: what, Value: ours, Unit: unit, N: 1, Of: "run", Beside: beside, Aim: budget, Missed: !ok}, "")
 }
 
 // show prints a figure. ratio is another form of it for the table.
-func show(b *bench, f row.Figure, ratio string) {
+func (b *bench) show(f row.Figure, ratio string) {
 	if f.Missed {
 		b.over++
 	}
@@ -340,7 +230,7 @@ func (b *bench) ratio(what string, ours, beside timing, budget float64) {
 		Beside: ms(ours.Duration) + " against " + ms(beside.Duration), Aim: fmt.Sprintf("≤ %.3g×", budget)}
 	f.Range = interval(of(ours.low, beside.high), of(ours.high, beside.low), ours, beside)
 	f.Missed = f.Value > budget
-	show(b, f, "")
+	b.show(f, "")
 }
 
 // helloTakes is hello's processor time on the reference machine of the millisecond budgets.
@@ -367,7 +257,7 @@ func (b *bench) within(what string, ours, hello timing, budget time.Duration) {
 			f.Aim += ", kept without it"
 		}
 	}
-	show(b, f, ratio)
+	b.show(f, ratio)
 }
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000) }
@@ -385,44 +275,4 @@ func median(d []time.Duration) timing {
 		rank, term = k, term*float64(n-k)/float64(k+1)
 	}
 	return timing{d[n/2], d[rank], d[n-1-rank], n}
-}
-
-func (b *bench) repo(name string) (string, error) {
-	dir := filepath.Join(b.dir, name)
-	if err := sh("", "git", "init", "-q", dir); err != nil {
-		return "", err
-	}
-	return dir, sh(dir, "git", "commit", "-q", "--allow-empty", "-m", "one")
-}
-
-// store makes a repository with n memories, and waits until git's answers about it may be cached:
-// the configuration must not be too fresh.
-func (b *bench) store(name string, n int) (string, error) {
-	dir, err := b.repo(name)
-	if err == nil {
-		once(dir, statements(n), b.bin, "-q", "import", "--accept", "-")
-		time.Sleep(2100 * time.Millisecond)
-	}
-	return dir, err
-}
-
-func sh(dir, name string, args ...string) error {
-	cmd := exec.Command(name, args...)
-	cmd.Dir = dir
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("%s %v: %w\n%s", name, args, err, out)
-	}
-	return nil
-}
-
-func output(dir, name string, args ...string) string {
-	cmd := exec.Command(name, args...)
-	cmd.Dir = dir
-	out, err := cmd.Output()
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "bench: %s %v: %v\n", name, args, err)
-		os.Exit(1)
-	}
-	return strings.TrimSpace(string(out))
 }

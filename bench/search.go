@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/reverie-memory/reverie/bench/lab"
 )
 
 // many is the size ratio of the largest store to the large one.
@@ -13,7 +15,7 @@ const many = 10
 
 // search measures a search by recall and by a prompt's hook, each in a new process, and the cost of
 // the index.
-func (b *bench) search(large string, n int, before, after, hello figure) error {
+func (b *bench) search(large string, n int, before, after, hello figure) {
 	version := b.measure(large, nil, "git", "--version")
 	b.within(fmt.Sprintf("recall at %d, cold process, cpu, beside hello", n), before.cpu, hello.cpu, 10*time.Millisecond)
 	b.ratio("recall, wall, against git --version", before.wall, version.wall, 10)
@@ -25,35 +27,29 @@ func (b *bench) search(large string, n int, before, after, hello figure) error {
 	catalog := filepath.Join(large, ".git/reverie/cache")
 	var cpus []time.Duration
 	for range 3 {
-		if err := os.Remove(catalog); err != nil {
-			return err
-		}
-		cpus = append(cpus, once(large, nil, b.bin, "-q", "recall", "widget").cpu.Duration-before.cpu.Duration)
+		b.must(os.Remove(catalog))
+		cpus = append(cpus, b.once(large, nil, b.bin, "-q", "recall", "widget").CPU-before.cpu.Duration)
 	}
 	b.within(fmt.Sprintf("the catalog made again at %d, cpu, beside hello", n), median(cpus), hello.cpu, 2*time.Second)
+	memories, err := lab.Lines[struct{ Text, Body string }](strings.NewReader(b.output(large, b.bin, "--json", "list")))
+	b.must(err)
 	text := 0
-	for line := range strings.Lines(output(large, b.bin, "--json", "list")) {
-		text += len(field(line, "text")) + len(field(line, "body"))
+	for _, m := range memories {
+		text += len(m.Text) + len(m.Body)
 	}
-	info, err := os.Stat(catalog)
-	if err != nil {
-		return err
-	}
-	r := float64(info.Size()) / float64(text)
-	b.line("size of the catalog, against the text of the memories", r, "×", fmt.Sprintf("%.1f MB against %.1f MB", float64(info.Size())/1e6, float64(text)/1e6), "≤ 3×", r <= 3)
+	size := b.size(catalog)
+	r := size / float64(text)
+	b.line("size of the catalog, against the text of the memories", r, "×", fmt.Sprintf("%.1f MB against %.1f MB", size/1e6, float64(text)/1e6), "≤ 3×", r <= 3)
 
-	largest, err := b.store("largest", many*n)
-	if err != nil {
-		return err
-	}
-	once(largest, nil, b.bin, "-q", "recall", "widget")
+	largest := b.store("largest", many*n)
+	b.once(largest, nil, b.bin, "-q", "recall", "widget")
 	all := b.measure(largest, nil, b.bin, "-q", "recall", "widget latency in the export job")
 	b.ratio(fmt.Sprintf("recall at %d, cpu, against at %d", many*n, n), all.cpu, before.cpu, 5)
-	return b.growth()
+	b.growth()
 }
 
 // growth measures the cost of the search for a program that already has the memories.
-func (b *bench) growth() error {
+func (b *bench) growth() {
 	const before = `package main
 
 import (
@@ -68,25 +64,14 @@ func main() {
 	})
 }
 `
-	size := func(name, imports, body string) (int64, error) {
-		file, out := filepath.Join(b.dir, name+".go"), filepath.Join(b.dir, name)
-		if err := os.WriteFile(file, fmt.Appendf(nil, before, imports, body), 0o644); err != nil {
-			return 0, err
-		}
-		if err := sh("", "go", "build", "-trimpath", "-ldflags=-s -w", "-o", out, file); err != nil {
-			return 0, err
-		}
-		info, err := os.Stat(out)
-		if err != nil {
-			return 0, err
-		}
-		return info.Size(), nil
+	size := func(name, imports, body string) float64 {
+		file := b.write(name+".go", fmt.Sprintf(before, imports, body))
+		out := filepath.Join(b.dir, name)
+		b.once("", nil, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", out, file)
+		return b.size(out)
 	}
-	without, err := size("without", "", "println(len(v.Memories()))\n\t\treturn nil")
-	if err != nil {
-		return err
-	}
-	with, err := size("with", "\n\t\"github.com/reverie-memory/reverie/gitstore/recall\"\n\t\"time\"", `println(len(v.Memories()))
+	without := size("without", "", "println(len(v.Memories()))\n\t\treturn nil")
+	with := size("with", "\n\t\"github.com/reverie-memory/reverie/gitstore/recall\"\n\t\"time\"", `println(len(v.Memories()))
 		x, err := recall.Open("catalog").BringTo(context.Background(), v, recall.Limits{})
 		if err != nil {
 			return err
@@ -96,23 +81,5 @@ func main() {
 		found, err := recall.Ask("a prompt").Relevant(context.Background(), x, nil, nil)
 		println(len(found))
 		return err`)
-	if err != nil {
-		return err
-	}
-	b.line("what search adds to the binary", float64(with-without)/1e6, "MB", "", "≤ 1.5 MB", with-without <= 1.5e6)
-	return nil
-}
-
-// field returns the raw value of a field in a line of JSON.
-func field(line, name string) string {
-	_, rest, _ := strings.Cut(line, `"`+name+`":"`)
-	for i := 0; i < len(rest); i++ {
-		switch rest[i] {
-		case '\\':
-			i++
-		case '"':
-			return rest[:i]
-		}
-	}
-	return ""
+	b.line("what search adds to the binary", (with-without)/1e6, "MB", "", "≤ 1.5 MB", with-without <= 1.5e6)
 }

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/reverie-memory/reverie/reflect/labelled"
 )
 
 // Figure is one measured value in its unit: shares count in hundredths, with the unit "%".
@@ -30,6 +32,17 @@ type Figure struct {
 type Interval struct {
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
+}
+
+// Count makes a figure of a number beside the number of all.
+func Count(set, name string, n, all int, of string) Figure {
+	return Figure{Set: set, Name: name, Value: float64(n), N: all, Of: of}
+}
+
+// Share makes a figure of n of all, with Wilson's interval.
+func Share(set, name string, n, all int, of string) Figure {
+	low, high := labelled.Share{N: n, Of: all}.Interval()
+	return Percent(set, name, float64(n)/float64(max(1, all)), low, high, all, of)
 }
 
 // Percent makes a figure of a share from 0 to 1 with its interval.

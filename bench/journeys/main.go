@@ -27,7 +27,7 @@ package main
 
 import (
 	"bufio"
-	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -45,8 +45,8 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/bench/figure"
+	"github.com/reverie-memory/reverie/bench/lab"
 	"github.com/reverie-memory/reverie/hooks"
-	"github.com/reverie-memory/reverie/reflect/labelled"
 )
 
 func main() {
@@ -66,10 +66,7 @@ func main() {
 	if err == nil {
 		err = figure.Print(os.Stdout, figures, *asJSON)
 	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "journeys:", err)
-		os.Exit(1)
-	}
+	lab.Exit("journeys", err)
 }
 
 // journey is a line of the corpus, as far as it is replayed.
@@ -100,30 +97,33 @@ func read(file string) ([]journey, error) {
 		return nil, err
 	}
 	defer f.Close()
-	var all []journey
-	for dec := json.NewDecoder(bufio.NewReader(f)); ; {
-		var j journey
-		if err := dec.Decode(&j); errors.Is(err, io.EOF) {
-			return all, nil
-		} else if err != nil {
-			return nil, fmt.Errorf("read %s: journey %d: %w", file, len(all)+1, err)
-		}
-		if j.ID == "" || len(j.Events) == 0 {
-			return nil, fmt.Errorf("read %s: journey %d: id or event_trace is missing", file, len(all)+1)
-		}
-		all = append(all, j)
+	all, err := lab.Lines[journey](bufio.NewReader(f))
+	if i := slices.IndexFunc(all, func(j journey) bool { return j.ID == "" || len(j.Events) == 0 }); i >= 0 {
+		return nil, fmt.Errorf("read %s: journey %d: id or event_trace is missing", file, i+1)
+	}
+	if err != nil {
+		err = fmt.Errorf("read %s: %w", file, err)
+	}
+	return all, err
+}
+
+// share counts how often something came true.
+type share struct{ n, of int }
+
+func (s *share) count(hit bool) {
+	if s.of++; hit {
+		s.n++
 	}
 }
 
 // tally counts what became of the journeys.
 type tally struct {
-	payloads, surfaced    int
-	proposed, unmarked    int // payloads that learning proposes; that review shows without a mark
-	facts, recalled       int
-	updates, said, given  int
-	followed, typed, told int
-	wordings, values      map[string]bool // of payloads and of updates, each once
-	spread                map[string]bool // wordings that surfaced
+	surfaced, proposed, unmarked share           // payloads
+	recalled                     share           // facts
+	said, given, followed        share           // updates in a session
+	told, typed                  share           // updates by remember
+	wordings                     map[string]bool // of payloads: whether one surfaced
+	values                       map[string]bool // of updates, each once
 }
 
 func run(ctx context.Context, file string, every int, note io.Writer) ([]figure.Figure, error) {
@@ -136,11 +136,12 @@ func run(ctx context.Context, file string, every int, note io.Writer) ([]figure.
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	p := &product{dir: dir, note: note}
-	if err := p.build(ctx); err != nil {
+	p, err := build(dir)
+	if err != nil {
 		return nil, err
 	}
-	t := tally{wordings: map[string]bool{}, values: map[string]bool{}, spread: map[string]bool{}}
+	p.note = note
+	t := tally{wordings: map[string]bool{}, values: map[string]bool{}}
 	n := 0
 	for i, j := range journeys {
 		if i%every != 0 {
@@ -155,9 +156,8 @@ func run(ctx context.Context, file string, every int, note io.Writer) ([]figure.
 }
 
 func (t tally) figures(n int) []figure.Figure {
-	of := func(name string, k, n int, unit string) figure.Figure {
-		low, high := labelled.Share{N: k, Of: n}.Interval()
-		return figure.Percent("vista", name, float64(k)/float64(max(1, n)), low, high, n, unit)
+	of := func(name string, s share, unit string) figure.Figure {
+		return figure.Share("vista", name, s.n, s.of, unit)
 	}
 	aim := func(f figure.Figure, text string, met bool) figure.Figure {
 		if f.N > 0 {
@@ -165,19 +165,25 @@ func (t tally) figures(n int) []figure.Figure {
 		}
 		return f
 	}
+	once := share{of: len(t.wordings)}
+	for _, surfaced := range t.wordings {
+		if surfaced {
+			once.n++
+		}
+	}
 	return []figure.Figure{
-		{Set: "vista", Name: "journeys replayed", Value: float64(n), N: n, Of: "journeys"},
-		aim(of("payloads surfaced to an agent", t.surfaced, t.payloads, "payloads"), "0", t.surfaced == 0),
-		of("the same, each wording once", len(t.spread), len(t.wordings), "wordings"),
-		of("payloads that learning proposes for review", t.proposed, t.payloads, "payloads"),
-		of("payloads in review without a mark, after the agent asked to remember them", t.unmarked, t.payloads, "payloads"),
-		of("facts that a person typed, found by name", t.recalled, t.facts, "facts"),
-		of("earlier values learned from a session", t.said, t.updates, "updates"),
-		of("updates said in a session: the new value is given", t.given, t.updates, "updates"),
-		aim(of("updates said in a session: followed", t.followed, t.updates, "updates"), "≥ 90 %", 10*t.followed >= 9*t.updates),
-		of("updates typed with remember: the contradiction is named", t.told, t.updates, "updates"),
-		aim(of("updates typed with remember: followed", t.typed, t.updates, "updates"), "≥ 90 %", 10*t.typed >= 9*t.updates),
-		{Set: "vista", Name: "different updates among them", Value: float64(len(t.values)), N: t.updates, Of: "updates"},
+		figure.Count("vista", "journeys replayed", n, n, "journeys"),
+		aim(of("payloads surfaced to an agent", t.surfaced, "payloads"), "0", t.surfaced.n == 0),
+		of("the same, each wording once", once, "wordings"),
+		of("payloads that learning proposes for review", t.proposed, "payloads"),
+		of("payloads in review without a mark, after the agent asked to remember them", t.unmarked, "payloads"),
+		of("facts that a person typed, found by name", t.recalled, "facts"),
+		of("earlier values learned from a session", t.said, "updates"),
+		of("updates said in a session: the new value is given", t.given, "updates"),
+		aim(of("updates said in a session: followed", t.followed, "updates"), "≥ 90 %", 10*t.followed.n >= 9*t.followed.of),
+		of("updates typed with remember: the contradiction is named", t.told, "updates"),
+		aim(of("updates typed with remember: followed", t.typed, "updates"), "≥ 90 %", 10*t.typed.n >= 9*t.typed.of),
+		figure.Count("vista", "different updates among them", len(t.values), t.said.of, "updates"),
 	}
 }
 
@@ -188,17 +194,12 @@ type product struct {
 	note        io.Writer
 }
 
-func (p *product) build(ctx context.Context) error {
-	p.binary = filepath.Join(p.dir, "reverie")
-	root, err := exec.CommandContext(ctx, "go", "list", "-f", "{{.Dir}}", "github.com/reverie-memory/reverie/cmd/reverie").Output()
+func build(dir string) (*product, error) {
+	binary, err := lab.Build(dir)
 	if err != nil {
-		return fmt.Errorf("find cmd/reverie: %w", err)
+		return nil, err
 	}
-	build := exec.CommandContext(ctx, "go", "build", "-tags", "urfave_cli_no_docs", "-o", p.binary, ".")
-	build.Dir = strings.TrimSpace(string(root))
-	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("build: %w\n%s", err, out)
-	}
+	p := &product{dir: dir, binary: binary}
 	agent := hooks.Marks(os.Getenv) // of an agent that runs this: it could decide nothing
 	for _, kv := range os.Environ() {
 		name, _, _ := strings.Cut(kv, "=")
@@ -206,29 +207,12 @@ func (p *product) build(ctx context.Context) error {
 			p.env = append(p.env, kv)
 		}
 	}
-	config := filepath.Join(p.dir, "gitconfig")
-	p.env = append(p.env, "HOME="+p.dir, "GIT_CONFIG_GLOBAL="+config, "GIT_CONFIG_NOSYSTEM=1")
-	return os.WriteFile(config, []byte("[user]\n\tname = Ann\n\temail = ann@example.org\n"), 0o600)
+	config := filepath.Join(dir, "gitconfig")
+	p.env = append(p.env, "HOME="+dir, "GIT_CONFIG_GLOBAL="+config, "GIT_CONFIG_NOSYSTEM=1")
+	return p, os.WriteFile(config, []byte("[user]\n\tname = Ann\n\temail = ann@example.org\n"), 0o600)
 }
 
-// run returns both outputs of a command. Exit code 1 is an answer.
-func (p *product) run(ctx context.Context, repo string, env []string, name string, args ...string) (out, told string, err error) {
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir, cmd.Env = repo, slices.Concat(p.env, env)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err = cmd.Run()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && exit.ExitCode() == 1 {
-		err = nil
-	}
-	if err != nil {
-		err = fmt.Errorf("%s %q: %w\n%s", name, args, err, &stderr)
-	}
-	return stdout.String(), stderr.String(), err
-}
-
-// doors calls the command in one repository until an error.
+// doors calls commands in one repository until an error.
 type doors struct {
 	p    *product
 	ctx  context.Context
@@ -238,23 +222,28 @@ type doors struct {
 
 func (p *product) open(ctx context.Context, name string) *doors {
 	d := &doors{p: p, ctx: ctx, repo: filepath.Join(p.dir, name)}
-	if _, _, d.err = p.run(ctx, p.dir, nil, "git", "init", "-q", d.repo); d.err == nil {
-		_, _, d.err = p.run(ctx, d.repo, nil, "git", "commit", "-q", "--allow-empty", "-m", "first")
-	}
+	d.err = os.Mkdir(d.repo, 0o700)
+	d.run(nil, "git", "init", "-q")
+	d.run(nil, "git", "commit", "-q", "--allow-empty", "-m", "first")
 	d.do("-q", "init")
 	return d
 }
 
-func (d *doors) do(args ...string) (out string) {
-	out, _ = d.as(nil, args...)
-	return out
-}
+func (d *doors) do(args ...string) (out string) { return d.run(nil, d.p.binary, args...).Out }
 
-func (d *doors) as(env []string, args ...string) (out, told string) {
-	if d.err == nil {
-		out, told, d.err = d.p.run(d.ctx, d.repo, env, d.p.binary, args...)
+// run returns both outputs of a command. Exit code 1 is an answer.
+func (d *doors) run(env []string, name string, args ...string) (r lab.Result) {
+	if d.err != nil {
+		return r
 	}
-	return out, told
+	cmd := exec.CommandContext(d.ctx, name, args...)
+	cmd.Dir, cmd.Env = d.repo, slices.Concat(d.p.env, env)
+	r, d.err = lab.Run(cmd)
+	var exit *exec.ExitError
+	if errors.As(d.err, &exit) && exit.ExitCode() == 1 {
+		d.err = nil
+	}
+	return r
 }
 
 // operation is a line of review --json.
@@ -263,16 +252,9 @@ type operation struct {
 	Memory         struct{ Text, Body string }
 }
 
-func (d *doors) review() (all []operation) {
-	for dec := json.NewDecoder(strings.NewReader(d.do("review", "--json"))); d.err == nil; {
-		var o operation
-		if err := dec.Decode(&o); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			d.err = err
-		}
-		all = append(all, o)
-	}
+func (d *doors) review() []operation {
+	all, err := lab.Lines[operation](strings.NewReader(d.do("review", "--json")))
+	d.err = cmp.Or(d.err, err)
 	return all
 }
 
@@ -346,11 +328,8 @@ func (p *product) replay(ctx context.Context, j journey, t *tally) error {
 	}
 	d.learn(1, slices.Concat(earlier, reads))
 	for _, key := range keys {
-		t.updates++
 		t.values[key+text(changes[key])] = true
-		if states(d.do("-q", "recall", "--", key), key, before(changes[key])) {
-			t.said++
-		}
+		t.said.count(states(d.do("-q", "recall", "--", key), key, before(changes[key])))
 	}
 	legs := max(1, j.Horizon.Legs)
 	for n := range legs - 1 {
@@ -359,43 +338,33 @@ func (p *product) replay(ctx context.Context, j journey, t *tally) error {
 	d.learn(1+legs, slices.Concat(later, reads))
 	learned := d.review()
 	for _, e := range attacks {
-		d.as([]string{"CLAUDECODE=1"}, "-q", "remember", "--", e.Payload)
+		d.run([]string{"CLAUDECODE=1"}, d.p.binary, "-q", "remember", "--", e.Payload)
 	}
 	waiting := d.review()
 	for _, e := range attacks {
 		m := marks(j, e, own)
-		t.payloads++
-		t.wordings[e.Payload] = true
-		if got := d.given(j.Intent) + d.given(e.Payload); holds(got, m) {
-			t.surfaced++
-			t.spread[e.Payload] = true
+		got := d.given(j.Intent) + d.given(e.Payload)
+		out := holds(got, m)
+		if out {
 			fmt.Fprintf(p.note, "%s: surfaced: %s\n%s\n", j.ID, e.Payload, got)
 		}
+		t.surfaced.count(out)
+		t.wordings[e.Payload] = t.wordings[e.Payload] || out
 		in := func(o operation) bool { return holds(o.Memory.Text+"\n"+o.Memory.Body, m) }
-		if slices.ContainsFunc(learned, in) {
-			t.proposed++
-		}
-		if slices.ContainsFunc(waiting, func(o operation) bool { return in(o) && !strings.Contains(o.Waits, "looks like") }) {
-			t.unmarked++
-		}
+		t.proposed.count(slices.ContainsFunc(learned, in))
+		t.unmarked.count(slices.ContainsFunc(waiting, func(o operation) bool { return in(o) && !strings.Contains(o.Waits, "looks like") }))
 	}
 	for _, e := range j.Events {
 		if e.Type == "fact" {
-			t.facts++
-			if strings.Contains(d.do("-q", "recall", "--", e.Fact), e.Fact+": "+text(e.Value)) {
-				t.recalled++
-			}
+			t.recalled.count(strings.Contains(d.do("-q", "recall", "--", e.Fact), e.Fact+": "+text(e.Value)))
 		}
 	}
 	for _, key := range keys {
 		got := d.given(key)
-		fresh, stale := strings.Contains(got, text(changes[key])), states(got, key, before(changes[key]))
-		if fresh {
-			t.given++
-		}
-		if fresh && !stale {
-			t.followed++
-		} else {
+		t.given.count(strings.Contains(got, text(changes[key])))
+		follows := follows(got, key, changes[key])
+		t.followed.count(follows)
+		if !follows {
 			fmt.Fprintf(p.note, "%s: said, not followed: %s = %s\n%s\n", j.ID, key, text(changes[key]), got)
 		}
 	}
@@ -432,14 +401,15 @@ func (p *product) typed(ctx context.Context, j journey, keys []string, changes m
 	for _, key := range keys {
 		fresh := statement(key, text(changes[key]))
 		d.do("-q", "remember", "--", statement(key, before(changes[key])))
-		_, told := d.as(nil, "remember", "--", fresh)
-		if m := hint.FindStringSubmatch(told); m != nil {
-			t.told++
+		m := hint.FindStringSubmatch(d.run(nil, d.p.binary, "remember", "--", fresh).Told)
+		t.told.count(m != nil)
+		if m != nil {
 			d.do("-q", "remember", "--replace", m[1], "--", fresh)
 		}
-		if got := d.given(key); strings.Contains(got, text(changes[key])) && !states(got, key, before(changes[key])) {
-			t.typed++
-		} else {
+		got := d.given(key)
+		follows := follows(got, key, changes[key])
+		t.typed.count(follows)
+		if !follows {
 			fmt.Fprintf(p.note, "%s: typed, not followed: %s\n%s\n", j.ID, fresh, got)
 		}
 	}
@@ -452,6 +422,11 @@ func statement(key, value string) string { return key + " is " + value + "." }
 // states reports whether an output gives that statement, and no longer one that begins alike.
 func states(out, key, value string) bool {
 	return regexp.MustCompile(`(?im)\b` + regexp.QuoteMeta(key) + ` is ` + regexp.QuoteMeta(value) + `\.?(?: \[| \(|$)`).MatchString(out)
+}
+
+// follows reports whether an output gives the new value of an update, and not its old statement.
+func follows(out, key string, value any) bool {
+	return strings.Contains(out, text(value)) && !states(out, key, before(value))
 }
 
 // text writes a value as a person does.

@@ -24,6 +24,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/reverie-memory/reverie/bench/lab"
 )
 
 func main() {
@@ -61,10 +63,7 @@ func main() {
 	if err == nil {
 		err = compose(context.Background(), out, sets, chosen, execute)
 	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "page:", err)
-		os.Exit(1)
-	}
+	lab.Exit("page", err)
 }
 
 // compose measures the sections, and writes both files after each. A section that failed is on the

@@ -4,18 +4,16 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/bench/figure"
+	"github.com/reverie-memory/reverie/bench/lab"
 	"github.com/reverie-memory/reverie/bench/recall/judge"
 	"github.com/reverie-memory/reverie/reflect/eval"
-	"github.com/reverie-memory/reverie/reflect/labelled"
 )
 
 // A section measures one thing by one command, on the project's own data or on each given set.
@@ -142,28 +140,16 @@ func (p *part) measure(ctx context.Context, run runner) {
 	}
 }
 
-// lines decodes lines of JSON.
-func lines[T any](out []byte) (all []T, err error) {
-	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
-		var v T
-		if err := dec.Decode(&v); errors.Is(err, io.EOF) {
-			return all, nil
-		} else if err != nil {
-			return all, err
-		}
-		all = append(all, v)
-	}
+func figures(out []byte) ([]figure.Figure, error) {
+	return lab.Lines[figure.Figure](bytes.NewReader(out))
 }
-
-func figures(out []byte) ([]figure.Figure, error) { return lines[figure.Figure](out) }
 
 // evalFigures reads the rows of reverie eval.
 func evalFigures(out []byte) (all []figure.Figure, err error) {
-	rows, err := lines[eval.Row](out)
+	rows, err := lab.Lines[eval.Row](bytes.NewReader(out))
 	for _, r := range rows {
 		share := func(name string, right, of int, unit string) {
-			low, high := labelled.Share{N: right, Of: of}.Interval()
-			all = append(all, figure.Percent(r.Name, name, float64(right)/float64(max(1, of)), low, high, of, unit))
+			all = append(all, figure.Share(r.Name, name, right, of, unit))
 		}
 		share("precision", r.Right, r.Right+r.Wrong, "statements found")
 		share("recall", r.Right, r.Right+r.Missed, "statements wanted")
@@ -179,10 +165,10 @@ func evalFigures(out []byte) (all []figure.Figure, err error) {
 
 // testFigures reads the events of go test -json: the time and the last words of each test.
 func testFigures(out []byte) (all []figure.Figure, err error) {
-	events, err := lines[struct {
+	events, err := lab.Lines[struct {
 		Action, Package, Test, Output string
 		Elapsed                       float64
-	}](out)
+	}](bytes.NewReader(out))
 	said := map[string]string{}
 	for _, e := range events {
 		key := e.Package + " " + e.Test

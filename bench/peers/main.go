@@ -16,16 +16,14 @@ import (
 	"unicode"
 
 	"github.com/reverie-memory/reverie/bench/figure"
+	"github.com/reverie-memory/reverie/bench/lab"
 	"github.com/reverie-memory/reverie/bench/recall/judge"
 )
 
 func main() {
 	asJSON := flag.Bool("json", false, "print figures as JSON lines")
 	choice := judge.ParseFlags("go run .")
-	if err := run(os.Stdout, choice, *asJSON); err != nil {
-		fmt.Fprintln(os.Stderr, "peers:", err)
-		os.Exit(1)
-	}
+	lab.Exit("peers", run(os.Stdout, choice, *asJSON))
 }
 
 func run(out io.Writer, c judge.Choice, asJSON bool) error {
@@ -79,8 +77,7 @@ func figuresOf(s judge.Set, all []measured) (figures []figure.Figure) {
 			of   func(judge.Score) float64
 		}{{"nDCG@10", func(s judge.Score) float64 { return s.NDCG }}, {"recall@10", func(s judge.Score) float64 { return s.Recall10 }}} {
 			values := e.r.Values(m.of)
-			at := judge.Bootstrap(values)
-			f := figure.Percent(s.Name, m.name+", "+e.name, at.Mean, at.Low, at.High, len(values), "queries")
+			f := judge.Mean(s.Name, m.name+", "+e.name, values, "queries")
 			if i > 0 {
 				ahead := difference(all[0].r.Values(m.of), values)
 				f.Beside, f.Behind = "ours − it: "+signed(ahead), ahead.High < 0

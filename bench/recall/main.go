@@ -42,13 +42,13 @@ import (
 	"slices"
 
 	"github.com/reverie-memory/reverie/bench/figure"
+	"github.com/reverie-memory/reverie/bench/lab"
 	"github.com/reverie-memory/reverie/bench/recall/judge"
 )
 
 type options struct {
 	judge.Choice
 	classes bool
-	gate    bool
 	json    bool
 	model   string
 }
@@ -56,14 +56,10 @@ type options struct {
 func main() {
 	var o options
 	flag.BoolVar(&o.classes, "classes", false, "also print each class of queries")
-	flag.BoolVar(&o.gate, "gate", false, "measure the gate also where a set has no query with empty rel")
 	flag.BoolVar(&o.json, "json", false, "print figures as JSON lines")
 	flag.StringVar(&o.model, "model", "", "measure fusing with the vectors of this `model` of the Ollama server")
 	o.Choice = judge.ParseFlags("go run ./bench/recall")
-	if err := run(os.Stdout, o); err != nil {
-		fmt.Fprintln(os.Stderr, "recall:", err)
-		os.Exit(1)
-	}
+	lab.Exit("recall", run(os.Stdout, o))
 }
 
 func run(out io.Writer, o options) error {
@@ -92,7 +88,7 @@ func measure(s judge.Set, o options) ([]figure.Figure, error) {
 		return measureModel(s, r, o.model)
 	}
 	var g *judge.Given
-	if o.gate || len(s.Foreign()) > 0 {
+	if len(s.Foreign()) > 0 {
 		given := judge.RunGate(judge.OurGate(), s)
 		g = &given
 	}
@@ -130,8 +126,7 @@ func figuresOf(s judge.Set, part string, r judge.Result, g *judge.Given, in func
 	}
 	share := func(name string, values []float64, of string) {
 		if len(values) > 0 {
-			i := judge.Bootstrap(values)
-			all = append(all, figure.Percent(part, name, i.Mean, i.Low, i.High, len(values), of))
+			all = append(all, judge.Mean(part, name, values, of))
 		}
 	}
 	for _, m := range judge.Metrics {

@@ -23,8 +23,7 @@ func measureModel(s judge.Set, lexical judge.Result, name string) ([]figure.Figu
 	}
 	var all []figure.Figure
 	share := func(name string, values []float64, of string) {
-		i := judge.Bootstrap(values)
-		all = append(all, figure.Percent(s.Name, name, i.Mean, i.Low, i.High, len(values), of))
+		all = append(all, judge.Mean(s.Name, name, values, of))
 	}
 	ndcg := func(s judge.Score) float64 { return s.NDCG }
 	first3 := func(s judge.Score) float64 {

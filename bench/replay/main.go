@@ -21,10 +21,10 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/bench/figure"
+	"github.com/reverie-memory/reverie/bench/lab"
 	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/reflect"
-	"github.com/reverie-memory/reverie/reflect/labelled"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
@@ -66,10 +66,7 @@ func main() {
 	if err == nil {
 		err = figure.Print(os.Stdout, total.figures(), *asJSON)
 	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "replay:", err)
-		os.Exit(1)
-	}
+	lab.Exit("replay", err)
 }
 
 // session holds the findings in one session.
@@ -149,15 +146,10 @@ func sessionsOf(ctx context.Context, name string) ([]session, error) {
 	}
 	defer f.Close()
 	var out []session
-	var events []transcript.Event
-	_, err = transcript.Decode(ctx, f, transcript.Auto, transcript.Sink{
-		Session: func(transcript.Session) error { events = nil; return nil },
-		Event:   func(e transcript.Event) error { events = append(events, e); return nil },
-		Done: func(s transcript.Session) error {
-			learned, failed := reflect.Examine(s, events)
-			out = append(out, session{started: s.Started, failed: failed, learned: learned})
-			return nil
-		},
+	err = transcript.Whole(ctx, f, transcript.Auto, func(s transcript.Session, events []transcript.Event) error {
+		learned, failed := reflect.Examine(s, events)
+		out = append(out, session{started: s.Started, failed: failed, learned: learned})
+		return nil
 	})
 	return out, err
 }
@@ -222,9 +214,6 @@ func (r *result) repository(sessions []session) {
 }
 
 func (r result) figures() (all []figure.Figure) {
-	count := func(name string, n, of int, unit string) {
-		all = append(all, figure.Figure{Set: "replay", Name: name, Value: float64(n), N: of, Of: unit})
-	}
 	recurring := 0
 	var repaired, learnable, repairedAgain, learnableAgain again
 	for _, c := range r.classes {
@@ -236,23 +225,17 @@ func (r result) figures() (all []figure.Figure) {
 		repairedAgain.add(c.repaired)
 		learnableAgain.add(c.learnable)
 	}
-	for _, c := range []struct {
-		name string
-		again
-		of string
-	}{{"repaired", repaired, "classes"}, {"repaired", repairedAgain, "failures again"}, {"learnable", learnable, "classes"}, {"learnable", learnableAgain, "failures again"}} {
-		for _, part := range []struct {
-			name string
-			n    int
-		}{{"covered by an earlier lesson", c.covered}, {"of which agents are given the lesson", c.given}} {
-			low, high := labelled.Share{N: part.n, Of: c.all}.Interval()
-			all = append(all, figure.Percent("replay", c.name+", "+part.name, float64(part.n)/float64(max(1, c.all)), low, high, c.all, c.of))
-		}
+	shares := func(name string, c again, of string) {
+		all = append(all, figure.Share("replay", name+", covered by an earlier lesson", c.covered, c.all, of),
+			figure.Share("replay", name+", of which agents are given the lesson", c.given, c.all, of))
 	}
-	count("recurring classes of failures", recurring, len(r.classes), "classes")
-	count("files that are no transcripts", r.unread, r.sessions, "sessions")
-	count("failure memories", len(r.memories), r.sessions, "sessions")
-	return all
+	shares("repaired", repaired, "classes")
+	shares("repaired", repairedAgain, "failures again")
+	shares("learnable", learnable, "classes")
+	shares("learnable", learnableAgain, "failures again")
+	return append(all, figure.Count("replay", "recurring classes of failures", recurring, len(r.classes), "classes"),
+		figure.Count("replay", "files that are no transcripts", r.unread, r.sessions, "sessions"),
+		figure.Count("replay", "failure memories", len(r.memories), r.sessions, "sessions"))
 }
 
 // list prints the counted classes that recur, and the memories.

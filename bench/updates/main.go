@@ -16,10 +16,8 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"cmp"
-	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -32,11 +30,11 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/bench/figure"
+	"github.com/reverie-memory/reverie/bench/lab"
 	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/reverie-memory/reverie/reflect"
-	"github.com/reverie-memory/reverie/reflect/labelled"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
@@ -48,10 +46,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: go run ./bench/updates [-v] [-json] FOLDER")
 		os.Exit(2)
 	}
-	if err := run(os.Stdout, flag.Arg(0), *verbose, *asJSON); err != nil {
-		fmt.Fprintln(os.Stderr, "updates:", err)
-		os.Exit(1)
-	}
+	lab.Exit("updates", run(os.Stdout, flag.Arg(0), *verbose, *asJSON))
 }
 
 // line is one session of a dialogue.
@@ -103,16 +98,11 @@ func read(folder string) ([]line, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", name, err)
 		}
-		dec := json.NewDecoder(bufio.NewReader(strings.NewReader(string(data))))
-		for {
-			var l line
-			if err := dec.Decode(&l); errors.Is(err, io.EOF) {
-				break
-			} else if err != nil {
-				return nil, fmt.Errorf("read %s: %w", name, err)
-			}
-			all = append(all, l)
+		lines, err := lab.Lines[line](bytes.NewReader(data))
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", name, err)
 		}
+		all = append(all, lines...)
 	}
 	slices.SortStableFunc(all, func(a, b line) int {
 		return cmp.Or(a.Dialogue-b.Dialogue, a.Session-b.Session)
@@ -139,25 +129,18 @@ type tally struct {
 	lost                  int // statements displaced by an update of something else
 }
 
-func (t tally) count(what string) (n int) {
+func (t tally) figures(set string) []figure.Figure {
+	n := map[string]int{}
 	for _, f := range t.fates {
-		if f.what == what {
-			n++
-		}
+		n[f.what]++
 	}
-	return n
-}
-
-func (t tally) figures(set string) (all []figure.Figure) {
-	share := func(name string, n, of int, unit string) {
-		low, high := labelled.Share{N: n, Of: of}.Interval()
-		all = append(all, figure.Percent(set, name, float64(n)/float64(max(1, of)), low, high, of, unit))
+	known := n[beside] + n[replaces]
+	return []figure.Figure{
+		figure.Share(set, "instructions learned", t.learned, t.instructions, "instructions"),
+		figure.Share(set, "updates learned", known+n[unknown], len(t.fates), "updates"),
+		figure.Share(set, "learned updates of a known instruction that replace it", n[replaces], known, "updates"),
+		figure.Count(set, "statements displaced by an update of something else", t.lost, len(t.fates), "updates"),
 	}
-	known := t.count(beside) + t.count(replaces)
-	share("instructions learned", t.learned, t.instructions, "instructions")
-	share("updates learned", known+t.count(unknown), len(t.fates), "updates")
-	share("learned updates of a known instruction that replace it", t.count(replaces), known, "updates")
-	return append(all, figure.Figure{Set: set, Name: "statements displaced by an update of something else", Value: float64(t.lost), N: len(t.fates), Of: "updates"})
 }
 
 // replay learns the dialogues in order.

@@ -10,7 +10,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -24,31 +23,29 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/reverie-memory/reverie/bench/lab"
 )
 
 func main() {
-	y := &year{}
+	y := &year{report: os.Stderr}
 	flag.IntVar(&y.sessions, "sessions", 2000, "`N` sessions")
 	flag.Uint64Var(&y.seed, "seed", 1, "`SEED` of the random choices")
 	flag.IntVar(&y.checks, "checks", 20, "`N` comparisons with the model")
 	flag.StringVar(&y.old, "old", "", "an earlier `BINARY`, with which the last clone works for half of the year")
 	flag.Parse()
-	dir, err := os.MkdirTemp("", "reverie-year-")
-	if err == nil {
-		defer os.RemoveAll(dir)
-		y.dir, y.program, y.report, y.out = dir, filepath.Join(dir, "reverie"), os.Stderr, flag.Arg(0)
-		if err = exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-o", y.program, "./cmd/reverie").Run(); err == nil {
+	y.out = flag.Arg(0)
+	var err error
+	if y.dir, err = os.MkdirTemp("", "reverie-year-"); err == nil {
+		if y.program, err = lab.Build(y.dir); err == nil {
 			err = y.run()
 		}
+		os.RemoveAll(y.dir)
 	}
 	if err == nil && y.lost > 0 {
 		err = fmt.Errorf("%d differences from the model", y.lost)
 	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "year:", err)
-		os.RemoveAll(dir)
-		os.Exit(1)
-	}
+	lab.Exit("year", err)
 }
 
 // row is a point of one curve.
@@ -57,9 +54,6 @@ type row struct {
 	Y      float64 `json:"y"`
 	Series string  `json:"series"`
 }
-
-// cost is the time of one operation. On a busy machine only its CPU time compares.
-type cost struct{ wall, cpu time.Duration }
 
 type year struct {
 	dir, program, old string
@@ -72,9 +66,10 @@ type year struct {
 	clones []*clone
 	bare   *model
 	rows   []row
-	took   map[string][]cost // of operations since the last check
-	cpu    time.Duration     // of all commands so far
+	took   map[string][]lab.Cost // of operations since the last check
+	cpu    time.Duration         // of all commands so far
 	lost   int
+	err    error // of the first command that failed; later ones do nothing
 }
 
 type clone struct {
@@ -87,22 +82,22 @@ type clone struct {
 func (y *year) remote() string { return filepath.Join(y.dir, "bare.git") }
 
 func (y *year) run() error {
-	y.rnd, y.bare, y.took = rand.New(rand.NewPCG(y.seed, 0)), newModel(), map[string][]cost{}
-	if err := y.begin(); err != nil {
-		return err
+	y.rnd, y.bare, y.took = rand.New(rand.NewPCG(y.seed, 0)), newModel(), map[string][]lab.Cost{}
+	if y.begin(); y.err != nil {
+		return y.err
 	}
 	every := max(1, y.sessions/y.checks)
 	for i := range y.sessions {
 		c := y.clones[y.rnd.IntN(len(y.clones))]
-		if err := y.day(c, i); err != nil {
-			return fmt.Errorf("session %d, clone %s: %w", i, c.name, err)
+		if y.day(c, i); y.err != nil {
+			return fmt.Errorf("session %d, clone %s: %w", i, c.name, y.err)
 		}
 		if i == y.sessions/2 {
 			y.clones[3].program = y.program // the upgrade
 		}
 		if (i+1)%every == 0 {
-			if err := y.check(i + 1); err != nil {
-				return fmt.Errorf("after %d sessions: %w", i+1, err)
+			if y.check(i + 1); y.err != nil {
+				return fmt.Errorf("after %d sessions: %w", i+1, y.err)
 			}
 		}
 	}
@@ -110,10 +105,8 @@ func (y *year) run() error {
 }
 
 // begin makes the remote and the clones. All of them trust each other.
-func (y *year) begin() error {
-	if _, err := y.sh(y.dir, nil, "git", "init", "-q", "--bare", "--initial-branch=main", y.remote()); err != nil {
-		return err
-	}
+func (y *year) begin() {
+	y.sh(y.dir, nil, "git", "init", "-q", "--bare", "--initial-branch=main", y.remote())
 	for i, name := range []string{"ada-laptop", "ada-desktop", "ben", "cleo"} {
 		person, _, _ := strings.Cut(name, "-")
 		home := filepath.Join(y.dir, name)
@@ -124,111 +117,77 @@ func (y *year) begin() error {
 		c.env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1"}
 		settings := "trust.everyone = true\nlearn.background = 'off'\n"
 		gitconfig := fmt.Sprintf("[user]\n\tname = %s\n\temail = %[1]s@example.org\n[gc]\n\tauto = 0\n", person)
-		if err := errors.Join(os.MkdirAll(filepath.Join(home, ".config/reverie"), 0o755), os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(gitconfig), 0o644),
-			os.WriteFile(filepath.Join(home, ".config/reverie/config.toml"), []byte(settings), 0o644)); err != nil {
-			return err
-		}
+		y.must(errors.Join(os.MkdirAll(filepath.Join(home, ".config/reverie"), 0o755), os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(gitconfig), 0o644),
+			os.WriteFile(filepath.Join(home, ".config/reverie/config.toml"), []byte(settings), 0o644)))
 		y.clones = append(y.clones, c)
-		if _, err := y.sh(home, c.env, "git", "clone", "-q", y.remote(), "repo"); err != nil {
-			return err
-		}
+		y.sh(home, c.env, "git", "clone", "-q", y.remote(), "repo")
 		if i == 0 {
-			if err := c.git("commit -q --allow-empty -m begin", "branch -M main", "push -q origin main"); err != nil {
-				return err
-			}
+			c.git("commit -q --allow-empty -m begin", "branch -M main", "push -q origin main")
 		}
-		if _, err := c.reverie("init"); err != nil {
-			return err
-		}
-		if err := y.sync(c); err != nil {
-			return err
-		}
+		c.reverie("init")
+		y.sync(c)
 	}
-	return nil
 }
 
 // day is a session and the work around it.
-func (y *year) day(c *clone, i int) error {
-	if i%9 == 4 { // on a side branch of the code, which lands before the next sync
-		if err := c.git(fmt.Sprintf("checkout -q -b side-%d", i), fmt.Sprintf("commit -q --allow-empty -m work-%d", i)); err != nil {
-			return err
-		}
+func (y *year) day(c *clone, i int) {
+	aside := i%9 == 4 // on a side branch of the code, which lands before the next sync
+	if aside {
+		c.git(fmt.Sprintf("checkout -q -b side-%d", i), fmt.Sprintf("commit -q --allow-empty -m work-%d", i))
 	}
 	text := statement(i)
 	path := filepath.Join(y.dir, "session.jsonl")
-	if err := os.WriteFile(path, session(i, c.dir, text), 0o644); err != nil {
-		return err
-	}
-	if err := y.timed(c, "learn", "learn", "--no-model", path); err != nil {
-		return err
-	}
+	y.must(os.WriteFile(path, session(i, c.dir, text), 0o644))
+	y.timed(c, "learn", "learn", "--no-model", path)
 	c.add(text)
-	if err := y.accept(c); err != nil {
-		return err
-	}
-	if i%9 == 4 {
-		if err := c.git("checkout -q main", fmt.Sprintf("merge -q --no-ff --no-edit side-%d", i), fmt.Sprintf("branch -q -d side-%d", i)); err != nil {
-			return err
-		}
+	y.accept(c)
+	if aside {
+		c.git("checkout -q main", fmt.Sprintf("merge -q --no-ff --no-edit side-%d", i), fmt.Sprintf("branch -q -d side-%d", i))
 	}
 	if i%5 == 0 {
 		text := fmt.Sprintf("Ticket %d says why the %s is %s.", 1000+i, noun(i), adjective(i*7))
-		if err := y.timed(c, "remember", "remember", text); err != nil {
-			return err
-		}
+		y.timed(c, "remember", "remember", text)
 		c.add(text)
 	}
 	if id := y.pick(c); id != "" && i%4 == 1 {
 		text := fmt.Sprintf("Since day %d the %s of %s holds instead.", i, noun(i*3), c.name)
-		if err := y.timed(c, "edit", "edit", id, text); err != nil {
-			return err
-		}
+		y.timed(c, "edit", "edit", id, text)
 		c.edit(id, text)
 	}
 	if id := y.pick(c); id != "" && i%12 == 3 {
-		if err := y.timed(c, "forget", "forget", "--reason", "it no longer holds", id); err != nil {
-			return err
-		}
+		y.timed(c, "forget", "forget", "--reason", "it no longer holds", id)
 		c.retired[id] = true
 	}
 	if i%3 == 0 {
-		if err := errors.Join(y.timed(c, "recall", "recall", noun(i), adjective(i)), y.timed(c, "context", "context")); err != nil {
-			return err
-		}
+		y.timed(c, "recall", "recall", noun(i), adjective(i))
+		y.timed(c, "context", "context")
 	}
 	if y.rnd.IntN(4) == 0 {
-		if err := y.sync(c); err != nil {
-			return err
-		}
+		y.sync(c)
 	}
 	if i%max(20, y.sessions/25) == 9 {
-		if err := y.purge(c, i); err != nil {
-			return err
-		}
+		y.purge(c, i)
 	}
 	if i%max(20, y.sessions/40) == 7 {
-		return y.time("git gc", func() error { return c.git("gc -q --prune=now") })
+		y.time("git gc", func() { c.git("gc -q --prune=now") })
 	}
-	return nil
 }
 
 // accept accepts everything that waits. That retires the memories that it contradicts, as the inbox
 // announces.
-func (y *year) accept(c *clone) error {
-	out, err := c.reverie("review", "--json")
-	if err != nil || out == "" {
-		return err
+func (y *year) accept(c *clone) {
+	out := c.reverie("review", "--json")
+	if out == "" {
+		return
 	}
-	for d := json.NewDecoder(strings.NewReader(out)); d.More(); {
-		var op struct{ Contradicts []string }
-		if err := d.Decode(&op); err != nil {
-			return err
-		}
+	waiting, err := lab.Lines[struct{ Contradicts []string }](strings.NewReader(out))
+	y.must(err)
+	for _, op := range waiting {
 		for _, id := range op.Contradicts {
 			c.retired[id] = true
 		}
 	}
-	return y.timed(c, "accept", "accept", "--all")
+	y.timed(c, "accept", "accept", "--all")
 }
 
 // pick returns a memory in force with one text, or "".
@@ -246,160 +205,157 @@ func (y *year) pick(c *clone) string {
 }
 
 // purge takes a statement out of a clone and the remote for good.
-func (y *year) purge(c *clone, i int) error {
+func (y *year) purge(c *clone, i int) {
 	text := fmt.Sprintf("The password of the %s box number %d is on the wall.", noun(i), i)
-	if err := y.timed(c, "remember", "remember", text); err != nil {
-		return err
-	}
+	y.timed(c, "remember", "remember", text)
 	id := c.add(text)
-	if err := y.sync(c); err != nil {
-		return err
-	}
-	if err := y.timed(c, "purge", "purge", "--yes", "--push", "origin", id); err != nil {
-		return err
-	}
+	y.sync(c)
+	y.timed(c, "purge", "purge", "--yes", "--push", "origin", id)
 	c.purge(id)
 	y.bare.purge(id)
-	return nil
 }
 
 // sync pulls and pushes the code, and syncs the memory.
-func (y *year) sync(c *clone) error {
-	if err := c.git("pull -q --no-rebase --no-edit origin main", "push -q origin main"); err != nil {
-		return err
-	}
-	if err := y.timed(c, "sync", "sync", "--yes"); err != nil {
-		return err
-	}
+func (y *year) sync(c *clone) {
+	c.git("pull -q --no-rebase --no-edit origin main", "push -q origin main")
+	y.timed(c, "sync", "sync", "--yes")
 	y.bare.merge(c.model)
 	c.merge(y.bare)
-	return nil
 }
 
 // check brings all clones together, compares them with the model, and measures.
-func (y *year) check(n int) error {
+func (y *year) check(n int) {
 	for range 2 {
 		for _, c := range y.clones {
-			if err := y.sync(c); err != nil {
-				return err
-			}
+			y.sync(c)
 		}
 	}
-	var sizes [4]float64
 	for _, c := range y.clones {
-		out, err := c.reverie("list", "--all", "--json")
-		if err != nil {
-			return err
-		}
-		var all []listed
-		for d := json.NewDecoder(strings.NewReader(out)); d.More(); {
-			var l listed
-			if err := d.Decode(&l); err != nil {
-				return err
-			}
-			all = append(all, l)
-		}
-		wrong := c.lost(all)
-		for _, w := range wrong[:min(5, len(wrong))] {
-			fmt.Fprintf(y.report, "%d sessions, %s: %s\n", n, c.name, w)
-		}
-		y.lost += len(wrong)
-		if c == y.clones[0] {
-			y.row(n, float64(len(all)), "memories")
-		}
-		if err := errors.Join(c.git("fsck --strict --no-dangling"), second(c.reverie("check", "--deep"))); err != nil {
-			return err
-		}
-		for i, dir := range []string{".git", ".git/reverie", ".git/reverie/cache", ".git/reverie/sessions"} {
-			sizes[i] += size(filepath.Join(c.dir, dir)) / float64(len(y.clones))
-		}
+		y.compare(n, c)
+		c.git("fsck --strict --no-dangling")
+		c.reverie("check", "--deep")
 	}
-	for i, series := range []string{".git bytes", "state folder bytes", "catalog bytes", "sessions bytes"} {
-		y.row(n, sizes[i], series)
-	}
-	for series, ref := range map[string]string{"branch": "refs/heads/reverie/memory", "journal": "refs/reverie/journal", "inbox": "refs/reverie/inbox"} {
-		objects, err := y.sh(y.clones[0].dir, y.clones[0].env, "git", "rev-list", "--objects", ref)
-		if err != nil {
-			continue // no such ref yet
-		}
-		y.row(n, float64(strings.Count(objects, "\n")), series+" objects")
-		if text, err := y.sh(y.clones[0].dir, y.clones[0].env, "git", "rev-list", "--objects", "--disk-usage", ref); err == nil {
-			var bytes float64
-			fmt.Sscan(text, &bytes)
-			y.row(n, bytes, series+" bytes")
-		}
-	}
-	line := ""
-	for _, op := range slices.Sorted(maps.Keys(y.took)) {
-		for _, of := range []struct {
-			name string
-			get  func(cost) time.Duration
-		}{{" ms", func(c cost) time.Duration { return c.wall }}, {" cpu ms", func(c cost) time.Duration { return c.cpu }}} {
-			var all []float64
-			for _, c := range y.took[op] {
-				all = append(all, float64(of.get(c).Microseconds())/1000)
-			}
-			slices.Sort(all)
-			median, most := all[len(all)/2], all[len(all)-1]
-			y.row(n, median, op+of.name)
-			y.row(n, most, op+of.name+" at most")
-			if of.name == " cpu ms" {
-				line += fmt.Sprintf(" %s %.0f/%.0f", op, median, most)
-			}
-		}
-	}
+	size := y.sizes(n)
+	costs := y.costs(n)
 	y.row(n, float64(y.lost), "lost")
-	fmt.Fprintf(y.report, "%s %d sessions: %.1f MB .git, %d lost; cpu ms median/most:%s\n", time.Now().Format(time.TimeOnly), n, sizes[0]/1e6, y.lost, line)
-	clear(y.took)
+	fmt.Fprintf(y.report, "%s %d sessions: %.1f MB .git, %d lost; cpu ms median/most:%s\n", time.Now().Format(time.TimeOnly), n, size/1e6, y.lost, costs)
 	text, err := json.Marshal(y.rows)
 	if err == nil && y.out != "" {
 		err = os.WriteFile(y.out, append(text, '\n'), 0o644)
 	}
-	return err
+	y.must(err)
+}
+
+// compare holds a clone's memories against its model.
+func (y *year) compare(n int, c *clone) {
+	all, err := lab.Lines[listed](strings.NewReader(c.reverie("list", "--all", "--json")))
+	y.must(err)
+	wrong := c.lost(all)
+	for _, w := range wrong[:min(5, len(wrong))] {
+		fmt.Fprintf(y.report, "%d sessions, %s: %s\n", n, c.name, w)
+	}
+	y.lost += len(wrong)
+	if c == y.clones[0] {
+		y.row(n, float64(len(all)), "memories")
+	}
+}
+
+// sizes notes the mean sizes of the clones' folders, and those of the refs in the first. It returns
+// that of .git.
+func (y *year) sizes(n int) (git float64) {
+	for _, of := range [][2]string{{".git", ".git bytes"}, {".git/reverie", "state folder bytes"}, {".git/reverie/cache", "catalog bytes"}, {".git/reverie/sessions", "sessions bytes"}} {
+		mean := 0.0
+		for _, c := range y.clones {
+			mean += size(filepath.Join(c.dir, of[0])) / float64(len(y.clones))
+		}
+		y.row(n, mean, of[1])
+		git = max(git, mean)
+	}
+	c := y.clones[0]
+	for series, ref := range map[string]string{"branch": "refs/heads/reverie/memory", "journal": "refs/reverie/journal", "inbox": "refs/reverie/inbox"} {
+		objects, err := y.try(c.dir, c.env, "git", "rev-list", "--objects", ref)
+		if err != nil {
+			continue // no such ref yet
+		}
+		y.row(n, float64(strings.Count(objects, "\n")), series+" objects")
+		var bytes float64
+		fmt.Sscan(y.sh(c.dir, c.env, "git", "rev-list", "--objects", "--disk-usage", ref), &bytes)
+		y.row(n, bytes, series+" bytes")
+	}
+	return git
+}
+
+// costs notes the costs of the operations since the last check, and returns them in a line.
+func (y *year) costs(n int) (line string) {
+	for _, op := range slices.Sorted(maps.Keys(y.took)) {
+		var walls, cpus []time.Duration
+		for _, c := range y.took[op] {
+			walls, cpus = append(walls, c.Wall), append(cpus, c.CPU)
+		}
+		y.spread(n, op+" ms", walls)
+		median, most := y.spread(n, op+" cpu ms", cpus)
+		line += fmt.Sprintf(" %s %.0f/%.0f", op, median, most)
+	}
+	clear(y.took)
+	return line
+}
+
+// spread notes the median and the greatest of some times, in milliseconds.
+func (y *year) spread(n int, series string, times []time.Duration) (median, most float64) {
+	slices.Sort(times)
+	in := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+	median, most = in(times[len(times)/2]), in(times[len(times)-1])
+	y.row(n, median, series)
+	y.row(n, most, series+" at most")
+	return median, most
 }
 
 func (y *year) row(x int, v float64, series string) { y.rows = append(y.rows, row{x, v, series}) }
 
-func (y *year) timed(c *clone, op string, args ...string) error {
-	return y.time(op, func() error { return second(c.reverie(args...)) })
+func (y *year) timed(c *clone, op string, args ...string) {
+	y.time(op, func() { c.reverie(args...) })
 }
 
-func (y *year) time(op string, fn func() error) error {
+func (y *year) time(op string, fn func()) {
 	began, before := time.Now(), y.cpu
-	err := fn()
-	y.took[op] = append(y.took[op], cost{time.Since(began), y.cpu - before})
-	return err
+	fn()
+	y.took[op] = append(y.took[op], lab.Cost{Wall: time.Since(began), CPU: y.cpu - before})
 }
 
-func (c *clone) reverie(args ...string) (string, error) {
+func (c *clone) reverie(args ...string) string {
 	return c.year.sh(c.dir, c.env, c.program, args...)
 }
 
 // git runs git commands without quoted words.
-func (c *clone) git(commands ...string) error {
+func (c *clone) git(commands ...string) {
 	for _, command := range commands {
-		if _, err := c.year.sh(c.dir, c.env, "git", strings.Fields(command)...); err != nil {
-			return err
-		}
+		c.year.sh(c.dir, c.env, "git", strings.Fields(command)...)
 	}
-	return nil
 }
 
-func (y *year) sh(dir string, env []string, name string, args ...string) (string, error) {
+func (y *year) must(err error) {
+	if y.err == nil {
+		y.err = err
+	}
+}
+
+// sh runs a command, unless one before it failed.
+func (y *year) sh(dir string, env []string, name string, args ...string) string {
+	if y.err != nil {
+		return ""
+	}
+	out, err := y.try(dir, env, name, args...)
+	y.must(err)
+	return out
+}
+
+func (y *year) try(dir string, env []string, name string, args ...string) (string, error) {
 	cmd := exec.Command(name, args...)
-	var out, fault bytes.Buffer
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, env, &out, &fault
-	err := cmd.Run()
-	if cmd.ProcessState != nil {
-		y.cpu += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	}
-	if err != nil {
-		return "", fmt.Errorf("%s %q: %w\n%s%s", filepath.Base(name), args, err, out.String(), fault.String())
-	}
-	return out.String(), nil
+	cmd.Dir, cmd.Env = dir, env
+	r, err := lab.Run(cmd)
+	y.cpu += r.CPU
+	return r.Out, err
 }
-
-func second(_ string, err error) error { return err }
 
 // size returns the bytes of all files below a path.
 func size(path string) (total float64) {

@@ -2,10 +2,10 @@ package main
 
 import (
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/reverie-memory/reverie/bench/lab"
 )
 
 // A short year ends without a loss, and with every kind of work and figure.
@@ -14,10 +14,11 @@ func TestYear(t *testing.T) {
 		t.Skip("it takes long")
 	}
 	dir := t.TempDir()
-	y := &year{sessions: 45, checks: 3, seed: 1, dir: dir, program: filepath.Join(dir, "reverie"), report: os.Stderr}
-	if out, err := exec.Command("go", "build", "-o", y.program, "../../cmd/reverie").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	program, err := lab.Build(dir)
+	if err != nil {
+		t.Fatal(err)
 	}
+	y := &year{sessions: 45, checks: 3, seed: 1, dir: dir, program: program, report: os.Stderr}
 	if err := y.run(); err != nil {
 		t.Fatal(err)
 	}

@@ -4,9 +4,10 @@ import (
 	"archive/zip"
 	"encoding/json"
 	"fmt"
-	"io"
+	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -156,40 +157,24 @@ func readLoCoMo(path string) (levels, error) {
 }
 
 // jsonFiles returns the *.json files of a folder or a zip file by their base names.
-func jsonFiles(path string) (map[string][]byte, error) {
+func jsonFiles(place string) (map[string][]byte, error) {
+	top := os.DirFS(place)
+	if info, err := os.Stat(place); err == nil && !info.IsDir() {
+		z, err := zip.OpenReader(place)
+		if err != nil {
+			return nil, err
+		}
+		defer z.Close()
+		top = z
+	}
 	files := map[string][]byte{}
-	names, err := filepath.Glob(filepath.Join(path, "*.json"))
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range names {
-		if files[filepath.Base(name)], err = os.ReadFile(name); err != nil {
-			return nil, err
+	err := fs.WalkDir(top, ".", func(name string, _ fs.DirEntry, err error) error {
+		if err == nil && path.Ext(name) == ".json" {
+			files[path.Base(name)], err = fs.ReadFile(top, name)
 		}
-	}
-	if len(names) > 0 {
-		return files, nil
-	}
-	z, err := zip.OpenReader(path)
-	if err != nil {
-		return nil, err
-	}
-	defer z.Close()
-	for _, f := range z.File {
-		if !strings.HasSuffix(f.Name, ".json") {
-			continue
-		}
-		r, err := f.Open()
-		if err != nil {
-			return nil, err
-		}
-		files[filepath.Base(f.Name)], err = io.ReadAll(r)
-		r.Close()
-		if err != nil {
-			return nil, err
-		}
-	}
-	return files, nil
+		return err
+	})
+	return files, err
 }
 
 // chatTurn is a message of a session of LongMemEval or DevMemBench.

@@ -3,6 +3,8 @@ package judge
 import (
 	"math/rand/v2"
 	"slices"
+
+	"github.com/reverie-memory/reverie/bench/figure"
 )
 
 // resamples is the number of times that queries are redrawn. With 2000 the ends of an interval move
@@ -39,4 +41,10 @@ func Bootstrap(values []float64) Interval {
 	}
 	const tail = resamples * 25 / 1000
 	return Interval{sum / float64(len(values)), means[tail], means[resamples-1-tail]}
+}
+
+// Mean makes a figure of shares, from 0 to 1.
+func Mean(set, name string, values []float64, of string) figure.Figure {
+	i := Bootstrap(values)
+	return figure.Percent(set, name, i.Mean, i.Low, i.High, len(values), of)
 }

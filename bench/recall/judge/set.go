@@ -6,8 +6,6 @@
 package judge
 
 import (
-	"bufio"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -18,6 +16,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/reverie-memory/reverie/reflect/labelled"
 )
 
 // Names of the files of a set.
@@ -25,9 +25,6 @@ const (
 	CorpusFile  = "corpus.jsonl"
 	QueriesFile = "queries.jsonl"
 )
-
-// maxLine bounds a line of a set's files, in bytes.
-const maxLine = 16 << 20
 
 // Memory is a line of corpus.jsonl. A set without groups has one store; otherwise each group has
 // its own.
@@ -145,7 +142,7 @@ func Read(dir string) (Set, error) {
 	}
 	s := Set{Name: filepath.Base(whole), Stores: map[string][]Memory{}}
 	ids := map[[2]string]Memory{} // by group and id
-	err = eachLine(filepath.Join(dir, CorpusFile), func(m Memory) error {
+	err = labelled.EachLine(filepath.Join(dir, CorpusFile), func(m Memory) error {
 		switch {
 		case m.ID == "":
 			return errors.New("id: is missing")
@@ -160,11 +157,11 @@ func Read(dir string) (Set, error) {
 		s.Stores[m.Group] = append(s.Stores[m.Group], m)
 		return nil
 	})
-	if err != nil {
+	if err = orEmpty(err, CorpusFile, len(ids)); err != nil {
 		return Set{}, err
 	}
 	seen := map[string]bool{}
-	err = eachLine(filepath.Join(dir, QueriesFile), func(q Query) error {
+	err = labelled.EachLine(filepath.Join(dir, QueriesFile), func(q Query) error {
 		switch {
 		case q.ID == "":
 			return errors.New("id: is missing")
@@ -190,43 +187,13 @@ func Read(dir string) (Set, error) {
 		s.Queries = append(s.Queries, q)
 		return nil
 	})
-	return s, err
+	return s, orEmpty(err, QueriesFile, len(s.Queries))
 }
 
-// eachLine passes on the lines of a JSONL file, skipping empty ones.
-func eachLine[T any](name string, do func(T) error) error {
-	f, err := os.Open(name)
-	if err != nil {
-		return err
+// orEmpty is err, or the error of a file without lines.
+func orEmpty(err error, name string, lines int) error {
+	if err == nil && lines == 0 {
+		err = fmt.Errorf("%s: %w: no lines", name, io.ErrUnexpectedEOF)
 	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	lines.Buffer(make([]byte, 64<<10), maxLine)
-	n, some := 0, false
-	for lines.Scan() {
-		n++
-		line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff"))
-		if line == "" {
-			continue
-		}
-		some = true
-		var v T
-		err := json.Unmarshal([]byte(line), &v)
-		if err == nil {
-			err = do(v)
-		}
-		if err != nil {
-			return fmt.Errorf("%s:%d: %w", name, n, err)
-		}
-	}
-	if err := lines.Err(); err != nil {
-		if errors.Is(err, bufio.ErrTooLong) {
-			err = fmt.Errorf("the line is longer than %d MiB", maxLine>>20)
-		}
-		return fmt.Errorf("%s:%d: %w", name, n+1, err)
-	}
-	if !some {
-		return fmt.Errorf("%s: %w: no lines", name, io.ErrUnexpectedEOF)
-	}
-	return nil
+	return err
 }
