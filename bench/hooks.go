@@ -2,12 +2,14 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/reverie-memory/reverie/internal/job"
 )
 
 // Processor time that a hook may take.
@@ -84,10 +86,15 @@ func (b *bench) hooks(large, hello string) {
 // hook measures one event of Claude Code, each time of another session, after the worker's end. The
 // first run finds no prepared block.
 func (b *bench) hook(dir, transcript, event string) figure {
-	defer idle(dir)
+	idle := func() {
+		ctx, stop := context.WithTimeout(context.Background(), time.Minute)
+		defer stop()
+		b.must(job.Settle(ctx, filepath.Join(dir, ".git/reverie")))
+	}
+	defer idle()
 	i := 0
 	return b.fed(dir, func() []byte {
-		idle(dir)
+		idle()
 		i++
 		return payload(dir, transcript, event, i)
 	}, b.bin, "hook", "claude")
@@ -97,18 +104,6 @@ func payload(dir, transcript, event string, i int) []byte {
 	line, _ := json.Marshal(map[string]any{"session_id": fmt.Sprintf("5f0c1e2a-0000-4000-8000-%012d", i%5), "transcript_path": transcript, "cwd": dir,
 		"hook_event_name": event, "source": "startup", "stop_hook_active": false, "last_assistant_message": "done"})
 	return line
-}
-
-// idle waits until no worker has work in a repository.
-func idle(dir string) {
-	for range 2000 {
-		time.Sleep(5 * time.Millisecond)
-		_, call := os.Stat(filepath.Join(dir, ".git/reverie/worker.call"))
-		_, at := os.Stat(filepath.Join(dir, ".git/reverie/worker.json"))
-		if os.IsNotExist(call) && os.IsNotExist(at) {
-			return
-		}
-	}
 }
 
 // oldSessions returns a file of sessions in the generic form, one per line.

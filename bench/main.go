@@ -82,7 +82,10 @@ func (b *bench) run(n int) {
 	keepS := b.measure(small, fresh, b.bin, "-q", "remember")
 	before := b.measure(large, nil, b.bin, "-q", "recall", "widget latency in the export job")
 	keepL := b.measure(large, fresh, b.bin, "-q", "remember")
-	after := b.measureAfter(large, fresh)
+	after := b.repeat(func(int) lab.Cost {
+		b.once(large, nil, b.bin, append([]string{"-q", "remember"}, fresh()...)...)
+		return b.once(large, nil, b.bin, "-q", "recall", "widget latency in the export job").Cost
+	})
 	b.ratio(fmt.Sprintf("remember at %d, wall, against commit-tree+update-ref", n), keepL.wall, git.wall, 3)
 	b.ratio(fmt.Sprintf("remember at %d, cpu, against the same", n), keepL.cpu, git.cpu, 3)
 	b.ratio(fmt.Sprintf("remember at %d, cpu, against at 100", n), keepL.cpu, keepS.cpu, 1.5)
@@ -143,27 +146,15 @@ func (t timing) over(u timing) timing {
 
 func byTime(a, b timing) int { return cmp.Compare(a.Duration, b.Duration) }
 
-// measureAfter measures a recall that directly follows a remember.
-func (b *bench) measureAfter(dir string, fresh func() []string) figure {
-	var s sample
-	for range b.rounds {
-		b.once(dir, nil, b.bin, append([]string{"-q", "remember"}, fresh()...)...)
-		s = append(s, b.once(dir, nil, b.bin, "-q", "recall", "widget latency in the export job").Cost)
-	}
-	return s.median()
-}
-
 // plainCommit measures plain git's durable commit of an existing tree: two processes, commit-tree
 // and update-ref.
 func (b *bench) plainCommit(dir string) figure {
 	tip := b.output(dir, "git", "rev-parse", "reverie/memory")
-	var s sample
-	for i := range b.rounds {
+	return b.repeat(func(i int) lab.Cost {
 		commit := b.once(dir, nil, "git", "-c", "core.fsync=all", "commit-tree", "-p", tip, "-m", fmt.Sprint("plain ", i), tip+"^{tree}")
 		ref := b.once(dir, nil, "git", "-c", "core.fsync=all", "update-ref", "refs/bench/plain", strings.TrimSpace(commit.Out))
-		s = append(s, commit.Plus(ref.Cost))
-	}
-	return s.median()
+		return commit.Plus(ref.Cost)
+	})
 }
 
 // rebuild measures a reading command without its cache, beside cat-file over the same blobs.

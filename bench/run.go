@@ -61,6 +61,15 @@ func (s sample) median() figure {
 	return figure{median(walls), median(cpus)}
 }
 
+// repeat measures something r.rounds times.
+func (r runner) repeat(one func(i int) lab.Cost) figure {
+	var s sample
+	for i := range r.rounds {
+		s = append(s, one(i))
+	}
+	return s.median()
+}
+
 // once runs a command in dir.
 func (r runner) once(dir string, stdin []byte, name string, args ...string) lab.Result {
 	cmd := exec.Command(name, args...)
@@ -77,26 +86,20 @@ func (r runner) output(dir, name string, args ...string) string {
 
 // measure runs a command r.rounds times in dir, each time with further arguments from extra.
 func (r runner) measure(dir string, extra func() []string, name string, args ...string) figure {
-	var s sample
-	for range r.rounds {
+	return r.repeat(func(int) lab.Cost {
 		all := args
 		if extra != nil {
 			all = slices.Concat(args, extra())
 		}
-		s = append(s, r.once(dir, nil, name, all...).Cost)
-	}
-	return s.median()
+		return r.once(dir, nil, name, all...).Cost
+	})
 }
 
 // fed runs a command r.rounds times in dir with new input each time. A run before them counts for
 // nothing, because it may make what the others read.
 func (r runner) fed(dir string, input func() []byte, name string, args ...string) figure {
 	r.once(dir, input(), name, args...)
-	var s sample
-	for range r.rounds {
-		s = append(s, r.once(dir, input(), name, args...).Cost)
-	}
-	return s.median()
+	return r.repeat(func(int) lab.Cost { return r.once(dir, input(), name, args...).Cost })
 }
 
 // repo makes a repository with one commit.

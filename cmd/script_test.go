@@ -1,7 +1,7 @@
 package cmd
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"io/fs"
 	"os"
@@ -127,22 +127,9 @@ func repoCmd(ts *testscript.TestScript, neg bool, args []string) {
 // idle waits until no worker is at work that a hook has left behind, or is about to be.
 func idleCmd(ts *testscript.TestScript, neg bool, args []string) {
 	dir := strings.TrimSpace(mustOutput(ts, "git", "rev-parse", "--path-format=absolute", "--git-common-dir"))
-	state := filepath.Join(dir, "reverie")
-	for _, s := range job.Kinds { // the one becomes the other
-		for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-			requested := job.Requested(state, s)
-			lock, lockErr := job.TryLock(state, s)
-			if lock != nil {
-				lock.Close()
-			}
-			if errors.Is(lockErr, os.ErrNotExist) || !requested && lock != nil {
-				break
-			}
-			if time.Since(began) > time.Minute {
-				ts.Fatalf("a %s is still at work after %v", s, time.Since(began))
-			}
-		}
-	}
+	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
+	defer stop()
+	ts.Check(job.Settle(ctx, filepath.Join(dir, "reverie")))
 }
 
 func mustOutput(ts *testscript.TestScript, name string, args ...string) string {

@@ -328,20 +328,9 @@ func TestNewerStoreIsLeftAlone(t *testing.T) {
 // idle waits for the end of a clone's background work.
 func idle(t *testing.T, dir string) {
 	t.Helper()
-	state := filepath.Join(dir, ".git/reverie")
-	for _, kind := range job.Kinds {
-		for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-			requested := job.Requested(state, kind)
-			lock, err := job.TryLock(state, kind)
-			if lock != nil {
-				lock.Close()
-			}
-			if errors.Is(err, os.ErrNotExist) || lock != nil && !requested {
-				break
-			}
-			if time.Since(began) > time.Minute {
-				t.Fatalf("a %s is still at work", kind)
-			}
-		}
+	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
+	defer stop()
+	if err := job.Settle(ctx, filepath.Join(dir, ".git/reverie")); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -214,34 +214,26 @@ func memoryID(path string) string {
 // checkCIFile looks whether a file that decides what runs for a pull request is one that is known
 // here. Even then a person should see which branch it guards and what it installs.
 func (c *checker) checkCIFile(f changedFile) {
-	own := c.Version
-	if f.new == nil {
-		c.add("ci-file", finding.Error, f.path, 0, "", "the file is taken away that decides what runs for a pull request")
-		return
-	}
 	now, ok := ci.Written(f.path, f.new)
 	was, had := ci.Written(f.path, f.old)
-	version, pinned := now.Version, was.Version
-	if !ok || had && was.Branch != now.Branch {
-		c.add("ci-file", finding.Error, f.path, 0, "", "this file decides what runs for a pull request, and it is not what 'reverie init --ci' writes")
-		return
-	}
+	at, why := finding.Error, ""
 	switch {
+	case f.new == nil:
+		why = "the file is taken away that decides what runs for a pull request"
+	case !ok || had && was.Branch != now.Branch:
+		why = "this file decides what runs for a pull request, and it is not what 'reverie init --ci' writes"
 	case now.Pages && !was.Pages:
-		c.add("ci-file", finding.Error, f.path, 0, "", "the memories would be published as web pages, for all who can read a site of this repository")
-		return
-	case had && pinned != "latest" && version == "latest":
-		c.add("ci-file", finding.Error, f.path, 0, "", "pull requests were checked by version %s, and would be by whichever is the latest", pinned)
-		return
-	case had && ci.Older(version, pinned):
-		c.add("ci-file", finding.Error, f.path, 0, "", "pull requests were checked by version %s, and would be by %s, which is older", pinned, version)
-		return
-	case ci.Older(version, own):
-		c.add("ci-file", finding.Error, f.path, 0, "", "pull requests would be checked by version %s, which is older than this one, %s", version, own)
-		return
-	case had && pinned == "latest" && version != "latest":
-		c.add("ci-file", finding.Warning, f.path, 0, "", "pull requests were checked by the latest version, and would be by %s: look whether that goes back", version)
-		return
+		why = "the memories would be published as web pages, for all who can read a site of this repository"
+	case had && was.Version != "latest" && now.Version == "latest":
+		why = fmt.Sprintf("pull requests were checked by version %s, and would be by whichever is the latest", was.Version)
+	case had && ci.Older(now.Version, was.Version):
+		why = fmt.Sprintf("pull requests were checked by version %s, and would be by %s, which is older", was.Version, now.Version)
+	case ci.Older(now.Version, c.Version):
+		why = fmt.Sprintf("pull requests would be checked by version %s, which is older than this one, %s", now.Version, c.Version)
+	case had && was.Version == "latest" && now.Version != "latest":
+		at, why = finding.Warning, fmt.Sprintf("pull requests were checked by the latest version, and would be by %s: look whether that goes back", now.Version)
+	default:
+		at, why = finding.Note, fmt.Sprintf("'reverie init --ci' writes this file: pull requests against %s are checked by version %s", now.Branch, now.Version)
 	}
-	c.add("ci-file", finding.Note, f.path, 0, "", "'reverie init --ci' writes this file: pull requests against %s are checked by version %s", now.Branch, version)
+	c.add("ci-file", at, f.path, 0, "", "%s", why)
 }

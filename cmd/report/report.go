@@ -143,12 +143,8 @@ func statements(all []preview.Statement, quoted bool) (items []Item) {
 }
 
 func failure(f preview.Failure) Item {
-	i := Item{Text: f.Command + ": " + f.Error}
 	about := fmt.Sprintf("%s in %s, the last: %s", plural.Count(f.Times, "time", "times"), plural.Count(f.Sessions, "session", "sessions"), origin(f.Agent, f.Time))
-	if f.Lesson == "" {
-		return Item{i.Text, []string{about, "no remedy was seen"}}
-	}
-	return Item{i.Text, []string{about, f.Lesson}}
+	return Item{f.Command + ": " + f.Error, []string{about, cmp.Or(f.Lesson, "no remedy was seen")}}
 }
 
 // origin names an agent and a day.

@@ -179,17 +179,11 @@ func OfDecided(o record.Operation, d inbox.Decision) Operation {
 func OfOperation(o record.Operation, waits string) Operation {
 	j := Operation{
 		ID: o.ID, Op: string(o.Op), Subject: o.Memory.Subject(), Memory: OfMemory(o.Memory), How: string(o.How), Model: o.Model, Why: o.Why,
-		Sessions: record.Sessions(o.Sightings), Waits: waits, Evidence: o.Sightings, Base: o.Base,
+		Sessions: record.Sessions(o.Sightings), Waits: waits, Evidence: List(o.Sightings), Base: List(o.Base),
 		Contradicts: List(o.Contradicts), Alike: List(o.Alike),
 	}
 	if o.Op == record.Skill {
 		j.Memory.Path, j.File = o.Path, o.File
-	}
-	if j.Evidence == nil {
-		j.Evidence = []record.Sighting{}
-	}
-	if j.Base == nil {
-		j.Base = []record.Base{}
 	}
 	return j
 }
@@ -199,17 +193,12 @@ func OfLook(o record.Operation, waits string, l inbox.Outlook) Operation {
 	j := OfOperation(o, waits)
 	j.Model, j.Quotes, j.Contradicts = l.Model, l.Quotes, List(l.Contradicts)
 	for _, c := range l.Changes {
-		j.Changes = append(j.Changes, ofChange(c))
-	}
-	return j
-}
-
-// ofChange converts a change.
-func ofChange(c inbox.Change) Change {
-	j := Change{ID: c.ID, Goes: c.Goes, Words: c.Words, Lost: List(c.Lost)}
-	if c.Held {
-		m := OfMemory(c.Was)
-		j.Was = &m
+		change := Change{ID: c.ID, Goes: c.Goes, Words: c.Words, Lost: List(c.Lost)}
+		if c.Held {
+			was := OfMemory(c.Was)
+			change.Was = &was
+		}
+		j.Changes = append(j.Changes, change)
 	}
 	return j
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -229,56 +230,49 @@ func (s stage) tell(ctx context.Context, agent, text string) error {
 
 // learned reports the memories that a session added, and what waits. It returns all memories.
 func (s stage) learned(ctx context.Context, before []Statement) (after []Statement, err error) {
-	known := map[string]bool{}
-	for _, m := range before {
-		known[m.Text] = true
+	memories, err := list[struct {
+		Kind, Text string
+		Said       bool
+	}](ctx, s, "list")
+	if err != nil {
+		return nil, err
 	}
 	var news Learned
-	err = s.list(ctx, func(line []byte) error {
-		var m struct {
-			Kind, Text, Status string
-			Said               bool
-		}
-		if err := json.Unmarshal(line, &m); err != nil {
-			return err
-		}
+	for _, m := range memories {
 		one := Statement{m.Kind, m.Text, "seen in two sessions"}
 		if m.Said {
 			one.Why = "you said it"
 		}
-		if after = append(after, one); !known[m.Text] {
+		after = append(after, one)
+		if !slices.ContainsFunc(before, func(b Statement) bool { return b.Text == m.Text }) {
 			news.Kept = append(news.Kept, one)
 		}
-		return nil
-	}, "list")
-	if err != nil {
-		return nil, err
 	}
-	err = s.list(ctx, func(line []byte) error {
-		var o struct {
-			Memory struct{ Kind, Text string }
-			Waits  string
-		}
-		err := json.Unmarshal(line, &o)
+	pending, err := list[struct {
+		Memory struct{ Kind, Text string }
+		Waits  string
+	}](ctx, s, "review")
+	for _, o := range pending {
 		news.Waiting = append(news.Waiting, Statement{o.Memory.Kind, o.Memory.Text, o.Waits})
-		return err
-	}, "review")
+	}
 	s.Report(news)
 	return after, err
 }
 
-// list passes each line of a command's answer in JSON to each.
-func (s stage) list(ctx context.Context, each func(line []byte) error, args ...string) error {
-	out, err := s.run(ctx, nil, append([]string{s.self, "--json"}, args...)...)
+// list returns the lines of a command's answer in JSON.
+func list[T any](ctx context.Context, s stage, command string) (all []T, err error) {
+	out, err := s.run(ctx, nil, s.self, "--json", command)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for line := range bytes.Lines(out) {
-		if err := each(line); err != nil {
-			return fmt.Errorf("%s: %w", strings.Join(args, " "), err)
+		var one T
+		if err := json.Unmarshal(line, &one); err != nil {
+			return nil, fmt.Errorf("%s: %w", command, err)
 		}
+		all = append(all, one)
 	}
-	return nil
+	return all, nil
 }
 
 // patience bounds the time for the background worker to end.
@@ -288,23 +282,5 @@ const patience = 30 * time.Second
 func (s stage) settle(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(ctx, patience)
 	defer stop()
-	state := filepath.Join(s.dir, ".git", "reverie")
-	for _, kind := range job.Kinds { // the one becomes the other
-		for {
-			requested := job.Requested(state, kind)
-			lock, err := job.TryLock(state, kind)
-			if lock != nil {
-				lock.Close()
-			}
-			if errors.Is(err, os.ErrNotExist) || err == nil && lock != nil && !requested {
-				break
-			}
-			select {
-			case <-ctx.Done():
-				return fmt.Errorf("the background worker has not ended: %w", ctx.Err())
-			case <-time.After(5 * time.Millisecond):
-			}
-		}
-	}
-	return nil
+	return job.Settle(ctx, filepath.Join(s.dir, ".git", "reverie"))
 }

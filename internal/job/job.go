@@ -145,6 +145,32 @@ func Lock(ctx context.Context, state string, k Kind) (*os.File, error) {
 	}
 }
 
+// Settle waits until no job of a clone is at work or wanted. Its error names the one that is, and
+// wraps ctx's.
+func Settle(ctx context.Context, state string) error {
+	for _, k := range Kinds { // the one becomes the other
+		for !idle(state, k) {
+			select {
+			case <-ctx.Done():
+				return fmt.Errorf("the background %s has not ended: %w", k, ctx.Err())
+			case <-time.After(5 * time.Millisecond):
+			}
+		}
+	}
+	return nil
+}
+
+func idle(state string, k Kind) bool {
+	if Requested(state, k) { // a process that begins needs the lock
+		return false
+	}
+	lock, err := TryLock(state, k)
+	if lock != nil {
+		lock.Close()
+	}
+	return lock != nil || errors.Is(err, os.ErrNotExist)
+}
+
 // Running describes the process that runs a job, or returns nil.
 func Running(state string, k Kind, now time.Time) *Status {
 	lock, err := TryLock(state, k)

@@ -148,22 +148,23 @@ func (p *Preview) fail(all []studied, lessons []lesson) {
 		}
 	}
 	slices.SortStableFunc(p.Failures, func(a, b Failure) int {
-		return cmp.Or(cmp.Compare(b.Sessions, a.Sessions), -compareBool(a.Lesson != "", b.Lesson != ""), cmp.Compare(b.Times, a.Times), b.Time.Compare(a.Time))
+		return cmp.Or(cmp.Compare(b.Sessions, a.Sessions), first(a.Lesson != "", b.Lesson != ""), cmp.Compare(b.Times, a.Times), b.Time.Compare(a.Time))
 	})
 }
 
 // better puts first the statement that learn would keep, then the one that more sessions show, then
 // the later.
 func better(a, b Statement) int {
-	return cmp.Or(-compareBool(a.Keep, b.Keep), cmp.Compare(b.Sessions, a.Sessions), b.Time.Compare(a.Time), cmp.Compare(a.Text, b.Text))
+	return cmp.Or(first(a.Keep, b.Keep), cmp.Compare(b.Sessions, a.Sessions), b.Time.Compare(a.Time), cmp.Compare(a.Text, b.Text))
 }
 
-func compareBool(a, b bool) int {
+// first puts true before false.
+func first(a, b bool) int {
 	switch {
 	case a == b:
 		return 0
 	case a:
-		return 1
+		return -1
 	}
-	return -1
+	return 1
 }
