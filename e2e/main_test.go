@@ -165,6 +165,15 @@ func git(t testing.TB, dir string, args ...string) string {
 	return out
 }
 
+// fresh makes a repository with one commit.
+func fresh(t testing.TB) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	git(t, dir, "init", "-q")
+	git(t, dir, "commit", "-q", "--allow-empty", "-m", "one")
+	return dir
+}
+
 // tryGit returns git's combined output, without the last line feed.
 func tryGit(dir string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)

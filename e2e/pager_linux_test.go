@@ -13,9 +13,7 @@ import (
 // shorter.
 func long(t *testing.T) (dir, id string) {
 	t.Helper()
-	dir = t.TempDir()
-	git(t, dir, "init", "-q")
-	git(t, dir, "commit", "-q", "--allow-empty", "-m", "one")
+	dir = fresh(t)
 	var b strings.Builder
 	for i := range 30 {
 		fmt.Fprintf(&b, "{\"text\":\"Statement %d says that part %c has its own rule\",\"body\":\"A line\"}\n", i, 'a'+i)

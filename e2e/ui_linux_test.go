@@ -13,9 +13,7 @@ import (
 // is to be forgotten.
 func undecided(t *testing.T) (dir string) {
 	t.Helper()
-	dir = t.TempDir()
-	git(t, dir, "init", "-q")
-	git(t, dir, "commit", "-q", "--allow-empty", "-m", "one")
+	dir = fresh(t)
 	id := strings.TrimSpace(must(t, dir, "-q", "remember", "-k", "fact", "The server listens on port 8080"))
 	lines := filepath.Join(t.TempDir(), "lines.jsonl")
 	write(t, lines, `{"text":"提交信息使用英文，并且每次提交只包含一个主题；不要把格式化和功能修改混在一起。","kind":"convention"}
@@ -91,18 +89,22 @@ func TestUIWantsAPersonsTerminal(t *testing.T) {
 	}
 }
 
+// forLoop makes a repository with a memory, and outside of it a plan and the script of an agent.
+func forLoop(t *testing.T, planned, script string) (dir, plan, agent string) {
+	t.Helper()
+	dir = fresh(t)
+	must(t, dir, "init")
+	outside := t.TempDir()
+	plan, agent = filepath.Join(outside, "plan.md"), filepath.Join(outside, "agent.sh")
+	write(t, plan, planned)
+	write(t, agent, script)
+	return dir, plan, agent
+}
+
 // A loop is watched while it runs, and ended by a person who is asked first; what it has made
 // stays.
 func TestUIWatchesLoops(t *testing.T) {
-	dir := t.TempDir()
-	git(t, dir, "init", "-q")
-	git(t, dir, "commit", "-q", "--allow-empty", "-m", "one")
-	must(t, dir, "init")
-	outside := t.TempDir()
-	plan := filepath.Join(outside, "plan.md")
-	write(t, plan, "# Write a file\n\nWrite it.\n\n```verify\ntest -f second\n```\n")
-	agent := filepath.Join(outside, "agent.sh")
-	write(t, agent, "echo iteration $REVERIE_ITERATION began\nif [ $REVERIE_ITERATION = 1 ]; then echo 1 >first; exit; fi\necho 2 >half\nwhile :; do echo at work; sleep 0.2; done\n")
+	dir, plan, agent := forLoop(t, "# Write a file\n\nWrite it.\n\n```verify\ntest -f second\n```\n", "echo iteration $REVERIE_ITERATION began\nif [ $REVERIE_ITERATION = 1 ]; then echo 1 >first; exit; fi\necho 2 >half\nwhile :; do echo at work; sleep 0.2; done\n")
 	must(t, dir, "loop", "start", plan, "--name", "writing", "--detach", "--audit", `cat >/dev/null; echo '{"findings":[{"file":"first","line":1,"severity":"warning","text":"Nobody reads the first file."}]}'`, "--", "sh", agent)
 	x := startTmux(t, screen{80, 24, []string{"NO_COLOR=1"}}, dir, []string{"ui"})
 	press := x.press
@@ -126,14 +128,7 @@ func TestUIShowsWhatRuns(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
 	}
-	dir := t.TempDir()
-	git(t, dir, "init", "-q")
-	git(t, dir, "commit", "-q", "--allow-empty", "-m", "one")
-	must(t, dir, "init")
-	outside := t.TempDir()
-	plan, agent := filepath.Join(outside, "plan.md"), filepath.Join(outside, "agent.sh")
-	write(t, plan, "# Watch\n\n```verify\ntest -f made\n```\n")
-	write(t, agent, `n=0
+	dir, plan, agent := forLoop(t, "# Watch\n\n```verify\ntest -f made\n```\n", `n=0
 cat >/dev/null
 while [ $n -lt 10000 ]; do n=$((n + 1)); echo "line $n of many"; done
 head -c 1000000 /dev/zero | tr '\0' x
@@ -189,14 +184,7 @@ echo made >made
 // On a terminal the screen follows a loop that starts: a person may leave it, and the loop goes on;
 // at the loop's end the screen closes, and the exit code is the loop's.
 func TestLoopStartIsFollowed(t *testing.T) {
-	dir := t.TempDir()
-	git(t, dir, "init", "-q")
-	git(t, dir, "commit", "-q", "--allow-empty", "-m", "one")
-	must(t, dir, "init")
-	outside := t.TempDir()
-	plan, agent := filepath.Join(outside, "plan.md"), filepath.Join(outside, "agent.sh")
-	write(t, plan, "# Follow\n\n```verify\ntest -f made\n```\n")
-	write(t, agent, "cat >/dev/null\necho at work\nuntil [ -e \"$0.end\" ]; do sleep 0.1; done\necho made >made\n")
+	dir, plan, agent := forLoop(t, "# Follow\n\n```verify\ntest -f made\n```\n", "cat >/dev/null\necho at work\nuntil [ -e \"$0.end\" ]; do sleep 0.1; done\necho made >made\n")
 	start := func(name string, flags ...string) []string {
 		return append([]string{"loop", "start", plan, "--name", name, "--min-audits", "0"}, append(flags, "--", "sh", agent)...)
 	}

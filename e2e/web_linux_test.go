@@ -50,9 +50,7 @@ func TestWebInChromium(t *testing.T) {
 	if parts == "" {
 		t.Skip("REVERIE_BROWSER does not name a folder with Playwright: .ci/browser installs it and prints it")
 	}
-	dir := t.TempDir()
-	git(t, dir, "init", "-q")
-	git(t, dir, "commit", "-q", "--allow-empty", "-m", "one")
+	dir := fresh(t)
 	must(t, dir, "remember", "-k", "convention", "-t", "tools", "Use pnpm in web")
 	id := strings.TrimSpace(must(t, dir, "-q", "remember", "-k", "fact", "The port is 8080"))
 	must(t, dir, "edit", id, "The port is 9090")
@@ -93,9 +91,7 @@ func TestWebInChromium(t *testing.T) {
 	must(t, dir, "import", lines("Run the linter before a commit", "Ask before a migration", "The staging database is read only", evil("proposal")))
 	site := filepath.Join(t.TempDir(), "site")
 	must(t, dir, "web", "--export", site)
-	learned := t.TempDir()
-	git(t, learned, "init", "-q")
-	git(t, learned, "commit", "-q", "--allow-empty", "-m", "one")
+	learned := fresh(t)
 	for _, name := range []string{"claude-code", "codex"} {
 		example, err := filepath.Abs(filepath.Join("..", "examples", name+".jsonl"))
 		if err != nil {
@@ -136,9 +132,7 @@ func TestWebIsFastAtTenThousand(t *testing.T) {
 	if !full {
 		t.Skip("it takes long")
 	}
-	dir := t.TempDir()
-	git(t, dir, "init", "-q")
-	git(t, dir, "commit", "-q", "--allow-empty", "-m", "one")
+	dir := fresh(t)
 	var lines strings.Builder
 	kinds := []string{"fact", "convention", "failure", "decision"}
 	for i := range 10000 {

@@ -3,6 +3,7 @@ package reflect
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -20,16 +21,8 @@ const (
 	minRecall    = 0.72
 )
 
-// scoreLabelled studies every labelled session. It returns the total score, and the scores by
-// detector (precision) and by class of label (recall); say receives each miss.
-func scoreLabelled(t testing.TB, say func(string)) (all labelled.Score, detectors, classes map[string]*labelled.Score) {
-	detectors, classes = map[string]*labelled.Score{}, map[string]*labelled.Score{}
-	at := func(m map[string]*labelled.Score, key string) *labelled.Score {
-		if m[key] == nil {
-			m[key] = &labelled.Score{}
-		}
-		return m[key]
-	}
+// scoreLabelled studies every labelled session and returns the total score; say receives each miss.
+func scoreLabelled(t testing.TB, say func(string)) (all labelled.Score) {
 	labels, err := labelled.Read(labelledDir)
 	if err != nil {
 		t.Fatal(err)
@@ -47,36 +40,28 @@ func scoreLabelled(t testing.TB, say func(string)) (all labelled.Score, detector
 		}
 		v := l.Judge(candidates)
 		all.Add(v)
-		for _, c := range v.Right {
-			at(detectors, c.Detector).Right++
-		}
 		for _, c := range v.Wrong {
-			at(detectors, c.Detector).Wrong++
 			say(fmt.Sprintf("%s: wrong: %s: %s", l.Session, c.Detector, c.Text))
 		}
-		for _, e := range v.Found {
-			at(classes, e.Class).Found++
-		}
 		for _, e := range v.Missed {
-			at(classes, e.Class).Missed++
 			say(fmt.Sprintf("%s: missed: %s: %s", l.Session, e.Class, e.Accept))
 		}
 	}
-	return all, detectors, classes
+	return all
 }
 
 func TestLabelled(t *testing.T) {
-	all, detectors, classes := scoreLabelled(t, func(s string) { t.Log(s) })
+	all := scoreLabelled(t, func(s string) { t.Log(s) })
 	var table strings.Builder
 	fmt.Fprintf(&table, "\n%-12s %5s %6s %10s\n", "detector", "right", "wrong", "precision")
-	for _, name := range sortedKeys(detectors) {
-		s := detectors[name]
-		fmt.Fprintf(&table, "%-12s %5d %6d %10.2f\n", name, s.Right, s.Wrong, s.Precision())
+	for _, name := range slices.Sorted(maps.Keys(all.Detectors)) {
+		s := all.Detectors[name]
+		fmt.Fprintf(&table, "%-12s %5d %6d %10.2f\n", name, s.N, s.Of-s.N, float64(s.N)/float64(s.Of))
 	}
 	fmt.Fprintf(&table, "\n%-12s %5s %6s %10s\n", "class", "found", "wanted", "recall")
-	for _, name := range sortedKeys(classes) {
-		s := classes[name]
-		fmt.Fprintf(&table, "%-12s %5d %6d %10.2f\n", name, s.Found, s.Found+s.Missed, s.Recall())
+	for _, name := range slices.Sorted(maps.Keys(all.Classes)) {
+		s := all.Classes[name]
+		fmt.Fprintf(&table, "%-12s %5d %6d %10.2f\n", name, s.N, s.Of, float64(s.N)/float64(s.Of))
 	}
 	fmt.Fprintf(&table, "\nprecision %.3f, recall %.3f", all.Precision(), all.Recall())
 	t.Log(table.String())
@@ -88,19 +73,10 @@ func TestLabelled(t *testing.T) {
 	}
 }
 
-func sortedKeys(m map[string]*labelled.Score) []string {
-	var keys []string
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
 func BenchmarkLabelled(b *testing.B) {
 	var all labelled.Score
 	for b.Loop() {
-		all, _, _ = scoreLabelled(b, func(string) {})
+		all = scoreLabelled(b, func(string) {})
 	}
 	b.ReportMetric(all.Precision(), "precision")
 	b.ReportMetric(all.Recall(), "recall")

@@ -149,7 +149,7 @@ func replay(lines []line, accept bool) (t tally) {
 	last := -1
 	for _, l := range lines {
 		if l.Dialogue != last {
-			r, last = repository{accept: accept}, l.Dialogue
+			r, last = repository{}, l.Dialogue
 		}
 		before := r.known()
 		r.learn(l)
@@ -225,7 +225,6 @@ type statement struct {
 
 // repository holds the memories learned so far.
 type repository struct {
-	accept   bool
 	memories []record.Memory
 	pending  []record.Operation
 	past     []record.Reflection

@@ -98,29 +98,14 @@ func (d *desk) send(msg tea.Msg) {
 }
 
 func (d *desk) press(keys ...string) {
+	named := map[string]rune{"down": tea.KeyDown, "tab": tea.KeyTab, "space": tea.KeySpace, "pgdown": tea.KeyPgDown,
+		"enter": tea.KeyEnter, "esc": tea.KeyEscape, "backspace": tea.KeyBackspace}
 	for _, key := range keys {
-		code := rune(key[0])
-		switch key {
-		case "down":
-			code = tea.KeyDown
-		case "tab":
-			code = tea.KeyTab
-		case "space":
-			code = tea.KeySpace
-		case "pgdown":
-			code = tea.KeyPgDown
-		case "enter":
-			code = tea.KeyEnter
-		case "esc":
-			code = tea.KeyEscape
-		case "backspace":
-			code = tea.KeyBackspace
-		}
-		text := ""
+		msg := tea.KeyPressMsg{Code: named[key]}
 		if len(key) == 1 {
-			text = key
+			msg = tea.KeyPressMsg{Code: rune(key[0]), Text: key}
 		}
-		d.send(tea.KeyPressMsg{Code: code, Text: text})
+		d.send(msg)
 	}
 }
 

@@ -26,7 +26,6 @@ type Store interface {
 type Result struct {
 	Scores []Score
 	Took   []time.Duration // for the answer, in process, with the store open
-	Opened time.Duration   // for the stores together
 }
 
 // Values are one metric's values, query by query.
@@ -62,13 +61,11 @@ func Run(e Engine, s Set) (r Result, err error) {
 }
 
 func runGroup(e Engine, memories []Memory, labelled []Query, queries []int, r *Result) error {
-	began := time.Now()
 	store, err := e.Open(memories)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	r.Opened += time.Since(began)
 	byID := make(map[string]Memory, len(memories))
 	for _, m := range memories {
 		byID[m.ID] = m
