@@ -7,9 +7,7 @@
 package main
 
 import (
-	"flag"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -21,28 +19,8 @@ import (
 )
 
 func main() {
-	asJSON := flag.Bool("json", false, "print figures as JSON lines")
 	choice := judge.ParseFlags("go run .")
-	lab.Exit("peers", run(os.Stdout, choice, *asJSON))
-}
-
-func run(out io.Writer, c judge.Choice, asJSON bool) error {
-	sets, err := c.Read()
-	if err != nil {
-		return err
-	}
-	var figures []figure.Figure
-	for _, s := range sets {
-		if len(s.Labelled()) == 0 {
-			return fmt.Errorf("%s: no query has a right memory", s.Name)
-		}
-		all, err := measure(s)
-		if err != nil {
-			return err
-		}
-		figures = append(figures, figuresOf(s, all)...)
-	}
-	return figure.Print(out, figures, asJSON)
+	lab.Exit("peers", choice.Print(os.Stdout, measure))
 }
 
 // peersFor returns the engines to compare on a set.
@@ -56,8 +34,12 @@ type measured struct {
 	r    judge.Result
 }
 
-// measure returns the results of all engines on a set, ours first.
-func measure(s judge.Set) (all []measured, err error) {
+// measure compares all engines on a set, ours first.
+func measure(s judge.Set) ([]figure.Figure, error) {
+	if len(s.Labelled()) == 0 {
+		return nil, fmt.Errorf("%s: no query has a right memory", s.Name)
+	}
+	var all []measured
 	for _, e := range append([]judge.Engine{judge.Ours}, peersFor(s)...) {
 		r, err := judge.Run(e, s)
 		if err != nil {
@@ -65,7 +47,7 @@ func measure(s judge.Set) (all []measured, err error) {
 		}
 		all = append(all, measured{e.Name, r})
 	}
-	return all, nil
+	return figuresOf(s, all), nil
 }
 
 // figuresOf has the figures of each engine. A peer is better if the whole interval of the

@@ -98,7 +98,7 @@ func TestRunSaysWhoIsAhead(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	if err := run(&out, judge.Choice{Dirs: []string{dir}, Every: 1}, false); err != nil {
+	if err := (judge.Choice{Dirs: []string{dir}, Every: 1}).Print(&out, measure); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{", ours ", ", bleve en ", ", bleve en bm25 ", ", FTS5 unicode61 ", ", FTS5 porter ", ", FTS5 trigram ", ", FTS5 every word ", ", plain BM25 "} {
@@ -110,11 +110,11 @@ func TestRunSaysWhoIsAhead(t *testing.T) {
 		t.Error("the analyser for Chinese is compared on English")
 	}
 	var figures bytes.Buffer
-	if err := run(&figures, judge.Choice{Dirs: []string{dir}, Every: 1}, true); err != nil || !strings.Contains(figures.String(), `"name":"recall@10, FTS5 every word"`) ||
+	if err := (judge.Choice{Dirs: []string{dir}, Every: 1, JSON: true}).Print(&figures, measure); err != nil || !strings.Contains(figures.String(), `"name":"recall@10, FTS5 every word"`) ||
 		strings.Count(figures.String(), `"beside":"ours − it: `)+2+8 != strings.Count(figures.String(), "\n") {
 		t.Errorf("%v\n%s", err, &figures)
 	}
-	if err := run(&out, judge.Choice{Dirs: []string{dir}, Every: 1, Split: "dev"}, false); err == nil || !strings.Contains(err.Error(), "-split") {
+	if err := (judge.Choice{Dirs: []string{dir}, Every: 1, Split: "dev"}).Print(&out, measure); err == nil || !strings.Contains(err.Error(), "-split") {
 		t.Errorf("a split that is not there: %v", err)
 	}
 }

@@ -49,33 +49,19 @@ import (
 type options struct {
 	judge.Choice
 	classes bool
-	json    bool
 	model   string
 }
 
 func main() {
 	var o options
 	flag.BoolVar(&o.classes, "classes", false, "also print each class of queries")
-	flag.BoolVar(&o.json, "json", false, "print figures as JSON lines")
 	flag.StringVar(&o.model, "model", "", "measure fusing with the vectors of this `model` of the Ollama server")
 	o.Choice = judge.ParseFlags("go run ./bench/recall")
 	lab.Exit("recall", run(os.Stdout, o))
 }
 
 func run(out io.Writer, o options) error {
-	sets, err := o.Read()
-	if err != nil {
-		return err
-	}
-	var all []figure.Figure
-	for _, s := range sets {
-		figures, err := measure(s, o)
-		if err != nil {
-			return err
-		}
-		all = append(all, figures...)
-	}
-	return figure.Print(out, all, o.json)
+	return o.Print(out, func(s judge.Set) ([]figure.Figure, error) { return measure(s, o) })
 }
 
 // measure returns the figures of a set, and those of its classes in the order of their names.

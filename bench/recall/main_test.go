@@ -32,7 +32,7 @@ func small(t *testing.T) string {
 func TestRunPrintsFiguresOfSetsAndClasses(t *testing.T) {
 	var out bytes.Buffer
 	dir := small(t)
-	if err := run(&out, options{Choice: judge.Choice{Dirs: []string{dir}, Every: 1}, classes: true, json: true}); err != nil {
+	if err := run(&out, options{Choice: judge.Choice{Dirs: []string{dir}, Every: 1, JSON: true}, classes: true}); err != nil {
 		t.Fatal(err)
 	}
 	got := map[string]figure.Figure{}

@@ -106,12 +106,15 @@ type lesson struct {
 
 // fail lists the failures that came back or whose remedy is known, by the sessions that had them.
 func (p *Preview) fail(all []studied, lessons []lesson) {
+	type class struct {
+		Failure
+		in     map[string]bool // sessions
+		remedy int             // index of a lesson, -1 for none
+	}
 	type key struct{ command, error string }
-	classes := map[key]*Failure{}
-	in := map[key]map[string]bool{} // sessions
-	told := map[string]bool{}       // a session that continues another begins with a copy of it
-	var order []key
-	var remedies []int // by class: index of a lesson, -1 for none
+	classes := map[key]*class{}
+	told := map[string]bool{} // a session that continues another begins with a copy of it
+	var order []*class
 	for _, s := range all {
 		for _, f := range s.failed {
 			copied := f.Time.String() + f.Command + f.Error
@@ -119,27 +122,26 @@ func (p *Preview) fail(all []studied, lessons []lesson) {
 				continue
 			}
 			told[copied] = true
-			k := key{f.Command, f.Error}
-			if classes[k] == nil {
-				classes[k], in[k] = &Failure{Command: f.Command, Error: f.Error}, map[string]bool{}
-				order = append(order, k)
-				remedies = append(remedies, slices.IndexFunc(lessons, func(l lesson) bool { return f.Matches(l.Trigger) }))
+			c := classes[key{f.Command, f.Error}]
+			if c == nil {
+				c = &class{Failure: Failure{Command: f.Command, Error: f.Error}, in: map[string]bool{}}
+				c.remedy = slices.IndexFunc(lessons, func(l lesson) bool { return f.Matches(l.Trigger) })
+				classes[key{f.Command, f.Error}] = c
+				order = append(order, c)
 			}
-			c := classes[k]
 			c.Times += f.Times
-			in[k][cmp.Or(s.Parent, s.Session)] = true
+			c.in[cmp.Or(s.Parent, s.Session)] = true
 			c.Agent, c.Time = s.Client, f.Time
 		}
 	}
 	shown := make([]bool, len(lessons))
-	for i, k := range order {
-		c := classes[k]
-		c.Sessions = len(in[k])
-		if at := remedies[i]; at >= 0 {
-			c.Lesson, c.Keep, shown[at] = lessons[at].Text, lessons[at].Keep, true
+	for _, c := range order {
+		c.Sessions = len(c.in)
+		if c.remedy >= 0 {
+			c.Lesson, c.Keep, shown[c.remedy] = lessons[c.remedy].Text, lessons[c.remedy].Keep, true
 		}
 		if c.Sessions > 1 || c.Lesson != "" {
-			p.Failures = append(p.Failures, *c)
+			p.Failures = append(p.Failures, c.Failure)
 		}
 	}
 	for i, l := range lessons {

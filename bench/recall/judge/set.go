@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reverie-memory/reverie/bench/figure"
 	"github.com/reverie-memory/reverie/reflect/labelled"
 )
 
@@ -89,13 +90,15 @@ type Choice struct {
 	Form  string // of the sets, as ReadForm has it
 	Split string // "" is all
 	Every int    // 1 is all
+	JSON  bool   // print figures as JSON lines
 }
 
-// ParseFlags adds -form, -split and -every to the flags of a command and reads its arguments, the
-// places of sets. On wrong ones it prints the usage and exits.
+// ParseFlags adds its flags to those of a command and reads its arguments, the places of sets. On
+// wrong ones it prints the usage and exits.
 func ParseFlags(usage string) (c Choice) {
 	flag.StringVar(&c.Form, "form", "", "read published sets of this `form`: locomo, longmemeval or devmembench")
 	flag.StringVar(&c.Split, "split", "", "ask only the queries of this `split`")
+	flag.BoolVar(&c.JSON, "json", false, "print figures as JSON lines")
 	flag.IntVar(&c.Every, "every", 1, "ask every `n`th query only")
 	flag.Usage = func() {
 		fmt.Fprintf(flag.CommandLine.Output(), "usage: %s [flags] DIR...\n\nEach DIR has corpus.jsonl and queries.jsonl, as go doc ./bench/recall says. With -form, DIR is a published set as it comes.\n", usage)
@@ -107,6 +110,23 @@ func ParseFlags(usage string) (c Choice) {
 		os.Exit(2)
 	}
 	return c
+}
+
+// Print prints the figures that measure gives of each set.
+func (c Choice) Print(out io.Writer, measure func(Set) ([]figure.Figure, error)) error {
+	sets, err := c.Read()
+	if err != nil {
+		return err
+	}
+	var all []figure.Figure
+	for _, s := range sets {
+		figures, err := measure(s)
+		if err != nil {
+			return err
+		}
+		all = append(all, figures...)
+	}
+	return figure.Print(out, all, c.JSON)
 }
 
 // Read reads the sets with the chosen queries. A set without any is an error.
