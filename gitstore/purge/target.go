@@ -272,7 +272,7 @@ func (t *Target) says(text string) bool {
 	print := record.Print(text)
 	return slices.ContainsFunc(t.texts, func(s string) bool {
 		p := record.Print(s)
-		return s == text || p.Same(print) || p.Alike(print) >= 0.9 && !p.Turned(print)
+		return s == text || p.Same(print) || p.Near(print)
 	})
 }
 

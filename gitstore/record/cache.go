@@ -183,8 +183,8 @@ func (f Fingerprint) mark() (mark uint64) {
 }
 
 // mayShare reports whether the statements of two marks can share this part of their words. If |A∩B|
-// is a share s of |A∪B|, at most (1-s)/(1+s) of the |A|+|B| words occur in only one: a 19th for
-// 0.9.
+// is a share s of |A∪B|, at most (1-s)/(1+s) of the |A|+|B| words occur in only one: a third for a
+// share of 0.5.
 func mayShare(a, b uint64, share float64) bool {
 	words := a&255 + b&255
 	return a&255 == 255 || b&255 == 255 || float64(bits.OnesCount64(a>>8^b>>8)) <= ((1-share)/(1+share)+1e-9)*float64(words)

@@ -89,8 +89,8 @@ func slug(text string) string {
 	return out
 }
 
-// Fingerprint reduces a statement for comparison. Its strings hold hashes of four bytes each, so
-// that reading it from the cache is free.
+// Fingerprint reduces a statement for comparison. Its strings hold hashes, big-endian, so that
+// reading it from the cache is free.
 type Fingerprint struct {
 	words string // roots of the words that carry meaning, sorted and unique
 	row   string // of each of these words in order: its hash, that of its root or code, flags
@@ -99,11 +99,12 @@ type Fingerprint struct {
 
 // wide is the size of a word in a row, in bytes. Its last byte has these flags.
 const (
-	wide    = 9
-	coded   = 1 << iota // it is code: its ending and marks count
-	opens               // it may begin a part about place or time
-	couples             // it joins a list
-	listed              // a comma precedes it
+	wide   = 9
+	coded  = 1 << iota // it is code: its ending and its signs count
+	base               // it has no ending
+	begins             // it is the first of a sentence, or of what a colon or semicolon precedes
+	opens              // it may begin a part about place or time
+	places             // it may begin a part about a place
 )
 
 var (
@@ -111,7 +112,7 @@ var (
 	plainer = strings.NewReplacer("*", "", "’", "'", "instead of", "not", "rather than", "not", "from now on", "", "From now on", "", "请", "", "請", "", "的", "")
 	opening = pattern.NewWords(`in inside within for when whenever on during before after while at if where with
 		bei vor nach während wenn für mit dans avant après pendant quand si pour avec en antes después durante cuando para con`)
-	joining = pattern.NewWords(`and or und oder et ou y o`)
+	placing = pattern.NewWords(`in inside within dans en`)
 )
 
 // Print computes the fingerprint of a statement. Two neighbouring characters count as a word for
@@ -120,29 +121,36 @@ func Print(text string) Fingerprint {
 	var all, turns []uint32
 	row := make([]byte, 0, 2*len(text))
 	text = plainer.Replace(norm.NFKC.String(text))
-	turned, flags := false, byte(0)
-	eachWord(text, func(w, code string) {
-		root, light := wording.Root(w, turned)
-		turned = isTurn(w)
-		switch {
-		case w == ",":
-			flags |= listed
+	before, begun := wording.Before{Nothing: true}, byte(0)
+	eachWord(text, func(run string, quoted bool) {
+		if !quoted && strings.Contains(".,;:!?", run) {
+			before.Negated = false
+			if run != "," && !before.Nothing {
+				begun = begins
+			}
 			return
-		case light && code == "":
+		}
+		w, code := wordOf(run, quoted)
+		if code == "" && !isAcronym(run) && before.Light(w) {
 			return
-		case code != "":
-			flags |= coded
-		case opening.Has(w):
-			flags |= opens
-		case joining.Has(w):
-			flags |= couples
+		}
+		before = wording.Before{Opening: code == "" && opening.Has(w), Negated: before.Negated || negations.Has(w)}
+		word, root, isBase := wording.Root(w)
+		flags := begun
+		begun = 0
+		for _, f := range []struct {
+			on   bool
+			flag byte
+		}{{code != "", coded}, {isBase, base}, {before.Opening, opens}, {code == "" && placing.Has(w), places}} {
+			if f.on {
+				flags |= f.flag
+			}
 		}
 		all = append(all, hash32(root))
-		row = binary.BigEndian.AppendUint32(row, hash32(w))
+		row = binary.BigEndian.AppendUint32(row, hash32(word))
 		row = append(binary.BigEndian.AppendUint32(row, hash32(cmp.Or(code, root))), flags)
-		flags = 0
-		if turned {
-			turns = append(turns, hash32(root))
+		if isTurn(w) {
+			turns = append(turns, hash32(cmp.Or(code, root)))
 		}
 	})
 	for _, n := range cjkNegations {
@@ -166,53 +174,76 @@ func pack(hashes []uint32) string {
 }
 
 // Same reports whether two statements mean the same. Every word that carries meaning is in both, in
-// the same order; only the endings of words that are no code may differ. A part about place or time
-// may move between the beginning and the end, and two names in a list may change places: "In web/,
-// use pnpm" and "Use pnpm in web/".
+// the same order; only a word's ending may be missing from one. A part about place or time may move
+// between the beginning and the end of a sentence: "In web/, use pnpm" and "Use pnpm in web/".
 func (f Fingerprint) Same(g Fingerprint) bool {
 	a, b := f.row, g.row
-	if f.words == "" || f.words != g.words || len(a) != len(b) {
+	if a == "" || len(a) != len(b) {
 		return false
 	}
-	for len(a) > 0 && sameWords(a[:wide], b[:wide]) {
-		a, b = a[wide:], b[wide:]
+	if sameWords(a, b) {
+		return true
 	}
-	for len(a) > 0 && sameWords(a[len(a)-wide:], b[len(b)-wide:]) {
-		a, b = a[:len(a)-wide], b[:len(b)-wide]
+	n := len(a)
+	for at := wide; at < n; at += wide {
+		moved := at > wide && a[wide-1]&opens != 0 || n-at > wide && a[at+wide-1]&opens != 0
+		if moved && sameWords(a[at:], b[:n-at]) && sameWords(a[:at], b[n-at:]) {
+			return !f.has(begins) && !g.has(begins)
+		}
 	}
-	has := func(row string, at int, flag byte) bool { return row[at*wide+wide-1]&flag != 0 }
-	n := len(a) / wide
-	if n == 2 && has(a, 1, listed) && has(b, 1, listed) || n == 3 && has(a, 1, couples) {
-		return sameWords(a[(n-1)*wide:]+a[wide:(n-1)*wide]+a[:wide], b)
-	}
-	for at := 1; len(a) == len(f.row) && at < n; at++ {
-		if (at > 1 && has(a, 0, opens) || n-at > 1 && has(a, at, opens)) && sameWords(a[at*wide:]+a[:at*wide], b) {
+	return false
+}
+
+// has reports whether a word of a statement has a flag.
+func (f Fingerprint) has(flag byte) bool {
+	for at := wide - 1; at < len(f.row); at += wide {
+		if f.row[at]&flag != 0 {
 			return true
 		}
 	}
-	return n == 0
+	return false
 }
 
-// Within reports whether g says the same with one more part, about place or time, at its beginning
-// or end.
+// Within reports whether g says the same with one more part, about a place, at its beginning or
+// end.
 func (f Fingerprint) Within(g Fingerprint) bool {
 	n := len(g.row) - len(f.row)
-	return n >= 2*wide && f.row != "" && (g.row[wide-1]&opens != 0 && sameWords(f.row, g.row[n:]) ||
-		g.row[len(f.row)+wide-1]&opens != 0 && sameWords(f.row, g.row[:len(f.row)]))
+	return n >= 2*wide && f.row != "" && f.turns == g.turns && (g.row[wide-1]&places != 0 && sameWords(f.row, g.row[n:]) ||
+		g.row[len(f.row)+wide-1]&places != 0 && sameWords(f.row, g.row[:len(f.row)]))
 }
 
 // sameWords reports whether two rows of one length have the same words.
 func sameWords(a, b string) bool {
 	for ; a != ""; a, b = a[wide:], b[wide:] {
 		same := a[:4] == b[:4]
-		if a[8]&coded == b[8]&coded {
+		switch one, other := a[8], b[8]; {
+		case one&begins != other&begins:
+			return false
+		case one&coded&other != 0:
 			same = a[4:8] == b[4:8]
+		case (one|other)&coded == 0 && (one^other)&base != 0: // with an ending, and without
+			same = same || a[4:8] == b[4:8]
 		}
 		if !same {
 			return false
 		}
 	}
 	return true
+}
+
+// Near reports whether two statements have nearly the same words in nearly the same order, and
+// exactly the same negations and numbers.
+func (f Fingerprint) Near(g Fingerprint) bool {
+	return f.turns == g.turns && f.Alike(g) >= 0.9 && shared(f.neighbours(), g.neighbours()) >= 0.5
+}
+
+// neighbours returns hashes of the pairs of words that follow each other, sorted and unique.
+func (f Fingerprint) neighbours() string {
+	var all []uint32
+	for at := wide; at < len(f.row); at += wide {
+		all = append(all, hash32(f.row[at-wide+4:at-1])*31+hash32(f.row[at+4:at+wide-1]))
+	}
+	return pack(all)
 }
 
 // Turned reports whether two statements differ in negations, numbers or versions.
@@ -250,34 +281,31 @@ func isTurn(word string) bool {
 	return negations.Has(word) || strings.ContainsFunc(word, unicode.IsDigit)
 }
 
-// eachWord splits a text and calls fn with each word in lower case. A word is a run of letters,
-// digits, signs and the marks inside identifiers, paths and versions. code is the word with marks
-// before it, if it is quoted, or has a digit, a sign, a mark or a capital inside; or "". A comma is
-// a word. Runs of Han, kana and Hangul become pairs of neighbours; a single character is a word.
-func eachWord(text string, fn func(word, code string)) {
+// eachWord splits a text and calls fn with each word. A word is a run of letters, digits, signs and
+// the marks inside identifiers, paths and versions; in quotes, of anything but blanks. A comma is a
+// word, and so is a point, a colon or the like at the end of a clause. Runs of Han, kana and Hangul
+// become pairs of neighbours; a single character is a word.
+func eachWord(text string, fn func(run string, quoted bool)) {
 	begin, cjk, quoted := -1, false, false // start and kind of the current run
 	flush := func(end int) {
 		switch {
 		case begin < 0:
 		case cjk:
-			eachPair(text[begin:end], func(w string) { fn(w, "") })
+			eachPair(text[begin:end], func(w string) { fn(w, false) })
 		default:
-			run := strings.TrimRight(text[begin:end], "-./'")
-			code := strings.ToLower(run)
-			w := cmp.Or(strings.Trim(code, "-./_'"), code)
-			if !quoted && !isCode(run) {
-				code = ""
-			}
-			if w != "" {
-				fn(w, code)
+			run := text[begin:end]
+			fn(run, quoted)
+			if last := run[len(run)-1:]; last == "." && !quoted {
+				fn(last, false)
 			}
 		}
 		begin = -1
 	}
 	for i, r := range text {
+		quote := r == '`' || r == '"' || r == '“' || r == '”'
 		isCJK := r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
-		inWord := isCJK || unicode.IsLetter(r) || unicode.IsDigit(r) ||
-			strings.ContainsRune("-./_'%#@<>=+$~|", r) || r >= utf8.RuneSelf && unicode.In(r, unicode.Sm, unicode.Sc)
+		inWord := isCJK || unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-./_'%#@<>=+$~|^&", r) ||
+			r >= utf8.RuneSelf && unicode.In(r, unicode.Sm, unicode.Sc, unicode.So) || quoted && !quote && !unicode.IsSpace(r)
 		if !inWord || isCJK != cjk {
 			flush(i)
 		}
@@ -285,13 +313,36 @@ func eachWord(text string, fn func(word, code string)) {
 		case inWord && begin < 0:
 			begin, cjk = i, isCJK
 		case inWord:
-		case r == '`' || r == '"' || r == '“' || r == '”':
+		case quote:
 			quoted = !quoted
 		case r == ',' || r == '、':
-			fn(",", "")
+			fn(",", false)
+		case r == '.' || r == '。':
+			fn(".", false)
+		case strings.ContainsRune("!?:;", r): // NFKC has made those of full width of these
+			fn(string(r), false)
 		}
 	}
 	flush(len(text))
+}
+
+// wordOf returns a word in lower case, without marks at its ends. code is the word with them, if it
+// is quoted, or looks like an identifier, a path, a number or a sign; or "".
+func wordOf(run string, quoted bool) (w, code string) {
+	if !quoted {
+		run = cmp.Or(strings.TrimRight(run, "-./'"), run)
+	}
+	code = strings.ToLower(run)
+	w = cmp.Or(strings.Trim(code, "-./_'"), code)
+	if !quoted && !isCode(run) {
+		code = ""
+	}
+	return w, code
+}
+
+// isAcronym reports whether a word is a short one in capitals, as in "ask IT".
+func isAcronym(w string) bool {
+	return len(w) > 1 && len(w) <= 3 && w == strings.ToUpper(w) && w != strings.ToLower(w)
 }
 
 // isCode reports whether a word looks like an identifier, a path, a number or a sign.

@@ -368,7 +368,7 @@ func (v *View) Same(text string) (m Memory, found bool) {
 	v.read()
 	print := Print(text)
 	for i, e := range v.entries {
-		if !mayShare(e.mark(), print.mark(), 1) {
+		if e.mark() != print.mark() {
 			continue
 		}
 		of := e.print()

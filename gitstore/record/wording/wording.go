@@ -1,6 +1,7 @@
 // Package wording compares the meaning of statements. Read analyses a statement. Reading.Opposes
-// reports whether two cannot both hold, Reading.Same whether they say the same, and Reading.Covers
-// whether one rule includes another. Restates checks a reader's opinion that two say the same.
+// reports whether two cannot both hold, and Reading.Covers whether one rule includes another. Light
+// and Root tell which of their words must be the same. Restates checks a reader's opinion that two
+// say the same.
 //
 // A statement has values and a frame. Values are the commands, paths, symbols, literals, numbers
 // and tools that it names. The frame holds the stems of its other meaningful words. "Start function
@@ -119,15 +120,22 @@ var (
 
 // light words make no difference to a statement. In doubt a word is not here: modals other than
 // those of a plain duty, tenses, prepositions, quantities, limits and people carry meaning.
-var light = pattern.NewWords(`a an the is are be do does must shall please ever now here it it's its this that we we'll we're our us you you're you'll your
-	der die das den dem des ein eine einen einem einer bitte wir le la les un une nous el los las`)
+var light = pattern.NewWords(`a an the is are be do does must shall please ever now here it it's its this that our your
+	der die das den dem des ein eine einen einem einer bitte le la les un une el los las`)
 
-// lasting words are light, except in "not always".
+// lasting words are light, unless a negation stands before them.
 var lasting = pattern.NewWords(`always immer toujours siempre`)
+
+// speaking words are light at the beginning of a statement, and all of these behind "before", "if"
+// and the like.
+var (
+	speaking = pattern.NewWords(`we we'll we're wir nous`)
+	spokenTo = pattern.NewWords(`you you're you'll ihr vous`)
+)
 
 // blank words make no difference between the subjects of two statements, nor do light ones.
 var blank = pattern.NewWords(`of to on at by with from into as and or but not no never only any all every each
-	use uses using used should may can cannot will would don't these those i i'd i'll i'm my me they them their there have has one want need like
+	use uses using used should may can cannot will would don't these those i i'd i'll i'm my me us you you're you'll they them their there have has one want need like
 	make sure ensure instead rather than over so if then likewise firstly secondly first second lastly finally next again just also additionally going forward onwards onward
 	another other thing things convention conventions standard standards rule rules guideline guidelines instruction instructions practice
 	follow following followed update updates previous usual code coding style guide regarding respect terms comes remember note new prefer
@@ -159,8 +167,6 @@ func synonym(w string) string {
 		return "parameter"
 	case "dir", "directory":
 		return "folder"
-	case "never", "don't", "dont", "doesn't", "isn't", "aren't", "mustn't":
-		return "not"
 	case "each":
 		return "every"
 	}
@@ -224,7 +230,7 @@ func wordOf(t string) string {
 		return v.text
 	}
 	w := strings.Trim(strings.ToLower(t), "'.-_/*")
-	if w == "" || blank.Has(w) || light.Has(w) || lasting.Has(w) {
+	if w == "" || blank.Has(w) || light.Has(w) || lasting.Has(w) || speaking.Has(w) {
 		return ""
 	}
 	return stem(w)
@@ -493,13 +499,33 @@ func stem(w string) string {
 	return synonym(Stem(w))
 }
 
-// Root returns the stem of a word in lower case, one for all its synonyms, and whether the word is
-// light, given whether a negation precedes it. The stem of a light word is the word.
-func Root(w string, negated bool) (root string, isLight bool) {
-	if light.Has(w) || !negated && lasting.Has(w) {
-		return w, true
+// Before describes the words before a word.
+type Before struct {
+	Nothing bool
+	Opening bool // a word such as "before" and "if", directly
+	Negated bool // by a word of the same clause
+}
+
+// Light reports whether a word in lower case makes no difference to a statement.
+func (b Before) Light(w string) bool {
+	return light.Has(w) || (b.Nothing || b.Opening) && speaking.Has(w) || b.Opening && spokenTo.Has(w) || !b.Negated && lasting.Has(w)
+}
+
+// not is the root of negations. No other word has it: the stem of "note" is "not".
+const not = "!not"
+
+// Root returns a word in lower case and its stem, one for all synonyms, and whether the word is the
+// base form, without an ending.
+func Root(w string) (word, root string, base bool) {
+	switch w {
+	case "not", "never", "don't", "dont", "doesn't", "isn't", "aren't", "mustn't":
+		return not, not, true
 	}
-	return stem(w), false
+	if word = synonym(w); word != w || len(w) <= 3 {
+		return word, word, true
+	}
+	root = stem(w)
+	return w, root, strings.HasPrefix(w, root) && len(w) <= len(root)+1 && (!strings.HasSuffix(w, "s") || strings.HasSuffix(w, "ss"))
 }
 
 // Stem strips the ending of an English word in lower case, roughly: stems are only compared with
