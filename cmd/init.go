@@ -137,7 +137,7 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 	if asks {
 		err = o.askLearning(ctx, w, answer.Written)
 	} else if tellWrittenDown(w, answer.Written); done.Created && !o.dry && len(done.Written) == 0 {
-		env.Say("next: `reverie init --agent all` connects your agents, `reverie learn` reads the sessions of the past")
+		env.Say("next: `reverie init --agent all` connects your agents; `reverie learn` reads past sessions")
 	}
 	if err != nil || !env.Interactive || o.dry {
 		return err

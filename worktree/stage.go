@@ -54,7 +54,7 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 // staging decides for each changed path whether it goes into a tree.
 type staging struct {
 	*Place
-	index  string // the path of our own
+	index  string // path of our index
 	parent string // commit
 	before entries
 

@@ -117,8 +117,10 @@ func readLCM(ctx context.Context, q Query, f *Found) error {
 			case gone[session]:
 				f.Left++
 			default:
+				if err := read.spend(len(i.Text)); err != nil {
+					return err
+				}
 				f.add(i)
-				return read.spend(len(i.Text))
 			}
 			return nil
 		}

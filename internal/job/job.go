@@ -145,11 +145,18 @@ func Lock(ctx context.Context, state string, k Kind) (*os.File, error) {
 	}
 }
 
-// Settle waits until no job of a clone is at work or wanted. Its error names the one that is, and
-// wraps ctx's.
+// Settle waits until no job of a clone is running or requested. The error names the first that is,
+// and wraps ctx's.
 func Settle(ctx context.Context, state string) error {
 	for _, k := range Kinds { // the one becomes the other
-		for !idle(state, k) {
+		for {
+			done, err := idle(state, k)
+			if err != nil {
+				return err
+			}
+			if done {
+				break
+			}
 			select {
 			case <-ctx.Done():
 				return fmt.Errorf("the background %s has not ended: %w", k, ctx.Err())
@@ -160,15 +167,18 @@ func Settle(ctx context.Context, state string) error {
 	return nil
 }
 
-func idle(state string, k Kind) bool {
+func idle(state string, k Kind) (bool, error) {
 	if Requested(state, k) { // a process that begins needs the lock
-		return false
+		return false, nil
 	}
 	lock, err := TryLock(state, k)
-	if lock != nil {
-		lock.Close()
+	if errors.Is(err, os.ErrNotExist) {
+		return true, nil
 	}
-	return lock != nil || errors.Is(err, os.ErrNotExist)
+	if lock == nil {
+		return false, err
+	}
+	return true, lock.Close()
 }
 
 // Running describes the process that runs a job, or returns nil.

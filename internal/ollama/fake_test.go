@@ -121,14 +121,18 @@ func question() Request {
 // inProcess is client with pipes for connections, for tests with a fake clock.
 func (f fake) inProcess(t *testing.T) *Client {
 	t.Helper()
-	l := &pipes{conns: make(chan net.Conn)}
+	l := &pipes{conns: make(chan net.Conn), ended: make(chan struct{})}
 	s := httptest.NewUnstartedServer(f.pages())
 	s.Listener = l
 	s.Start()
 	transport := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
 		ours, theirs := net.Pipe()
-		l.conns <- theirs
-		return ours, nil
+		select {
+		case l.conns <- theirs:
+			return ours, nil
+		case <-l.ended: // the transport dials once more where a request was quicker than its connection
+			return nil, net.ErrClosed
+		}
 	}}
 	t.Cleanup(func() { transport.CloseIdleConnections(); s.CloseClientConnections(); s.Close() })
 	return through(&url.URL{Scheme: "http", Host: "127.0.0.1:11434"}, transport)
@@ -136,14 +140,17 @@ func (f fake) inProcess(t *testing.T) *Client {
 
 type pipes struct {
 	conns chan net.Conn
+	ended chan struct{}
 	close sync.Once
 }
 
 func (p *pipes) Accept() (net.Conn, error) {
-	if conn, open := <-p.conns; open {
+	select {
+	case conn := <-p.conns:
 		return conn, nil
+	case <-p.ended:
+		return nil, net.ErrClosed
 	}
-	return nil, net.ErrClosed
 }
-func (p *pipes) Close() error   { p.close.Do(func() { close(p.conns) }); return nil }
+func (p *pipes) Close() error   { p.close.Do(func() { close(p.ended) }); return nil }
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 11434} }

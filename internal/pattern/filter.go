@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// A filter tells quickly of most texts that an expression cannot match them: every match contains
-// one of its literals. Case is ignored.
+// A filter quickly rules out most texts that cannot match an expression: every match contains one
+// of its literals. Case is ignored.
 type filter struct {
 	one  [256]bool           // bytes that are a literal
 	two  [1 << 12]bool       // hashes of the first two bytes of a literal
@@ -23,8 +23,8 @@ const (
 	largest = 32
 )
 
-// newFilter returns nil if no literals are known of which each match has one, or if an expression
-// begins with a literal: regexp searches for that as quickly.
+// newFilter returns nil if it finds no literals of which every match must contain one, or if regexp
+// is as quick by itself: an expression begins with a literal, or with the beginning of the text.
 func newFilter(expr string) *filter {
 	re, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
@@ -35,7 +35,8 @@ func newFilter(expr string) *filter {
 		first = first.Sub[0]
 	}
 	all, _ := needed(re)
-	if all = useful(all); len(all) == 0 || first.Op == syntax.OpLiteral && first.Flags&syntax.FoldCase == 0 {
+	quick := first.Op == syntax.OpBeginText || first.Op == syntax.OpLiteral && first.Flags&syntax.FoldCase == 0
+	if all = useful(all); len(all) == 0 || quick {
 		return nil
 	}
 	f := &filter{rest: map[uint16][]string{}}

@@ -12,7 +12,7 @@ import (
 )
 
 // Pattern is a regular expression with the needed methods of regexp.Regexp. Most texts have none of
-// an expression's words: a filter tells so before the expression is built.
+// an expression's words: a filter rejects them before the expression is compiled.
 type Pattern struct {
 	expr          string
 	parsed, built sync.Once

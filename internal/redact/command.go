@@ -212,8 +212,8 @@ func (c *command) within(s *scan, start, end int) (next int) {
 	return next
 }
 
-// operand examines the argument text[start:end], which is no flag. secret: it stands where the
-// command has a secret.
+// operand examines the argument text[start:end], which is not a flag. secret means that the
+// command expects a secret there.
 func (c *command) operand(s *scan, start, end int, closed, secret bool) {
 	arg := s.text[start:end]
 	if secret && (closed || secretValue(arg, hard, attached)) {

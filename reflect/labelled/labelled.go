@@ -98,10 +98,14 @@ func EachLine[T any](name string, do func(T) error) error {
 			return fmt.Errorf("%s:%d: %w", name, n, err)
 		}
 	}
-	if err := lines.Err(); err != nil {
-		return fmt.Errorf("%s:%d: %w", name, n+1, err)
+	err = lines.Err()
+	if errors.Is(err, bufio.ErrTooLong) {
+		err = fmt.Errorf("the line is longer than %d MiB", maxLine>>20)
 	}
-	return nil
+	if err != nil {
+		err = fmt.Errorf("%s:%d: %w", name, n+1, err)
+	}
+	return err
 }
 
 // prepare checks a label and compiles its patterns.

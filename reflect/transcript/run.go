@@ -95,7 +95,7 @@ func (r *run) read(b []byte, v any) bool {
 	return r.parse(b, v)
 }
 
-// parse is read for a part of a line.
+// parse is like read, for a part of a line.
 func (r *run) parse(b []byte, v any) bool {
 	err := decode(b, v)
 	if err != nil {
@@ -171,7 +171,7 @@ func (r *run) emit(e Event) {
 	r.err = r.sink.Event(e)
 }
 
-// emitText is emit for an event that is nothing without a text.
+// emitText is emit for an event that needs a text.
 func (r *run) emitText(e Event) {
 	if strings.TrimSpace(e.Text) != "" {
 		r.emit(e)

@@ -158,22 +158,28 @@ func readLoCoMo(path string) (levels, error) {
 
 // jsonFiles returns the *.json files of a folder or a zip file by their base names.
 func jsonFiles(place string) (map[string][]byte, error) {
-	top := os.DirFS(place)
+	top, zipped := os.DirFS(place), false
 	if info, err := os.Stat(place); err == nil && !info.IsDir() {
 		z, err := zip.OpenReader(place)
 		if err != nil {
 			return nil, err
 		}
 		defer z.Close()
-		top = z
+		top, zipped = z, true
 	}
 	files := map[string][]byte{}
-	err := fs.WalkDir(top, ".", func(name string, _ fs.DirEntry, err error) error {
+	err := fs.WalkDir(top, ".", func(name string, e fs.DirEntry, err error) error {
+		if err == nil && e.IsDir() && name != "." && !zipped {
+			return fs.SkipDir
+		}
 		if err == nil && path.Ext(name) == ".json" {
 			files[path.Base(name)], err = fs.ReadFile(top, name)
 		}
 		return err
 	})
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("%s: no *.json files", place)
+	}
 	return files, err
 }
 
