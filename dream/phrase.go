@@ -30,7 +30,7 @@ func (p phrase) opposes(q phrase) bool {
 	return p.print.Alike(q.print) >= minOpposed && !p.same(q) && p.reading().Opposes(q.reading())
 }
 
-// covers reports whether a statement says in general what another says for one place or case.
+// covers reports whether a statement says in general what another says for one place.
 func (p phrase) covers(q phrase) bool {
 	return p.print.Within(q.print) && p.reading().Covers(q.reading())
 }
