@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -108,19 +109,30 @@ const (
 )
 
 var (
-	// plainer removes differences of spelling, and gives all contrasts one form.
-	plainer = strings.NewReplacer("*", "", "’", "'", "instead of", "not", "rather than", "not", "from now on", "", "From now on", "", "请", "", "請", "", "的", "")
 	opening = pattern.NewWords(`in inside within for when whenever on during before after while at if where with
 		bei vor nach während wenn für mit dans avant après pendant quand si pour avec en antes después durante cuando para con`)
 	placing = pattern.NewWords(`in inside within dans en`)
 )
+
+var plainer struct {
+	built sync.Once
+	*strings.Replacer
+}
+
+// plain removes differences of spelling, and gives all contrasts one form.
+func plain(text string) string {
+	plainer.built.Do(func() { // not at the start of each command
+		plainer.Replacer = strings.NewReplacer("*", "", "’", "'", "instead of", "not", "rather than", "not", "from now on", "", "From now on", "", "请", "", "請", "", "的", "")
+	})
+	return plainer.Replace(norm.NFKC.String(text))
+}
 
 // Print computes the fingerprint of a statement. Two neighbouring characters count as a word for
 // Han, kana and Hangul.
 func Print(text string) Fingerprint {
 	var all, turns []uint32
 	row := make([]byte, 0, 2*len(text))
-	text = plainer.Replace(norm.NFKC.String(text))
+	text = plain(text)
 	before, begun := wording.Before{Nothing: true}, byte(0)
 	eachWord(text, func(run string, quoted bool) {
 		if !quoted && strings.Contains(".,;:!?", run) {
