@@ -362,9 +362,9 @@ func (p *product) replay(ctx context.Context, j journey, t *tally) error {
 	for _, key := range keys {
 		got := d.given(key)
 		t.given.count(strings.Contains(got, text(changes[key])))
-		follows := follows(got, key, changes[key])
-		t.followed.count(follows)
-		if !follows {
+		followed := follows(got, key, changes[key])
+		t.followed.count(followed)
+		if !followed {
 			fmt.Fprintf(p.note, "%s: said, not followed: %s = %s\n%s\n", j.ID, key, text(changes[key]), got)
 		}
 	}
@@ -407,9 +407,9 @@ func (p *product) typed(ctx context.Context, j journey, keys []string, changes m
 			d.do("-q", "remember", "--replace", m[1], "--", fresh)
 		}
 		got := d.given(key)
-		follows := follows(got, key, changes[key])
-		t.typed.count(follows)
-		if !follows {
+		followed := follows(got, key, changes[key])
+		t.typed.count(followed)
+		if !followed {
 			fmt.Fprintf(p.note, "%s: typed, not followed: %s\n%s\n", j.ID, fresh, got)
 		}
 	}

@@ -103,16 +103,13 @@ const (
 	wide   = 9
 	coded  = 1 << iota // it is code: its ending and its signs count
 	base               // it has no ending
-	begins             // it is the first of a sentence, or of what a colon or semicolon precedes
+	begins             // it begins a sentence, or follows a colon or semicolon
 	opens              // it may begin a part about place or time
 	places             // it may begin a part about a place
 )
 
-var (
-	opening = pattern.NewWords(`in inside within for when whenever on during before after while at if where with
-		bei vor nach während wenn für mit dans avant après pendant quand si pour avec en antes después durante cuando para con`)
-	placing = pattern.NewWords(`in inside within dans en`)
-)
+// placing words may begin a part about a place.
+var placing = pattern.NewWords(`in inside within dans en`)
 
 var plainer struct {
 	built sync.Once
@@ -146,7 +143,7 @@ func Print(text string) Fingerprint {
 		if code == "" && !isAcronym(run) && before.Light(w) {
 			return
 		}
-		before = wording.Before{Opening: code == "" && opening.Has(w), Negated: before.Negated || negations.Has(w)}
+		before = wording.Before{Opening: code == "" && wording.Opens(w), Negated: before.Negated || negations.Has(w)}
 		word, root, isBase := wording.Root(w)
 		flags := begun
 		begun = 0

@@ -152,6 +152,12 @@ var settling = pattern.NewWords(`put place store keep live lives go goes move sa
 // scoping words introduce the place or time of a statement.
 var scoping = pattern.NewWords(`in under inside within for when whenever on during before after while at throughout across if where`)
 
+// opening words introduce a place or a time in other languages, or a means.
+var opening = pattern.NewWords(`with bei vor nach während wenn für mit dans avant après pendant quand si pour avec en antes después durante cuando para con`)
+
+// Opens reports whether a word in lower case may begin a part about place, time or means.
+func Opens(w string) bool { return scoping.Has(w) || opening.Has(w) }
+
 // synonym returns the word that represents its synonyms, or the word itself.
 func synonym(w string) string {
 	switch w {
