@@ -136,7 +136,7 @@ func needed(re *syntax.Regexp) (all []string, exact bool) {
 // literal returns a literal. If it has letters beyond ASCII in any case, it returns each form of
 // three characters in a row.
 func literal(re *syntax.Regexp) (all []string, exact bool) {
-	if slices.Contains(re.Rune, utf8.RuneError) { // which a byte that is no UTF-8 matches too
+	if slices.Contains(re.Rune, utf8.RuneError) { // it also matches invalid UTF-8
 		return nil, false
 	}
 	if re.Flags&syntax.FoldCase == 0 || !slices.ContainsFunc(re.Rune, func(r rune) bool { return len(cases(r)) > 1 }) {
@@ -171,7 +171,7 @@ func cases(r rune) (all []string) {
 func class(ranges []rune) (all []string, exact bool) {
 	for i := 0; i < len(ranges); i += 2 {
 		for r := ranges[i]; r <= ranges[i+1]; r++ {
-			if len(all) == largest || r == utf8.RuneError { // which a byte that is no UTF-8 matches too
+			if len(all) == largest || r == utf8.RuneError { // it also matches invalid UTF-8
 				return nil, false
 			}
 			all = append(all, lower(string(r)))

@@ -118,7 +118,7 @@ var (
 	ban = pattern.New(`(?i)^\W*(?:please\s+)?(?:never|don'?t|do not|avoid|stop)\s+(?:use|using)\b`)
 )
 
-// light words make no difference to a statement. In doubt a word is not here: modals other than
+// light words make no difference to a statement. A doubtful word is left out: modals other than
 // those of a plain duty, tenses, prepositions, quantities, limits and people carry meaning.
 var light = pattern.NewWords(`a an the is are be do does must shall please ever now here it it's its this that our your
 	der die das den dem des ein eine einen einem einer bitte le la les un une el los las`)
@@ -126,8 +126,8 @@ var light = pattern.NewWords(`a an the is are be do does must shall please ever 
 // lasting words are light, unless a negation stands before them.
 var lasting = pattern.NewWords(`always immer toujours siempre`)
 
-// speaking words are light at the beginning of a statement, and all of these behind "before", "if"
-// and the like.
+// speaking words are light at the beginning of a statement. Directly after "before", "if" and the
+// like, these and the spokenTo words are light.
 var (
 	speaking = pattern.NewWords(`we we'll we're wir nous`)
 	spokenTo = pattern.NewWords(`you you're you'll ihr vous`)
