@@ -304,6 +304,7 @@ func TestPolicy(t *testing.T) {
 		{"said in another such history", both, record.Operation{Op: record.Add, How: record.Said, Sightings: []record.Sighting{said("specstory")}}, "stands in a history that does not keep a person's words apart"},
 		{"said there and elsewhere", both, record.Operation{Op: record.Add, How: record.Said, Sightings: []record.Sighting{said("aider"), said("claude")}}, ""},
 		{"seen there is not seen", both, record.Operation{Op: record.Add, How: record.Seen, Sightings: []record.Sighting{sight("claude", "a", "", "x"), sight("aider", "b", "", "y")}}, "seen in too few sessions"},
+		{"seen only there", both, record.Operation{Op: record.Add, How: record.Seen, Sightings: []record.Sighting{sight("specstory", "a", "", "x"), sight("specstory", "b", "", "y"), sight("aider", "c", "", "z")}}, "stands in a history that does not keep outcomes apart"},
 		{"said in a transcript that an agent named", both, record.Operation{Op: record.Add, How: record.Said, Sightings: []record.Sighting{said(offered)}}, "an agent named its transcript"},
 		{"said there, and in a history that keeps nobody's words apart", both, record.Operation{Op: record.Add, How: record.Said, Sightings: []record.Sighting{said(offered), said("aider")}}, "stands in a history that does not keep a person's words apart"},
 		{"said in another such history", both, record.Operation{Op: record.Add, How: record.Said, Sightings: []record.Sighting{said("specstory")}}, "stands in a history that does not keep a person's words apart"},

@@ -138,7 +138,7 @@ func strong(sightings []record.Sighting) bool {
 	if slices.ContainsFunc(sightings, personsWords) {
 		return true
 	}
-	sightings = borne(sightings)
+	sightings = slices.DeleteFunc(borne(sightings), unmarked)
 	return record.Sessions(sightings) >= 2 || slices.ContainsFunc(sightings, func(s record.Sighting) bool { return s.How == record.Said })
 }
 

@@ -59,6 +59,8 @@ func (p Policy) grounds(o record.Operation) (ok bool, why string) {
 		return false, "stands in a message that may hold words of others"
 	case o.How == record.Said:
 		return true, ""
+	case o.How == record.Seen && len(o.Sightings) > 0 && !slices.ContainsFunc(o.Sightings, func(s record.Sighting) bool { return !unmarked(s) }):
+		return false, "stands in a history that does not keep outcomes apart"
 	case o.How == record.Seen:
 		if n := record.Sessions(saying(o)); n < max(2, p.Sightings) {
 			return false, "seen in too few sessions"
@@ -109,8 +111,8 @@ func onlyOffered(o record.Operation) bool {
 func byModel(s record.Sighting) bool { return s.How != record.Said && s.How != record.Seen }
 
 // unmarked reports whether a sighting comes from a transcript that is one text: Aider's history,
-// SpecStory's. There, an agent's quote of a file may look like a person's words, or like another
-// session.
+// SpecStory's. There, an agent's quote of a file may look like a person's words, like a command's
+// outcome, or like another session.
 func unmarked(s record.Sighting) bool { return s.Client == "aider" || s.Client == "specstory" }
 
 // onlyUnmarked reports whether a person says it only in such transcripts.

@@ -3,6 +3,7 @@ package reflect
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
@@ -39,6 +40,17 @@ func TestFolderTheShellStoodIn(t *testing.T) {
 	wants(t, script{web, web, web}) // weak: nothing shows that it belongs there
 	wants(t, script{run("cd web && mise run lint", 0, ""), root, run("cd web && mise run lint", 0, ""), root, run("cd web && mise run lint", 0, ""), root},
 		"Run `cd web && mise run lint` to lint.", "Run `mise run lint` to lint.")
+}
+
+// A history of SpecStory does not tell the folder in which Claude Code's shell stands.
+func TestFolderThatAHistoryLeavesOut(t *testing.T) {
+	for first, want := range map[string][]string{"cd web && ls": nil, "ls web": {"Run `mise run lint` to lint."}} {
+		s := script{run(first, 0, ""), run("mise run lint", 0, ""), edit("a", "1", "2"), run("mise run lint", 0, ""), run("mise run lint", 0, "")}
+		got := texts(Study(transcript.Session{Client: string(transcript.SpecStory), ID: "s1"}, s.events()))
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("after %s:\n%s", first, diff)
+		}
+	}
 }
 
 func TestNoRoutine(t *testing.T) {

@@ -124,12 +124,14 @@ func (v *view) addActs(call, result int) {
 		if c.Dir != "" {
 			start = within(c.Dir, "", v.session.Dir)
 		}
-		if m, found := v.moved[c.Agent]; found && call < m.result {
+		// SpecStory leaves out the folder of Claude Code's shell, which stays where a command went.
+		history := v.session.Client == string(transcript.SpecStory) && c.Tool == "Bash"
+		if m, found := v.moved[c.Agent]; found && (call < m.result || history) {
 			start = m.to
 		}
 		list, to := stepsFrom(c.Command, start, v.session.Dir)
 		ended := ending(r)
-		if ended == transcript.OK && v.session.Client == string(transcript.Claude) {
+		if ended == transcript.OK && v.session.Client == string(transcript.Claude) || ended != transcript.Failed && history {
 			v.moved[c.Agent] = move{result, to}
 		}
 		failed := -1

@@ -223,16 +223,24 @@ var commandElements = pattern.New(`^\s*(?:<command-(?:message>[^<>]*</command-me
 // is exactly the client's element, so that the borders of the arguments are certain. An agent also
 // starts commands, by a tool whose call holds the arguments.
 func (p *claude) commandArgs(rec *claudeRecord, text string) (args string, whole bool) {
-	m := commandElements.FindStringSubmatch(text)
-	if m == nil || strings.Contains(m[1], "command-") {
+	name, args, whole := commandOf(text)
+	if !whole {
 		return "", false
 	}
-	name, _ := element(text, "command-name")
-	args = strings.TrimSpace(m[1])
 	if rec.Meta || rec.SourceTool != "" || p.fromAgent(args) || p.fromAgent(name+" "+args) || !wordsFollow(name) {
 		return "", true
 	}
 	return args, true
+}
+
+// commandOf returns a slash command and its arguments if a text is exactly the client's element.
+func commandOf(text string) (name, args string, whole bool) {
+	m := commandElements.FindStringSubmatch(text)
+	if m == nil || strings.Contains(m[1], "command-") {
+		return "", "", false
+	}
+	name, _ = element(text, "command-name")
+	return name, strings.TrimSpace(m[1]), true
 }
 
 // settingCommands are clients' commands whose arguments are names and values.
@@ -249,23 +257,48 @@ func wordsFollow(name string) bool {
 func (p *claude) classify(rec *claudeRecord, e *Event, text string) bool {
 	t := strings.TrimSpace(text)
 	e.Kind, e.Text = User, t
+	switch {
+	case rec.CompactSum:
+		e.Kind, e.Text = Compaction, text
+	case clientText(e, text, &p.shell):
+	case rec.Meta:
+		e.Origin = Command
+		if Own(t) == "" || rec.SourceTool != "" {
+			e.Origin = Injected
+		}
+	case rec.PlanContent != "":
+		e.Origin = Injected
+	case strings.HasPrefix(t, "<user-memory-input>"): // "#" before a prompt: to be remembered
+		e.Origin = wordsOf(p.sub != "" || e.Agent != "")
+		e.Text, _ = element(t, "user-memory-input")
+	default:
+		return false
+	}
+	return true
+}
+
+// clientText fills e if Claude Code wrote a text in the user's role, which its beginning tells.
+// shell counts the commands that the user ran.
+func clientText(e *Event, text string, shell *int) bool {
+	t := strings.TrimSpace(text)
 	begins := func(prefix string) bool { return strings.HasPrefix(t, prefix) }
+	e.Kind, e.Text = User, t
 	switch {
 	case begins(interrupted):
 		e.Kind, e.Outcome = Error, Aborted
-	case rec.CompactSum, begins(continued):
+	case begins(continued):
 		e.Kind, e.Text = Compaction, text
 	case begins("<bash-input>"):
-		p.shell++
+		*shell++
 		e.Kind, e.Tool, e.Action, e.Origin, e.Text = Call, "!", Run, Command, ""
 		e.Command, _ = element(t, "bash-input")
-		e.CallID = "user-shell-" + strconv.Itoa(p.shell)
+		e.CallID = "user-shell-" + strconv.Itoa(*shell)
 	case begins("<bash-stdout>"), begins("<bash-stderr>"):
 		out, _ := element(t, "bash-stdout")
 		errs, _ := element(t, "bash-stderr")
 		e.Kind, e.Tool, e.Action, e.Origin = Result, "!", Run, Command
 		e.Text = strings.TrimSpace(out + "\n" + errs)
-		e.CallID = "user-shell-" + strconv.Itoa(p.shell)
+		e.CallID = "user-shell-" + strconv.Itoa(*shell)
 	case begins("<command-name>"), begins("<command-message>"):
 		name, _ := element(t, "command-name")
 		args, _ := element(t, "command-args")
@@ -278,16 +311,6 @@ func (p *claude) classify(rec *claudeRecord, e *Event, text string) bool {
 		e.Text, _ = element(t, "local-command-stderr")
 	case begins("<local-command-caveat>"), begins(oldCaveat):
 		e.Origin = Command
-	case rec.Meta:
-		e.Origin = Command
-		if Own(t) == "" || rec.SourceTool != "" {
-			e.Origin = Injected
-		}
-	case rec.PlanContent != "":
-		e.Origin = Injected
-	case begins("<user-memory-input>"): // "#" before a prompt: to be remembered
-		e.Origin = wordsOf(p.sub != "" || e.Agent != "")
-		e.Text, _ = element(t, "user-memory-input")
 	default:
 		return false
 	}

@@ -26,7 +26,7 @@ var injectedTags = pattern.NewWords(`
 // widely used OpenCode plugins. The whole text is theirs.
 var injectedStarts = []string{
 	"Operation stopped by hook:", "UserPromptSubmit operation blocked by hook", "Stop hook feedback:",
-	"# AGENTS.md instructions for ",
+	"# AGENTS.md instructions for ", "[Image: source: ", "Base directory for this skill: ",
 	"[SYSTEM DIRECTIVE:", "[Category+Skill Reminder]", "[EDIT ERROR - ", "[task CALL FAILED",
 	"[EMERGENCY CONTEXT WINDOW WARNING]", "<!-- OMO_INTERNAL_INITIATOR", "<qwen:",
 }

@@ -1,0 +1,299 @@
+package transcript
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
+)
+
+// A toolUse is an agent's use of a tool as SpecStory shows it: a summary, the input, and the output
+// in a fence. Agents' forms differ in where the input is.
+type toolUse struct {
+	kind   string // shell, read, write, search, …
+	name   string
+	early  bool // without tags, until the part ends
+	closed bool // its end was there
+
+	input  []string // lines outside of fences before the output, the first of them the summary
+	fences []fenced // before the output
+	label  string   // before the output
+	output string
+}
+
+// fenced is a text between fences.
+type fenced struct{ info, text string }
+
+const useName = "Tool use: **"
+
+var (
+	useStart = pattern.New(`^<tool-use data-tool-type="([^"<>]*)" data-tool-name="([^"<>]*)">(?:<details>)?\s*$`)
+	useLabel = pattern.New(`^(?:\*\*)?(Result|Output|Error|Output \(error\)):(?:\*\*)?\s*(.*)$`)
+	usePath  = pattern.New("^(?:\\*\\*)?(?:[A-Z][a-z]+: )?`([^`]+)`(?:\\*\\*)?(?:\\s|$)|^• [A-Z][a-z]+ file: (.+)$")
+	useField = pattern.New("(?i)(?:^|\\s)(path|pattern|directory):? `([^`]*)`")
+	diffFile = pattern.New(`^(?:---|\+\+\+) (\S.*)$`)
+
+	// reports of edits by Claude Code
+	editDone   = pattern.New(`^(?:The file (\S.*?) has been (?:updated|overwritten)\b|File created successfully at: (\S.*?)(?: \(file state|\n|$)|Applied \d+ edits? to (\S.*?):)`)
+	notAllowed = pattern.New(`^Permission (?:to use \S+ has been|for this tool use was) denied`)
+	cursorExit = pattern.New(`^Exit code: (-?\d{1,9})(?:\n|$)`)
+	droidExit  = pattern.New(`(?:^|\n)\[Process exited with code (-?\d{1,9})\]\s*$`)
+)
+
+func useEnd(line string) bool {
+	line = strings.TrimRight(line, " \t")
+	return line == "</details></tool-use>" || line == "</tool-use>"
+}
+
+// tool emits the call that a use shows, and its result if the use ends where it should.
+func (p *specStory) tool(e Event, u *toolUse, text string) {
+	u.read(text)
+	p.uses++
+	e.CallID = "use-" + strconv.Itoa(p.uses)
+	c, r := e, e
+	c.Kind, c.Tool, c.Action = Call, u.name, u.action()
+	u.fill(&c)
+	r.Kind, r.Text = Result, withoutInjected(u.output)
+	switch {
+	case !u.closed:
+	case c.Action == Run:
+		p.runEnded(&r, u)
+	case c.Action == Edit:
+		u.editEnded(&r, &c)
+	default:
+		u.ended(&r)
+	}
+	p.emit(c)
+	if u.closed {
+		p.emit(r)
+	}
+}
+
+// read splits the text of a use into its parts.
+func (u *toolUse) read(text string) {
+	summary, rest, found := strings.Cut(text, "</summary>")
+	switch {
+	case u.early:
+		summary, rest, _ = strings.Cut(text, "\n")
+	case !found:
+		summary, rest = "", text
+	}
+	if _, after, ok := strings.Cut(summary, useName); ok {
+		name, input, _ := strings.Cut(after, "**")
+		summary = input
+		if u.early {
+			u.name = name
+		}
+	} else {
+		summary = strings.TrimPrefix(strings.TrimPrefix(summary, "<details>"), "<summary>")
+	}
+	u.input = append(u.input, strings.TrimSpace(summary))
+	lines := strings.Split(rest, "\n")
+	for i := 0; i < len(lines); i++ {
+		m := codeFence.FindStringSubmatch(lines[i])
+		label := useLabel.FindStringSubmatch(lines[i])
+		switch {
+		case label != nil && i > 0 && strings.TrimSpace(lines[i-1]) == "":
+			u.label = label[1]
+			if label[2] != "" {
+				u.output = outputText(append([]string{label[2]}, lines[i+1:]...))
+				return
+			}
+		case m == nil:
+			u.input = append(u.input, strings.TrimSpace(lines[i]))
+		case u.beginsOutput(strings.TrimSpace(m[2])):
+			u.output = outputText(lines[i+1:])
+			return
+		default:
+			from := i + 1
+			for i++; i < len(lines) && !closesFence(lines[i], m[1]); i++ {
+			}
+			u.fences = append(u.fences, fenced{strings.TrimSpace(m[2]), strings.Join(lines[from:min(i, len(lines))], "\n")})
+		}
+	}
+}
+
+// beginsOutput reports whether a fence with this info is about the output. The first one of a tool
+// that writes whole files holds the file.
+func (u *toolUse) beginsOutput(info string) bool {
+	name := strings.ToLower(u.name)
+	whole := strings.HasPrefix(name, "write") || strings.HasPrefix(name, "create")
+	return u.label != "" || (info == "" || info == "text") && (!whole || len(u.fences) > 0)
+}
+
+func closesFence(line, fence string) bool {
+	m := codeFence.FindStringSubmatch(line)
+	return m != nil && len(m[1]) >= len(fence) && strings.TrimSpace(m[2]) == ""
+}
+
+// outputText joins the lines of an output. It may hold fences of its own, so it ends with the use,
+// or at a line like those between parts, as the rest may belong to another one.
+func outputText(lines []string) string {
+	for i, line := range lines {
+		if len(line) > 0 && (line[0] == '_' || line[0] == '<') && (useEnd(line) || specStoryRole.MatchString(line) || useStart.MatchString(line)) {
+			lines = lines[:i]
+			break
+		}
+	}
+	text := strings.TrimRight(strings.Join(lines, "\n"), " \n")
+	if at := strings.LastIndexByte(text, '\n') + 1; codeFence.MatchString(text[at:]) {
+		text = strings.TrimRight(text[:at], " \n")
+	}
+	return text
+}
+
+// action says what the tool does, by its name, or else by the kind that SpecStory gives it. A shell
+// without a command only waits for another.
+func (u *toolUse) action() Action {
+	a := action("", u.name)
+	if a == Other {
+		a = map[string]Action{"shell": Run, "read": Read, "write": Edit, "search": Search, "grep": Search}[u.kind]
+	}
+	switch {
+	case u.kind == "" && len(u.fences) > 0 && u.fences[0].info == "bash":
+		return Run
+	case a == "", a == Run && u.command() == "":
+		return Other
+	}
+	return a
+}
+
+// command returns the command of a shell: in a fence, or else in backticks on lines of its own or
+// in the summary.
+func (u *toolUse) command() string {
+	if len(u.fences) > 0 {
+		return u.fences[0].text
+	}
+	for i := len(u.input) - 1; i >= 0; i-- {
+		if s := u.input[i]; len(s) > 2 && s[0] == '`' && s[len(s)-1] == '`' {
+			return s[1 : len(s)-1]
+		}
+	}
+	return ""
+}
+
+// fill adds the input of a call.
+func (u *toolUse) fill(c *Event) {
+	text := strings.TrimSpace(strings.Join(u.input, "\n"))
+	fields := map[string]string{}
+	for _, m := range useField.FindAllStringSubmatchIndex(text, -1) {
+		fields[strings.ToLower(text[m[2]:m[3]])] = text[m[4]:m[5]]
+	}
+	switch c.Action {
+	case Run:
+		c.Command, c.Dir = u.command(), fields["directory"]
+	case Read, Edit:
+		for _, line := range u.input {
+			if m := usePath.FindStringSubmatch(line); m != nil {
+				c.Paths = append(c.Paths, m[1]+m[2])
+			}
+		}
+	case Search:
+		c.Text, c.Paths = fields["pattern"], []string{fields["path"]}
+	}
+	if c.Action == Edit {
+		u.edit(c)
+	}
+	if c.Text == "" && c.Action != Run && len(c.Paths) == 0 {
+		c.Text = strings.Trim(text, "`")
+	}
+}
+
+// edit adds the replaced and the new text of an edit, and the files that a diff names.
+func (u *toolUse) edit(c *Event) {
+	var gone, put []string
+	for _, f := range u.fences {
+		if f.info != "diff" {
+			put = append(put, f.text)
+			continue
+		}
+		for {
+			line, rest, _ := strings.Cut(f.text, "\n")
+			m := diffFile.FindStringSubmatch(line)
+			if m == nil {
+				break
+			}
+			if f.text = rest; !slices.Contains(c.Paths, m[1]) {
+				c.Paths = append(c.Paths, m[1])
+			}
+		}
+		paths, before, after := parsePatch(f.text)
+		c.Paths, gone, put = append(c.Paths, paths...), append(gone, before), append(put, after)
+	}
+	c.Old, c.New = strings.Join(gone, "\n"), strings.Join(put, "\n")
+}
+
+// ended sets the outcome of a use that shows one.
+func (u *toolUse) ended(r *Event) {
+	switch {
+	case strings.HasPrefix(r.Text, interrupted):
+		r.Outcome = Aborted
+	case strings.HasPrefix(r.Text, userRejected), notAllowed.MatchString(r.Text):
+		r.Outcome = Denied
+	case u.label == "Error", u.label == "Output (error)", strings.HasPrefix(r.Text, "<tool_use_error>"):
+		r.Outcome = Failed
+		r.Text = strings.TrimSuffix(strings.TrimPrefix(r.Text, "<tool_use_error>"), "</tool_use_error>")
+	case u.early && u.label == "Result":
+		r.Outcome = OK
+	}
+}
+
+// editEnded sets the outcome of an edit, and the file if only the output names it.
+func (u *toolUse) editEnded(r, c *Event) {
+	u.ended(r)
+	out := parseOutput(r.Text)
+	m := editDone.FindStringSubmatch(r.Text)
+	switch {
+	case r.Outcome == Failed, r.Outcome == Denied:
+	case action("codex", u.name) == Edit && out.exit != nil:
+		r.Text, r.Outcome = out.text, outcomeOf(out.exit)
+	case m != nil:
+		r.Outcome = OK
+		if len(c.Paths) == 0 {
+			c.Paths = []string{m[1] + m[2] + m[3]}
+		}
+	}
+}
+
+// runEnded sets the outcome and the exit code of a command. Each agent shows the code in its own
+// place. Claude Code shows only those of failures, and early versions of it none: so a command
+// without one passed if the session has shown that of another.
+func (p *specStory) runEnded(r *Event, u *toolUse) {
+	at := func(place *pattern.Pattern) {
+		if m := place.FindStringSubmatchIndex(r.Text); m != nil {
+			n, _ := strconv.Atoi(r.Text[m[2]:m[3]])
+			r.Exit, r.Text = &n, r.Text[:m[0]]+r.Text[m[1]:]
+		}
+	}
+	switch name := strings.ToLower(u.name); {
+	case action("codex", name) == Run:
+		out := parseOutput(r.Text)
+		if r.Exit, r.Text = out.exit, out.text; r.Exit == nil {
+			at(cursorExit)
+		}
+	case action("gemini", name) == Run && geminiBegin.MatchString(r.Text):
+		r.Outcome = OK
+		shellResult(r)
+		return
+	case name == "execute":
+		at(droidExit)
+	case name == "bash":
+		r.Exit, r.Text = cutExit(r.Text)
+		p.told = p.told || r.Exit != nil
+	}
+	if r.Outcome = outcomeOf(r.Exit); r.Exit != nil {
+		if strings.HasPrefix(r.Text, interrupted) {
+			r.Outcome = Aborted
+		}
+		return
+	}
+	first, _, _ := strings.Cut(r.Text, "\n")
+	quiet := r.Text == "(Bash completed with no output)"
+	if u.ended(r); r.Outcome == Unknown && u.name == "Bash" && (p.told && first != "" || quiet) && !strings.Contains(first, "background") && !heldUp(r.Text) {
+		r.Outcome = OK
+	}
+	if r.Outcome == OK {
+		r.Exit = new(0)
+	}
+}
