@@ -20,6 +20,7 @@ const orderSessions = 4
 func orderKey(text string) string {
 	var key, common []string
 	made := false
+	text = numbered.ReplaceAllString(text, " ")
 	text = pullRequest.ReplaceAllString(strings.ToLower(notWords.ReplaceAllString(text, " ")), "pr")
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !isLetter(r) && r != '\'' }) {
 		w = wording.Stem(strings.Trim(w, "'"))
@@ -53,6 +54,9 @@ func orderKey(text string) string {
 var notWords = pattern.New(`\S*(?:[/\\@<>=_#]|\w\.\w|\d)\S*|(?:^|\s)-\S+`)
 
 var (
+	// numbered matches an item of a list by its label and number. The next list has another one.
+	numbered = pattern.New(`\S+\s+(?:#\S*\d|\d+\b)\S*`)
+
 	pullRequest = pattern.New(`\bpull requests?\b|\bprs\b`)
 
 	orderStop = stems{text: `a an the this that these those it its them their please can could would will you your me my i we us our to for of in on at by with

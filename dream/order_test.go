@@ -11,10 +11,12 @@ import (
 
 func TestOrderKeyIsTheSameInOtherWords(t *testing.T) {
 	for want, texts := range map[string][]string{
-		"draft pr":               {"Open a draft PR.", "Create the draft pull request.", "Make draft PRs."},
-		"changelog updat":        {"Update the changelog.", "update CHANGELOG"},
-		"jira sprint ticket":     {"Create a jira ticket in the current sprint.", "log the jira tickets for this sprint"},
-		"":                       {"Fix the tests.", "commit and push", "run it again", "Open a PR.", "try --force", "fix src/app/main.go"},
+		"draft pr":           {"Open a draft PR.", "Create the draft pull request.", "Make draft PRs."},
+		"changelog updat":    {"Update the changelog.", "update CHANGELOG"},
+		"jira sprint ticket": {"Create a jira ticket in the current sprint.", "log the jira tickets for this sprint"},
+		"": {"Fix the tests.", "commit and push", "run it again", "Open a PR.", "try --force", "fix src/app/main.go",
+			"Resolve remark #2.", "resolve remark 4", "Tackle remarks 1-5, please.", "Resolve 3 and #4"},
+		"jira ticket":            {"Log a jira ticket for sprint 12.", "create jira tickets in sprint #13"},
 		"screenshot typographic": {"check the typographic screenshot"},
 	} {
 		for _, text := range texts {
