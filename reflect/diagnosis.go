@@ -1,6 +1,7 @@
 package reflect
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -20,7 +21,7 @@ const besideEvents = 200
 var cause = lazy(`(?i)\broot cause\b|\bturns out\b|\bknown (?:issue|bug|limitation|anti-?pattern)\b|\bi see the (?:issue|problem)\b`)
 
 // ofTheMoment matches text about the current work or a repair, not about lasting facts.
-var ofTheMoment = lazy(`(?i)^(?:let me|let's|i |i'll|i'm|now|so |we |next|both|neither|this|that|these|those|they|one|another|which|here)\b|\d\d:\d\d:\d\d|\b(?:i|my|our|let me|i'll|we should|we need|line \d+|this session|your|the fix|wasn't|weren't|was|were)\b|\b[0-9a-f]*\d[0-9a-f]{6,}\b|\?$`)
+var ofTheMoment = lazy(`(?i)^(?:let me|let's|i |i'll|i'm|now|so |we |next|both|neither|this|that|these|those|they|one|another|which|here)\b|\d\d:\d\d:\d\d|\b(?:i|my|our|let me|i'll|we should|we need|lines? \d+|this session|your|the fix|wasn't|weren't|was|were)\b|\b[0-9a-f]*\d[0-9a-f]{6,}\b|\?$`)
 
 // findDiagnoses examines the agent's words between a failed command and one that passed, and takes
 // the sentence that names a cause in terms of the code.
@@ -39,7 +40,7 @@ func findDiagnoses(v *view) []finding {
 			continue
 		}
 		sentence := diagnosed(e.Text)
-		if sentence == "" || strings.Contains(v.injected, fold(sentence)) || !passesAfter(v.acts, failed) || i-v.acts[failed].result > besideEvents {
+		if sentence == "" || strings.Contains(v.injected, fold(sentence)) || !passesAfter(v.acts, failed) || i-v.acts[failed].result > besideEvents || editedAfter(v, i, sentence) {
 			continue
 		}
 		f := v.acts[failed]
@@ -56,6 +57,27 @@ func findDiagnoses(v *view) []finding {
 	}
 	return out
 }
+
+// editedAfter reports whether a file that a sentence names was edited after event i, so that the
+// sentence tells what was repaired.
+func editedAfter(v *view, i int, sentence string) bool {
+	var files []string
+	for w := range strings.FieldsSeq(sentence) {
+		if w = strings.Trim(w, "`'\"(),:;*"); sourceFile.MatchString(w) {
+			files = append(files, positionEnd.ReplaceAllString(w, ""))
+		}
+	}
+	for _, a := range v.acts {
+		for _, p := range v.events[a.call].Paths {
+			if a.edit && a.call > i && slices.ContainsFunc(files, func(f string) bool { return strings.HasSuffix("/"+p, "/"+f) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var positionEnd = lazy(`:\d+$`)
 
 // passesAfter reports whether the work of a failed act, or a test, passes after it.
 func passesAfter(acts []act, failed int) bool {

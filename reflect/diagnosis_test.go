@@ -32,6 +32,8 @@ func TestDiagnosisThatIsNone(t *testing.T) {
 		"a plan":                   {fail, agent("Let me find the root cause in `Pool.Close()` and its callers."), pass},
 		"no cause is announced":    {fail, agent("`Pool.Close()` blocks while a row is open, in every driver."), pass},
 		"a check is switched off":  {fail, agent("It turns out that `git commit` needs --no-verify while a row is open."), pass},
+		"lines of the moment":      {fail, agent("It turns out that `Pool.Close()` blocks (lines 12, 40) while a row is open."), pass},
+		"a file then repaired":     {fail, agent("It turns out that `Pool.Close()` in `db/pool.go` blocks while a row is open."), edit("/w/db/pool.go", "1", "2"), pass},
 		"a person's words":         {fail, user("it turns out that `Pool.Close()` blocks?"), pass},
 		"a look around had failed": {run("grep x y", 1, ""), agent(said), pass},
 	} {

@@ -20,7 +20,7 @@ var (
 	number     = lazy(`0x[0-9a-f]{4,}|\b[0-9a-f]{12,64}\b|\(?\b\d+(?:\.\d+)?\s?m?s\)?$`)
 
 	// the prefix of shells for a command that they cannot find
-	shellName   = lazy(`^(?:bash|zsh|sh|dash|fish|/(?:usr/)?bin/\w+):(?:\d+:)?\s+(?:line )?(?:\d+:\s+)?`)
+	shellName   = lazy(`^(?:bash|zsh|sh|dash|fish|\(eval\)|/(?:usr/)?bin/\w+):(?:\d+:)?\s+(?:line )?(?:\d+:\s+)?`)
 	zshNotFound = lazy(`^command not found: (\S+)$`)
 
 	// core matches the beginning of the part of a wrapped error that all callers share.
@@ -46,7 +46,7 @@ var (
 
 	// noise matches lines that only report a failure, or that merely look like errors.
 	noise = lazy(`(?i)^(?:exit (?:code|status)|make(?:\[\d+\])?: \*\*\*|error task failed|build failed|failure: build|` +
-		`\* what went wrong|npm (?:err!|error) (?:a complete log|code|errno|path|command|lifecycle|syscall|` +
+		`\* what went wrong|npm (?:err!|error) (?:a complete log|code|errno|path|command|lifecycle|syscall|workspace|location|` +
 		`exited|test failed)|error: (?:process completed|command failed|recipe|script ".*" exited)|\s*at\s|\$ |\(pass\)|saved lockfile|` +
 		`stack trace|traceback \(|note:|hint:|warning|warn\b|npm warn|info\b|debug\b|elifecycle|command failed|` +
 		`failed to (?:run|execute) task|error running|lifecycle script|full logs?|\d+ (?:errors?|problems?|` +

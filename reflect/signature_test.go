@@ -21,6 +21,8 @@ func TestSignature(t *testing.T) {
 		{"a.go:3:4: undefined: foo", "undefined: foo", false},
 		{"E   ModuleNotFoundError: No module named 'yaml'", "No module named 'yaml'", true},
 		{"open /home/dev/project/conf/app.toml: no such file or directory", "open app.toml: no such file or directory", true},
+		{"npm error Lifecycle script `build` failed with error:\nnpm error code 2\nnpm error workspace web@0.1.0\nnpm error location /w/web", "", false},
+		{"(eval):3: command not found: protoc", "protoc: command not found", true},
 		{"progress 10%\rprogress 99%\rfatal: bad revision", "bad revision", false},
 		{"│ Error: Backend initialization required, please run \"terraform init\"", "Backend initialization required, please run \"terraform init\"", true},
 		{"Migrations are pending. To resolve this issue, run:\n  bin/rails db:migrate", "Migrations are pending", true},
