@@ -44,6 +44,7 @@ const (
 	messageID  = "<!-- message-id: "
 	thinkStart = "<think><details><summary>Thought Process</summary>"
 	thinkEnd   = "</details></think>"
+	planStart  = "Implement the following plan:\n\n#"
 )
 
 func (p *specStory) line(b []byte) {
@@ -166,6 +167,8 @@ func (p *specStory) userPart(e Event, text string, afterCommand bool) {
 				p.user(Event{Time: p.at}, Typed, args)
 			}
 		}
+	case strings.HasPrefix(text, planStart): // approved, and begun in a fresh context
+		p.user(e, Injected, text)
 	case afterCommand, slashCommand.MatchString(text):
 		p.user(e, Command, text)
 	default:

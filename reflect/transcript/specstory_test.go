@@ -150,12 +150,12 @@ func TestSpecStoryTextsOfTheClient(t *testing.T) {
 		part("01", "## Task\n\nAlways count them."), part("01", "Never twice."),
 		part("02", "<command-name>/exit</command-name>"), part("03", "Always count them."),
 		part("04", "[Request interrupted by user]"), part("05", "<local-command-caveat>Caveat: no</local-command-caveat>"), part("06", "<local-command-stdout>Bye!</local-command-stdout>"),
-		part("07", "[Image: source: /tmp/a.png]"), part("07", "Base directory for this skill: /w/count\n\nAlways count."), part("08", "<bash-input>ls</bash-input>"))
+		part("07", "[Image: source: /tmp/a.png]"), part("07", "Implement the following plan:\n\n# Count\n\nAlways count."), part("07", "Base directory for this skill: /w/count\n\nAlways count."), part("08", "<bash-input>ls</bash-input>"))
 	want := []string{
 		"user/command: /check the flags too", "user/typed: the flags too", "user/command: ## Task⏎⏎Always count them.", "user/typed: Never twice.",
 		"user/command: /exit", "user/typed: Always count them.",
 		"error aborted: [Request interrupted by user]", "user/command: <local-command-caveat>…", "user/command: Bye!",
-		"user/injected: [Image: source: /tmp/a.png]", "user/injected: Base directory for this skill: …", "call/command/run !: $ ls",
+		"user/injected: [Image: source: /tmp/a.png]", "user/injected: Implement the following plan:…", "user/injected: Base directory for this skill: …", "call/command/run !: $ ls",
 	}
 	if d := diff(want, got.one(t)); d != "" {
 		t.Error(d)
