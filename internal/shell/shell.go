@@ -20,120 +20,132 @@ type Command struct {
 // redirections, comments and here-documents (whose bodies it drops), but not compound commands:
 // their keywords become words. It makes one pass without recursion, so any input is safe.
 func Split(line string) []Command {
-	var out []Command
-	var cur Command
-	var word strings.Builder
-	var inWord, redirect, output bool // output: the redirection is one, not an input
-	var docs []string                 // here-document delimiters waiting for the end of the line
-	flush := func() {
-		if !inWord {
-			return
-		}
-		w := word.String()
-		word.Reset()
-		inWord = false
-		switch {
-		case redirect:
-			redirect = false
-			cur.ToFile = cur.ToFile || output && w != "/dev/null" && w != "1" && w != "2" && w != "-"
-		case len(cur.Words) == 0 && IsAssignment(w):
-			cur.Env = append(cur.Env, w)
-		default:
-			cur.Words = append(cur.Words, w)
-		}
+	var s splitter
+	for at := 0; at < len(line); {
+		at += s.token(line[at:])
 	}
-	end := func(join string) {
-		flush()
-		redirect = false
-		if len(cur.Words) > 0 || len(cur.Env) > 0 {
-			cur.Join = join
-			out = append(out, cur)
-		}
-		cur = Command{}
+	s.endCommand("")
+	if n := len(s.done); n > 0 && s.done[n-1].Join != "&" {
+		s.done[n-1].Join = ""
 	}
-	for i := 0; i < len(line); {
-		c := line[i]
-		switch {
-		case c == '\\' && i+1 < len(line):
-			if line[i+1] != '\n' {
-				word.WriteString(line[i : i+2])
-				inWord = true
-			}
-			i += 2
-		case c == '\'' || c == '"' || c == '`':
-			n := quoted(line[i:])
-			word.WriteString(line[i : i+n])
-			inWord = true
-			i += n
-		case c == '$' && i+1 < len(line) && line[i+1] == '(':
-			n := 1 + bracketed(line[i+1:])
-			word.WriteString(line[i : i+n])
-			inWord = true
-			i += n
-		case c == '\n':
-			end(";")
-			i++
-			for _, d := range docs {
-				i += skipDocument(line[i:], d)
-			}
-			docs = nil
-		case c == ' ' || c == '\t' || c == '\r':
-			flush()
-			i++
-		case c == '#' && !inWord:
-			for i < len(line) && line[i] != '\n' {
-				i++
-			}
-		case strings.HasPrefix(line[i:], "<<<"):
-			flush()
-			redirect, output = true, false
-			i += 3
-		case strings.HasPrefix(line[i:], "<<"):
-			flush()
-			i += 2
-			if i < len(line) && line[i] == '-' {
-				i++
-			}
-			for i < len(line) && line[i] == ' ' {
-				i++
-			}
-			start := i
-			for i < len(line) && !strings.ContainsRune(" \t\n;|&<>", rune(line[i])) {
-				i++
-			}
-			if d := strings.Trim(line[start:i], `'"\`); d != "" {
-				docs = append(docs, d)
-			}
-		case strings.HasPrefix(line[i:], "&>") || c == '>' || c == '<':
-			if w := word.String(); w != "" && strings.Trim(w, "0123456789") == "" { // a descriptor: 2>
-				word.Reset()
-				inWord = false
-			}
-			flush()
-			redirect, output = true, c != '<'
-			for i < len(line) && (line[i] == '>' || line[i] == '<' || line[i] == '&') {
-				i++
-			}
-		case strings.HasPrefix(line[i:], "&&") || strings.HasPrefix(line[i:], "||"):
-			end(line[i : i+2])
-			i += 2
-		case c == ';' || c == '|' || c == '&':
-			end(string(c))
-			for i < len(line) && (line[i] == c || (c == '|' && line[i] == '&')) {
-				i++
-			}
-		default:
-			word.WriteByte(c)
-			inWord = true
-			i++
-		}
-	}
-	end("")
-	if n := len(out); n > 0 && out[n-1].Join != "&" {
-		out[n-1].Join = ""
-	}
-	return out
+	return s.done
 }
+
+// splitter is the state of one Split.
+type splitter struct {
+	done      []Command
+	command   Command
+	word      strings.Builder
+	redirect  byte     // first byte of the operator before its target, or 0
+	documents []string // delimiters of here-documents that begin on the next line
+}
+
+// token reads the token at the start of a line and returns its length.
+func (s *splitter) token(line string) int {
+	switch c := line[0]; {
+	case c == '\n':
+		s.endCommand(";")
+		n := 1
+		for _, d := range s.documents {
+			n += skipDocument(line[n:], d)
+		}
+		s.documents = nil
+		return n
+	case c == ' ' || c == '\t' || c == '\r':
+		s.endWord()
+		return 1
+	case c == '#' && s.word.Len() == 0:
+		comment, _, _ := strings.Cut(line, "\n")
+		return len(comment)
+	case strings.HasPrefix(line, "<<<"):
+		s.endWord()
+		s.redirect = c
+		return 3
+	case strings.HasPrefix(line, "<<"):
+		s.endWord()
+		return s.document(line)
+	case strings.HasPrefix(line, "&>") || c == '>' || c == '<':
+		if strings.Trim(s.word.String(), "0123456789") == "" { // a descriptor: 2>
+			s.word.Reset()
+		}
+		s.endWord()
+		s.redirect = c
+		return run(line, "<>&")
+	case strings.HasPrefix(line, "&&") || strings.HasPrefix(line, "||"):
+		s.endCommand(line[:2])
+		return 2
+	case c == '|':
+		s.endCommand("|")
+		return run(line, "|&")
+	case c == ';' || c == '&':
+		s.endCommand(line[:1])
+		return run(line, line[:1])
+	}
+	n := piece(line)
+	if line[:n] != "\\\n" {
+		s.word.WriteString(line[:n])
+	}
+	return n
+}
+
+func (s *splitter) endWord() {
+	w := s.word.String()
+	s.word.Reset()
+	switch {
+	case w == "":
+	case s.redirect != 0:
+		s.command.ToFile = s.command.ToFile || s.redirect != '<' && w != "/dev/null" && w != "1" && w != "2" && w != "-"
+		s.redirect = 0
+	case len(s.command.Words) == 0 && IsAssignment(w):
+		s.command.Env = append(s.command.Env, w)
+	default:
+		s.command.Words = append(s.command.Words, w)
+	}
+}
+
+func (s *splitter) endCommand(join string) {
+	s.endWord()
+	s.redirect = 0
+	if len(s.command.Words) > 0 || len(s.command.Env) > 0 {
+		s.command.Join = join
+		s.done = append(s.done, s.command)
+	}
+	s.command = Command{}
+}
+
+// document reads "<<" or "<<-" and a delimiter, and returns their length.
+func (s *splitter) document(line string) int {
+	rest := strings.TrimLeft(strings.TrimPrefix(line[2:], "-"), " ")
+	n := strings.IndexAny(rest, " \t\n;|&<>")
+	if n < 0 {
+		n = len(rest)
+	}
+	if d := strings.Trim(rest[:n], `'"\`); d != "" {
+		s.documents = append(s.documents, d)
+	}
+	return len(line) - len(rest) + n
+}
+
+// piece returns the length of the part of a word at the start of s: an escape, a quoted string, a
+// substitution, or plain characters.
+func piece(s string) int {
+	switch c := s[0]; {
+	case c == '\\' && len(s) > 1:
+		return 2
+	case c == '\'' || c == '"' || c == '`':
+		return quoted(s)
+	case strings.HasPrefix(s, "$("):
+		return 1 + bracketed(s[1:])
+	}
+	n := 1
+	for n < len(s) && strings.IndexByte("\\'\"`$ \t\r\n<>&|;", s[n]) < 0 {
+		n++
+	}
+	return n
+}
+
+// run returns how many bytes at the start of s are among some.
+func run(s, among string) int { return len(s) - len(strings.TrimLeft(s, among)) }
 
 // quoted returns the length of the quoted string at the start of s, up to the end of s if it is not
 // closed.
