@@ -55,3 +55,17 @@ func screenful(ctx context.Context, env *Env, width int, write func(context.Cont
 	}
 	return strings.TrimRight(talk.String()+out.String(), "\n"), nil
 }
+
+// view returns the text of a tui.View: the output of show for an id.
+func view(env *Env, show func(context.Context, *workspace, string) error) func(context.Context, string, int) (string, error) {
+	return func(ctx context.Context, id string, width int) (string, error) {
+		return screenful(ctx, env, width, func(ctx context.Context, w *workspace) error { return show(ctx, w, id) })
+	}
+}
+
+// act returns the function of a tui.Action, which reports the output of do for the chosen ids.
+func act(env *Env, do func(context.Context, *workspace, []string) error) func(context.Context, []string) (string, error) {
+	return func(ctx context.Context, ids []string) (string, error) {
+		return screenful(ctx, env, 1000, func(ctx context.Context, w *workspace) error { return do(ctx, w, ids) })
+	}
+}

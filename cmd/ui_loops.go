@@ -17,14 +17,10 @@ import (
 
 // loopsTab shows loops of the repository, and ends or resumes them.
 func loopsTab(env *Env, list func(context.Context, *git.Repo) ([]string, error)) tui.Tab {
-	view := func(show func(context.Context, *workspace, string) error) func(context.Context, string, int) (string, error) {
-		return func(ctx context.Context, name string, width int) (string, error) {
-			return screenful(ctx, env, width, func(ctx context.Context, w *workspace) error { return show(ctx, w, name) })
-		}
-	}
 	do := func(run func(context.Context, *workspace, string) error) func(context.Context, []string) (string, error) {
+		first := act(env, func(ctx context.Context, w *workspace, names []string) error { return run(ctx, w, names[0]) })
 		return func(ctx context.Context, names []string) (string, error) {
-			said, err := screenful(ctx, env, 1000, func(ctx context.Context, w *workspace) error { return run(ctx, w, names[0]) })
+			said, err := first(ctx, names)
 			return strings.ReplaceAll("\n"+said, "\nreverie: ", "\n"), err
 		}
 	}
@@ -43,7 +39,7 @@ func loopsTab(env *Env, list func(context.Context, *git.Repo) ([]string, error))
 			return items, err
 		},
 		Views: []tui.View{
-			{Text: view(func(ctx context.Context, w *workspace, name string) error {
+			{Text: view(env, func(ctx context.Context, w *workspace, name string) error {
 				j, err := status.Read(ctx, w.Clone, name)
 				if err == nil {
 					tellLoop(ctx, w, j, func() {
@@ -54,10 +50,10 @@ func loopsTab(env *Env, list func(context.Context, *git.Repo) ([]string, error))
 				}
 				return err
 			})},
-			{Key: "f", Name: "findings", Text: view(func(ctx context.Context, w *workspace, name string) error {
+			{Key: "f", Name: "findings", Text: view(env, func(ctx context.Context, w *workspace, name string) error {
 				return runLoopFindings(ctx, w, name, loopFindingsOptions{all: true})
 			})},
-			{Key: "o", Name: "output", End: true, Text: view(func(ctx context.Context, w *workspace, name string) error { return runLoopOutput(ctx, w, name, 0) })},
+			{Key: "o", Name: "output", End: true, Text: view(env, func(ctx context.Context, w *workspace, name string) error { return runLoopOutput(ctx, w, name, 0) })},
 		},
 		Actions: []tui.Action{
 			{Key: "c", Name: "cancel", Confirm: "End this loop? Its work stays.", Do: do(func(ctx context.Context, w *workspace, name string) error {

@@ -25,31 +25,24 @@ const maxFound = 200
 // the screen's beginning.
 func memoriesTab(env *Env) tui.Tab {
 	began := env.Now()
-	on := func(show func(context.Context, *workspace, string) error) func(context.Context, string, int) (string, error) {
-		return func(ctx context.Context, id string, width int) (string, error) {
-			return screenful(ctx, env, width, func(ctx context.Context, w *workspace) error { return show(ctx, w, id) })
-		}
-	}
 	return tui.Tab{
 		Name: "memories", Empty: "no memories yet\nreverie remember TEXT keeps a statement; reverie learn finds some in past sessions.",
 		Load: func(ctx context.Context) ([]tui.Item, error) { return findMemories(ctx, env, "") },
 		Find: func(ctx context.Context, query string) ([]tui.Item, error) { return findMemories(ctx, env, query) },
 		Views: []tui.View{
-			{Text: on(func(ctx context.Context, w *workspace, id string) error { return runShow(ctx, w.env, id, "") })},
-			{Key: "h", Name: "history", Text: on(func(ctx context.Context, w *workspace, id string) error { return runLog(ctx, w.env, id, logOptions{}) })},
-			{Key: "w", Name: "why given", Text: on(func(ctx context.Context, w *workspace, id string) error { return runWhy(ctx, w.env, id, "") })},
+			{Text: view(env, func(ctx context.Context, w *workspace, id string) error { return runShow(ctx, w.env, id, "") })},
+			{Key: "h", Name: "history", Text: view(env, func(ctx context.Context, w *workspace, id string) error { return runLog(ctx, w.env, id, logOptions{}) })},
+			{Key: "w", Name: "why given", Text: view(env, func(ctx context.Context, w *workspace, id string) error { return runWhy(ctx, w.env, id, "") })},
 		},
 		Actions: []tui.Action{
 			{Key: "e", Name: "edit", Takes: editOnScreen(env)},
-			{Key: "f", Name: "forget", Many: true, Confirm: "Retire this memory?", Do: func(ctx context.Context, ids []string) (string, error) {
-				return screenful(ctx, env, 1000, func(ctx context.Context, w *workspace) error {
-					f, err := keeper(w).Forget(ctx, ids, nil, "")
-					for _, m := range f.Gone {
-						w.env.Print("retired: %s\n", m.Text)
-					}
-					return err
-				})
-			}},
+			{Key: "f", Name: "forget", Many: true, Confirm: "Retire this memory?", Do: act(env, func(ctx context.Context, w *workspace, ids []string) error {
+				f, err := keeper(w).Forget(ctx, ids, nil, "")
+				for _, m := range f.Gone {
+					w.env.Print("retired: %s\n", m.Text)
+				}
+				return err
+			})},
 			undoAction(env, began),
 			{Key: "o", Name: "open in browser", Do: func(ctx context.Context, ids []string) (string, error) {
 				s, err := web.Listen(webDesk(env))
@@ -142,9 +135,7 @@ func editOnScreen(env *Env) func(context.Context, string, io.Reader, io.Writer, 
 
 // undoAction takes back the last decision since a time.
 func undoAction(env *Env, since time.Time) tui.Action {
-	return tui.Action{Key: "u", Name: "undo", Bare: true, Do: func(ctx context.Context, _ []string) (string, error) {
-		return screenful(ctx, env, 1000, func(ctx context.Context, w *workspace) error { return undoLast(ctx, w, since) })
-	}}
+	return tui.Action{Key: "u", Name: "undo", Bare: true, Do: act(env, func(ctx context.Context, w *workspace, _ []string) error { return undoLast(ctx, w, since) })}
 }
 
 // idle shows what a person may look at while the inbox is empty: counts, and the latest changes.
