@@ -126,7 +126,7 @@ func (c *call) status() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s, _, err := status.Read(c.ctx, d.Reader, d.Learner)
+	s, err := status.Read(c.ctx, d.Reader, d.Learner)
 	if err != nil {
 		return "", err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/job"
 	"github.com/reverie-memory/reverie/internal/kv"
@@ -54,6 +55,12 @@ type Status struct {
 	// sessions that no model has read, if the settings name one
 	Unread int         `json:"unread"`
 	Reader *job.Status `json:"reader"` // the running questions to a model; null without any
+
+	// for a terminal only
+	Held     []reader.Held `json:"-"` // memories changed by people not trusted here
+	Settings string        `json:"-"` // why an older version of the repository's settings is used
+	Guards   string        `json:"-"` // why no guard acts here
+	Budget   string        `json:"-"` // why no model is asked today
 }
 
 // Known counts the memories in force.
@@ -64,16 +71,16 @@ func (s Status) Known() (n int) {
 	return n
 }
 
-// Read counts the content of a clone. held lists the memories changed by people not trusted here.
-func Read(ctx context.Context, r *reader.Reader, l *learn.Learner) (s Status, held []reader.Held, err error) {
+// Read counts the content of a clone.
+func Read(ctx context.Context, r *reader.Reader, l *learn.Learner) (s Status, err error) {
 	s = Status{Branch: r.Branch(), Memories: map[string]int{}}
 	reflected := map[string]bool{}
 	err = r.View(ctx, func(v *record.View) error {
 		s.Commit, s.Adopted, s.Unreadable = string(v.Tip()), !v.Fallback(), len(v.Bad())
-		if held, err = r.Held(ctx, v); err != nil {
+		if s.Held, err = r.Held(ctx, v); err != nil {
 			return err
 		}
-		if err := s.countMemories(ctx, r, v, held); err != nil {
+		if err := s.countMemories(ctx, r, v); err != nil {
 			return err
 		}
 		ops, err := v.Inbox().Operations()
@@ -89,7 +96,7 @@ func Read(ctx context.Context, r *reader.Reader, l *learn.Learner) (s Status, he
 		return nil
 	})
 	if err != nil {
-		return s, nil, err
+		return s, err
 	}
 	names := l.SessionNames()
 	s.Sessions = len(names)
@@ -115,34 +122,50 @@ func Read(ctx context.Context, r *reader.Reader, l *learn.Learner) (s Status, he
 	if s.Reflects != "" {
 		unread, err := l.Unread(ctx, nil, prompts.Set{})
 		if err != nil {
-			return s, nil, err
+			return s, err
 		}
 		s.Unread = len(unread)
 	}
+	s.nameDisabled(r)
 	if s.Values, err = (kv.Store{Repo: r.Repo, Scanner: r.Scanner, Now: r.Now}).Count(); err != nil {
-		return s, nil, err
+		return s, err
 	}
 	if s.Given, err = brief.TallyOf(ctx, r); err != nil {
-		return s, nil, err
+		return s, err
 	}
 	s.Shortened = upkeep.Originals(r.Clone).Saving()
 	now := r.Now()
 	s.Spooled = r.Spool().Due(now, ingest.IdleAfter)
 	s.Worker, s.Reader = job.Running(r.State, job.Worker, now), job.Running(r.State, job.Reader, now)
-	return s, held, nil
+	return s, nil
+}
+
+// nameDisabled says which settings, guards and questions to models are off here.
+func (s *Status) nameDisabled(r *reader.Reader) {
+	if why := reader.WhySettings(r); why != "" && !r.Shields() {
+		s.Settings = why + "; next: reverie trust approve " + trust.SettingsPath
+	}
+	if !r.Config.Guards {
+		s.Guards = "off here; to turn them on: reverie guard on"
+	}
+	if s.Model() != "" {
+		if spent := r.Budget().Spent(); spent != nil {
+			s.Budget = spent.Error()
+		}
+	}
 }
 
 // countMemories counts the memories of a view by kind and by caveat.
-func (s *Status) countMemories(ctx context.Context, r *reader.Reader, v *record.View, held []reader.Held) error {
+func (s *Status) countMemories(ctx context.Context, r *reader.Reader, v *record.View) error {
 	caveats, err := r.Caveats(ctx, v)
 	if err != nil {
 		return err
 	}
 	older := map[string]bool{}
-	for _, h := range held {
+	for _, h := range s.Held {
 		older[h.ID] = h.Given != nil
 	}
-	s.Older = reader.Older(held)
+	s.Older = reader.Older(s.Held)
 	for _, m := range v.Memories() {
 		if !m.Live(r.Now()) {
 			s.Retired++
