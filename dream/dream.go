@@ -146,85 +146,43 @@ func newPlanner(in Input) *planner {
 	return p
 }
 
+// consider compares a candidate with the memories, then with the pending operations, and makes an
+// operation of it if neither has it.
 func (p *planner) consider(r record.Reflection, c record.Candidate) {
 	if c.Detector == record.Order {
 		p.order(r, c)
 		return
 	}
-	says := phraseOf(c.Text)
+	says, m, seen := phraseOf(c.Text), p.memory(r, c), sighting(r, c)
 	note := func(why string) {
 		p.res.Notes = append(p.res.Notes, Note{Reflection: r.ID(), Text: c.Text, Why: why})
 	}
-	if p.rejected.stop(c.How, says) {
-		note("was rejected before")
+	switch against, repeats := p.settled(c, m, says); {
+	case against != "":
+		note(against)
 		return
-	}
-	if c.Weak && p.repairs(c, says) {
-		p.res.BorneOut++ // the failure and its remedy are known
-		return
-	}
-	m := p.memory(r, c)
-	if i := slices.IndexFunc(p.known, func(k known) bool { return k.ID == m.ID && !k.same(says) }); i >= 0 {
-		note("says what " + m.ID + " said before it was edited")
-		return
-	}
-	if i := slices.IndexFunc(p.known, func(k known) bool { return k.same(says) }); i >= 0 {
-		if p.known[i].Status == record.Retired {
-			note("was retired: " + p.known[i].ID)
-			return
-		}
+	case repeats:
 		p.res.BorneOut++
 		return
 	}
-	if why := p.outdated(c, m, says); why != "" {
-		note(why)
-		return
-	}
-	if slices.ContainsFunc(p.known, func(k known) bool { return k.Live(p.in.Now) && k.covers(says) && overlap(k.Paths, c.Paths) }) {
-		p.res.BorneOut++ // a wider rule says it
-		return
-	}
-	if slices.ContainsFunc(p.own, func(k known) bool {
-		return k.Live(p.in.Now) && overlap(k.Paths, c.Paths) && (k.same(says) || k.covers(says))
-	}) {
-		p.res.BorneOut++ // every repository has it
-		return
-	}
-	takes := func(says func(q pending) bool) int {
-		return slices.IndexFunc(p.pending, func(q pending) bool { return !q.withdrawn && q.takes(sighting(r, c), c.Text) && says(q) })
-	}
-	i := takes(func(q pending) bool { return q.op.Memory.ID == m.ID || q.same(says) })
-	if i < 0 {
-		i = takes(func(q pending) bool { return q.joined(c.Text) })
-	}
-	if i >= 0 {
-		p.bearOut(&p.pending[i], r, c)
+	if q := p.supported(seen, m, says); q != nil {
+		p.bearOut(q, r, c)
 		p.res.BorneOut++
 		return
 	}
-	op := record.Operation{Op: record.Add, How: c.How, Memory: m, Proposed: p.in.Now.UTC().Truncate(time.Second)}
-	op.Sightings = append(op.Sightings, sighting(r, c))
-	for _, old := range p.past {
-		if old.same(says) {
-			s := old.sighting
-			if old.text != c.Text && s.How == record.Said && record.Doubtful(c.Evidence) {
-				s.Says = old.text // that was beyond doubt, this wording is not
-			}
-			op.Sightings = join(op.Sightings, s)
-		}
-	}
+	op := record.Operation{Op: record.Add, How: c.How, Memory: m, Proposed: p.in.Now.UTC().Truncate(time.Second), Sightings: p.sightings(seen, says)}
 	bearing := op.Sightings
 	if c.How != record.Model {
 		bearing = borne(bearing) // a model makes nothing less weak
 	}
 	if c.Weak && record.Sessions(bearing) < weakSessions && !p.restates(c, says) {
-		p.past = append(p.past, past{sighting(r, c), says})
+		p.past = append(p.past, past{seen, says})
 		return
 	}
 	if where := p.written(c, m); where != "" {
 		note(where + " says it already")
 		// it counts once the repository no longer states it
-		p.past = append(p.past, past{sighting(r, c), says})
+		p.past = append(p.past, past{seen, says})
 		p.res.Written = append(p.res.Written, where)
 		return
 	}
@@ -235,6 +193,61 @@ func (p *planner) consider(r record.Reflection, c record.Candidate) {
 	op = record.NewOperation(op)
 	p.overtake(op, says)
 	p.pending = append(p.pending, pending{op: op, phrase: says, fresh: true, changed: true})
+}
+
+// settled compares a candidate with the rejections and the memories. against is the reason to drop
+// it, or "". repeats reports whether a memory says it.
+func (p *planner) settled(c record.Candidate, m record.Memory, says phrase) (against string, repeats bool) {
+	switch {
+	case p.rejected.stop(c.How, says):
+		return "was rejected before", false
+	case c.Weak && p.repairs(c, says): // the failure and its remedy are known
+		return "", true
+	case slices.ContainsFunc(p.known, func(k known) bool { return k.ID == m.ID && !k.same(says) }):
+		return "says what " + m.ID + " said before it was edited", false
+	}
+	if i := slices.IndexFunc(p.known, func(k known) bool { return k.same(says) }); i >= 0 {
+		if k := p.known[i]; k.Status == record.Retired {
+			return "was retired: " + k.ID, false
+		}
+		return "", true
+	}
+	if why := p.outdated(c, m, says); why != "" {
+		return why, false
+	}
+	inForce := func(k known) bool { return k.Live(p.in.Now) && overlap(k.Paths, c.Paths) }
+	return "", slices.ContainsFunc(p.known, func(k known) bool { return inForce(k) && k.covers(says) }) ||
+		slices.ContainsFunc(p.own, func(k known) bool { return inForce(k) && (k.same(says) || k.covers(says)) })
+}
+
+// supported returns the pending operation that a sighting of a statement supports, or nil.
+func (p *planner) supported(seen record.Sighting, m record.Memory, says phrase) *pending {
+	for _, fits := range []func(pending) bool{
+		func(q pending) bool { return q.op.Memory.ID == m.ID || q.same(says) },
+		func(q pending) bool { return q.joined(says.text) },
+	} {
+		for i, q := range p.pending {
+			if !q.withdrawn && q.takes(seen, says.text) && fits(q) {
+				return &p.pending[i]
+			}
+		}
+	}
+	return nil
+}
+
+// sightings returns a sighting of a statement and the earlier ones.
+func (p *planner) sightings(seen record.Sighting, says phrase) []record.Sighting {
+	all := []record.Sighting{seen}
+	for _, old := range p.past {
+		if old.same(says) {
+			s := old.sighting
+			if old.text != says.text && s.How == record.Said && record.Doubtful(seen.Evidence) {
+				s.Says = old.text // that was beyond doubt, this wording is not
+			}
+			all = join(all, s)
+		}
+	}
+	return all
 }
 
 // relate finds related knowledge for an operation: statements that it corrects and thus supersedes,
