@@ -155,104 +155,119 @@ func escapedString(text string) (s, rest string, ok bool) {
 }
 
 func (m *Memory) setFields(fields map[string]any) *FormatError {
-	var bad *FormatError
-	fail := func(key, format string, args ...any) {
-		if bad == nil {
-			bad = &FormatError{Field: key, Reason: fmt.Sprintf(format, args...)}
-		}
+	f := front{fields: fields}
+	if id := f.text("id"); id != "" && id != m.ID {
+		f.fail("id", "is %q, but the file is named for %q; an id never changes", id, m.ID)
 	}
-	text := func(key string) string {
-		v, ok := fields[key]
-		delete(fields, key)
-		s, isText := v.(string)
-		if ok && !isText {
-			fail(key, "is %v, not a string in quotes", v)
-		}
-		if strings.ContainsAny(s, "\n\r\x00") {
-			fail(key, "has more than one line")
-		}
-		return strings.TrimSpace(s)
-	}
-	list := func(key string) []string {
-		v, ok := fields[key]
-		delete(fields, key)
-		if !ok {
-			return nil
-		}
-		values, isList := v.([]any)
-		if one, isText := v.(string); isText {
-			values, isList = []any{one}, true // a person wrote paths = "web/**"
-		}
-		var out []string
-		for _, v := range values {
-			s, isText := v.(string)
-			if !isText || strings.ContainsAny(s, "\n\r\x00") {
-				isList = false
-			}
-			out = append(out, s)
-		}
-		if !isList {
-			fail(key, "is not a list of one-line strings, such as [\"a\", \"b\"]")
-		}
-		return set(out)
-	}
-
-	if id := text("id"); id != "" && id != m.ID {
-		fail("id", "is %q, but the file is named for %q; an id never changes", id, m.ID)
-	}
-	m.Kind = Kind(text("kind"))
+	m.Kind = Kind(f.text("kind"))
 	if !m.Kind.Valid() {
-		fail("kind", "%q is not one of %s", m.Kind, join(Kinds))
+		f.fail("kind", "%q is not one of %s", m.Kind, join(Kinds))
 	}
-	m.Status = Status(text("status"))
+	m.Status = Status(f.text("status"))
 	switch m.Status {
 	case "":
 		m.Status = Active
 	case Active, Contested, Retired:
 	default:
-		fail("status", "%q is not one of active, contested, retired", m.Status)
+		f.fail("status", "%q is not one of active, contested, retired", m.Status)
 	}
-	if source, err := ParseSource(text("source")); err != nil {
-		fail("source", "%v", err)
-	} else {
-		m.Source = source
+	var err error
+	if m.Source, err = ParseSource(f.text("source")); err != nil {
+		f.fail("source", "%v", err)
 	}
-	m.Paths, m.Ref, m.Tags = list("paths"), text("ref"), list("tags")
-	m.Topic, m.Branch = text("topic"), text("branch")
-	m.Supersedes, m.Anchors = list("supersedes"), list("anchors")
+	m.Paths, m.Ref, m.Tags = f.list("paths"), f.text("ref"), f.list("tags")
+	m.Topic, m.Branch = f.text("topic"), f.text("branch")
+	m.Supersedes, m.Anchors = f.list("supersedes"), f.list("anchors")
 	for _, id := range m.Supersedes {
 		if !ValidID(id) {
-			fail("supersedes", "%q is not an id of 16 hex digits", id)
+			f.fail("supersedes", "%q is not an id of 16 hex digits", id)
 		}
 	}
-	switch v := fields["expires"].(type) {
-	case nil:
-	case time.Time:
-		m.Expires = v.UTC()
-	case toml.LocalDate:
-		m.Expires = v.AsTime(time.UTC)
-	case string:
-		t, err := time.Parse(time.RFC3339, v)
-		if err != nil {
-			if t, err = time.Parse(time.DateOnly, v); err != nil {
-				fail("expires", "%q is not a date such as 2026-12-31", v)
-			}
-		}
-		m.Expires = t.UTC()
-	default:
-		fail("expires", "%v is not a date such as 2026-12-31", v)
-	}
-	delete(fields, "expires")
-	m.Expires = m.Expires.Truncate(time.Second)
-	for key, v := range fields {
+	m.Expires = f.date("expires").UTC().Truncate(time.Second)
+	for key, v := range f.fields {
 		value, err := tomlValue(key, v)
 		if err != nil {
-			fail(key, "%v", err)
+			f.fail(key, "%v", err)
 		}
 		m.Extra = append(m.Extra, value)
 	}
 	slices.SortFunc(m.Extra, func(a, b Field) int { return strings.Compare(a.Key, b.Key) })
-	return bad
+	return f.bad
+}
+
+// front holds the fields of front matter that are still to be read, and their first fault.
+type front struct {
+	fields map[string]any
+	bad    *FormatError
+}
+
+func (f *front) fail(key, format string, args ...any) {
+	if f.bad == nil {
+		f.bad = &FormatError{Field: key, Reason: fmt.Sprintf(format, args...)}
+	}
+}
+
+func (f *front) take(key string) (v any, ok bool) {
+	v, ok = f.fields[key]
+	delete(f.fields, key)
+	return v, ok
+}
+
+func (f *front) text(key string) string {
+	v, ok := f.take(key)
+	s, isText := v.(string)
+	if ok && !isText {
+		f.fail(key, "is %v, not a string in quotes", v)
+	}
+	if strings.ContainsAny(s, "\n\r\x00") {
+		f.fail(key, "has more than one line")
+	}
+	return strings.TrimSpace(s)
+}
+
+func (f *front) list(key string) []string {
+	v, ok := f.take(key)
+	if !ok {
+		return nil
+	}
+	values, isList := v.([]any)
+	if one, isText := v.(string); isText {
+		values, isList = []any{one}, true // a person wrote paths = "web/**"
+	}
+	var out []string
+	for _, v := range values {
+		s, isText := v.(string)
+		if !isText || strings.ContainsAny(s, "\n\r\x00") {
+			isList = false
+		}
+		out = append(out, s)
+	}
+	if !isList {
+		f.fail(key, "is not a list of one-line strings, such as [\"a\", \"b\"]")
+	}
+	return set(out)
+}
+
+func (f *front) date(key string) time.Time {
+	v, _ := f.take(key)
+	switch v := v.(type) {
+	case nil:
+		return time.Time{}
+	case time.Time:
+		return v
+	case toml.LocalDate:
+		return v.AsTime(time.UTC)
+	case string:
+		for _, layout := range []string{time.RFC3339, time.DateOnly} {
+			if t, err := time.Parse(layout, v); err == nil {
+				return t
+			}
+		}
+		f.fail(key, "%q is not a date such as 2026-12-31", v)
+	default:
+		f.fail(key, "%v is not a date such as 2026-12-31", v)
+	}
+	return time.Time{}
 }
 
 // tomlValue writes an unknown key and its value on one line.
