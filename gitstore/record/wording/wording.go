@@ -285,40 +285,75 @@ func valueOf(t string) (value, bool) {
 // readClause analyses a clause, which may complete itself from the one before.
 func readClause(text string, before clause) clause {
 	var c clause
-	rest := text
-	if at := contrast.FindStringIndex(text); at != nil && at[0] > 0 {
-		refused := text[at[1]:]
-		rest = text[:at[0]]
-		if end := refusedEnd.FindStringIndex(refused); end != nil {
-			refused, rest = refused[:end[0]], rest+" "+refused[end[0]:]
+	wanted, refused := contrasted(text)
+	for _, t := range token.FindAllString(refused, 32) {
+		if w := wordOf(t); w != "" {
+			c.refuses = append(c.refuses, w)
 		}
-		for _, t := range token.FindAllString(refused, 32) {
-			if w := wordOf(t); w != "" {
-				c.refuses = append(c.refuses, w)
+	}
+	wanted = withoutLead(wanted)
+	c.negated = negation.MatchString(wanted)
+	if at := tail.FindStringIndex(wanted); at != nil && hasValue(wanted[:at[0]]) {
+		wanted = wanted[:at[0]]
+	}
+	if at := subject.FindStringSubmatchIndex(wanted); at != nil {
+		c.subject = strings.ToLower(strings.Trim(wanted[at[2]:at[3]], "`"))
+		if hasValue(wanted[at[3]:]) {
+			c.frame, wanted = append(c.frame, c.subject), wanted[at[3]:]
+		}
+	}
+	leans := c.fill(wanted)
+	if leans || len(c.wants) > 0 && len(before.wants) > 0 && len(c.frame) > 0 && !slices.ContainsFunc(c.frame, placing) {
+		for _, w := range before.frame { // "…, and method names with 'b_'"
+			if leans && !slices.Contains(c.frame, w) || placing(w) {
+				c.frame = append(c.frame, w)
 			}
 		}
 	}
-	for again := true; again; { // announcements may stand in a row
-		at := lead.FindStringIndex(rest)
-		again = at != nil && !(strings.Contains(rest[at[0]:at[1]], ":") && hasValue(rest[at[0]:at[1]])) && (hasValue(rest[at[1]:]) || !hasValue(rest[:at[1]]) && len(strings.Fields(rest[at[1]:])) > 2)
-		if again && at[0] == 0 {
-			rest = rest[at[1]:]
-		} else if again {
-			rest = rest[:at[0]] + rest[at[1]:]
+	if ban.MatchString(wanted) {
+		c.refuseAll()
+	}
+	slices.Sort(c.frame)
+	c.frame = slices.Compact(c.frame)
+	c.refuses = slices.DeleteFunc(c.refuses, func(w string) bool {
+		return slices.Contains(c.frame, w) || slices.ContainsFunc(c.wants, func(v value) bool { return v.text == w })
+	})
+	return c
+}
+
+// contrasted separates the wanted part of a clause from the refused one, which may be empty.
+func contrasted(text string) (wanted, refused string) {
+	at := contrast.FindStringIndex(text)
+	if at == nil || at[0] == 0 {
+		return text, ""
+	}
+	wanted, refused = text[:at[0]], text[at[1]:]
+	if end := refusedEnd.FindStringIndex(refused); end != nil {
+		return wanted + " " + refused[end[0]:], refused[:end[0]]
+	}
+	return wanted, refused
+}
+
+// withoutLead removes the introductions of a clause, unless too little remains.
+func withoutLead(text string) string {
+	for {
+		at := lead.FindStringIndex(text)
+		if at == nil {
+			return text
 		}
-	}
-	c.negated = negation.MatchString(rest)
-	if at := tail.FindStringIndex(rest); at != nil && hasValue(rest[:at[0]]) {
-		rest = rest[:at[0]]
-	}
-	if at := subject.FindStringSubmatchIndex(rest); at != nil {
-		c.subject = strings.ToLower(strings.Trim(rest[at[2]:at[3]], "`"))
-		if hasValue(rest[at[3]:]) {
-			c.frame, rest = append(c.frame, c.subject), rest[at[3]:]
+		intro, rest := text[at[0]:at[1]], text[at[1]:]
+		if strings.Contains(intro, ":") && hasValue(intro) || !hasValue(rest) && (hasValue(text[:at[1]]) || len(strings.Fields(rest)) <= 2) {
+			return text
 		}
+		text = text[:at[0]] + rest
 	}
-	var scoped, settles, leans bool
-	for _, t := range token.FindAllString(rest, 64) {
+}
+
+// fill reads the values and the frame of a clause, and reports whether it leans on the clause
+// before by a pronoun.
+func (c *clause) fill(text string) (leans bool) {
+	scoped, settles := false, false
+	for _, t := range token.FindAllString(text, 64) {
 		low := strings.ToLower(t)
 		switch {
 		case scoping.Has(low):
@@ -352,31 +387,20 @@ func readClause(text string, before clause) clause {
 			c.scope = append(c.scope, w)
 		}
 	}
-	if leans || len(c.wants) > 0 && len(before.wants) > 0 && len(c.frame) > 0 && !slices.ContainsFunc(c.frame, placing) {
-		for _, w := range before.frame { // "…, and method names with 'b_'"
-			if leans && !slices.Contains(c.frame, w) || placing(w) {
-				c.frame = append(c.frame, w)
-			}
-		}
-	}
-	if ban.MatchString(rest) {
-		for _, v := range c.wants {
-			c.refuses = append(c.refuses, v.text)
-		}
-		for _, w := range c.frame {
-			if !slices.Contains(c.scope, w) {
-				c.refuses = append(c.refuses, w)
-			}
-		}
-		c.wants, c.frame = nil, c.scope
-	}
-	slices.Sort(c.frame)
-	c.frame = slices.Compact(c.frame)
+	return leans
+}
+
+// refuseAll turns the wishes of a clause into refusals. Its place or time stays.
+func (c *clause) refuseAll() {
 	for _, v := range c.wants {
-		c.refuses = slices.DeleteFunc(c.refuses, func(w string) bool { return w == v.text })
+		c.refuses = append(c.refuses, v.text)
 	}
-	c.refuses = slices.DeleteFunc(c.refuses, func(w string) bool { return slices.Contains(c.frame, w) })
-	return c
+	for _, w := range c.frame {
+		if !slices.Contains(c.scope, w) {
+			c.refuses = append(c.refuses, w)
+		}
+	}
+	c.wants, c.frame = nil, c.scope
 }
 
 // placing reports whether a stem names the end of something where a value goes.
