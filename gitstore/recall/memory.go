@@ -74,6 +74,14 @@ type Limits struct {
 	Docs int // documents to index, and documents to rewrite for few segments; 0 for no limit
 }
 
+// allow returns an error wrapping ErrBehind if more documents are to be indexed.
+func (l Limits) allow(docs int) error {
+	if l.Docs > 0 && docs > l.Docs {
+		return fmt.Errorf("%w: %d documents", ErrBehind, docs)
+	}
+	return nil
+}
+
 // BringTo returns the index for a view. Its Notes list unreadable files of memories. If git has
 // lost some, the index holds the others in memory only, because the store may be repaired. Errors
 // are those of ctx and ErrBehind. Close both indexes.
@@ -148,10 +156,7 @@ func follow(_ context.Context, ch *catalog.Change, _, given *record.View, limit 
 			return state, err
 		}
 	}
-	if limit.Docs > 0 && n > limit.Docs {
-		return state, fmt.Errorf("%w: %d documents", ErrBehind, n)
-	}
-	return state, nil
+	return state, limit.allow(n)
 }
 
 // compare applies all differences from the views.
@@ -161,60 +166,16 @@ func compare(ctx context.Context, ch *catalog.Change, v, given *record.View, lim
 	for _, bad := range v.Bad() {
 		state.Notes = append(state.Notes, bad.Error())
 	}
-	type want struct {
-		record.Kept
-		view  *record.View
-		index bool
-		doc   catalog.Doc // without the data for searches
-	}
-	files := v.Files()
-	wants := map[string]want{}
-	for _, k := range v.Kept() {
-		if d, ok := k.Doc(); ok {
-			wants[k.Key] = want{k, v, k.File >= 0 && !files[k.File].Retired, d}
-		}
-	}
-	if given != v {
-		there := make(map[record.File]bool, len(files))
-		for _, f := range files {
-			there[f] = true
-		}
-		of := given.Files()
-		for _, k := range given.Kept() {
-			if k.File < 0 || of[k.File].Retired || there[of[k.File]] {
-				continue
-			}
-			if d, ok := k.Doc(); ok {
-				d.Key, d.Flags = keyOf(of[k.File].ID, of[k.File].Private)+givenMark, d.Flags|record.IsGiven
-				wants[d.Key] = want{k, given, true, d}
-			}
-		}
-	}
+	wants := wantsOf(v, given)
+	reuse(ch, wants, ch.Before().Analysis == state.Analysis)
 	n := 0
 	for _, w := range wants {
 		if w.index {
 			n++
 		}
 	}
-	for _, s := range ch.Segments {
-		for doc := range s.Len() {
-			if !s.Live(doc) {
-				continue
-			}
-			w, ok := wants[s.Key(doc)]
-			head, _ := s.Head(doc)
-			if ok && head == string(w.doc.Head) && s.Blob(doc) == w.doc.Blob && w.index == s.Indexed(doc) && (!w.index || ch.Before().Analysis == state.Analysis) {
-				delete(wants, w.doc.Key)
-				if w.index {
-					n--
-				}
-			} else {
-				s.Remove(doc)
-			}
-		}
-	}
-	if limit.Docs > 0 && n > limit.Docs {
-		return state, fmt.Errorf("%w: %d documents", ErrBehind, n)
+	if err := limit.allow(n); err != nil {
+		return state, err
 	}
 	var a terms.Analyzer
 	for _, w := range wants {
@@ -236,6 +197,63 @@ func compare(ctx context.Context, ch *catalog.Change, v, given *record.View, lim
 		return state, errElsewise
 	}
 	return state, nil
+}
+
+// A want is a document that an index is to have.
+type want struct {
+	record.Kept
+	view  *record.View
+	index bool
+	doc   catalog.Doc // without the data for searches
+}
+
+// wantsOf returns the documents of a view by their keys, and those that its view for agents has in
+// place of others.
+func wantsOf(v, given *record.View) map[string]want {
+	files := v.Files()
+	wants := map[string]want{}
+	for _, k := range v.Kept() {
+		if d, ok := k.Doc(); ok {
+			wants[k.Key] = want{k, v, k.File >= 0 && !files[k.File].Retired, d}
+		}
+	}
+	if given == v {
+		return wants
+	}
+	there := make(map[record.File]bool, len(files))
+	for _, f := range files {
+		there[f] = true
+	}
+	of := given.Files()
+	for _, k := range given.Kept() {
+		if k.File < 0 || of[k.File].Retired || there[of[k.File]] {
+			continue
+		}
+		if d, ok := k.Doc(); ok {
+			d.Key, d.Flags = keyOf(of[k.File].ID, of[k.File].Private)+givenMark, d.Flags|record.IsGiven
+			wants[d.Key] = want{k, given, true, d}
+		}
+	}
+	return wants
+}
+
+// reuse keeps the documents of an index that are wanted as they are, and deletes them from wants.
+// It removes all others. analysed reports whether the data for searches can be kept.
+func reuse(ch *catalog.Change, wants map[string]want, analysed bool) {
+	for _, s := range ch.Segments {
+		for doc := range s.Len() {
+			if !s.Live(doc) {
+				continue
+			}
+			w, ok := wants[s.Key(doc)]
+			head, _ := s.Head(doc)
+			if ok && head == string(w.doc.Head) && s.Blob(doc) == w.doc.Blob && w.index == s.Indexed(doc) && (!w.index || analysed) {
+				delete(wants, w.doc.Key)
+			} else {
+				s.Remove(doc)
+			}
+		}
+	}
 }
 
 // Version is a document of an index for two views.
