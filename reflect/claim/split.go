@@ -165,85 +165,91 @@ type paragraph struct {
 // typed splits a message into paragraphs.
 func typed(text string) []paragraph {
 	var out []paragraph
-	start, end := -1, -1 // of the paragraph being gathered
 	var heading []uint32
-	var pasted, ruled, log bool
-	var printed, printing bool // pasted text was announced as a program's, and looks so
-	fence := ""
-	flush := func() {
-		if start >= 0 && end > start {
-			item := listMark.MatchString(text[start:end])
-			p := paragraph{start: start, end: end, item: item}
-			if item {
-				p.heading = heading
-			}
-			out = append(out, p)
-		}
-		start, end = -1, -1
-	}
-	pos := 0
-	prev := ""
+	var paste paste
+	open := false // the last paragraph may go on
+	pos, prev := 0, ""
 	for line := range strings.Lines(text) {
 		at := pos
 		pos += len(line)
 		trimmed := strings.TrimSpace(line)
-		if fence != "" {
-			if strings.HasPrefix(trimmed, fence) {
-				fence = ""
-			}
-			continue
-		}
-		skip := true
-		switch {
-		case strings.HasPrefix(trimmed, "```"), strings.HasPrefix(trimmed, "~~~"):
-			fence = trimmed[:3]
-		case trimmed == "":
-			log = false
-			if printing && resumes.MatchString(text[pos:]) {
-				pasted, printed, printing = false, false, false
-			}
-		case ruleLine.MatchString(trimmed):
-			ruled = !ruled // a document is between two of them
-		case letterHead.MatchString(trimmed):
-			pasted = true // a mail, to its end
-		case logLine.MatchString(trimmed):
-			log = true // to the next blank line
-		case pasted || ruled || log || strings.HasPrefix(trimmed, ">") || strings.HasPrefix(trimmed, "<") || strings.HasPrefix(trimmed, "#") || codeLine.MatchString(strings.TrimRight(line, "\r\n")):
-		default:
-			skip = false
-		}
-		if skip {
-			looks := logLine.MatchString(trimmed) || codeLine.MatchString(strings.TrimRight(line, "\r\n"))
-			printed = printed && !pasteIntro.MatchString(trimmed)
-			printing = printed && (printing || looks)
-			flush()
-			prev = ""
+		if paste.takes(line, trimmed, text[pos:]) {
+			open = false
 			continue
 		}
 		head := strings.HasSuffix(trimmed, ":") || strings.HasSuffix(trimmed, "：")
 		item := listMark.MatchString(trimmed)
-		if start >= 0 && (item || head || !continues(prev, trimmed)) {
-			flush()
-		}
+		open = open && !item && !head && continues(prev, trimmed)
 		switch {
 		case head:
 			heading = nil
 			for _, t := range tokens(trimmed) {
 				heading = append(heading, t.hash)
 			}
-			printed = printed || !pasted && printIntro.MatchString(trimmed)
-			pasted = pasted || pasteIntro.MatchString(trimmed) && !item
-		case !item && start < 0:
+			paste.announce(trimmed, item)
+		case !item && !open:
 			heading = nil
 		}
-		if start < 0 {
-			start = at + strings.Index(line, trimmed)
+		if !open {
+			p := paragraph{start: at + strings.Index(line, trimmed), item: item}
+			if item {
+				p.heading = heading
+			}
+			out = append(out, p)
 		}
-		end = at + len(strings.TrimRight(line, "\r\n \t"))
-		prev = trimmed
+		out[len(out)-1].end = at + len(strings.TrimRight(line, "\r\n \t"))
+		open, prev = true, trimmed
 	}
-	flush()
 	return out
+}
+
+// paste follows the parts of a message that its author did not type.
+type paste struct {
+	fence    string // that ends fenced code, or ""
+	ruled    bool   // a document between two rules
+	log      bool   // to the next blank line
+	all      bool   // to the end of the message
+	printed  bool   // announced as a program's output
+	printing bool   // and looks so
+}
+
+// takes reports whether a line is blank or not typed. rest is the text after it.
+func (p *paste) takes(line, trimmed, rest string) bool {
+	if p.fence != "" {
+		if strings.HasPrefix(trimmed, p.fence) {
+			p.fence = ""
+		}
+		return true
+	}
+	code := func() bool { return codeLine.MatchString(strings.TrimRight(line, "\r\n")) }
+	switch {
+	case strings.HasPrefix(trimmed, "```"), strings.HasPrefix(trimmed, "~~~"):
+		p.fence = trimmed[:3]
+	case trimmed == "":
+		p.log = false
+		if p.printing && resumes.MatchString(rest) {
+			p.all, p.printed, p.printing = false, false, false
+		}
+	case ruleLine.MatchString(trimmed):
+		p.ruled = !p.ruled
+	case letterHead.MatchString(trimmed):
+		p.all = true // a mail
+	case logLine.MatchString(trimmed):
+		p.log = true
+	case p.all || p.ruled || p.log || strings.ContainsRune("><#", rune(trimmed[0])) || code():
+	default:
+		return false
+	}
+	p.printed = p.printed && !pasteIntro.MatchString(trimmed)
+	p.printing = p.printed && (p.printing || logLine.MatchString(trimmed) || code())
+	return true
+}
+
+// announce notes the source that a line with a colon announces. An item of a list introduces no
+// paste.
+func (p *paste) announce(line string, item bool) {
+	p.printed = p.printed || printIntro.MatchString(line)
+	p.all = !item && pasteIntro.MatchString(line)
 }
 
 // continues reports whether a line goes on with the sentence of the line before.
