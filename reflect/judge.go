@@ -132,93 +132,120 @@ type refusedItem struct {
 }
 
 // candidate makes the candidate of one item of an answer, or returns why not.
-func (r *reader) candidate(in prompts.ReflectCandidate, events map[int]*transcript.Event) (_ statementRead, no refusedItem) {
+func (r *reader) candidate(in prompts.ReflectCandidate, events map[int]*transcript.Event) (statementRead, refusedItem) {
 	c := record.Candidate{Kind: record.Kind(in.Kind), Text: strings.TrimSpace(in.Text), Body: strings.TrimSpace(in.Body), How: record.Model, Detector: record.ByModel}
-	no.quotes = map[string]int{}
-	refuse := func(why, fault string, args ...any) (statementRead, refusedItem) {
-		no.why = why
-		if fault != "" {
-			no.faults = append(no.faults, fmt.Sprintf(fault, args...))
-		}
-		return statementRead{}, no
+	var p proof
+	why, fault := malformed(c, in)
+	if why == "" {
+		p = r.prove(in.Evidence, events)
+		c.Evidence = p.evidence
+		why, fault = r.objection(c, p, events)
 	}
+	if why == "" {
+		c.Paths = pathsNamed(in.Paths, events)
+		return statementRead{Candidate: c, print: record.Print(c.Text)}, refusedItem{quotes: p.refused}
+	}
+	if fault != "" {
+		p.faults = append(p.faults, fault)
+	}
+	return statementRead{}, refusedItem{why, p.faults, p.refused}
+}
+
+// malformed returns the reason why an item lacks the form of a candidate, or "", and a fault worded
+// for the model.
+func malformed(c record.Candidate, in prompts.ReflectCandidate) (why, fault string) {
 	switch text, body := utf8.RuneCountInString(c.Text), utf8.RuneCountInString(c.Body); {
 	case !c.Kind.Valid():
-		return refuse("unknown kind", "there is no kind %q", in.Kind)
+		return "unknown kind", fmt.Sprintf("there is no kind %q", in.Kind)
 	case c.Text == "" || strings.ContainsAny(c.Text, "\n\r"):
-		return refuse("not one line", "text is not one line")
+		return "not one line", "text is not one line"
 	case text > maxStatement || body > maxBody:
-		return refuse("too long", "text has %d characters, body %d; they may have %d and %d", text, body, maxStatement, maxBody)
+		return "too long", fmt.Sprintf("text has %d characters, body %d; they may have %d and %d", text, body, maxStatement, maxBody)
 	case !visibleText(c.Text) || !visibleText(c.Body):
-		return refuse("hidden characters", "")
+		return "hidden characters", ""
 	case redacted.MatchString(c.Text) || redacted.MatchString(c.Body):
-		return refuse("redacted", "")
+		return "redacted", ""
 	case len(in.Evidence) == 0:
-		return refuse("no evidence", "evidence is missing")
+		return "no evidence", "evidence is missing"
 	}
-	var all []*transcript.Event
-	var quotes []cited
-	for _, e := range in.Evidence {
+	return "", ""
+}
+
+// proof holds the evidence of an item that is verbatim in the session.
+type proof struct {
+	evidence []record.Evidence
+	quotes   []cited             // in the same order
+	events   []*transcript.Event // the cited ones, and the calls or results that belong to them
+	faults   []string            // worded for the model
+	refused  map[string]int      // other quotes, by reason
+}
+
+// prove looks up the evidence of an item in the shown events.
+func (r *reader) prove(evidence []prompts.ReflectAnchor, events map[int]*transcript.Event) proof {
+	p := proof{refused: map[string]int{}}
+	for _, e := range evidence {
 		event := events[e.Event]
 		if event == nil {
-			no.faults = append(no.faults, fmt.Sprintf("there is no event %d among those shown", e.Event))
-			no.quotes["quote of no event"]++
+			p.faults = append(p.faults, fmt.Sprintf("there is no event %d among those shown", e.Event))
+			p.refused["quote of no event"]++
 			continue
 		}
 		quote, ok := r.quoted(event, e.Quote)
 		if !ok {
-			no.faults = append(no.faults, fmt.Sprintf("%q does not stand so in event %d, or is shorter than %d characters", cut.Marked(e.Quote, 80), e.Event, minQuote))
-			no.quotes["quote not verbatim"]++
+			p.faults = append(p.faults, fmt.Sprintf("%q does not stand so in event %d, or is shorter than %d characters", cut.Marked(e.Quote, 80), e.Event, minQuote))
+			p.refused["quote not verbatim"]++
 			continue
 		}
-		all = append(all, event)
-		for _, other := range events { // a call and its result belong together
+		p.events = append(p.events, event)
+		for _, other := range events {
 			if other.CallID != "" && other.CallID == event.CallID && other.Agent == event.Agent && other != event {
-				all = append(all, other)
+				p.events = append(p.events, other)
 			}
 		}
 		q := r.cite(event, quote)
-		quotes = append(quotes, q)
+		p.quotes = append(p.quotes, q)
 		at, _ := r.gate.view.index(event.N)
-		evidence := r.gate.view.quote(at, quote)
-		evidence.By = q.by
-		c.Evidence = append(c.Evidence, evidence)
+		found := r.gate.view.quote(at, quote)
+		found.By = q.by
+		p.evidence = append(p.evidence, found)
 	}
+	return p
+}
+
+// objection returns the reason against a candidate with that proof, or "", and a fault worded for
+// the model.
+func (r *reader) objection(c record.Candidate, p proof, events map[int]*transcript.Event) (why, fault string) {
 	if len(c.Evidence) == 0 {
-		return refuse("evidence not verbatim", "")
+		return "evidence not verbatim", ""
 	}
 	if claim.Asks(verbatim.ReplaceAllString(c.Text, "words")) {
-		return refuse("question", "text is a question")
+		return "question", "text is a question"
 	}
 	if what := attack.First(c.Text, c.Body, joined(c.Evidence)); what != "" {
-		return refuse("looks like "+what, "")
+		return "looks like " + what, ""
 	}
 	if f := fold(c.Text); len(f) > minQuote && strings.Contains(r.gate.view.injected, f) {
-		return refuse("echo", "")
+		return "echo", ""
 	}
-	if why, fault := r.unproven(c, quotes); why != "" {
-		return refuse(why, "%s", fault)
+	if why, fault := r.unproven(c, p.quotes); why != "" {
+		return why, fault
 	}
 	if word := dangling(c.Text); word != "" {
-		return refuse("points at its session", "text: %q refers to something that it does not name", word)
+		return "points at its session", fmt.Sprintf("text: %q refers to something that it does not name", word)
 	}
 	print := record.Print(c.Text)
-	for _, known := range r.known {
-		if known.Same(print) {
-			return refuse("known", "")
-		}
+	if slices.ContainsFunc(r.known, func(known record.Fingerprint) bool { return known.Same(print) }) {
+		return "known", ""
 	}
-	if what, at := invented(c.Text+"\n"+c.Body, all, events); what != "" && at >= 0 {
-		return refuse("not in the session", "%q stands in no quoted event; quote event %d", what, at)
+	if what, at := invented(c.Text+"\n"+c.Body, p.events, events); what != "" && at >= 0 {
+		return "not in the session", fmt.Sprintf("%q stands in no quoted event; quote event %d", what, at)
 	} else if what != "" {
-		return refuse("not in the session", "%q is not so in the session", what)
+		return "not in the session", fmt.Sprintf("%q is not so in the session", what)
 	}
-	if !aboutThem(c.Text, all) {
-		return refuse("unrelated evidence", "")
+	if !aboutThem(c.Text, p.events) {
+		return "unrelated evidence", ""
 	}
-	c.Paths = pathsNamed(in.Paths, events)
-	no.faults = nil
-	return statementRead{Candidate: c, print: print}, no
+	return "", ""
 }
 
 // joined returns the quotes of some evidence, a line each.
