@@ -116,19 +116,13 @@ func (e *Engine) attend(ctx context.Context, c container, watch *diskWatch, stdi
 	var kept [2]bytes.Buffer
 	full := make(chan struct{})
 	budget := &budget{left: l.Output, spent: sync.OnceFunc(func() { close(full) })}
-	streams := [2]io.Writer{&kept[0], &kept[1]}
-	if c.spec.Stdout != nil {
-		streams[0] = c.spec.Stdout
-	}
-	if c.spec.Stderr != nil {
-		streams[1] = c.spec.Stderr
-	}
+	stdout, stderr := cmp.Or[io.Writer](c.spec.Stdout, &kept[0]), cmp.Or[io.Writer](c.spec.Stderr, &kept[1])
 	life, end := context.WithCancel(context.Background())
 	defer end()
 	client := e.client(life, nil, "start", "--attach", "--interactive", c.name)
 	client.Dir = c.folder
 	var said bytes.Buffer // only here Podman reports the reason that it cannot start a command
-	client.Stdout, client.Stderr = &limited{streams[0], budget}, io.MultiWriter(&atMost{&said, 4 << 10}, &limited{streams[1], budget})
+	client.Stdout, client.Stderr = &limited{stdout, budget}, io.MultiWriter(&atMost{&said, 4 << 10}, &limited{stderr, budget})
 	fed, err := feed(client, stdin)
 	if err != nil {
 		return result, err
@@ -157,16 +151,7 @@ func (e *Engine) attend(ctx context.Context, c container, watch *diskWatch, stdi
 		result.Ended = TooBig
 	}
 	if result.Ended != Exited {
-		ask := []string{"kill", c.name}
-		most := orderTime
-		if result.Ended == TimedOut && l.Grace > 0 {
-			seconds := max(1, int((l.Grace+time.Second/2)/time.Second))
-			ask, most = []string{"stop", "--time", fmt.Sprint(seconds), c.name}, orderTime+l.Grace
-		}
-		if _, err := e.ask(context.WithoutCancel(ctx), most, ask...); err != nil {
-			// It may have ended meanwhile: its state decides.
-			_, _ = e.ask(context.WithoutCancel(ctx), orderTime, "kill", c.name)
-		}
+		c.stop(context.WithoutCancel(ctx), e, result.Ended == TimedOut)
 		select {
 		case <-over:
 		case <-time.After(orderTime):
@@ -195,6 +180,19 @@ func (e *Engine) attend(ctx context.Context, c container, watch *diskWatch, stdi
 		result.Ended = TooLong
 	}
 	return result, nil
+}
+
+// stop ends a container: at once, or gently with the grace of its limits.
+func (c container) stop(ctx context.Context, e *Engine, gently bool) {
+	ask, most := []string{"kill", c.name}, orderTime
+	if grace := c.spec.Limits.Grace; gently && grace > 0 {
+		seconds := max(1, int((grace+time.Second/2)/time.Second))
+		ask, most = []string{"stop", "--time", fmt.Sprint(seconds), c.name}, orderTime+grace
+	}
+	if _, err := e.ask(ctx, most, ask...); err != nil {
+		// It may have ended meanwhile: its state decides.
+		_, _ = e.ask(ctx, orderTime, "kill", c.name)
+	}
 }
 
 // feed gives a client its standard input. It does not wait for a blocked reader, whose later input
