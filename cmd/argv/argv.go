@@ -27,57 +27,42 @@ func Order(app *cli.App, args []string) []string {
 	var command *cli.Command
 	for i := 1; i < len(args); i++ {
 		arg := args[i]
-		if len(rest) > 1 && help.TakesLine(command) {
+		switch {
+		case len(rest) > 1 && help.TakesLine(command):
 			rest = append(rest, arg)
-			continue
-		}
-		if arg == "--" {
+		case arg == "--":
 			if help.TakesCommand(command) {
 				rest = append(rest, arg)
 			}
 			rest = append(rest, args[i+1:]...)
-			break
-		}
-		if len(arg) < 2 || arg[0] != '-' {
-			if command == nil {
-				if command = app.Command(arg); command == nil {
-					return args // help, or an error that the parser words
-				}
-				names = append(names, command.Name)
-			} else if below := command.Command(arg); below != nil && len(rest) == 0 {
-				command = below
-				names = append(names, below.Name)
-			} else {
+			i = len(args)
+		case len(arg) >= 2 && arg[0] == '-':
+			name, _, hasValue := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+			flag, isGlobal := find(app, command, name)
+			if flag == nil && isText(command, name) {
 				rest = append(rest, arg)
+				continue
 			}
-			continue
-		}
-		name, _, hasValue := strings.Cut(strings.TrimLeft(arg, "-"), "=")
-		to := &local
-		var flag cli.Flag
-		if command != nil {
-			flag = help.FindFlag(command.Flags, name)
-			for _, below := range command.Subcommands {
-				if flag == nil {
-					flag = help.FindFlag(below.Flags, name)
-				}
+			words := args[i : i+1]
+			if flag != nil && !hasValue && TakesValue(flag) && i+1 < len(args) {
+				words = args[i : i+2]
+				i++
 			}
-		}
-		if flag == nil {
-			if flag = help.FindFlag(app.Flags, name); flag != nil || command == nil {
-				to = &global
+			if isGlobal {
+				global = append(global, words...)
+			} else {
+				local = append(local, words...)
 			}
-		}
-		spaced := strings.ContainsFunc(name, unicode.IsSpace)
-		filter := help.TakesFilters(command) && strings.Contains(name, ":") && !spaced
-		if flag == nil && (filter || spaced && help.TakesText(command)) {
-			rest = append(rest, arg) // no option is called so: "--- FAIL: TestX (0.00s)", -tag:old
-			continue
-		}
-		*to = append(*to, arg)
-		if flag != nil && !hasValue && TakesValue(flag) && i+1 < len(args) {
-			i++
-			*to = append(*to, args[i])
+		case command == nil:
+			if command = app.Command(arg); command == nil {
+				return args // help, or an error that the parser words
+			}
+			names = append(names, command.Name)
+		case len(rest) == 0 && command.Command(arg) != nil:
+			command = command.Command(arg)
+			names = append(names, command.Name)
+		default:
+			rest = append(rest, arg)
 		}
 	}
 	if slices.ContainsFunc(local, IsHelp) {
@@ -91,6 +76,28 @@ func Order(app *cli.App, args []string) []string {
 		}
 	}
 	return out
+}
+
+// find returns a flag of a command or of the program, or nil, and whether it is the program's.
+func find(app *cli.App, command *cli.Command, name string) (flag cli.Flag, global bool) {
+	if command != nil {
+		for _, c := range append([]*cli.Command{command}, command.Subcommands...) {
+			if flag := help.FindFlag(c.Flags, name); flag != nil {
+				return flag, false
+			}
+		}
+	}
+	flag = help.FindFlag(app.Flags, name)
+	return flag, flag != nil || command == nil
+}
+
+// isText reports whether an argument of a command is no flag although it looks like one, as
+// "--- FAIL: TestX (0.00s)" and -tag:old do.
+func isText(command *cli.Command, name string) bool {
+	if strings.ContainsFunc(name, unicode.IsSpace) {
+		return help.TakesText(command)
+	}
+	return help.TakesFilters(command) && strings.Contains(name, ":")
 }
 
 // TakesValue reports whether a flag has a value.
