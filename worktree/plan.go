@@ -85,8 +85,7 @@ func readPlan(text string) *planReading {
 		r.fault(1, "empty", "the plan is empty; write what is to be done, in Markdown")
 		return r
 	}
-	var fence, half string // the mark that closes the block; an unfinished command
-	opened, began, commands, verify := 0, 0, 0, false
+	var block *planBlock // that is open
 	first := ""
 	for i, line := range strings.Split(text, "\n") {
 		n := i + 1
@@ -97,43 +96,18 @@ func readPlan(text string) *planReading {
 		trimmed := strings.TrimSpace(line)
 		mark, info := fenceOf(trimmed)
 		switch {
-		case fence != "":
-			if strings.HasPrefix(mark, fence) && info == "" {
-				if half != "" {
-					r.fault(n-1, "command", "the command goes on after its backslash, and the block ends")
-				}
-				if verify && len(r.Verify) == commands && half == "" {
-					r.doubt(opened, "verify", "there is no command in the block that begins here")
-				}
-				fence, half, verify = "", "", false
-				continue
-			}
+		case block != nil && strings.HasPrefix(mark, block.fence) && info == "":
+			r.closeBlock(block, n)
+			block = nil
+		case block != nil:
 			if mark != "" && isVerify(info) {
-				r.doubt(n, "fence", "the block of line %d goes on here: this does not begin another", opened)
+				r.doubt(n, "fence", "the block of line %d goes on here: this does not begin another", block.line)
 			}
-			if !verify || half == "" && (trimmed == "" || strings.HasPrefix(trimmed, "#")) {
-				continue
+			if block.verify {
+				r.command(block, n, trimmed)
 			}
-			if half == "" {
-				began = n
-			}
-			if strings.Contains(trimmed, "\t") {
-				r.doubt(n, "tab", "there is a tab in the command")
-			}
-			if rest, more := strings.CutSuffix(trimmed, `\`); more {
-				half += rest
-				continue
-			}
-			r.Verify, r.Lines = append(r.Verify, half+trimmed), append(r.Lines, began)
-			half = ""
 		case mark != "":
-			fence, opened, commands = mark, n, len(r.Verify)
-			if r.shell == 0 && isShell(info) {
-				r.shell, r.mark = n, info
-			}
-			if verify = isVerify(info); !verify && slices.Contains(strings.FieldsFunc(strings.ToLower(info), notLetter), "verify") {
-				r.doubt(n, "verify", "the block that begins here is not run: what marks it is the word verify alone, and first")
-			}
+			block = r.openBlock(n, mark, info)
 		case r.Title == "" && strings.HasPrefix(trimmed, "#"):
 			r.Title = strings.TrimSpace(strings.TrimLeft(trimmed, "#"))
 		case strings.Contains(trimmed, "```verify"), strings.Contains(trimmed, "~~~verify"):
@@ -142,14 +116,63 @@ func readPlan(text string) *planReading {
 			first = trimmed
 		}
 	}
-	if fence != "" {
-		r.fault(opened, "fence", "the block that begins here is not closed")
+	if block != nil {
+		r.fault(block.line, "fence", "the block that begins here is not closed")
 	}
 	r.Title = cmp.Or(r.Title, first)
 	if r.Title == "" {
 		r.fault(1, "title", "the plan has no title and no text; begin it with: # What is to be done")
 	}
 	return r
+}
+
+// planBlock is a fenced block of a plan.
+type planBlock struct {
+	fence  string // the mark that closes it
+	line   int    // of its beginning
+	verify bool   // it holds commands
+	before int    // the number of commands before it
+	half   string // an unfinished command
+	began  int    // the line of that
+}
+
+func (r *planReading) openBlock(n int, mark, info string) *planBlock {
+	if r.shell == 0 && isShell(info) {
+		r.shell, r.mark = n, info
+	}
+	b := &planBlock{fence: mark, line: n, verify: isVerify(info), before: len(r.Verify)}
+	if !b.verify && slices.Contains(strings.FieldsFunc(strings.ToLower(info), notLetter), "verify") {
+		r.doubt(n, "verify", "the block that begins here is not run: what marks it is the word verify alone, and first")
+	}
+	return b
+}
+
+// command reads a line of a block of commands.
+func (r *planReading) command(b *planBlock, n int, line string) {
+	if b.half == "" {
+		if line == "" || strings.HasPrefix(line, "#") {
+			return
+		}
+		b.began = n
+	}
+	if strings.Contains(line, "\t") {
+		r.doubt(n, "tab", "there is a tab in the command")
+	}
+	if rest, more := strings.CutSuffix(line, `\`); more {
+		b.half += rest
+		return
+	}
+	r.Verify, r.Lines = append(r.Verify, b.half+line), append(r.Lines, b.began)
+	b.half = ""
+}
+
+func (r *planReading) closeBlock(b *planBlock, n int) {
+	switch {
+	case b.half != "":
+		r.fault(n-1, "command", "the command goes on after its backslash, and the block ends")
+	case b.verify && len(r.Verify) == b.before:
+		r.doubt(b.line, "verify", "there is no command in the block that begins here")
+	}
 }
 
 func isVerify(info string) bool {
