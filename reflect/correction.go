@@ -100,17 +100,8 @@ var (
 func (g *gate) replaceEarlier(list []record.Candidate) []record.Candidate {
 	gone := map[int]bool{}
 	for j := range list {
-		if list[j].How != record.Said {
-			continue
-		}
 		for i := range j {
-			if gone[i] || list[i].How != record.Said || list[i].Evidence[0].Event == list[j].Evidence[0].Event && !revision.MatchString(list[j].Evidence[0].Quote) {
-				continue
-			}
-			if record.Doubtful(list[j].Evidence) && !record.Doubtful(list[i].Evidence) {
-				continue
-			}
-			if replaces(&list[j], &list[i]) {
+			if !gone[i] && replaces(&list[j], &list[i]) {
 				gone[i] = true
 				list[j].Corrects = list[i].Text
 				g.dropped["corrected later"]++
@@ -118,30 +109,8 @@ func (g *gate) replaceEarlier(list []record.Candidate) []record.Candidate {
 		}
 	}
 	for k := range g.view.sentences {
-		s := &g.view.sentences[k]
-		if !retract.MatchString(s.raw) {
-			continue
-		}
-		doubtful := s.theirs || g.view.events[s.event].Mixed
-		at := g.view.events[s.event].N
-		last := -1
-		for i := range list {
-			if gone[i] || list[i].How != record.Said || list[i].Evidence[0].Event > at || doubtful && !record.Doubtful(list[i].Evidence) {
-				continue
-			}
-			if list[i].Evidence[0].Event == at && !g.view.before(list[i].Evidence[0].Quote, s) {
-				continue
-			}
-			if sharedWords(s.raw, list[i].Text) > 0 {
-				last = i
-				break
-			}
-			if !retractNamed.MatchString(s.raw) && g.view.near(list[i].Evidence[0].Event, at) {
-				last = i
-			}
-		}
-		if last >= 0 {
-			gone[last] = true
+		if i := g.retracted(&g.view.sentences[k], list, gone); i >= 0 {
+			gone[i] = true
 			g.dropped["retracted"]++
 		}
 	}
@@ -152,6 +121,27 @@ func (g *gate) replaceEarlier(list []record.Candidate) []record.Candidate {
 		}
 	}
 	return out
+}
+
+// retracted returns the index of the statement that a sentence takes back, or -1: the first that it
+// names, or else the last one nearby.
+func (g *gate) retracted(s *sentence, list []record.Candidate, gone map[int]bool) int {
+	if !retract.MatchString(s.raw) {
+		return -1
+	}
+	v, last := g.view, -1
+	at, doubtful := v.events[s.event].N, s.theirs || v.events[s.event].Mixed
+	for i, c := range list {
+		switch {
+		case gone[i], c.How != record.Said, c.Evidence[0].Event > at, doubtful && !record.Doubtful(c.Evidence):
+		case c.Evidence[0].Event == at && !v.before(c.Evidence[0].Quote, s):
+		case sharedWords(s.raw, c.Text) > 0:
+			return i
+		case !retractNamed.MatchString(s.raw) && v.near(c.Evidence[0].Event, at):
+			last = i
+		}
+	}
+	return last
 }
 
 var retractNamed = lazy(`(?i)\b(?:about|said about|rule about|thing about) \w+`)
@@ -175,9 +165,12 @@ func (v *view) near(from, to int) bool {
 	return n == 0
 }
 
-// replaces reports whether statement b differs from the earlier a on the same subject.
+// replaces reports whether a person's statement b differs from the earlier a on the same subject.
+// Words in doubt replace no plain ones.
 func replaces(b, a *record.Candidate) bool {
-	if !samePaths(a.Paths, b.Paths) {
+	switch {
+	case b.How != record.Said, a.How != record.Said, !samePaths(a.Paths, b.Paths), record.Doubtful(b.Evidence) && !record.Doubtful(a.Evidence),
+		a.Evidence[0].Event == b.Evidence[0].Event && !revision.MatchString(b.Evidence[0].Quote):
 		return false
 	}
 	if a.Topic != "" && a.Topic == b.Topic && isSubject(a.Topic) {
