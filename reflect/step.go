@@ -2,6 +2,7 @@ package reflect
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/internal/shell"
@@ -49,8 +50,7 @@ func steps(line, root string) []step {
 // directory it ends in.
 func stepsFrom(line, dir, root string) (out []step, end string) {
 	var exported []string // by the line so far
-	before := dir
-	var outer []string // directories to which open parentheses return
+	at := directory{dir: dir, before: dir}
 	commands := shell.Split(line)
 	piped := false
 	for i, c := range commands[:min(len(commands), maxSteps)] {
@@ -58,51 +58,19 @@ func stepsFrom(line, dir, root string) (out []step, end string) {
 		piped = c.Join == "|"
 		words, opened, closed := shell.WithoutParentheses(c.Words)
 		c.Env = append(c.Env, envOf(words)...)
-		for range opened {
-			outer = append(outer, dir)
-		}
+		at.open(opened)
 		words = shell.Unwrap(words, len(words))
-		if len(words) > 0 {
-			switch words[0] {
-			case "cd", "pushd", "popd", "chdir", "Set-Location":
-				to := "~"
-				for _, w := range words[1:] {
-					if w == "-" || !strings.HasPrefix(w, "-") && !strings.EqualFold(w, "/d") {
-						to = shell.Unquote(w)
-						break
-					}
-				}
-				if words[0] == "popd" || to == "-" {
-					to, before = before, dir
-					dir = to
-				} else {
-					before, dir = dir, within(to, dir, root)
-				}
-				words = nil
-			}
+		if len(words) > 0 && at.change(words, root) {
+			words = nil
 		}
-		back := dir
-		for range min(closed, len(outer)) {
-			back, outer = outer[len(outer)-1], outer[:len(outer)-1]
-		}
-		here := dir
-		dir = back
+		here := at.dir
+		at.close(closed)
 		if len(words) == 0 {
 			exported = append(exported, c.Env...)
 			continue
 		}
-		switch words[0] {
-		case "unset":
-			for _, w := range words[1:] {
-				exported = append(exported, w+"=")
-			}
-			continue
-		case "export":
-			for _, w := range words[1:] {
-				if shell.IsAssignment(w) {
-					exported = append(exported, w)
-				}
-			}
+		if set, ok := exports(words); ok {
+			exported = append(exported, set...)
 			continue
 		}
 		if fromPipe && filters.Has(words[0]) && words[0] != "tee" {
@@ -118,7 +86,63 @@ func stepsFrom(line, dir, root string) (out []step, end string) {
 		s.writes = writesFile(c, words)
 		out = append(out, s)
 	}
-	return out, dir
+	return out, at.dir
+}
+
+// directory follows the working directory of a shell line.
+type directory struct {
+	dir, before string
+	outer       []string // to which open parentheses return
+}
+
+func (d *directory) open(n int) {
+	for range n {
+		d.outer = append(d.outer, d.dir)
+	}
+}
+
+func (d *directory) close(n int) {
+	for range min(n, len(d.outer)) {
+		last := len(d.outer) - 1
+		d.dir, d.outer = d.outer[last], d.outer[:last]
+	}
+}
+
+// change runs a command that changes the directory, and reports whether it is one.
+func (d *directory) change(words []string, root string) bool {
+	switch words[0] {
+	case "cd", "pushd", "popd", "chdir", "Set-Location":
+	default:
+		return false
+	}
+	to := "~"
+	isTarget := func(w string) bool { return w == "-" || !strings.HasPrefix(w, "-") && !strings.EqualFold(w, "/d") }
+	if i := slices.IndexFunc(words[1:], isTarget); i >= 0 {
+		to = shell.Unquote(words[1+i])
+	}
+	if words[0] == "popd" || to == "-" {
+		to = d.before
+	} else {
+		to = within(to, d.dir, root)
+	}
+	d.before, d.dir = d.dir, to
+	return true
+}
+
+// exports returns the variables that a command sets for those after it, and whether it is such a
+// command.
+func exports(words []string) (env []string, ok bool) {
+	if words[0] != "unset" && words[0] != "export" {
+		return nil, false
+	}
+	for _, w := range words[1:] {
+		if words[0] == "unset" {
+			env = append(env, w+"=")
+		} else if shell.IsAssignment(w) {
+			env = append(env, w)
+		}
+	}
+	return env, true
 }
 
 // writesFile reports whether a command is an edit by means of the shell.
@@ -351,58 +375,55 @@ func (s step) portable() bool {
 // tool returns the word for the task of a task runner or the subcommand of a program: "lint" of
 // `mise run lint`, "test" of `go test ./...`.
 func (s step) tool() string {
-	words := s.words
-	if len(words) == 0 {
+	if len(s.words) == 0 {
 		return ""
 	}
-	switch path.Base(words[0]) {
+	program, words := s.words[0], s.words[1:]
+	isFlag := func(w string) bool { return strings.HasPrefix(w, "-") }
+	switch path.Base(program) {
 	case "npx", "bunx":
-		words = words[1:]
-		for len(words) > 0 && strings.HasPrefix(words[0], "-") {
-			words = words[1:]
-		}
-		if len(words) == 0 {
+		i := slices.IndexFunc(words, func(w string) bool { return !isFlag(w) })
+		if i < 0 {
 			return ""
 		}
-		if len(words) == 1 || strings.HasPrefix(words[1], "-") {
-			return words[0]
+		if i+1 == len(words) || isFlag(words[i+1]) {
+			return words[i]
 		}
-		return words[0] + " " + words[1]
+		return words[i] + " " + words[i+1]
 	case "python", "python3", "node", "bash", "sh", "ruby", "deno", "tsx", "php":
-		for i := 1; i < len(words); i++ {
-			if words[i] == "-m" && i+1 < len(words) {
+		for i, w := range words {
+			last := i+1 == len(words)
+			switch {
+			case !last && (w == "-m" || !isFlag(w) && strings.HasSuffix(w, "manage.py")):
 				return words[i+1]
-			}
-			if !strings.HasPrefix(words[i], "-") {
-				if strings.HasSuffix(words[i], "manage.py") && i+1 < len(words) {
-					return words[i+1]
-				}
-				return path.Base(words[i])
+			case !isFlag(w):
+				return path.Base(w)
 			}
 		}
 		return ""
 	case "npm", "bun", "mise", "uv", "poetry", "pipenv", "hatch", "pdm", "composer", "deno-task", "bundle", "yarn", "pnpm":
-		for i := 1; i < len(words); i++ {
-			switch w := words[i]; {
-			case w == "run" || w == "exec" || w == "-w" || w == "workspace" || w == "--filter" || w == "-F" || w == "--prefix" || w == "-C" || w == "--":
-				if w == "workspace" || w == "--filter" || w == "-F" || w == "--prefix" || w == "-C" || w == "-w" && words[0] == "npm" {
-					i++
-				}
-			case strings.HasPrefix(w, "-"):
-			default:
-				return w
-			}
-		}
-		return ""
+		valued := func(w string) bool { return placing.Has(w) || w == "-w" && program == "npm" }
+		task, _ := argument(words, valued, func(w string) bool { return w == "run" || w == "exec" })
+		return task
 	}
-	for i := 1; i < len(words); i++ {
-		if words[i] == "-C" || words[i] == "-f" || words[i] == "-p" {
+	if task, ok := argument(words, fileFlag.Has, shell.IsAssignment); ok {
+		return task
+	}
+	return path.Base(program)
+}
+
+// Flags with a value: of package managers, for the place of a task, and of other programs.
+var placing, fileFlag = set("workspace --filter -F --prefix -C"), set("-C -f -p")
+
+// argument returns the first word that is no flag, no value of one and not passed over.
+func argument(words []string, valued, passed func(string) bool) (string, bool) {
+	for i := 0; i < len(words); i++ {
+		switch w := words[i]; {
+		case valued(w):
 			i++
-			continue
-		}
-		if !strings.HasPrefix(words[i], "-") && !shell.IsAssignment(words[i]) {
-			return words[i]
+		case !strings.HasPrefix(w, "-") && !passed(w):
+			return w, true
 		}
 	}
-	return path.Base(words[0])
+	return "", false
 }
