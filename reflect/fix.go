@@ -91,29 +91,19 @@ func (v *view) repaired(from, to int) []finding {
 	var code, config int
 	var helpers []act
 	for _, a := range v.acts[from+1 : to] {
-		if a.agent != f.agent || a.call == f.call {
-			continue
-		}
-		if a.edit {
-			if v.configEdit(a) {
-				config++
-			} else {
-				code++
-			}
-			continue
-		}
-		if a.step.key == f.step.key || looks(a.step) || a.outcome == transcript.Failed {
-			continue
-		}
-		if a.outcome == transcript.Unknown && a.call != ok.call && !starts(a.step) {
-			continue
-		}
-		if weakens(a.step.words[0], a.step.words, a.step.env) {
+		switch {
+		case a.agent != f.agent, a.call == f.call:
+		case a.edit && v.configEdit(a):
+			config++
+		case a.edit:
+			code++
+		case a.step.key == f.step.key, looks(a.step), a.outcome == transcript.Failed,
+			a.outcome == transcript.Unknown && a.call != ok.call && !starts(a.step):
+		case weakens(a.step.words[0], a.step.words, a.step.env):
 			return nil
-		}
-		if (prepares(a.step, sig) || v.prescribed(f, a.step)) && a.step.portable() && !namesSource(a.step) {
+		case (prepares(a.step, sig) || v.prescribed(f, a.step)) && a.step.portable() && !namesSource(a.step):
 			helpers = appendHelper(helpers, a)
-		} else if changes(a.step) && !cleans(a.step) || namesSource(a.step) {
+		case changes(a.step) && !cleans(a.step), namesSource(a.step):
 			code++ // something else changed: the repair is uncertain
 		}
 	}

@@ -110,18 +110,7 @@ func (v *view) contrast(f, a act, sig signature, again bool) string {
 		return ""
 	}
 	if from.key == to.key {
-		switch set, unset := newEnv(from, to), unsetEnv(from, to); {
-		case from.dir != to.dir:
-			if !from.portable() || !to.portable() || !(mentions(sig.names, from.tool()) && notHere.MatchString(sig.text)) && !projectFile.MatchString(sig.text) {
-				return ""
-			}
-			return "Run `" + strings.Join(from.words, " ") + "` in " + where(to.dir) + ", not in " + where(from.dir)
-		case unset != "" && mentions(out, unset):
-			return "Run `" + spell(from) + "` with `" + unset + "` unset, not set"
-		case set != "" && len(to.env) > len(from.env):
-			return "" // findFixes tells of variables that are set
-		}
-		return ""
+		return otherPlace(from, to, sig, out)
 	}
 	if from.dir != to.dir {
 		return ""
@@ -133,38 +122,63 @@ func (v *view) contrast(f, a act, sig signature, again bool) string {
 	if text := unwrapped(from, to, sig); text != "" {
 		return text
 	}
+	if d := (difference{from, to, gone, come}); !d.explained(sig, out, again) {
+		return ""
+	}
+	return "Run `" + spell(to) + "`, not `" + spell(from) + "`"
+}
+
+// otherPlace is contrast for one command in two directories, or with another variable. findFixes
+// tells of variables that are set.
+func otherPlace(from, to step, sig signature, out string) string {
+	switch unset := unsetEnv(from, to); {
+	case from.dir == to.dir && unset != "" && mentions(out, unset):
+		return "Run `" + spell(from) + "` with `" + unset + "` unset, not set"
+	case from.dir != to.dir && from.portable() && to.portable() &&
+		(mentions(sig.names, from.tool()) && notHere.MatchString(sig.text) || projectFile.MatchString(sig.text)):
+		return "Run `" + strings.Join(from.words, " ") + "` in " + where(to.dir) + ", not in " + where(from.dir)
+	}
+	return ""
+}
+
+// difference holds two commands, and the words that each has alone.
+type difference struct {
+	from, to   step
+	gone, come []string
+}
+
+// explained reports whether the error of the first command explains the difference. again reports
+// whether that command had failed the same way before.
+func (d difference) explained(sig signature, out string, again bool) bool {
+	from, to, gone, come := d.from, d.to, d.gone, d.come
 	n, m := len(from.words), len(to.words)
-	explained := false
 	switch {
 	case from.words[0] == to.words[0] && from.tool() != to.tool() && shares(gone, come): // another way to the same thing
-		explained = again && (sig.odd || usage.MatchString(sig.text))
+		return again && (sig.odd || usage.MatchString(sig.text))
 	case narrow(to) && !narrow(from):
 	case n > m && slices.Equal(from.words[n-m:], to.words): // a wrapper taken off
-		explained = again && m > 1
+		return again && m > 1
 	case m > n && slices.Equal(to.words[m-n:], from.words): // a runner in front
-		explained = (sig.env || mentions(sig.names, from.words[0])) && !sameProgram(from.words[0], to.words[0])
+		return (sig.env || mentions(sig.names, from.words[0])) && !sameProgram(from.words[0], to.words[0])
 	case from.words[0] != to.words[0]: // another program for the same words, an interpreter
-		explained = len(gone) == 1 && len(come) == 1 && n > 1 && !sameProgram(gone[0], come[0]) &&
+		return len(gone) == 1 && len(come) == 1 && n > 1 && !sameProgram(gone[0], come[0]) &&
 			(mentions(sig.names, gone[0]) || sig.env && from.tool() == to.tool())
 	case from.tool() == to.tool() || slices.Contains(gone, from.tool()) || slices.Contains(come, to.tool()):
 		flag := func(w string) bool { return strings.HasPrefix(w, "-") }
 		if slices.ContainsFunc(come, lookFlag.Has) {
-			return ""
+			return false
 		}
 		named := func(w string) bool {
 			return usage.MatchString(sig.text) && mentions(sig.names, strings.SplitN(w, "=", 2)[0])
 		}
 		asked := func(w string) bool { return len(w) > 3 && mentions(out, w) }
 		alike := n > 1 && (head(from) == head(to) || len(come) == 0)
-		explained = alike && slices.ContainsFunc(gone, func(w string) bool { return flag(w) && named(w) }) ||
+		return alike && slices.ContainsFunc(gone, func(w string) bool { return flag(w) && named(w) }) ||
 			alike && sig.env && slices.ContainsFunc(come, func(w string) bool { return flag(w) && asked(w) }) ||
 			2*len(gone) <= n && slices.Contains(gone, from.tool()) && named(from.tool()) ||
 			sig.env && len(gone) == 0 && slices.ContainsFunc(come, flag) && (n > 1 || projectRunner(from))
 	}
-	if !explained {
-		return ""
-	}
-	return "Run `" + spell(to) + "`, not `" + spell(from) + "`"
+	return false
 }
 
 var (
