@@ -161,28 +161,8 @@ func First(texts ...string) string {
 func Find(text string) []Suspicion {
 	var out []Suspicion
 	plain := foldText(text)
-	var starts []int // of the lines
-	for i := 0; i >= 0 && i <= len(plain); {
-		starts = append(starts, i)
-		next := strings.IndexByte(plain[i:], '\n')
-		if next < 0 {
-			break
-		}
-		i += next + 1
-	}
-	lineAt := func(i int) int {
-		n, exact := slices.BinarySearch(starts, i)
-		if exact {
-			n++
-		}
-		return n
-	}
-	type key struct {
-		line, last int
-		level      finding.Level
-		what       string
-	}
-	seen := map[key]int{}
+	starts := startsOf(plain)
+	seen := map[Suspicion]int{} // without their text
 	lower := strings.ToLower(plain)
 	for _, p := range forms() {
 		if !p.mayShow(lower) {
@@ -193,7 +173,7 @@ func Find(text string) []Suspicion {
 		add = func(from, to, warnings int) {
 			match := read[from:to]
 			start := from + len(match) - len(strings.TrimLeft(match, "\n \t>"))
-			first := lineAt(start)
+			first := starts.line(start)
 			begin := starts[first-1]
 			line, _, _ := strings.Cut(read[start:], "\n")
 			if p.innocent != nil && len(line) <= maxInnocent && p.innocent(line) {
@@ -203,13 +183,14 @@ func Find(text string) []Suspicion {
 			if p.warned && warnings < maxWarnings && warnsOf(read[max(begin, start-100):start]) {
 				at = finding.Note
 			}
-			k := key{first, lineAt(max(start, to-1)), at, p.what}
+			s := Suspicion{Line: first, Last: starts.line(max(start, to-1)), Level: at, What: p.what}
 			words := strings.Join(strings.Fields(match), " ")
-			if i, ok := seen[k]; ok {
+			if i, ok := seen[s]; ok {
 				out[i].Text += "\n" + words
 			} else {
-				seen[k] = len(out)
-				out = append(out, Suspicion{k.line, k.last, at, p.what, words})
+				seen[s] = len(out)
+				s.Text = words
+				out = append(out, s)
 			}
 			if at == finding.Note { // another sentence may begin after the warning
 				if end := beginsAnew.FindStringIndex(read[start:to]); end != nil && start+end[1] < to {
@@ -226,6 +207,30 @@ func Find(text string) []Suspicion {
 	}
 	slices.SortStableFunc(out, func(a, b Suspicion) int { return a.Line - b.Line })
 	return out
+}
+
+// starts holds the offsets at which the lines of a text begin.
+type starts []int
+
+func startsOf(text string) starts {
+	var all starts
+	for i := 0; ; {
+		all = append(all, i)
+		next := strings.IndexByte(text[i:], '\n')
+		if next < 0 {
+			return all
+		}
+		i += next + 1
+	}
+}
+
+// line returns the number of the line, from 1, that has an offset.
+func (s starts) line(offset int) int {
+	n, exact := slices.BinarySearch(s, offset)
+	if exact {
+		n++
+	}
+	return n
 }
 
 // mayShow reports whether a text, in lower case, has a hint of the form. Looking for hints costs a
