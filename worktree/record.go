@@ -278,15 +278,8 @@ func (r *Record) Take(ctx context.Context, step Step, now time.Time) (State, err
 			return err
 		}
 		if step.Findings != nil {
-			for _, f := range step.Findings(known, before) {
-				if err := r.writeFinding(tx, f); err != nil {
-					return err
-				}
-				if i := slices.IndexFunc(known, func(k Finding) bool { return k.ID == f.ID }); i >= 0 {
-					known[i] = f
-				} else {
-					known = append(known, f)
-				}
+			if known, err = r.addFindings(tx, known, step.Findings(known, before)); err != nil {
+				return err
 			}
 		}
 		if step.Then != nil {
@@ -317,6 +310,21 @@ func (r *Record) Take(ctx context.Context, step Step, now time.Time) (State, err
 		return nil
 	})
 	return after, err
+}
+
+// addFindings writes new and changed findings, and returns all that are known then.
+func (r *Record) addFindings(tx *gitstore.Tx, known, found []Finding) ([]Finding, error) {
+	for _, f := range found {
+		if err := r.writeFinding(tx, f); err != nil {
+			return nil, err
+		}
+		if i := slices.IndexFunc(known, func(k Finding) bool { return k.ID == f.ID }); i >= 0 {
+			known[i] = f
+		} else {
+			known = append(known, f)
+		}
+	}
+	return known, nil
 }
 
 // outputOf names the file of a phase's output, or returns "" for a phase without output.
