@@ -127,32 +127,33 @@ func Split(text string) []*Sentence {
 				continue
 			}
 			s.open = strings.HasSuffix(s.text, ":") || strings.HasSuffix(s.text, "：")
-			for _, t := range s.tokens {
-				if t.shape == symbol || t.shape == path || t.shape == code {
-					m.symbols++
-				}
-			}
 			out = append(out, s)
 			joined = true
 		}
 	}
-	for i, s := range out {
-		s.index, s.count = i, len(out)
+	m.join(out)
+	return out
+}
+
+// join makes sentences neighbours, and reads the features of a message from them.
+func (m *message) join(all []*Sentence) {
+	m.neat, m.sentences = true, len(all)
+	for i, s := range all {
+		s.index, s.count = i, len(all)
 		if i > 0 {
-			s.before = out[i-1]
-			out[i-1].after = s
+			s.before, all[i-1].after = all[i-1], s
+		} else {
+			m.opening = s.tokens[0].hash
 		}
-	}
-	m.neat, m.sentences = true, len(out)
-	for _, s := range out {
+		for _, t := range s.tokens {
+			if t.shape == symbol || t.shape == path || t.shape == code {
+				m.symbols++
+			}
+		}
 		first, _ := utf8.DecodeRuneInString(s.text)
 		last, _ := utf8.DecodeLastRuneInString(s.text)
 		m.neat = m.neat && !unicode.IsLower(first) && strings.ContainsRune(".!?:。！？`)", last)
 	}
-	if len(out) > 0 {
-		m.opening = out[0].tokens[0].hash
-	}
-	return out
 }
 
 // A paragraph is a run of connected typed lines, or one item of a list.
