@@ -55,20 +55,11 @@ func findDeadEnds(v *view) []finding {
 			for _, p := range added {
 				trials = append(trials, trial{act: i, pack: name(p), version: p, failed: -1})
 			}
-		} else if a.outcome == transcript.OK {
-			rest := trials[:0]
-			var dead []trial
-			for _, t := range trials {
-				switch {
-				case t.failed < 0 || !sameJob(v.acts[t.failed].step, a.step):
-					rest = append(rest, t)
-				case t.undone:
-					dead = append(dead, t)
-				default: // it passed with the trial in place: no dead end
-				}
-			}
+		} else if a.outcome == transcript.OK { // with a trial in place, it is no dead end
+			tested := func(t trial) bool { return t.failed >= 0 && sameJob(v.acts[t.failed].step, a.step) }
+			dead := slices.DeleteFunc(slices.Clone(trials), func(t trial) bool { return !tested(t) || !t.undone })
+			trials = slices.DeleteFunc(trials, tested)
 			out = append(out, v.disproved(dead, i)...)
-			trials = rest
 		}
 		if len(trials) > maxTrials {
 			trials = trials[len(trials)-maxTrials:]
