@@ -99,57 +99,59 @@ func pieces(line string, width int) []string {
 	var out []string
 	for rest := line; rest != ""; {
 		if n := utf8.RuneCountInString(rest); len(out) > 0 && n < width-1 {
-			// The last part has room for the rest.
-			start := len(line) - len(rest)
-			for ; n < width-1 && start > 0; n++ {
-				_, size := utf8.DecodeLastRuneInString(line[:start])
-				start -= size
-			}
-			if i := strings.IndexByte(line[start:], ' '); i >= 0 && start+i < len(line)-len(rest) {
-				start += i + 1
-			}
-			return append(out, "…"+line[start:])
+			return append(out, "…"+lengthened(line, len(line)-len(rest), width-1-n))
 		}
-		from := ""
+		cut := breakOf(rest, max(width-2, 1))
+		piece := strings.TrimSpace(rest[:cut])
 		if len(out) > 0 {
-			from = "…"
+			piece = "…" + piece
 		}
-		end, n := len(rest), 0 // characters that fit
-		word, sentence := 0, 0
-		for i, c := range rest {
-			if n++; n > max(width-2, 1) {
-				end = i
-				break
-			}
-			after := i + utf8.RuneLen(c)
-			if c == utf8.RuneError {
-				after = i + 1
-			}
-			switch c {
-			case ' ', '\t':
-				word = i
-				if i > 0 && strings.IndexByte(".!?;:", rest[i-1]) >= 0 {
-					sentence = i
-				}
-			case '。', '！', '？', '，', '、':
-				word, sentence = after, after
-			}
-		}
-		cut := end
-		if end < len(rest) {
-			switch {
-			case sentence > end/2:
-				cut = sentence
-			case word > end/2:
-				cut = word
-			}
-		}
-		to := ""
 		if cut < len(rest) {
-			to = "…"
+			piece += "…"
 		}
-		out = append(out, from+strings.TrimSpace(rest[:cut])+to)
+		out = append(out, piece)
 		rest = strings.TrimLeft(rest[cut:], " \t")
 	}
 	return out
+}
+
+// lengthened returns the end of a line from start, and whole words before it of up to n characters.
+func lengthened(line string, start, n int) string {
+	from := start
+	for ; n > 0 && from > 0; n-- {
+		_, size := utf8.DecodeLastRuneInString(line[:from])
+		from -= size
+	}
+	if i := strings.IndexByte(line[from:], ' '); i >= 0 && from+i < start {
+		from += i + 1
+	}
+	return line[from:]
+}
+
+// breakOf returns the length of a text's start that has at most most characters, and ends with a
+// sentence or a word if that is more than half of it.
+func breakOf(text string, most int) int {
+	n, word, sentence := 0, 0, 0
+	for i, c := range text {
+		if n++; n > most {
+			switch {
+			case sentence > i/2:
+				return sentence
+			case word > i/2:
+				return word
+			}
+			return i
+		}
+		switch c {
+		case ' ', '\t':
+			word = i
+			if i > 0 && strings.IndexByte(".!?;:", text[i-1]) >= 0 {
+				sentence = i
+			}
+		case '。', '！', '？', '，', '、':
+			word = i + utf8.RuneLen(c)
+			sentence = word
+		}
+	}
+	return len(text)
 }
