@@ -2,6 +2,7 @@ package claim
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -80,76 +81,70 @@ func examples(messages []Message) []*example {
 	return out
 }
 
+// tally counts how often each voice uses a word or a sequence of words, by its hash.
+type tally map[uint32]map[string]int
+
+func (t tally) add(hash uint32, voice string) {
+	if t[hash] == nil {
+		t[hash] = map[string]int{}
+	}
+	t[hash][voice]++
+}
+
+func (t tally) addAll(tokens []token, voice string) {
+	if len(tokens) > 0 && len(tokens) <= maxPreface {
+		t.add(sequence(tokens), voice)
+	}
+}
+
+// keep returns what is worth keeping by its uses.
+func (t tally) keep(worth func(by map[string]int) bool) map[uint32][]byte {
+	keep := map[uint32][]byte{}
+	for hash, by := range t {
+		if worth(by) {
+			keep[hash] = nil
+		}
+	}
+	return keep
+}
+
 // learnVocabulary finds words that several voices of a language use repeatedly, and the words
 // around claims.
 func learnVocabulary(list []*example) vocabulary {
-	type use struct {
-		voices map[string]bool
-		n      int
-	}
-	uses := map[string]map[uint32]*use{}
-	voices := map[string]map[string]bool{}
-	before, after := map[uint32]map[string]int{}, map[uint32]map[string]int{}
+	uses, voices := map[string]tally{}, map[string]map[string]bool{} // by language
+	before, after := tally{}, tally{}
 	for _, e := range list {
 		if uses[e.lang] == nil {
-			uses[e.lang], voices[e.lang] = map[uint32]*use{}, map[string]bool{}
+			uses[e.lang], voices[e.lang] = tally{}, map[string]bool{}
 		}
 		voices[e.lang][e.voice] = true
 		for _, t := range e.s.tokens {
-			if t.shape > capital && t.shape != han {
-				continue
+			if t.shape <= capital || t.shape == han {
+				uses[e.lang].add(t.hash, e.voice)
 			}
-			u := uses[e.lang][t.hash]
-			if u == nil {
-				u = &use{voices: map[string]bool{}}
-				uses[e.lang][t.hash] = u
-			}
-			u.voices[e.voice] = true
-			u.n++
 		}
 		if e.label == nil {
 			continue
 		}
-		count := func(in map[uint32]map[string]int, toks []token) {
-			if len(toks) == 0 || len(toks) > maxPreface {
-				return
-			}
-			h := sequence(toks)
-			if in[h] == nil {
-				in[h] = map[string]int{}
-			}
-			in[h][e.voice]++
+		if first := slices.IndexFunc(e.s.tokens, func(t token) bool { return t.start >= e.from }); first > 0 {
+			before.addAll(e.s.tokens[:first], e.voice)
 		}
-		first := slices.IndexFunc(e.s.tokens, func(t token) bool { return t.start >= e.from })
-		if first > 0 {
-			count(before, e.s.tokens[:first])
-		}
-		last := slices.IndexFunc(e.s.tokens, func(t token) bool { return t.start >= e.to })
-		if last > 0 {
-			count(after, e.s.tokens[last:])
+		if last := slices.IndexFunc(e.s.tokens, func(t token) bool { return t.start >= e.to }); last > 0 {
+			after.addAll(e.s.tokens[last:], e.voice)
 		}
 	}
-	v := vocabulary{}
 	words := map[uint32][]byte{}
 	for lang, all := range uses {
-		n := len(voices[lang])
-		for h, u := range all {
-			if len(u.voices) >= max(2, n*2/5) && u.n >= 3*len(u.voices)/2 {
-				words[h] = nil
+		maps.Copy(words, all.keep(func(by map[string]int) bool {
+			n := 0
+			for _, times := range by {
+				n += times
 			}
-		}
+			return len(by) >= max(2, len(voices[lang])*2/5) && n >= 3*len(by)/2
+		}))
 	}
-	around := func(seen map[uint32]map[string]int) table {
-		keep := map[uint32][]byte{}
-		for h, by := range seen {
-			if len(by) >= 2 {
-				keep[h] = nil
-			}
-		}
-		return newTable(0, keep)
-	}
-	v.words, v.prefaces, v.closings = newTable(0, words), around(before), around(after)
-	return v
+	several := func(by map[string]int) bool { return len(by) >= 2 }
+	return vocabulary{words: newTable(0, words), prefaces: newTable(0, before.keep(several)), closings: newTable(0, after.keep(several))}
 }
 
 // linear is a logistic regression, trained by AdaGrad.
