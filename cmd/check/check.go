@@ -165,36 +165,45 @@ func (c *checker) readChanges() error {
 			continue // it is there, as something that must not be
 		}
 		f := changedFile{path: ch.Path, id: memoryID(ch.Path)}
-		if held > 2*maxNew { // old and new
-			c.cut = true
+		if c.cut = held > 2*maxNew; c.cut { // old and new
 			c.changes = append(c.changes, f)
 			return nil
 		}
-		if ch.Old != "" {
-			if f.old, err = c.base.Read(ch.Path); errors.Is(err, gitstore.ErrTooLarge) {
-				f.old, err = []byte{}, nil
-			} else if err != nil {
-				return err
-			}
+		if ok, err := f.read(c, ch); err != nil {
+			return err
+		} else if ok {
+			held += len(f.old) + len(f.new)
+			c.changes = append(c.changes, f)
 		}
-		if ch.New != "" {
-			f.new, err = c.head.Read(ch.Path)
-			if errors.Is(err, gitstore.ErrTooLarge) || len(f.new) > gitstore.MaxFile {
-				c.add("format", finding.Error, ch.Path, 0, f.id, "the file is too large: %d bytes are allowed", gitstore.MaxFile)
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			if f.new == nil {
-				f.new = []byte{}
-			}
-			c.looked[ch.New] = true
-		}
-		held += len(f.old) + len(f.new)
-		c.changes = append(c.changes, f)
 	}
 	return nil
+}
+
+// read reads both versions of a file. It returns false if the new one is too large, which is a
+// finding.
+func (f *changedFile) read(c *checker, ch gitstore.Change) (ok bool, err error) {
+	if ch.Old != "" {
+		if f.old, err = c.base.Read(ch.Path); errors.Is(err, gitstore.ErrTooLarge) {
+			f.old = []byte{}
+		} else if err != nil {
+			return false, err
+		}
+	}
+	if ch.New != "" {
+		f.new, err = c.head.Read(ch.Path)
+		if errors.Is(err, gitstore.ErrTooLarge) || len(f.new) > gitstore.MaxFile {
+			c.add("format", finding.Error, ch.Path, 0, f.id, "the file is too large: %d bytes are allowed", gitstore.MaxFile)
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		if f.new == nil {
+			f.new = []byte{}
+		}
+		c.looked[ch.New] = true
+	}
+	return true, nil
 }
 
 func entryErrors(err error) gitstore.EntryErrors {

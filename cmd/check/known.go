@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -192,10 +193,6 @@ func (c *checker) checkReferences(f changedFile, m record.Memory) {
 // checkEvidence looks for added candidates that support no memory of the same change. A reviewer of
 // memories does not see them, and a later dream may count them.
 func (c *checker) checkEvidence() {
-	type statement struct {
-		print   record.Fingerprint
-		session string
-	}
 	var changed []statement
 	for _, f := range c.changes {
 		m, err := record.ParseMemory(f.path, f.new)
@@ -212,33 +209,48 @@ func (c *checker) checkEvidence() {
 			continue
 		}
 		was, _ := record.ParseReflection(f.path, f.old) // what cannot be read had nothing
-		at, first, n := finding.Note, "", 0
-		reworded := 0 // memories from this session that say no candidate's words
-		for _, s := range changed {
-			if s.session == r.Client+"/"+r.Session && !slices.ContainsFunc(r.Candidates, func(cand record.Candidate) bool { return s.print.Same(record.Print(cand.Text)) }) {
-				reworded++
-			}
+		added := unsupported(r, was, changed)
+		if len(added) == 0 {
+			continue
 		}
-		for _, cand := range r.Candidates {
+		at, such := finding.Note, ""
+		for _, cand := range added {
+			such = cmp.Or(such, cand.Text)
 			print := record.Print(cand.Text)
-			if slices.ContainsFunc(was.Candidates, func(old record.Candidate) bool { return old.Text == cand.Text && old.How == cand.How }) ||
-				slices.ContainsFunc(changed, func(s statement) bool { return s.print.Same(print) }) {
-				continue
-			}
-			if reworded > 0 {
-				reworded--
-				continue
-			}
-			if n++; first == "" {
-				first = cand.Text
-			}
 			told := slices.ContainsFunc(c.known, func(k knownMemory) bool { return !k.beside && k.Status != record.Retired && k.print.Same(print) })
 			if cand.How == record.Said && !told {
-				at, first = finding.Warning, cand.Text
+				at, such = finding.Warning, cand.Text
 			}
 		}
-		if n > 0 {
-			c.add("evidence", at, f.path, 0, "", "%s for no memory of this change, such as: %s", plural.Count(n, "statement", "statements"), c.Brief(first))
+		c.add("evidence", at, f.path, 0, "", "%s for no memory of this change, such as: %s", plural.Count(len(added), "statement", "statements"), c.Brief(such))
+	}
+}
+
+// statement is one that a change adds to a memory.
+type statement struct {
+	print   record.Fingerprint
+	session string
+}
+
+// unsupported returns the candidates that a reflection has gained, and that support no changed
+// memory. A memory from its session in other words supports one of them.
+func unsupported(r, was record.Reflection, changed []statement) (out []record.Candidate) {
+	reworded := 0
+	for _, s := range changed {
+		if s.session == r.Client+"/"+r.Session && !slices.ContainsFunc(r.Candidates, func(cand record.Candidate) bool { return s.print.Same(record.Print(cand.Text)) }) {
+			reworded++
 		}
 	}
+	for _, cand := range r.Candidates {
+		print := record.Print(cand.Text)
+		switch {
+		case slices.ContainsFunc(was.Candidates, func(old record.Candidate) bool { return old.Text == cand.Text && old.How == cand.How }),
+			slices.ContainsFunc(changed, func(s statement) bool { return s.print.Same(print) }):
+		case reworded > 0:
+			reworded--
+		default:
+			out = append(out, cand)
+		}
+	}
+	return out
 }

@@ -88,41 +88,21 @@ func (c *checker) checkText(f changedFile) {
 		c.add("conflict-marker", finding.Error, f.path, line, f.id, "the markers of a merge conflict: keep what is right and take them out")
 	}
 	if f.old == nil { // names are read too
-		for _, s := range attack.Find(strings.NewReplacer("-", " ", "/", "\n").Replace(f.path)) {
-			c.add("injection", s.Level, f.path, 0, f.id, "its name looks like %s", s.What)
-		}
-		if names := unseen.Names(f.path); names != "" {
-			c.add("hidden-text", finding.Error, f.path, 0, f.id, "its name has characters that a reader does not see: %s", names)
-		}
-		if _, report := c.Scanner.Text(f.path); report.Found > 0 {
-			c.add("secret", finding.Error, f.path, 0, f.id, "its name looks like a secret (%s)", report.Kinds())
-		}
+		checkName(c, f)
 	}
-	before := map[string]bool{}
-	had := 0
-	suspected := map[attack.Suspicion]bool{} // without their lines
-	for _, p := range passages(f.path, f.old) {
-		for _, s := range attack.Find(p.text) {
-			suspected[anywhere(s)] = true
-		}
-		for line := range strings.SplitSeq(p.text, "\n") {
-			before[line] = true
-		}
-		_, report := c.Scanner.Text(p.text)
-		had += report.Found
-	}
+	before := baselineOf(c, f)
 	told := map[finding.Level]int{}
 	inJSON := strings.HasSuffix(f.path, ".json")
 	for _, p := range passages(f.path, f.new) {
 		lines := strings.Split(p.text, "\n")
-		fresh := func(i int) bool { return i >= 0 && i < len(lines) && !before[lines[i]] }
+		fresh := func(i int) bool { return i >= 0 && i < len(lines) && !before.lines[lines[i]] }
 		at := func(i int) int { // the line of the file that line i of the passage is on
 			if inJSON {
 				return p.line
 			}
 			return p.line + i
 		}
-		c.checkSecrets(f, p.text, lines, fresh, at, had)
+		c.checkSecrets(f, p.text, lines, fresh, at, before.secrets)
 		for i, line := range lines {
 			if i == 0 && p.line == 1 && !inJSON {
 				line = strings.TrimPrefix(line, "\ufeff")
@@ -132,7 +112,7 @@ func (c *checker) checkText(f changedFile) {
 			}
 		}
 		for _, s := range attack.Find(p.text) {
-			isNew := !suspected[anywhere(s)] // lines that were there may come together
+			isNew := !before.suspected[anywhere(s)] // lines that were there may come together
 			for i := s.Line - 1; i < s.Last && !isNew; i++ {
 				isNew = fresh(i)
 			}
@@ -144,6 +124,41 @@ func (c *checker) checkText(f changedFile) {
 			}
 		}
 	}
+}
+
+// checkName applies the rules for any text to the name of a new file.
+func checkName(c *checker, f changedFile) {
+	for _, s := range attack.Find(strings.NewReplacer("-", " ", "/", "\n").Replace(f.path)) {
+		c.add("injection", s.Level, f.path, 0, f.id, "its name looks like %s", s.What)
+	}
+	if names := unseen.Names(f.path); names != "" {
+		c.add("hidden-text", finding.Error, f.path, 0, f.id, "its name has characters that a reader does not see: %s", names)
+	}
+	if _, report := c.Scanner.Text(f.path); report.Found > 0 {
+		c.add("secret", finding.Error, f.path, 0, f.id, "its name looks like a secret (%s)", report.Kinds())
+	}
+}
+
+// baseline is the text of a file before the change.
+type baseline struct {
+	lines     map[string]bool
+	suspected map[attack.Suspicion]bool // without their lines
+	secrets   int
+}
+
+func baselineOf(c *checker, f changedFile) baseline {
+	b := baseline{lines: map[string]bool{}, suspected: map[attack.Suspicion]bool{}}
+	for _, p := range passages(f.path, f.old) {
+		for _, s := range attack.Find(p.text) {
+			b.suspected[anywhere(s)] = true
+		}
+		for line := range strings.SplitSeq(p.text, "\n") {
+			b.lines[line] = true
+		}
+		_, report := c.Scanner.Text(p.text)
+		b.secrets += report.Found
+	}
+	return b
 }
 
 // checkSecrets names the lines that hold secrets, and where one shows only in the text as a whole,
