@@ -67,8 +67,10 @@ func memoriesTab(env *Env) tui.Tab {
 // words in order. Without a query it lists all, newest first.
 func findMemories(ctx context.Context, env *Env, query string) (items []tui.Item, err error) {
 	_, err = screenful(ctx, env, 80, func(ctx context.Context, w *workspace) error {
+		seen := map[string]bool{}
 		add := func(m record.Memory, c reader.Caveats) {
-			if !slices.ContainsFunc(items, func(x tui.Item) bool { return x.ID == m.ID }) {
+			if !seen[m.ID] {
+				seen[m.ID] = true
 				items = append(items, memoryItem(m, c))
 			}
 		}
@@ -95,15 +97,8 @@ func findMemories(ctx context.Context, env *Env, query string) (items []tui.Item
 			if err := remember.Sort(all, "new"); err != nil {
 				return err
 			}
-			if query == "" {
-				items = make([]tui.Item, 0, len(all))
-			}
 			for _, m := range all {
-				if query == "" {
-					items = append(items, memoryItem(m, caveats(m)))
-				} else {
-					add(m, caveats(m))
-				}
+				add(m, caveats(m))
 			}
 			return nil
 		})
