@@ -1,6 +1,7 @@
 package reflect
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -59,16 +60,11 @@ func findSaid(v *view) []finding {
 		}
 		text, evidence := oneLine(s.raw), []record.Evidence{v.quote(s.event, s.raw)}
 		if s.Leans || !weak && s.lang == "en" && pointless(text) {
-			var before *sentence
-			if i > 0 && v.sentences[i-1].event == s.event && !v.sentences[i-1].Asks {
-				before = &v.sentences[i-1]
-			}
-			found := func(f finding) bool { return f.said == before }
-			switch {
+			switch before := announcing(v, i); {
 			case before != nil && (s.Leans && !weak || !wording.Read(before.raw).Specific()):
 				text, evidence = finish(oneLine(before.raw))+" "+text, append([]record.Evidence{v.quote(s.event, before.raw)}, evidence...)
 				if !s.Leans {
-					out = slices.DeleteFunc(out, found) // it only announced this one
+					out = slices.DeleteFunc(out, func(f finding) bool { return f.said == before }) // it only announced this one
 				}
 			case s.Leans:
 				continue
@@ -79,9 +75,7 @@ func findSaid(v *view) []finding {
 		}
 		if !s.Accepted() {
 			for k := range evidence {
-				if evidence[k].Doubt == "" {
-					evidence[k].Doubt = record.Passing
-				}
+				evidence[k].Doubt = cmp.Or(evidence[k].Doubt, record.Passing)
 			}
 		}
 		f := say(s, record.Kind(s.Kind.String()), finish(text), evidence)
@@ -89,6 +83,14 @@ func findSaid(v *view) []finding {
 		out = append(out, f)
 	}
 	return out
+}
+
+// announcing returns the sentence before another in its message, unless it asks, or nil.
+func announcing(v *view, i int) *sentence {
+	if i == 0 || v.sentences[i-1].event != v.sentences[i].event || v.sentences[i-1].Asks {
+		return nil
+	}
+	return &v.sentences[i-1]
 }
 
 // say makes the finding of a sentence.
