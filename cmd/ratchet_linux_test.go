@@ -52,7 +52,7 @@ var ceilings = map[string]shape{
 var small = shape{knot: 8, methods: 20}
 
 // maxCmd bounds the lines of package cmd, tests aside. A commit may lower it.
-const maxCmd = 10330
+const maxCmd = 10324
 
 // maxFunction bounds the lines of a function, tests aside.
 const maxFunction = 80
