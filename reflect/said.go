@@ -63,8 +63,8 @@ func findSaid(v *view) []finding {
 			switch before := announcing(v, i); {
 			case before != nil && (s.Leans && !weak || !wording.Read(before.raw).Specific()):
 				text, evidence = finish(oneLine(before.raw))+" "+text, append([]record.Evidence{v.quote(s.event, before.raw)}, evidence...)
-				if !s.Leans {
-					out = slices.DeleteFunc(out, func(f finding) bool { return f.said == before }) // it only announced this one
+				if !s.Leans { // the one before only announced this one
+					out = slices.DeleteFunc(out, func(f finding) bool { return f.said == before })
 				}
 			case s.Leans:
 				continue
