@@ -705,11 +705,11 @@ func TestImport(t *testing.T) {
 // Several answers are one reading, with as many candidates each as the schema allows.
 func TestImportOfSeveralAnswers(t *testing.T) {
 	events := script{
-		user("the mail queue needs redis on port 6400. the image server keeps thumbnails for nine days. the search index is rebuilt every Sunday. the coupon table has no foreign keys."),
+		user("the mail queue sits on redis port 6400. the image server keeps thumbnails for nine days. the search index is rebuilt every Sunday. the coupon table has no foreign keys."),
 		agent("I see."),
 	}.events()
 	base := Study(readSession, events)
-	queue := item("The mail queue needs redis on port 6400.", 0, "the mail queue needs redis on port 6400")
+	queue := item("The mail queue sits on redis port 6400.", 0, "the mail queue sits on redis port 6400")
 	images := item("The image server keeps thumbnails for nine days.", 0, "the image server keeps thumbnails for nine days")
 	index := item("The search index is rebuilt every Sunday.", 0, "the search index is rebuilt every Sunday")
 	coupons := item("The coupon table has no foreign keys.", 0, "the coupon table has no foreign keys")
@@ -735,7 +735,7 @@ func TestImportOfSeveralAnswers(t *testing.T) {
 			t.Errorf("%s: reading %+v, error %v", text, got, err)
 		}
 	}
-	got, err = imported(replyOf(queue, images), "The mail queue needs redis on port 6400.", Waiting+"The image server keeps thumbnails for nine days.")
+	got, err = imported(replyOf(queue, images), "The mail queue sits on redis port 6400.", Waiting+"The image server keeps thumbnails for nine days.")
 	if err != nil || got.Found != 1 || got.Refused["known"] != 1 {
 		t.Errorf("a memory is known, a proposal may be confirmed: reading %+v, error %v", got, err)
 	}

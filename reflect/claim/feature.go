@@ -9,10 +9,7 @@ const (
 	fTriple
 	fForm2
 	fForm3
-	fForm4
-	fSkip
 	fFirst
-	fFirst2
 	fLast
 	fHead
 	fTail
@@ -23,10 +20,8 @@ const (
 	fHeading
 	fOpening
 	fManner
-	fManner2
-	fManner3
 	fMannerPair
-	fMannerSkip
+	fMannerNext
 	fMessage
 )
 
@@ -66,13 +61,9 @@ func (b *bag) flag(on bool, f uint32) {
 // those of its place. said counts the first.
 func (m *vocabulary) features(s *Sentence, list []uint32) (all []uint32, said int) {
 	b := bag(list)
-	var common [maxTokens]bool
-	for i, t := range s.tokens {
-		common[i] = t.shape == mark || m.common(t.hash)
-	}
-	b.words(s, &common)
-	b.forms(s.tokens, &common)
-	b.manners(s.tokens, &common)
+	b.words(s)
+	b.forms(m, s.tokens)
+	b.manners(s.tokens)
 	b.shape(s)
 	said = len(b)
 	b.place(s)
@@ -80,7 +71,7 @@ func (m *vocabulary) features(s *Sentence, list []uint32) (all []uint32, said in
 }
 
 // words adds the words, their pairs, parts and shapes.
-func (b *bag) words(s *Sentence, common *[maxTokens]bool) {
+func (b *bag) words(s *Sentence) {
 	toks := s.tokens
 	for i, t := range toks {
 		b.add(fWord, t.hash)
@@ -98,79 +89,51 @@ func (b *bag) words(s *Sentence, common *[maxTokens]bool) {
 		if t.shape >= symbol && t.shape <= quoted {
 			b.add(fShape, uint32(t.shape))
 		}
-		if common[i] {
-			for j, seen := i+1, 0; j < len(toks) && seen < 6; j++ {
-				if common[j] {
-					b.add(fSkip, mix(t.hash, toks[j].hash))
-					seen++
-				}
-			}
-		}
 	}
 }
 
-// forms adds runs of two to four tokens, in which a rare word counts by its shape alone.
-func (b *bag) forms(toks []token, common *[maxTokens]bool) {
-	var forms [maxTokens + 2]uint32
-	n := len(toks)
-	forms[0], forms[n+1] = bos, eos
-	for i, t := range toks {
-		forms[i+1] = uint32(t.shape)
-		if common[i] {
-			forms[i+1] = t.hash
-		}
-	}
-	for i := range n + 1 {
-		pair := mix(forms[i], forms[i+1])
+// forms adds the first and the last word, and pairs and triples of neighbours in which a rare word
+// counts by its shape alone.
+func (b *bag) forms(m *vocabulary, toks []token) {
+	before, last := uint32(bos), uint32(bos)
+	add := func(form uint32) {
+		pair := mix(last, form)
 		b.add(fForm2, pair)
-		if i+2 < n+2 {
-			triple := mix(pair, forms[i+2])
-			b.add(fForm3, triple)
-			if i+3 < n+2 {
-				b.add(fForm4, mix(triple, forms[i+3]))
-			}
-		}
+		b.add(fForm3, mix(before, pair))
+		before, last = last, form
 	}
-	if n > 0 {
+	for _, t := range toks {
+		form := uint32(t.shape)
+		if t.shape == mark || m.common(t.hash) {
+			form = t.hash
+		}
+		add(form)
+	}
+	add(eos)
+	if n := len(toks); n > 0 {
 		b.add(fFirst, toks[0].hash)
-		b.add(fFirst2, mix(forms[1], forms[2]))
 		b.add(fLast, toks[n-1].hash)
 	}
 }
 
-// manners adds the manners of the words, their combinations and their order.
-func (b *bag) manners(toks []token, common *[maxTokens]bool) {
+// manners adds the manners of the words, in pairs and in their order.
+func (b *bag) manners(toks []token) {
 	known := manners()
 	var has uint32
-	var order [maxTokens + 2]uint32
-	n := len(toks)
-	order[0], order[n+1] = bos, eos
 	last := none
-	for i, t := range toks {
+	for _, t := range toks {
 		m := known[t.hash]
-		switch {
-		case m != none:
-			if has&(1<<m) == 0 {
-				b.add(fManner, uint32(m))
-			}
-			has |= 1 << m
-			if last != none {
-				b.add(fMannerSkip, mix(uint32(last), uint32(m)))
-			}
-			last = m
-			order[i+1] = 1000 + uint32(m)
-		case common[i]:
-			order[i+1] = t.hash
-		default:
-			order[i+1] = uint32(t.shape)
+		if m == none {
+			continue
 		}
-	}
-	for i := range n + 1 {
-		pair := mix(order[i], order[i+1])
-		b.add(fManner2, pair)
-		if i < n {
-			b.add(fManner3, mix(pair, order[i+2]))
+		if has&(1<<m) == 0 {
+			b.add(fManner, uint32(m))
 		}
+		has |= 1 << m
+		if last != none {
+			b.add(fMannerNext, mix(uint32(last), uint32(m)))
+		}
+		last = m
 	}
 	for one := modal; one <= existing; one++ {
 		for two := one + 1; two <= existing && has&(1<<one) != 0; two++ {

@@ -1,6 +1,7 @@
 package claim
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -102,6 +103,9 @@ var markPhrase = pattern.New(`(?i)\b(?:ha(?:s|ve) to|from (?:now|here|today|this
 // binding matches words of obligation or prohibition.
 var binding = pattern.New(`(?i)\b(?:must|mustn'?t|never|ha(?:s|ve) to (?:stay|be|keep|remain|work)|cannot|forbidden|not allowed|muss|darf|niemals|debe|nunca|doit|jamais|deve|должн\w*|нельзя)\b|必须|禁止|不得|不准|必ず|絶対|반드시|절대|금지`)
 
+// preferring matches a person's statement of taste.
+var preferring = pattern.New(`(?i)\bI(?:'d| would)? (?:always |really |generally |usually )*(?:prefer|like|love|hate|rather)\b`)
+
 // fromNow matches the beginning of a sentence about the future in general.
 var fromNow = pattern.New(`(?i)^(?:from (?:now|here|today|this point) on(?:wards?)?|going forward|henceforth|in future|ab (?:jetzt|sofort)|künftig|in zukunft|de ahora en adelante|` +
 	`a partir de (?:ahora|agora)|désormais|dorénavant|à partir de maintenant|daqui (?:em|pra|para) (?:diante|frente)|с этого момента|впредь|отныне|` +
@@ -112,6 +116,19 @@ var fromNow = pattern.New(`(?i)^(?:from (?:now|here|today|this point) on(?:wards
 var bounded = pattern.New(`(?i)\b(?:until|as long as|while (?:i|we|you|he|she|they|it|the|[a-z]+ is)|so long as|till)\b|` +
 	`^\W*(?:write|make|create|add|build|implement|generate|put|draft|let)\b|\b(?:without asking|(?:never|don'?t|do not) ask|approve (?:every|all|any)|you are)\b|` +
 	`^\W*(?:each|every|the) [\w-]+ (?:has|have) to have\b|\b(?:possibly|maybe|perhaps|probably|ideally|not sure)\b|->|=`)
+
+// order matches the beginning of an order to make or change one thing.
+var order = pattern.New(`(?i)^\W*(?:(?:please|pls|ok|okay|also|and|so|now|then|next)\b[ ,.]*)*` +
+	`(?:update|explain|review|fix|address|write|make|create|add|build|implement|generate|draft)\b`)
+
+// once reports whether a sentence asks for one thing, without a word that makes a rule of it.
+func (s *Sentence) once() bool {
+	known := manners()
+	return order.MatchString(s.text) && !slices.ContainsFunc(s.tokens, func(t token) bool {
+		m := known[t.hash]
+		return m == negation || m == quantifier || m == lasting || m == contrast
+	})
+}
 
 // writtenDown matches the beginning of a sentence that asks to write down a rule. The rest states
 // it.

@@ -149,8 +149,8 @@ func (m *Model) judge(s *Sentence, list []uint32) (Claim, []uint32) {
 		}
 	}
 	c.Keep = logistic(m.keepBias + m.keepScale*float64(sum)*norm(len(list)))
-	if s.open || s.machine() {
-		c.Keep = 0 // it is a heading, or was not typed
+	if s.open || s.machine() || s.once() {
+		c.Keep = 0 // it is a heading, was not typed, or is done when its session is
 	}
 	c.Lasts = s.lasts()
 	if writtenDown.MatchString(s.text) {
@@ -170,8 +170,8 @@ func (m *Model) judge(s *Sentence, list []uint32) (Claim, []uint32) {
 	best := math.Inf(-1)
 	for k := range sums {
 		z := m.mannerBias[k] + m.mannerScale[k]*float64(sums[k])*norm(said)
-		if Kind(k) == Constraint && binding.MatchString(s.text) {
-			z += bindingWeight
+		if Kind(k) == Constraint && binding.MatchString(s.text) || Kind(k) == Preference && preferring.MatchString(s.text) {
+			z += tellingWeight
 		}
 		if z > best {
 			best, c.Kind = z, Kind(k)
@@ -182,9 +182,9 @@ func (m *Model) judge(s *Sentence, list []uint32) (Claim, []uint32) {
 	return c, list
 }
 
-// bindingWeight is the log-odds that a binding word adds to a constraint. The voices label
-// constraints and conventions unevenly; the word decides between the two.
-const bindingWeight = 1.0
+// tellingWeight is the log-odds that a binding word adds to a constraint, and "I prefer" to a
+// preference. The voices label these and conventions unevenly; the word decides.
+const tellingWeight = 3.0
 
 // Bounds of the text removed from a claim, in tokens.
 const (
