@@ -71,6 +71,7 @@ func TestPlainRulesAreAccepted(t *testing.T) {
 	for _, text := range []string{
 		"never push to main directly", "提交信息请一律用中文，不要用英文", "앞으로는 any 타입 쓰지 마세요.", "今後はコミットメッセージを日本語で書いてください。",
 		"Ab jetzt immer auf Deutsch antworten und Commits auf Englisch schreiben.", "we use Postgres for orders, not MySQL, because the reports need it",
+		"Please write commit messages in English from now on.", "Write access to the bucket has to go through the proxy.",
 	} {
 		if c := Read(text); len(c) != 1 || !c[0].Proposed() {
 			t.Errorf("%s: %+v", text, c)

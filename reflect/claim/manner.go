@@ -118,15 +118,16 @@ var bounded = pattern.New(`(?i)\b(?:until|as long as|while (?:i|we|you|he|she|th
 	`^\W*(?:each|every|the) [\w-]+ (?:has|have) to have\b|\b(?:possibly|maybe|perhaps|probably|ideally|not sure)\b|->|=`)
 
 // order matches the beginning of an order to make or change one thing.
-var order = pattern.New(`(?i)^\W*(?:(?:please|pls|ok|okay|also|and|so|now|then|next)\b[ ,.]*)*` +
+var order = pattern.New(`(?i)^[^\pL\pN]*(?:(?:please|pls|ok|okay|also|and|so|now|then|next)\b[ ,.]*)*` +
 	`(?:update|explain|review|fix|address|write|make|create|add|build|implement|generate|draft)\b`)
 
-// once reports whether a sentence asks for one thing, without a word that makes a rule of it.
+// once reports whether a sentence that does not claim to last asks for one thing, without a word
+// that makes a rule of it.
 func (s *Sentence) once() bool {
 	known := manners()
 	return order.MatchString(s.text) && !slices.ContainsFunc(s.tokens, func(t token) bool {
 		m := known[t.hash]
-		return m == negation || m == quantifier || m == lasting || m == contrast
+		return m == modal || m == negation || m == quantifier || m == lasting || m == contrast
 	})
 }
 

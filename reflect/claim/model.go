@@ -149,12 +149,12 @@ func (m *Model) judge(s *Sentence, list []uint32) (Claim, []uint32) {
 		}
 	}
 	c.Keep = logistic(m.keepBias + m.keepScale*float64(sum)*norm(len(list)))
-	if s.open || s.machine() || s.once() {
-		c.Keep = 0 // it is a heading, was not typed, or is done when its session is
-	}
 	c.Lasts = s.lasts()
 	if writtenDown.MatchString(s.text) {
 		c.Lasts, c.Bound = true, true
+	}
+	if s.open || s.machine() || !c.Lasts && s.once() {
+		c.Keep = 0 // it is a heading, was not typed, or is done when its session is
 	}
 	if !m.proposes(c) {
 		return c, list

@@ -37,6 +37,8 @@ var (
 	// reports of edits by Claude Code
 	editDone   = pattern.New(`^(?:The file (\S.*?) has been (?:updated|overwritten)\b|File created successfully at: (\S.*?)(?: \(file state|\n|$)|Applied \d+ edits? to (\S.*?):)`)
 	notAllowed = pattern.New(`^Permission (?:to use \S+ has been|for this tool use was) denied`)
+	notRun     = pattern.New(`^(?:Claude requested permissions\b|This (?:\w+ )*command requires approval\b|.* was blocked\b)`)
+	timedOut   = pattern.New(`^Command timed out after\b`)
 	cursorExit = pattern.New(`^Exit code: (-?\d{1,9})(?:\n|$)`)
 	droidExit  = pattern.New(`(?:^|\n)\[Process exited with code (-?\d{1,9})\]\s*$`)
 )
@@ -72,12 +74,13 @@ func (p *specStory) tool(e Event, u *toolUse, text string) {
 
 // read splits the text of a use into its parts.
 func (u *toolUse) read(text string) {
-	summary, rest, found := strings.Cut(text, "</summary>")
-	switch {
+	var summary string
+	rest := text
+	switch start := strings.TrimPrefix(text, "<details>"); {
 	case u.early:
 		summary, rest, _ = strings.Cut(text, "\n")
-	case !found:
-		summary, rest = "", text
+	case strings.HasPrefix(strings.TrimSpace(start), "<summary>"):
+		summary, rest, _ = strings.Cut(text, "</summary>")
 	}
 	if _, after, ok := strings.Cut(summary, useName); ok {
 		name, input, _ := strings.Cut(after, "**")
@@ -118,7 +121,7 @@ func (u *toolUse) read(text string) {
 // that writes whole files holds the file.
 func (u *toolUse) beginsOutput(info string) bool {
 	name := strings.ToLower(u.name)
-	whole := strings.HasPrefix(name, "write") || strings.HasPrefix(name, "create")
+	whole := u.kind != "shell" && (strings.HasPrefix(name, "write") || strings.HasPrefix(name, "create"))
 	return u.label != "" || (info == "" || info == "text") && (!whole || len(u.fences) > 0)
 }
 
@@ -214,7 +217,7 @@ func (u *toolUse) edit(c *Event) {
 			if m == nil {
 				break
 			}
-			if f.text = rest; !slices.Contains(c.Paths, m[1]) {
+			if f.text = rest; len(c.Paths) < maxPaths && !slices.Contains(c.Paths, m[1]) {
 				c.Paths = append(c.Paths, m[1])
 			}
 		}
@@ -227,7 +230,7 @@ func (u *toolUse) edit(c *Event) {
 // ended sets the outcome of a use that shows one.
 func (u *toolUse) ended(r *Event) {
 	switch {
-	case strings.HasPrefix(r.Text, interrupted):
+	case strings.Contains(r.Text, interrupted):
 		r.Outcome = Aborted
 	case strings.HasPrefix(r.Text, userRejected), notAllowed.MatchString(r.Text):
 		r.Outcome = Denied
@@ -283,14 +286,18 @@ func (p *specStory) runEnded(r *Event, u *toolUse) {
 		p.told = p.told || r.Exit != nil
 	}
 	if r.Outcome = outcomeOf(r.Exit); r.Exit != nil {
-		if strings.HasPrefix(r.Text, interrupted) {
+		if strings.Contains(r.Text, interrupted) {
 			r.Outcome = Aborted
 		}
 		return
 	}
+	if timedOut.MatchString(r.Text) {
+		r.Outcome = Failed
+		return
+	}
 	first, _, _ := strings.Cut(r.Text, "\n")
 	quiet := r.Text == "(Bash completed with no output)"
-	if u.ended(r); r.Outcome == Unknown && u.name == "Bash" && (p.told && first != "" || quiet) && !strings.Contains(first, "background") && !heldUp(r.Text) {
+	if u.ended(r); r.Outcome == Unknown && u.name == "Bash" && (p.told && first != "" || quiet) && !strings.Contains(first, "background") && !notRun.MatchString(first) && !heldUp(r.Text) {
 		r.Outcome = OK
 	}
 	if r.Outcome == OK {
