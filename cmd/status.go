@@ -32,7 +32,7 @@ func runStatus(ctx context.Context, env *Env) error {
 	if env.JSON {
 		return env.Object(s)
 	}
-	tell.Status(&env.Terminal, s)
+	tell.Status(&env.Terminal, s, w.Reader)
 	return nil
 }
 

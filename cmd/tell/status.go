@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/job"
 	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/reader"
@@ -14,7 +15,7 @@ import (
 )
 
 // Status writes the state of a clone, a row for each part that has something to tell.
-func Status(t *term.Terminal, s status.Status) {
+func Status(t *term.Terminal, s status.Status, r *reader.Reader) {
 	var hidden, older []reader.Held
 	for _, h := range s.Held {
 		if h.Given == nil {
@@ -33,16 +34,16 @@ func Status(t *term.Terminal, s status.Status) {
 		{"stale", counted(s.Stale, "memory", "memories", " whose code is gone here; next: reverie stale")},
 		{"withheld", withheld(s.Withheld, hidden)},
 		{"older", counted(s.Older, "memory", "memories", " changed by "+reader.HeldFor(older)+": agents are given the version before; next: reverie trust")},
-		{"settings", s.Settings},
+		{"settings", settings(r)},
 		{"retired", counted(s.Retired, "memory", "memories", "")},
 		{"damaged", counted(s.Unreadable, "file", "files", "; next: reverie check")},
 		{"waiting", cmp.Or(counted(s.Waiting, "operation", "operations", "; next: reverie review"), "0 operations")},
 		{"sessions", sessions(s)},
 		{"given", given(s)},
-		{"guards", s.Guards},
+		{"guards", noGuards(r)},
 		{"kv", counted(s.Values, "value", "values", " noted for the next session; next: reverie kv list")},
 		{"model", s.Model()},
-		{"budget", s.Budget},
+		{"budget", budget(s, r)},
 		{"shortened", counted(s.Shortened.Outputs, "output", "outputs", fmt.Sprintf(", which saved about %d tokens", s.Shortened.Bytes/4))},
 		{"spool", counted(s.Spooled, "session", "sessions", " with events that wait for the worker")},
 		{"worker", process(s.Worker)},
@@ -112,6 +113,32 @@ func given(s status.Status) string {
 		line += "; at calls: " + s.Given.Heed.String()
 	}
 	return line
+}
+
+func settings(r *reader.Reader) string {
+	why := reader.WhySettings(r)
+	if why == "" || r.Shields() {
+		return ""
+	}
+	return why + "; next: reverie trust approve " + trust.SettingsPath
+}
+
+func noGuards(r *reader.Reader) string {
+	if r.Config.Guards {
+		return ""
+	}
+	return "off here; to turn them on: reverie guard on"
+}
+
+// budget says why no model is asked today, if the settings name one.
+func budget(s status.Status, r *reader.Reader) string {
+	if s.Model() == "" {
+		return ""
+	}
+	if spent := r.Budget().Spent(); spent != nil {
+		return spent.Error()
+	}
+	return ""
 }
 
 func process(j *job.Status) string {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/gitstore/record"
-	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/job"
 	"github.com/reverie-memory/reverie/internal/kv"
@@ -56,11 +55,7 @@ type Status struct {
 	Unread int         `json:"unread"`
 	Reader *job.Status `json:"reader"` // the running questions to a model; null without any
 
-	// for a terminal only
-	Held     []reader.Held `json:"-"` // memories changed by people not trusted here
-	Settings string        `json:"-"` // why an older version of the repository's settings is used
-	Guards   string        `json:"-"` // why no guard acts here
-	Budget   string        `json:"-"` // why no model is asked today
+	Held []reader.Held `json:"-"` // memories changed by people not trusted here
 }
 
 // Known counts the memories in force.
@@ -126,7 +121,6 @@ func Read(ctx context.Context, r *reader.Reader, l *learn.Learner) (s Status, er
 		}
 		s.Unread = len(unread)
 	}
-	s.nameDisabled(r)
 	if s.Values, err = (kv.Store{Repo: r.Repo, Scanner: r.Scanner, Now: r.Now}).Count(); err != nil {
 		return s, err
 	}
@@ -138,21 +132,6 @@ func Read(ctx context.Context, r *reader.Reader, l *learn.Learner) (s Status, er
 	s.Spooled = r.Spool().Due(now, ingest.IdleAfter)
 	s.Worker, s.Reader = job.Running(r.State, job.Worker, now), job.Running(r.State, job.Reader, now)
 	return s, nil
-}
-
-// nameDisabled says which settings, guards and questions to models are off here.
-func (s *Status) nameDisabled(r *reader.Reader) {
-	if why := reader.WhySettings(r); why != "" && !r.Shields() {
-		s.Settings = why + "; next: reverie trust approve " + trust.SettingsPath
-	}
-	if !r.Config.Guards {
-		s.Guards = "off here; to turn them on: reverie guard on"
-	}
-	if s.Model() != "" {
-		if spent := r.Budget().Spent(); spent != nil {
-			s.Budget = spent.Error()
-		}
-	}
 }
 
 // countMemories counts the memories of a view by kind and by caveat.

@@ -111,21 +111,20 @@ var fromNow = pattern.New(`(?i)^(?:from (?:now|here|today|this point) on(?:wards
 	`a partir de (?:ahora|agora)|désormais|dorénavant|à partir de maintenant|daqui (?:em|pra|para) (?:diante|frente)|с этого момента|впредь|отныне|` +
 	`以后|今后|从现在(?:开始|起)|今後は?|これからは?|앞으로는?)[,，、]?\s*`)
 
-// bounded matches sentences that hold for a time, ask for something to be made, or let an agent act
-// without asking. They need a person's review.
+// bounded matches sentences that hold for a time, or let an agent act without asking. They need a
+// person's review, as orders do.
 var bounded = pattern.New(`(?i)\b(?:until|as long as|while (?:i|we|you|he|she|they|it|the|[a-z]+ is)|so long as|till)\b|` +
-	`^\W*(?:write|make|create|add|build|implement|generate|put|draft|let)\b|\b(?:without asking|(?:never|don'?t|do not) ask|approve (?:every|all|any)|you are)\b|` +
+	`^\W*(?:put|let)\b|\b(?:without asking|(?:never|don'?t|do not) ask|approve (?:every|all|any)|you are)\b|` +
 	`^\W*(?:each|every|the) [\w-]+ (?:has|have) to have\b|\b(?:possibly|maybe|perhaps|probably|ideally|not sure)\b|->|=`)
 
 // order matches the beginning of an order to make or change one thing.
 var order = pattern.New(`(?i)^[^\pL\pN]*(?:(?:please|pls|ok|okay|also|and|so|now|then|next)\b[ ,.]*)*` +
 	`(?:update|explain|review|fix|address|write|make|create|add|build|implement|generate|draft)\b`)
 
-// once reports whether a sentence that does not claim to last asks for one thing, without a word
-// that makes a rule of it.
-func (s *Sentence) once() bool {
+// rules reports whether a word of a sentence can make a rule of an order.
+func (s *Sentence) rules() bool {
 	known := manners()
-	return order.MatchString(s.text) && !slices.ContainsFunc(s.tokens, func(t token) bool {
+	return slices.ContainsFunc(s.tokens, func(t token) bool {
 		m := known[t.hash]
 		return m == modal || m == negation || m == quantifier || m == lasting || m == contrast
 	})
