@@ -44,52 +44,64 @@ type value struct {
 	sort string // values of one sort are alternatives
 }
 
-// Sorts of values, in addition to the names of rivals.
+// Sorts of values, in addition to those of choice.
 const (
 	literal = "literal"
 	number  = "number"
 	name    = "name" // a command, path, symbol or flag
 )
 
-// rivals are alternatives of which a project chooses one: tools first.
-var rivals = [...]struct {
-	name  string
-	words *pattern.Words
-}{
-	{"package manager", pattern.NewWords("npm pnpm yarn bun")},
-	{"python package manager", pattern.NewWords("pip pip3 poetry uv pipenv conda pdm")},
-	{"test runner", pattern.NewWords("jest vitest mocha")},
-	{"python test runner", pattern.NewWords("pytest unittest nose2")},
-	{"task runner", pattern.NewWords("make just task mise")},
-	{"container tool", pattern.NewWords("docker podman nerdctl")},
-	{"formatter", pattern.NewWords("prettier biome dprint")},
-	{"python formatter", pattern.NewWords("black ruff yapf autopep8")},
-	{"build tool", pattern.NewWords("gradle maven mvn ant bazel")},
-	{"infrastructure tool", pattern.NewWords("terraform tofu pulumi")},
-	{"indentation", pattern.NewWords("tabs spaces tab space")},
-	{"quotes", pattern.NewWords("single double")},
-	{"casing", pattern.NewWords("camelcase snakecase pascalcase kebabcase snake_case camel_case kebab-case pascal-case camel-case snake-case uppercase lowercase")},
-	{"merge strategy", pattern.NewWords("squash rebase merge")},
-	{"direction", pattern.NewWords("ascending descending")},
-	{"tense", pattern.NewWords("imperative past")},
-	{"language", pattern.NewWords("english german french spanish chinese japanese korean portuguese russian italian")},
-	{"database", pattern.NewWords("postgres postgresql mysql sqlite mariadb")},
-}
-
-// tools counts the rivals that are tools.
-const tools = 11
-
-// Tool returns the job of a tool that has rivals, or "" for other words.
-func Tool(word string) string { return rival(word, tools) }
-
-func rival(word string, among int) string {
-	word = strings.ToLower(word)
-	for _, r := range rivals[:among] {
-		if r.words.Has(word) {
-			return r.name
-		}
+// Tool returns the job of a tool that has rivals, of which a project chooses one, or "" for other
+// words.
+func Tool(word string) string {
+	switch strings.ToLower(word) {
+	case "npm", "pnpm", "yarn", "bun":
+		return "package manager"
+	case "pip", "pip3", "poetry", "uv", "pipenv", "conda", "pdm":
+		return "python package manager"
+	case "jest", "vitest", "mocha":
+		return "test runner"
+	case "pytest", "unittest", "nose2":
+		return "python test runner"
+	case "make", "just", "task", "mise":
+		return "task runner"
+	case "docker", "podman", "nerdctl":
+		return "container tool"
+	case "prettier", "biome", "dprint":
+		return "formatter"
+	case "black", "ruff", "yapf", "autopep8":
+		return "python formatter"
+	case "gradle", "maven", "mvn", "ant", "bazel":
+		return "build tool"
+	case "terraform", "tofu", "pulumi":
+		return "infrastructure tool"
+	case "tabs", "spaces", "tab", "space":
+		return "indentation"
 	}
 	return ""
+}
+
+// choice returns the question that a word answers, if a project chooses one answer: the job of a
+// tool, or a style. It returns "" for other words.
+func choice(word string) string {
+	switch word = strings.ToLower(word); word {
+	case "single", "double":
+		return "quotes"
+	case "camelcase", "snakecase", "pascalcase", "kebabcase", "snake_case", "camel_case", "kebab-case", "pascal-case",
+		"camel-case", "snake-case", "uppercase", "lowercase":
+		return "casing"
+	case "squash", "rebase", "merge":
+		return "merge strategy"
+	case "ascending", "descending":
+		return "direction"
+	case "imperative", "past":
+		return "tense"
+	case "english", "german", "french", "spanish", "chinese", "japanese", "korean", "portuguese", "russian", "italian":
+		return "language"
+	case "postgres", "postgresql", "mysql", "sqlite", "mariadb":
+		return "database"
+	}
+	return Tool(word)
 }
 
 var (
@@ -221,7 +233,7 @@ func parted(text string) string {
 		if w := strings.ToLower(words[i]); w != "not" && w != "never" {
 			continue
 		}
-		wanted, refused := rival(words[i-1], len(rivals)), rival(strings.Trim(words[i+1], ".,;:!?"), len(rivals))
+		wanted, refused := choice(words[i-1]), choice(strings.Trim(words[i+1], ".,;:!?"))
 		if wanted != "" && wanted == refused {
 			words[i-1] += ","
 		}
@@ -256,7 +268,7 @@ func hasValue(text string) bool {
 func valueOf(t string) (value, bool) {
 	bare := strings.Trim(t, "`'\"“”")
 	plain := strings.ToLower(strings.TrimRight(bare, "."))
-	if job := rival(plain, len(rivals)); job != "" {
+	if job := choice(plain); job != "" {
 		return value{plain, job}, true
 	}
 	switch {
