@@ -251,8 +251,8 @@ type lab struct {
 	model  *model
 }
 
-// inClients runs a test with each of the named agents, or with all, one after the other: beside
-// another agent, Qwen Code at times loses a command's output.
+// inClients runs a test with each of the named agents, or with all, one after the other unless the
+// test calls Parallel: beside another agent, Qwen Code at times loses a command's output.
 func inClients(t *testing.T, names []string, test func(*lab)) {
 	folder := os.Getenv("REVERIE_CLIENTS")
 	if folder == "" {
