@@ -45,10 +45,17 @@ type memoryState struct {
 	Judged   string // sum of the authors and keys that decided about withheld memories
 }
 
+// unreadable stands for the commit of a damaged memory of the person.
+const unreadable = "unreadable"
+
 // memoryStateOf reads the state. It runs no git where refs are files.
 func memoryStateOf(ctx context.Context, repo *git.Repo, c config.Config) (s memoryState, head string) {
 	ref := func(name string) string { id, _ := repo.Refs().Read(ctx, name); return id }
-	s = memoryState{Version: version(), Memory: ref(c.Ref), Journal: ref(clone.JournalRef), Own: clone.OwnTip(ctx, repo, c), Settings: fmt.Sprintf("%+v", c)}
+	s = memoryState{Version: version(), Memory: ref(c.Ref), Journal: ref(clone.JournalRef), Settings: fmt.Sprintf("%+v", c)}
+	own, err := clone.OwnTip(ctx, repo, c)
+	if s.Own = own; err != nil {
+		s.Own = unreadable
+	}
 	if branch, ok := strings.CutPrefix(c.Ref, "refs/heads/"); ok && s.Memory == "" {
 		s.Memory = ref("refs/remotes/origin/" + branch)
 	}
@@ -80,8 +87,8 @@ func startInputs(ctx context.Context, repo *git.Repo, c config.Config, r Request
 	s := startState{Format: contextFormat, Budget: r.Budget, Bare: r.Bare, request: r, config: c}
 	s.memoryState, s.Head = memoryStateOf(ctx, repo, c)
 	main, err := repo.Refs().Default(ctx, c.Main)
-	if s.Main = main; err != nil || len(r.Files) > 0 { // files are others at each call
-		s.Memory = "" // not comparable
+	if s.Main = main; err != nil || len(r.Files) > 0 || s.Own == unreadable {
+		s.Memory = "" // not comparable: files are others at each call, and damage is told at each
 	}
 	s.Shown = derived.Sum([]byte(blockInSight(repo.WorkTree, c.Agents, r.agent())))
 	if c.AgentNotes {

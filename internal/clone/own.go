@@ -107,19 +107,30 @@ func outside(dir string, repo *git.Repo) error {
 	return nil
 }
 
-// OwnTip returns the commit of the person's own memory as a repository reads it. It returns "" if
-// that is off, absent or unreadable.
-func OwnTip(ctx context.Context, at *git.Repo, c config.Config) string {
+// OwnTip returns the commit of the person's own memory as a repository reads it, or "" if that is
+// off or absent. The error means that it cannot be read.
+func OwnTip(ctx context.Context, at *git.Repo, c config.Config) (string, error) {
 	if !c.UserMemory {
-		return ""
+		return "", nil
 	}
 	dir := config.OwnStore()
 	repo, err := git.OpenBare(dir)
-	if err != nil || outside(dir, at) != nil {
-		return ""
+	if err == nil {
+		err = outside(dir, at)
 	}
-	tip, _ := repo.Refs().Read(ctx, ownRef)
-	return tip
+	if err != nil {
+		return "", absent(err, fs.ErrNotExist)
+	}
+	tip, err := repo.Refs().Read(ctx, ownRef)
+	return tip, absent(err, git.ErrNoRef)
+}
+
+// absent returns nil for the error of a missing thing.
+func absent(err, missing error) error {
+	if errors.Is(err, missing) {
+		return nil
+	}
+	return err
 }
 
 // errNone means that the person has no memory of their own.
