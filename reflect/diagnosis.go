@@ -1,6 +1,7 @@
 package reflect
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -21,7 +22,7 @@ const besideEvents = 200
 var cause = lazy(`(?i)\broot cause\b|\bturns out\b|\bknown (?:issue|bug|limitation|anti-?pattern)\b|\bi see the (?:issue|problem)\b`)
 
 // ofTheMoment matches text about the current work or a repair, not about lasting facts.
-var ofTheMoment = lazy(`(?i)^(?:let me|let's|i |i'll|i'm|now|so |we |next|both|neither|this|that|these|those|they|one|another|which|here)\b|\d\d:\d\d:\d\d|\b(?:i|my|our|let me|i'll|we should|we need|lines? \d+|this session|your|the fix|wasn't|weren't|was|were)\b|\b[0-9a-f]*\d[0-9a-f]{6,}\b|\?$`)
+var ofTheMoment = lazy(`(?i)^(?:let me|let's|i |i'll|i'm|now|so |we |next|both|neither|this|that|these|those|they|one|another|which|here)\b|\d\d:\d\d:\d\d|\b(?:i|my|our|let me|i'll|we should|we need|lines? \d+|your|this|the fix|wasn't|weren't|was|were)\b|\b[0-9a-f]*\d[0-9a-f]{6,}\b|#\d+|\?$`)
 
 // findDiagnoses examines the agent's words between a failed command and one that passed, and takes
 // the sentence that names a cause in terms of the code.
@@ -40,7 +41,11 @@ func findDiagnoses(v *view) []finding {
 			continue
 		}
 		sentence := diagnosed(e.Text)
-		if sentence == "" || strings.Contains(v.injected, fold(sentence)) || !passesAfter(v.acts, failed) || i-v.acts[failed].result > besideEvents || editedAfter(v, i, sentence) {
+		if sentence == "" || strings.Contains(v.injected, fold(sentence)) || i-v.acts[failed].result > besideEvents || editedAfter(v, i, sentence) {
+			continue
+		}
+		passed := passesAfter(v.acts, failed)
+		if passed < 0 || repairs(v, failed, passed) && !outlives(v, sentence) {
 			continue
 		}
 		f := v.acts[failed]
@@ -79,16 +84,47 @@ func editedAfter(v *view, i int, sentence string) bool {
 
 var positionEnd = lazy(`:\d+$`)
 
-// passesAfter reports whether the work of a failed act, or a test, passes after it.
-func passesAfter(acts []act, failed int) bool {
+// passesAfter returns the act after a failed one in which its work, or a test, passes; or -1.
+func passesAfter(acts []act, failed int) int {
 	f := acts[failed]
-	for _, a := range acts[failed+1 : min(len(acts), failed+maxActs)] {
+	for i, a := range acts[failed+1 : min(len(acts), failed+maxActs)] {
 		if !a.edit && a.outcome == transcript.OK && a.agent == f.agent && (sameWork(f.step, a.step) || strings.HasSuffix(purpose(a.step), "tests")) {
+			return failed + 1 + i
+		}
+	}
+	return -1
+}
+
+// repairs reports whether an edit of code stands between a failed act and one that passed.
+func repairs(v *view, failed, passed int) bool {
+	return slices.ContainsFunc(v.acts[failed+1:passed], func(a act) bool {
+		return a.edit && slices.ContainsFunc(v.events[a.call].Paths, sourceFile.MatchString)
+	})
+}
+
+// outlives reports whether a diagnosis may hold after a repair of the code. It must speak of
+// something else than that code: a version, documentation, a known limitation, or a call of a
+// library, of which the session shows no definition.
+func outlives(v *view, sentence string) bool {
+	if beyondCode.MatchString(sentence) {
+		return true
+	}
+	for _, call := range qualified.FindAllString(sentence, 4) {
+		_, name, _ := strings.Cut(strings.TrimSuffix(call, "("), ".")
+		definition := regexp.MustCompile(`\b(?:func(?:tion)?|fn|def)\s+(?:\([^)\n]*\)\s*)?` + name + `\b`)
+		if !slices.ContainsFunc(v.events, func(e transcript.Event) bool {
+			return definition.MatchString(e.Text) || definition.MatchString(e.Old) || definition.MatchString(e.New)
+		}) {
 			return true
 		}
 	}
 	return false
 }
+
+var (
+	beyondCode = lazy(`(?i)\bv?\d+\.\d+|\b(?:docs|documentation|specification|upstream|known (?:issue|bug|limitation|anti-?pattern))\b`)
+	qualified  = lazy(`\b[A-Za-z]\w*\.[A-Za-z]\w*\(`)
+)
 
 // diagnosed returns the sentence of a message that names a cause: the announcing one or the next,
 // whichever first mentions code and is no step of the work.

@@ -12,6 +12,7 @@ func TestDiagnosisIsTheAgentsWord(t *testing.T) {
 	for said, want := range map[string]string{
 		"Hm. It turns out that `Pool.Close()` blocks while a row is open, in every driver. Let me see.": "An agent's diagnosis: It turns out that `Pool.Close()` blocks while a row is open, in every driver.",
 		"## Root cause\n\n**`Pool.Close()` blocks while a row is open**, in every driver.":              "An agent's diagnosis: `Pool.Close()` blocks while a row is open, in every driver.",
+		"It turns out that `driver` 4.2 blocks while a row is open, in every pool.":                     "An agent's diagnosis: It turns out that `driver` 4.2 blocks while a row is open, in every pool.",
 		"Root cause: `Pool.Close()` blocks while a row is open, in every driver.":                       "An agent's diagnosis: `Pool.Close()` blocks while a row is open, in every driver.",
 	} {
 		r := wants(t, script{run("make test", 1, failing), agent(said), edit("a.go", "1", "2"), run("make test", 0, "")}, want)
@@ -36,6 +37,9 @@ func TestDiagnosisThatIsNone(t *testing.T) {
 		"a file then repaired":     {fail, agent("It turns out that `Pool.Close()` in `db/pool.go` blocks while a row is open."), edit("/w/db/pool.go", "1", "2"), pass},
 		"a person's words":         {fail, user("it turns out that `Pool.Close()` blocks?"), pass},
 		"a look around had failed": {run("grep x y", 1, ""), agent(said), pass},
+		"its code, then repaired":  {fail, agent("It turns out that `closeAll` forgets the rows of an open pool."), edit("db/pool.go", "1", "2"), pass},
+		"a method defined here":    {fail, agent(said), edit("db/pool.go", "1", "func (p *Pool) Close() {"), pass},
+		"a ticket of the moment":   {fail, agent("It turns out that `Pool.Close()` blocks while a row is open, as #343 says."), pass},
 	} {
 		t.Run(name, func(t *testing.T) { wants(t, s) })
 	}

@@ -12,6 +12,7 @@ func TestOrdersAreWeakAndInPassing(t *testing.T) {
 		user("ok, commit this, push and open a draft PR please"),
 		user("why does the build fail? it worked yesterday"),
 		user("can you update the changelog?"),
+		user("lint fails"),
 		user("Always use pnpm in web/, never npm: CI rejects the lock file."),
 	})
 	var got []string

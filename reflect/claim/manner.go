@@ -119,7 +119,10 @@ var bounded = pattern.New(`(?i)\b(?:until|as long as|while (?:i|we|you|he|she|th
 
 // order matches the beginning of an order to make or change one thing.
 var order = pattern.New(`(?i)^[^\pL\pN]*(?:(?:please|pls|ok|okay|also|and|so|now|then|next)\b[ ,.]*)*` +
-	`(?:update|explain|review|fix|address|write|make|create|add|build|implement|generate|draft)\b`)
+	`(?:(?:update|explain|review|fix|address|write|make|create|add|build|implement|generate|draft)|(?:i|we)? ?need (?:an?|some|another))\b`)
+
+// supposing matches the beginning of a sentence that its author only supposes.
+var supposing = pattern.New(`(?i)^[^\pL\pN]*(?:(?:ok|okay|so|and|but|well|hm+)\b[ ,.]*)*(?:i (?:guess|suppose|wonder|assume)|apparently)\b`)
 
 // rules reports whether a word of a sentence can make a rule of an order.
 func (s *Sentence) rules() bool {
@@ -135,12 +138,12 @@ func (s *Sentence) rules() bool {
 var writtenDown = pattern.New(`(?i)^(?:(?:please|pls|ok|also|and|so|now|then|lets|let'?s|can you|could you)\b[ ,]*)*(?:update|add|create|write|make|put|extend|change|document|record|note)\b[^.!?:]{0,40}?` +
 	`\b(?:rules?|claude\.md|agents\.md|gemini\.md|copilot[- ]instructions|instructions|guidelines|memory|\.cursorrules|conventions?)\b(?: file)?(?: (?:(?:that|which) (?:says|specifies|states|mentions)|saying|stating|so)(?: that)?| that| to (?:say|specify|state|mention)(?: that)?|:)\s+`)
 
-// stillNot matches reports of a persistent fault, whose words look like lasting marks.
-var stillNot = pattern.New(`(?i)\btoujours pas\b|\bimmer noch\b|\bnoch immer\b`)
+// faulty matches reports of a fault, whose words look like lasting marks.
+var faulty = pattern.New(`(?i)\btoujours pas\b|\bimmer noch\b|\bnoch immer\b|\b(?:is|are|was|were|but|gets?) never (?:actually )?(?:called|invoked|reached|executed|triggered|referenced)\b`)
 
 // lasts reports whether a sentence claims to last or to be general.
 func (s *Sentence) lasts() bool {
-	if stillNot.MatchString(s.text) {
+	if faulty.MatchString(s.text) {
 		return false
 	}
 	known := marks()
