@@ -77,7 +77,9 @@ func (b *maker) candidates(ctx context.Context, v *record.View, in *Injection) (
 		return nil, err
 	}
 	if pending := b.Explain(held.Pending(v, b.Now())); len(pending) > 0 {
-		in.Cut[CutWithheld] += len(pending) - reader.Older(pending)
+		if n := len(pending) - reader.Older(pending); n > 0 {
+			in.Cut[CutWithheld] += n
+		}
 		in.Held = reader.DescribeHeld(pending)
 	}
 	given := held.Given(v)
