@@ -168,7 +168,10 @@ type Operation struct {
 // OfDecided returns an operation that no longer waits.
 func OfDecided(o record.Operation, d inbox.Decision) Operation {
 	if o.Op == "" { // only its rejection is left
-		return Operation{ID: o.ID, Memory: Memory{Text: o.Memory.Text, Body: o.Memory.Body}, How: string(o.How), Decided: &d}
+		return Operation{
+			ID: o.ID, Memory: Memory{Text: o.Memory.Text, Body: o.Memory.Body, Paths: []string{}, Tags: []string{}}, How: string(o.How),
+			Evidence: []record.Sighting{}, Base: []record.Base{}, Contradicts: []string{}, Alike: []string{}, Decided: &d,
+		}
 	}
 	j := OfOperation(o, "")
 	j.Decided = &d
