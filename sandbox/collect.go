@@ -1,12 +1,10 @@
 package sandbox
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -16,12 +14,11 @@ import (
 	"unicode/utf8"
 )
 
-// Collecting are the options of Collect. The zero value accepts everything up to the defaults, and
+// Collecting are the options of Collect. The zero value accepts files of any size and number, and
 // no link.
 type Collecting struct {
-	MaxFile  int64 // bytes of one file; 0: 5 MB
-	MaxFiles int   // 0: 200,000
-	MaxTotal int64 // bytes of all files; 0: 1 GiB
+	MaxFile  int64 // bytes of one file; 0: any
+	MaxFiles int   // 0: any number
 
 	// Skip, if not nil, omits a file or a whole folder, for example ignored ones. It gets the path
 	// with slashes.
@@ -32,19 +29,13 @@ type Collecting struct {
 	// Before, if not nil, returns the target of the link that was at a path before the run. Such a
 	// link is accepted while it has that target.
 	Before func(path string) (target string, ok bool)
-	// Take, if not nil, receives each accepted file in the order of paths, with its content, which is
-	// then not kept. Its error ends Collect.
-	Take func(f File, content io.Reader) error
 }
 
-// File is an accepted file.
+// File is an accepted file or link.
 type File struct {
-	Path    string // with slashes, from the top; valid UTF-8 without control characters
-	Exec    bool   // its owner may run it
-	Link    string // target of a link, as in Before; "" for a file
-	Size    int64  // of the content that was read
-	Runs    string // reason that the host may execute or obey it, or ""
-	Content []byte // if there is no Take
+	Path string      // with slashes, from the top; valid UTF-8 without control characters
+	Info fs.FileInfo // of the opened file; of a link itself
+	Runs string      // reason that the host may execute or obey it, or ""
 }
 
 // Refused is an entry that was not taken.
@@ -53,29 +44,18 @@ type Refused struct {
 	Why  string
 }
 
-const (
-	defaultMaxFile  = 5 << 20
-	defaultMaxFiles = 200_000
-	defaultMaxTotal = 1 << 30
-	maxPath         = 4096 // bytes
-)
+// maxPath bounds a path, in bytes.
+const maxPath = 4096
 
-// errTooMuch means that there are more files or bytes than Collecting allows.
+// errTooMuch means that there are more files than Collecting allows.
 var errTooMuch = errors.New("there is too much to take")
 
-// candidate is a file before it is read.
-type candidate struct {
-	path string
-	info fs.FileInfo
-}
-
-// Collect takes the files of a folder that may go into a repository: regular files, by content. It
-// follows no link, never leaves the folder, and reads exactly the file that it checked. It refuses
-// files that were replaced or changed meanwhile, new links, devices, pipes, sockets and git
-// directories. It also refuses deceptive names, files with a name outside of the folder, and files
-// that are too large. Both lists are in the order of paths.
+// Collect finds the files of a folder that may go into a repository. It follows no link, never
+// leaves the folder, and opens each file to compare it with the entry that it saw. It refuses files
+// that were replaced meanwhile, new links, devices, pipes, sockets and git directories. It also
+// refuses deceptive names, files with a name outside of the folder, and files that are too large or
+// unreadable. Both lists are in the order of paths.
 func Collect(ctx context.Context, dir string, how Collecting) ([]File, []Refused, error) {
-	how.MaxFile, how.MaxFiles, how.MaxTotal = cmp.Or(how.MaxFile, defaultMaxFile), cmp.Or(how.MaxFiles, defaultMaxFiles), cmp.Or(how.MaxTotal, defaultMaxTotal)
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, nil, fmt.Errorf("collect: %w", err)
@@ -102,13 +82,14 @@ func Collect(ctx context.Context, dir string, how Collecting) ([]File, []Refused
 			c.refused = append(c.refused, Refused{p, OtherRepository})
 		}
 	}
-	slices.SortFunc(c.seen, func(a, b candidate) int { return cmp.Compare(a.path, b.path) })
 	for _, f := range c.seen {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		if err := c.take(f); err != nil {
-			return nil, nil, fmt.Errorf("collect: %w", err)
+		if info, err := c.open(f); err != nil {
+			c.refused = append(c.refused, Refused{f.Path, reason(err)})
+		} else {
+			c.files = append(c.files, File{f.Path, info, cmp.Or(c.bare.runs(f.Path), Runs(f.Path))})
 		}
 	}
 	slices.SortFunc(c.refused, func(a, b Refused) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Why, b.Why)) })
@@ -119,16 +100,15 @@ func Collect(ctx context.Context, dir string, how Collecting) ([]File, []Refused
 type collection struct {
 	Collecting
 	root    *os.Root
-	seen    []candidate
+	seen    []File            // before they are opened
 	names   map[[2]uint64]int // of files with several names: how many were met
 	bare    bareDirs
-	total   int64
 	files   []File
 	refused []Refused
 }
 
 func (c *collection) refuse(path, why string) (bool, error) {
-	if len(c.refused) >= c.MaxFiles {
+	if c.MaxFiles > 0 && len(c.refused) >= c.MaxFiles {
 		return false, fmt.Errorf("%w: more than %d paths are refused", errTooMuch, c.MaxFiles)
 	}
 	c.refused = append(c.refused, Refused{path, why})
@@ -157,96 +137,64 @@ func (c *collection) see(p string, info fs.FileInfo, why error) (enter bool, err
 	case mode.IsDir():
 		return true, nil
 	case mode&fs.ModeSymlink != 0:
-		return c.link(p)
+		return c.link(p, info)
 	case !mode.IsRegular():
 		return c.refuse(p, kind(mode))
 	}
 	if names(info) > 1 {
 		c.names[fileKey(info)]++
 	}
-	if len(c.seen) >= c.MaxFiles {
+	if c.MaxFiles > 0 && len(c.seen) >= c.MaxFiles {
 		return false, fmt.Errorf("%w: more than %d files", errTooMuch, c.MaxFiles)
 	}
-	c.seen = append(c.seen, candidate{p, info})
+	c.seen = append(c.seen, File{Path: p, Info: info})
 	return false, nil
 }
 
 // link accepts a link that existed before.
-func (c *collection) link(p string) (bool, error) {
+func (c *collection) link(p string, info fs.FileInfo) (bool, error) {
 	target, err := c.root.Readlink(p)
 	if err != nil {
 		return c.refuse(p, reason(err))
 	}
 	if c.Before != nil {
 		if before, ok := c.Before(p); ok && before == target {
-			c.files = append(c.files, File{Path: p, Link: target, Runs: Runs(p)})
+			c.files = append(c.files, File{p, info, Runs(p)})
 			return false, nil
 		}
 	}
 	return c.refuse(p, "a link that was not there before")
 }
 
-// take reads and accepts a file.
-func (c *collection) take(f candidate) error {
-	if n := names(f.info); n > 1 && c.names[fileKey(f.info)] < n {
-		_, err := c.refuse(f.path, "it has another name, outside of the folder or among what is left out")
-		return err
-	}
-	content, info, err := c.read(f)
-	if err != nil {
-		_, err := c.refuse(f.path, reason(err))
-		return err
-	}
-	if c.total += int64(len(content)); c.total > c.MaxTotal {
-		return fmt.Errorf("%w: more than %d bytes", errTooMuch, c.MaxTotal)
-	}
-	file := File{Path: f.path, Exec: info.Mode()&0o100 != 0, Size: int64(len(content)), Runs: cmp.Or(c.bare.runs(f.path), Runs(f.path))}
-	if c.Take != nil {
-		c.files = append(c.files, file)
-		return c.Take(file, bytes.NewReader(content))
-	}
-	file.Content = content
-	c.files = append(c.files, file)
-	return nil
-}
+var (
+	errNamed = errors.New("it has another name, outside of the folder or among what is left out")
+	errLarge = errors.New("it is too large")
+)
 
-var errLarge = errors.New("it is too large")
-
-// read reads the file that was checked.
-func (c *collection) read(f candidate) ([]byte, fs.FileInfo, error) {
-	if f.info.Size() > c.MaxFile {
-		return nil, nil, errLarge
+// open opens a file, and returns its facts if it is the one that was seen.
+func (c *collection) open(f File) (fs.FileInfo, error) {
+	if n := names(f.Info); n > 1 && c.names[fileKey(f.Info)] < n {
+		return nil, errNamed
 	}
-	file, err := c.root.OpenFile(f.path, os.O_RDONLY|openQuick, 0)
+	if c.MaxFile > 0 && f.Info.Size() > c.MaxFile {
+		return nil, errLarge
+	}
+	file, err := c.root.OpenFile(f.Path, os.O_RDONLY|openQuick, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errChanged
+	}
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			err = errChanged
-		}
-		return nil, nil, err
+		return nil, err
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if !os.SameFile(f.info, info) || !info.Mode().IsRegular() || names(info) > names(f.info) {
-		return nil, nil, errChanged
+	if !os.SameFile(f.Info, info) || !info.Mode().IsRegular() || names(info) > names(f.Info) {
+		return nil, errChanged
 	}
-	content, err := io.ReadAll(io.LimitReader(file, c.MaxFile+1))
-	if err != nil {
-		return nil, nil, err
-	}
-	if int64(len(content)) > c.MaxFile {
-		return nil, nil, errLarge
-	}
-	after, err := file.Stat()
-	if err != nil {
-		return nil, nil, err
-	}
-	if int64(len(content)) != after.Size() || !after.ModTime().Equal(info.ModTime()) {
-		return nil, nil, errChanged
-	}
-	return content, after, nil
+	return info, nil
 }
 
 // reason returns an error without paths that the caller knows.

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -41,9 +40,6 @@ func (t Tree) scrub(ctx context.Context) error {
 	return nil
 }
 
-// maxTaken bounds an examined file if the loop has no limit, in bytes.
-const maxTaken = 1 << 40
-
 // refused maps the changed paths that must not leave a sandbox to the reasons.
 func (t Tree) refused(ctx context.Context, maxFile int64, changed []string) (map[string]string, error) {
 	wanted := map[string]bool{}
@@ -57,7 +53,7 @@ func (t Tree) refused(ctx context.Context, maxFile int64, changed []string) (map
 	}
 	before := sync.OnceValues(func() (map[string]committed, error) { return committedAt(ctx, t.Repo, t.Base, "") })
 	how := sandbox.Collecting{
-		MaxFile: maxFile, MaxTotal: maxTaken, MaxFiles: 1 << 20, Gone: gone,
+		MaxFile: max(maxFile, 0), MaxFiles: 1 << 20, Gone: gone,
 		Skip: func(p string, folder bool) bool { return !folder && !wanted[p] },
 		Before: func(p string) (string, bool) {
 			all, err := before()
@@ -67,10 +63,6 @@ func (t Tree) refused(ctx context.Context, maxFile int64, changed []string) (map
 			target, err := t.Repo.Git(ctx, nil, "cat-file", "blob", all[p].blob)
 			return string(target), err == nil
 		},
-		Take: func(sandbox.File, io.Reader) error { return nil },
-	}
-	if how.MaxFile <= 0 {
-		how.MaxFile = maxTaken
 	}
 	files, no, err := sandbox.Collect(ctx, t.Dir, how)
 	if err != nil {
