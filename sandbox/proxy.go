@@ -46,15 +46,13 @@ type serving struct {
 	end    context.CancelFunc
 
 	mu     sync.Mutex
-	open   map[net.Conn]bool
-	closed bool
 	denied []string
 }
 
 // listen serves on a socket in a folder that only its owner can enter. allow lists host:port, or
 // [address]:port.
 func (p proxy) listen(socket string, allow []string) (*serving, error) {
-	s := &serving{proxy: p, places: make(chan struct{}, proxyConns), open: map[net.Conn]bool{}}
+	s := &serving{proxy: p, places: make(chan struct{}, proxyConns)}
 	for _, a := range allow {
 		target, err := parseTarget(a)
 		if err != nil {
@@ -117,47 +115,27 @@ func (s *serving) accept() {
 			c.Close()
 			continue
 		}
-		if !s.keep(c) {
-			<-s.places
-			continue
-		}
 		s.all.Go(func() {
 			defer func() { <-s.places }()
-			defer s.drop(c)
+			defer s.own(c)()
 			s.serve(c)
 		})
 	}
 }
 
-// keep registers a connection for close.
-func (s *serving) keep(c net.Conn) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
+// own has a connection end with the proxy at the latest. done ends it.
+func (s *serving) own(c net.Conn) (done func()) {
+	stop := context.AfterFunc(s.life, func() { c.Close() })
+	return func() {
+		stop()
 		c.Close()
-		return false
 	}
-	s.open[c] = true
-	return true
-}
-
-func (s *serving) drop(c net.Conn) {
-	c.Close()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.open, c)
 }
 
 // close ends every connection, and returns the refused targets.
 func (s *serving) close() []string {
 	s.listen.Close()
 	s.end()
-	s.mu.Lock()
-	s.closed = true
-	for c := range s.open {
-		c.Close()
-	}
-	s.mu.Unlock()
 	s.all.Wait()
 	return s.denied
 }
@@ -208,10 +186,7 @@ func (s *serving) serve(c net.Conn) {
 		say(c, http.StatusBadGateway, "it cannot be reached")
 		return
 	}
-	if !s.keep(to) {
-		return
-	}
-	defer s.drop(to)
+	defer s.own(to)()
 	if _, err := io.WriteString(c, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
 		return
 	}
@@ -255,11 +230,7 @@ func (s *serving) reach(ctx context.Context, target string) (c net.Conn, why str
 func pipe(a, b net.Conn, early []byte) {
 	var both sync.WaitGroup
 	copyTo := func(to, from net.Conn, first []byte) {
-		defer func() {
-			if half, ok := to.(interface{ CloseWrite() error }); ok {
-				half.CloseWrite()
-			}
-		}()
+		defer closeWrite(to)
 		buf := make([]byte, 32<<10)
 		for {
 			if len(first) > 0 {

@@ -9,8 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
 	"sync"
 	"time"
 )
@@ -114,8 +112,7 @@ func (e *Engine) Run(ctx context.Context, s Spec, argv []string, stdin io.Reader
 func (e *Engine) attend(ctx context.Context, c container, watch *diskWatch, stdin io.Reader, result Result) (Result, error) {
 	l := c.spec.Limits
 	var kept [2]bytes.Buffer
-	full := make(chan struct{})
-	budget := &budget{left: l.Output, spent: sync.OnceFunc(func() { close(full) })}
+	budget := &budget{left: l.Output, exceeded: make(chan struct{})}
 	stdout, stderr := cmp.Or[io.Writer](c.spec.Stdout, &kept[0]), cmp.Or[io.Writer](c.spec.Stderr, &kept[1])
 	life, end := context.WithCancel(context.Background())
 	defer end()
@@ -123,11 +120,16 @@ func (e *Engine) attend(ctx context.Context, c container, watch *diskWatch, stdi
 	client.Dir = c.folder
 	var said bytes.Buffer // only here Podman reports the reason that it cannot start a command
 	client.Stdout, client.Stderr = &limited{stdout, budget}, io.MultiWriter(&atMost{&said, 4 << 10}, &limited{stderr, budget})
-	fed, err := feed(client, stdin)
-	if err != nil {
-		return result, err
+	if stdin != nil {
+		fed, err := client.StdinPipe() // Wait closes it: a blocked reader keeps no client waiting
+		if err != nil {
+			return result, err
+		}
+		go func() {
+			io.Copy(fed, stdin)
+			fed.Close()
+		}()
 	}
-	defer fed()
 	began := time.Now()
 	if err := client.Start(); err != nil {
 		return result, fmt.Errorf("%s start: %w", e.Name, err)
@@ -145,7 +147,7 @@ func (e *Engine) attend(ctx context.Context, c container, watch *diskWatch, stdi
 		result.Ended = Cancelled
 	case <-clock.C:
 		result.Ended = TimedOut
-	case <-full:
+	case <-budget.exceeded:
 		result.Ended = TooLong
 	case result.Why = <-watch.exceeded:
 		result.Ended = TooBig
@@ -176,7 +178,7 @@ func (e *Engine) attend(ctx context.Context, c container, watch *diskWatch, stdi
 		return result, fmt.Errorf("start %q: %s", c.argv[0], firstLines(cmp.Or(state.Error, said.String())))
 	case (state.OOMKilled || c.ranOut()) && result.Ended == Exited && state.ExitCode != 0:
 		result.Ended = NoMemory
-	case result.Ended == Exited && budget.exceeded():
+	case result.Ended == Exited && budget.over():
 		result.Ended = TooLong
 	}
 	return result, nil
@@ -195,24 +197,6 @@ func (c container) stop(ctx context.Context, e *Engine, gently bool) {
 	}
 }
 
-// feed gives a client its standard input. It does not wait for a blocked reader, whose later input
-// is lost.
-func feed(client *exec.Cmd, stdin io.Reader) (done func(), err error) {
-	if stdin == nil {
-		return func() {}, nil // the client's standard input is empty
-	}
-	from, to, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	client.Stdin = from
-	go func() {
-		io.Copy(to, stdin)
-		to.Close()
-	}()
-	return func() { from.Close() }, nil
-}
-
 func nonce() string {
 	var b [8]byte
 	rand.Read(b[:])
@@ -221,29 +205,28 @@ func nonce() string {
 
 // budget counts the output of two streams together.
 type budget struct {
-	mu    sync.Mutex
-	left  int64
-	over  bool
-	spent func()
+	mu       sync.Mutex
+	left     int64 // less than zero: exceeded
+	exceeded chan struct{}
 }
 
 // take returns the part of n bytes that may still be written.
 func (b *budget) take(n int) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	may := int(min(int64(n), b.left))
-	b.left -= int64(may)
-	if may < n {
-		b.over = true
-		b.spent()
+	may := int(min(int64(n), max(0, b.left)))
+	if b.left >= 0 {
+		if b.left -= int64(n); b.left < 0 {
+			close(b.exceeded)
+		}
 	}
 	return may
 }
 
-func (b *budget) exceeded() bool {
+func (b *budget) over() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.over
+	return b.left < 0
 }
 
 // limited passes on output within the budget, and silently drops the rest, so that no writer
