@@ -102,12 +102,10 @@ func (e *Engine) plan(name, image string, s Spec, g given, hidden []hidden, argv
 	return c, nil
 }
 
-// user returns the user for the command, who owns the files that it makes.
+// user returns the user for the command, who owns the files that it makes: the current one, or for
+// root the owner of the workspace.
 func (e *Engine) user(s Spec) (string, error) {
-	switch {
-	case s.User != "":
-		return s.User, nil
-	case e.Name == "docker" && e.facts.rootless:
+	if e.Name == "docker" && e.facts.rootless {
 		return "0:0", nil // the engine's own user outside, with only the user's rights
 	}
 	uid, gid := os.Getuid(), os.Getgid()

@@ -5,10 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -33,12 +33,11 @@ type Spec struct {
 	// the rest.
 	Forward []string
 	Loop    string // name of its loop, for the label
-	User    string // uid:gid; "" is the current user, or for root the owner of the workspace
 	Runtime string // the engine's runtime, such as runsc; "" is its default
 	Limits  Limits
 
 	// Stdout and Stderr receive the output as it comes. nil keeps it for the Result.
-	Stdout, Stderr interface{ Write([]byte) (int, error) }
+	Stdout, Stderr io.Writer
 }
 
 // Limits bound the resources of a command. Zero is the default in defaultLimits.
@@ -105,9 +104,6 @@ func (s Spec) complete(cpus int) (Spec, error) {
 			return s, fmt.Errorf("%w: %q is not a variable such as NAME=VALUE", ErrBadSpec, name)
 		}
 	}
-	if s.User != "" && !isUser(s.User) {
-		return s, fmt.Errorf("%w: user %q is not uid:gid", ErrBadSpec, s.User)
-	}
 	if strings.HasPrefix(s.Runtime, "-") || strings.ContainsFunc(s.Loop+s.Runtime, unicode.IsControl) {
 		return s, fmt.Errorf("%w: loop %q, runtime %q", ErrBadSpec, s.Loop, s.Runtime)
 	}
@@ -119,14 +115,6 @@ func (s Spec) complete(cpus int) (Spec, error) {
 		s.Limits.CPUs = min(s.Limits.CPUs, float64(cpus)) // the engine refuses more than there are
 	}
 	return s, s.Limits.check()
-}
-
-// isUser reports whether s is two numbers separated by a colon.
-func isUser(s string) bool {
-	uid, gid, ok := strings.Cut(s, ":")
-	_, err := strconv.ParseUint(uid, 10, 31)
-	_, err2 := strconv.ParseUint(gid, 10, 31)
-	return ok && err == nil && err2 == nil
 }
 
 // workspace returns the real path of a folder that a container may use.
