@@ -53,11 +53,12 @@ func (e *Engine) client(ctx context.Context, given []string, args ...string) *ex
 	if e.Name == "docker" {
 		args = append([]string{"--config", filepath.Join(e.folder, "none"), "--host", e.host}, args...)
 	}
-	cmd := tame(exec.CommandContext(ctx, e.program, args...))
-	cmd.Env = e.environment(given)
-	if e.Name == "podman" {
-		outlive(cmd.SysProcAttr)
+	cmd := exec.CommandContext(ctx, e.program, args...)
+	tame(cmd)
+	if e.Name == "docker" {
+		endWithUs(cmd)
 	}
+	cmd.Env = e.environment(given)
 	return cmd
 }
 
@@ -76,12 +77,11 @@ func (e *Engine) environment(given []string) []string {
 	return append(env, given...)
 }
 
-// tame puts a client into a process group of its own, which ends with its context.
-func tame(cmd *exec.Cmd) *exec.Cmd {
-	cmd.SysProcAttr = ownGroup()
-	cmd.Cancel = func() error { return process.KillGroup(cmd.Process) }
+// tame puts a client into a process group of its own, out of reach of a terminal's keys, which ends
+// with its context.
+func tame(cmd *exec.Cmd) {
+	process.Alone(cmd)
 	cmd.WaitDelay = clientDelay
-	return cmd
 }
 
 // ask makes the engine do one thing, and returns its answer.

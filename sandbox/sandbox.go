@@ -127,7 +127,9 @@ func (e *Engine) address(ctx context.Context) (string, error) {
 	if host == "" {
 		ctx, cancel := context.WithTimeout(ctx, infoTime)
 		defer cancel()
-		ask := tame(exec.CommandContext(ctx, e.program, "context", "inspect", "--format", "{{.Endpoints.docker.Host}}"))
+		ask := exec.CommandContext(ctx, e.program, "context", "inspect", "--format", "{{.Endpoints.docker.Host}}")
+		tame(ask)
+		endWithUs(ask)
 		out, err := output(ask)
 		if err != nil {
 			return "", fmt.Errorf("%w: which engine is meant: %w", ErrSilent, err)
