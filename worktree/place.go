@@ -73,7 +73,7 @@ func (p *Place) Make(ctx context.Context, base string) error {
 	if gitDir, err := p.gitDir(); err == nil && p.made(gitDir) {
 		return p.seal()
 	}
-	if err := p.clear(ctx); err != nil { // the leftovers of a killed start
+	if err := p.clear(); err != nil { // the leftovers of a killed start
 		return err
 	}
 	if err := p.moveBranch(ctx, base, "", "loop: begin "+p.name); err != nil {
@@ -113,7 +113,7 @@ func (p *Place) Rollback(ctx context.Context, base string) error {
 	if p.InPlace {
 		return nil
 	}
-	if err := p.clear(ctx); err != nil {
+	if err := p.clear(); err != nil {
 		return err
 	}
 	if now, err := p.repo.Refs().Read(ctx, p.branch); err == nil && now == base {
@@ -123,7 +123,7 @@ func (p *Place) Rollback(ctx context.Context, base string) error {
 }
 
 // clear removes an unused work tree, and git's record of it.
-func (p *Place) clear(context.Context) error {
+func (p *Place) clear() error {
 	if gitDir, err := p.gitDir(); err == nil {
 		if err := os.RemoveAll(gitDir); err != nil {
 			return err
@@ -294,7 +294,7 @@ func (p *Place) Remove(ctx context.Context, tip string) error {
 		return fmt.Errorf("the branch does not hold %.12s: %w", tip, errors.Join(ErrDirty, err))
 	}
 	if _, err := os.Lstat(p.Dir); errors.Is(err, os.ErrNotExist) { // removed without git
-		return p.clear(ctx)
+		return p.clear()
 	}
 	if err := p.Clean(ctx); err != nil {
 		return err
@@ -304,7 +304,7 @@ func (p *Place) Remove(ctx context.Context, tip string) error {
 	}
 	// git would look into it, or not know it
 	if _, err := os.Lstat(filepath.Join(p.Dir, ".git")); p.sealed || errors.Is(err, os.ErrNotExist) {
-		return p.clear(ctx)
+		return p.clear()
 	}
 	args := []string{"worktree", "remove"}
 	if inside, err := Submodules(ctx, p.repo, now); err != nil {
@@ -421,8 +421,8 @@ func (p *Place) backup(ctx context.Context, commit string) error {
 
 // aside moves an uncommitted file away if the commit has a file in its place.
 func (p *Place) aside(ctx context.Context, tip, name string, now time.Time) error {
-	entry, err := p.repo.Git(ctx, nil, "ls-tree", tip, "--", ":(literal)"+name)
-	if err != nil || len(entry) == 0 {
+	entry, err := p.repo.History().Entry(ctx, tip, name)
+	if err != nil || entry.Mode == "" {
 		return err
 	}
 	to := p.leftAt(now, name)

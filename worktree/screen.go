@@ -61,7 +61,7 @@ func (s screen) refuse(ctx context.Context, base, name string) (string, error) {
 		}
 		return s.newSecrets(ctx, base, name, []byte(target))
 	case info.IsDir():
-		if entry, err := s.repo.Git(ctx, nil, "ls-tree", base, "--", ":(literal)"+name); err != nil || bytes.HasPrefix(entry, []byte("160000 ")) {
+		if entry, err := s.repo.History().Entry(ctx, base, name); err != nil || entry.IsSubmodule() {
 			return unlisted, err
 		}
 		if _, err := root.Lstat(filepath.Join(path, ".git")); err == nil {
@@ -102,15 +102,14 @@ func (s screen) newSecrets(ctx context.Context, base, name string, text []byte) 
 		return "", nil
 	}
 	why := "it holds what looks like a secret (" + rules(found) + ")"
-	entry, err := s.repo.Git(ctx, nil, "ls-tree", "--format=%(objecttype) %(objectname)", base, "--", ":(literal)"+name)
+	entry, err := s.repo.History().Entry(ctx, base, name)
 	if err != nil {
 		return "", err
 	}
-	id, blob := strings.CutPrefix(strings.TrimSpace(string(entry)), "blob ")
-	if !blob { // it was missing, or a folder
+	if !entry.IsFile() {
 		return why, nil
 	}
-	data, err := s.repo.Git(ctx, nil, "cat-file", "blob", id)
+	data, err := s.repo.Git(ctx, nil, "cat-file", "blob", entry.ID)
 	if err != nil {
 		return "", err
 	}
@@ -140,7 +139,7 @@ func (s screen) secretPath(ctx context.Context, base, name string) (string, erro
 				known = name[:end+next]
 			}
 		}
-		if entry, err := s.repo.Git(ctx, nil, "ls-tree", "-z", base, "--", ":(literal)"+known); err != nil || len(entry) == 0 {
+		if entry, err := s.repo.History().Entry(ctx, base, known); err != nil || entry.Mode == "" {
 			return "its path holds what looks like a secret (" + rules(found) + ")", err
 		}
 	}
@@ -180,7 +179,7 @@ func (s screen) refuseBlob(ctx context.Context, base, name, mode, blob string) (
 		return "it is an unfinished file of Reverie's", nil
 	}
 	if mode == "160000" {
-		if entry, err := s.repo.Git(ctx, nil, "ls-tree", base, "--", ":(literal)"+name); err != nil || !bytes.HasPrefix(entry, []byte("160000 ")) {
+		if entry, err := s.repo.History().Entry(ctx, base, name); err != nil || !entry.IsSubmodule() {
 			return "it is a repository of its own", err
 		}
 		return "", nil

@@ -40,6 +40,12 @@ func (f Format) NewCommit(who Identity, when time.Time, tree string, parents []s
 // TreeEntry is one line of a tree.
 type TreeEntry struct{ Mode, Name, ID string }
 
+// IsFile reports whether an entry is a file or a link, whose content is a blob.
+func (e TreeEntry) IsFile() bool { return strings.HasPrefix(e.Mode, "10") || e.Mode == "120000" }
+
+// IsSubmodule reports whether an entry names a commit of another repository.
+func (e TreeEntry) IsSubmodule() bool { return e.Mode == "160000" }
+
 // NewTree returns a tree of entries in git's order. go-git encodes files and folders; lines with
 // other modes, and ids of sha256, are written as they are.
 func (f Format) NewTree(entries []TreeEntry) Object {

@@ -43,6 +43,17 @@ func (h History) Commits(ctx context.Context, revs ...string) ([]string, error) 
 	return ids, nil
 }
 
+// Entry returns what a commit has at a path from its top: a file, a folder or a submodule. It
+// returns the zero TreeEntry if there is nothing.
+func (h History) Entry(ctx context.Context, commit, path string) (TreeEntry, error) {
+	out, err := h.repo.Git(ctx, nil, "ls-tree", "-z", "--full-tree", commit, "--", ":(literal)"+path)
+	head, _, _ := strings.Cut(string(out), "\t")
+	if fields := strings.Fields(head); err == nil && len(fields) == 3 {
+		return TreeEntry{Mode: fields[0], Name: path, ID: fields[2]}, nil
+	}
+	return TreeEntry{}, err
+}
+
 // Committed returns the committer's date of a commit.
 func (h History) Committed(ctx context.Context, commit string) (time.Time, error) {
 	out, err := h.repo.Git(ctx, nil, "show", "--no-patch", "--no-show-signature", "--format=%ct", commit)

@@ -19,13 +19,9 @@ type committed struct {
 	size int64  // bytes; -1 of a submodule
 }
 
-// committedAt returns the files of a commit in a folder, by path; "" means the whole commit.
+// committedAt returns the files of a commit in a folder, by path; "." means the whole commit.
 func committedAt(ctx context.Context, repo *git.Repo, commit, folder string) (map[string]committed, error) {
-	args := []string{"ls-tree", "-r", "-z", "--format=%(objectmode) %(objectname) %(objectsize)%x09%(path)", commit}
-	if folder != "" {
-		args = append(args, "--", ":(literal)"+folder)
-	}
-	out, err := repo.Git(ctx, nil, args...)
+	out, err := repo.Git(ctx, nil, "ls-tree", "-r", "-z", "--full-tree", "--format=%(objectmode) %(objectname) %(objectsize)%x09%(path)", commit, "--", ":(literal)"+folder)
 	if err != nil {
 		return nil, err
 	}
@@ -46,11 +42,7 @@ func committedAt(ctx context.Context, repo *git.Repo, commit, folder string) (ma
 // asCommitted reports whether all files in a folder of the work tree are in the loop's base commit,
 // with the same content and mode.
 func (t Tree) asCommitted(ctx context.Context, folder string) (bool, error) {
-	in := folder
-	if in == "." {
-		in = ""
-	}
-	all, err := committedAt(ctx, t.Repo, t.Base, in)
+	all, err := committedAt(ctx, t.Repo, t.Base, folder)
 	if err != nil || len(all) == 0 {
 		return false, err
 	}

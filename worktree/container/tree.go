@@ -13,7 +13,6 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/sandbox"
@@ -51,16 +50,15 @@ func (t Tree) refused(ctx context.Context, maxFile int64, changed []string) (map
 			gone = append(gone, name)
 		}
 	}
-	before := sync.OnceValues(func() (map[string]committed, error) { return committedAt(ctx, t.Repo, t.Base, "") })
 	how := sandbox.Collecting{
 		MaxFile: max(maxFile, 0), MaxFiles: 1 << 20, Gone: gone,
 		Skip: func(p string, folder bool) bool { return !folder && !wanted[p] },
 		Before: func(p string) (string, bool) {
-			all, err := before()
-			if entry, ok := all[p]; err != nil || !ok || entry.mode != "120000" {
+			entry, err := t.Repo.History().Entry(ctx, t.Base, p)
+			if err != nil || entry.Mode != "120000" {
 				return "", false
 			}
-			target, err := t.Repo.Git(ctx, nil, "cat-file", "blob", all[p].blob)
+			target, err := t.Repo.Git(ctx, nil, "cat-file", "blob", entry.ID)
 			return string(target), err == nil
 		},
 	}

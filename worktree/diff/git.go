@@ -61,15 +61,14 @@ func (c change) readable(ctx context.Context) ([]string, error) {
 		if !binary {
 			continue
 		}
-		entry, err := c.repo.Git(ctx, nil, "ls-tree", "--full-tree", "--format=%(objecttype) %(objectname)", c.tip, "--", ":(literal)"+name)
+		entry, err := c.repo.History().Entry(ctx, c.tip, name)
 		if err != nil {
 			return nil, err
 		}
-		id, file := strings.CutPrefix(strings.TrimSpace(string(entry)), "blob ")
-		if !file { // it is gone
+		if !entry.IsFile() { // it is gone
 			continue
 		}
-		text, err := c.repo.Git(ctx, nil, "cat-file", "blob", id)
+		text, err := c.repo.Git(ctx, nil, "cat-file", "blob", entry.ID)
 		if err != nil {
 			return nil, err
 		}

@@ -77,8 +77,8 @@ func Planned(ctx context.Context, r *reader.Reader) (at string, err error) {
 	if file == "" || !filepath.IsLocal(file) {
 		return "", nil
 	}
-	entry, err := r.Repo.Git(ctx, nil, "ls-tree", commit, "--", ":(literal)"+file)
-	if err != nil || !strings.HasPrefix(string(entry), "100") { // missing, or not a regular file
+	entry, err := r.Repo.History().Entry(ctx, commit, file)
+	if err != nil || !strings.HasPrefix(entry.Mode, "100") { // missing, or not a regular file
 		return "", err
 	}
 	return commit + ":" + file, nil

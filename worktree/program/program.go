@@ -22,6 +22,7 @@ type Place struct {
 	Inside bool   // in a container, whose image was searched for programs called by name
 	Commit string // the commit of the work tree
 	Dir    string // the work tree if it exists, else ""
+	Base   bool   // no loop works in it yet: messages say that the loop begins from the commit
 }
 
 // Of returns the program that a loop calls in a phase, or "" if it calls none or it is unknown. For
@@ -91,6 +92,10 @@ func (p Place) notIn(ctx context.Context, name string) string {
 	if err != nil {
 		return ""
 	}
+	absent, commit := "", "the commit"
+	if p.Base {
+		absent, commit = ": the loop has to make it", "the commit to begin from"
+	}
 	for entry := range strings.SplitSeq(string(out), "\x00") {
 		meta, at, _ := strings.Cut(entry, "\t")
 		mode, _, _ := strings.Cut(meta, " ")
@@ -99,43 +104,23 @@ func (p Place) notIn(ctx context.Context, name string) string {
 			return ""
 		case at != name:
 		case mode == "100644" && runtime.GOOS != "windows":
-			return "is not executable in the commit"
+			return "is not executable in " + commit
 		case mode == "040000", mode == "160000":
 			return "is a folder"
 		default:
 			return ""
 		}
 	}
-	return "is no file of the commit"
+	return "is no file of " + commit + absent
 }
 
 // Doubts lists doubts about commands of a plan whose first word is neither a program here nor a
 // file of the base commit. The loop may be meant to create it. A container has other programs.
 func Doubts(ctx context.Context, repo *git.Repo, plan worktree.Plan, base string, inside bool) (doubts []*worktree.PlanError) {
+	place := Place{Repo: repo, Inside: inside, Commit: base, Base: true}
 	for i, line := range plan.Verify {
-		word := first(line)
-		why := ""
-		switch {
-		case word == "" || inside && (path.IsAbs(word) || !strings.Contains(word, "/")):
-			continue // only the image can tell
-		case path.IsAbs(word):
-			if _, err := exec.LookPath(word); err != nil {
-				why = "there is no program " + word
-			}
-		case strings.Contains(word, "/"):
-			entry, err := repo.Git(ctx, nil, "ls-tree", base, "--", ":(literal)"+path.Clean(word))
-			switch {
-			case err == nil && len(entry) == 0:
-				why = word + " is no file of the commit to begin from: the loop has to make it"
-			case strings.HasPrefix(string(entry), "100644 "):
-				why = word + " is not executable in the commit to begin from"
-			}
-		default:
-			if exec.CommandContext(ctx, "sh", "-c", `command -v -- "$1" >/dev/null`, "sh", word).Run() != nil && ctx.Err() == nil {
-				why = "there is no program " + word + " in PATH"
-			}
-		}
-		if why != "" {
+		why, _ := place.Missing(ctx, first(line), true)
+		if why != "" && ctx.Err() == nil {
 			doubts = append(doubts, &worktree.PlanError{Line: plan.Lines[i], Rule: "program", Why: why})
 		}
 	}
