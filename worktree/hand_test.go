@@ -234,7 +234,7 @@ func TestHandDoesNotCountWhatMovedOn(t *testing.T) {
 	if d := cmp.Diff(want, b.steps[1:]); d != "" {
 		t.Error(d)
 	}
-	if out, err := b.record.Output(t.Context(), 1, "verify"); err != nil || !strings.Contains(out, "ok\n[while the commands ran, the branch moved on to "+s.Tip[:12]) {
+	if out, err := b.record.Output(t.Context(), 1, Verifying); err != nil || !strings.Contains(out, "ok\n[while the commands ran, the branch moved on to "+s.Tip[:12]) {
 		t.Errorf("%q, %v", out, err)
 	}
 	if got := b.Run("log", "--format=%s", "main..reverie/loop/two"); got != "person: b\nperson: a" {

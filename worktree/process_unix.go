@@ -48,22 +48,17 @@ func runs(group int) bool {
 }
 
 // endMarked ends every other process of this user that has mark in its environment, if the system
-// shows environments, and returns their number. Only this finds a process that has left the group
-// and session of its parent.
-func endMarked(mark string) int {
-	ended := map[int]bool{}
+// shows environments. Only this finds a process that has left the group and session of its parent.
+func endMarked(mark string) {
 	for began := time.Now(); time.Since(began) < 2*time.Second; time.Sleep(5 * time.Millisecond) {
 		found := marked(mark)
 		for _, pid := range found {
-			if err := syscall.Kill(pid, syscall.SIGKILL); err == nil || errors.Is(err, syscall.ESRCH) {
-				ended[pid] = true
-			}
+			syscall.Kill(pid, syscall.SIGKILL)
 		}
 		if len(found) == 0 { // processes started meanwhile have been found too
-			break
+			return
 		}
 	}
-	return len(ended)
 }
 
 // marked returns the processes with an environment entry NAME=value; none for "".

@@ -230,9 +230,8 @@ func (r *Record) findings(t *gitstore.Tree) ([]Finding, error) {
 	return all, err
 }
 
-// Output returns the output of an iteration's phase in its last try, or "". phase is agent, verify
-// or audit.
-func (r *Record) Output(ctx context.Context, iteration int, phase string) (string, error) {
+// Output returns the output of an iteration's phase in its last try, or "".
+func (r *Record) Output(ctx context.Context, iteration int, phase Phase) (string, error) {
 	var text []byte
 	err := r.store.View(ctx, func(t *gitstore.Tree) (err error) {
 		text, err = t.Read(outputPath(iteration, phase))
@@ -244,8 +243,9 @@ func (r *Record) Output(ctx context.Context, iteration int, phase string) (strin
 	return string(text), err
 }
 
-func outputPath(iteration int, phase string) string {
-	return path.Join("iterations", fmt.Sprint(iteration), phase+".txt")
+func outputPath(iteration int, phase Phase) string {
+	name := map[Phase]string{Coding: "agent", Verifying: "verify", Auditing: "audit"}[phase]
+	return path.Join("iterations", fmt.Sprint(iteration), name+".txt")
 }
 
 // Step is an event with the data stored beside the new state.
@@ -296,8 +296,8 @@ func (r *Record) Take(ctx context.Context, step Step, now time.Time) (State, err
 		if err := tx.Write("state.json", text); err != nil {
 			return err
 		}
-		if name := outputOf(before.Phase); name != "" && step.Output != "" {
-			if err := tx.Write(outputPath(before.Iteration, name), r.cut(step.Output, gapped, maxOutput)); err != nil {
+		if step.Output != "" {
+			if err := tx.Write(outputPath(before.Iteration, before.Phase), r.cut(step.Output, gapped, maxOutput)); err != nil {
 				return err
 			}
 		}
@@ -325,19 +325,6 @@ func (r *Record) addFindings(tx *gitstore.Tx, known, found []Finding) ([]Finding
 		}
 	}
 	return known, nil
-}
-
-// outputOf names the file of a phase's output, or returns "" for a phase without output.
-func outputOf(p Phase) string {
-	switch p {
-	case Coding:
-		return "agent"
-	case Verifying:
-		return "verify"
-	case Auditing:
-		return "audit"
-	}
-	return ""
 }
 
 func (r *Record) writeFinding(tx *gitstore.Tx, f Finding) error {

@@ -71,7 +71,7 @@ func TestRecordKeepsEveryStep(t *testing.T) {
 	if len(l.Findings) != 1 || l.Findings[0].Line != 3 || l.Plan.Verify[0] != "true" {
 		t.Errorf("%+v", l)
 	}
-	out, err := rec.Output(ctx, 1, "agent")
+	out, err := rec.Output(ctx, 1, Coding)
 	if err != nil || len(out) > maxOutput+100 || !strings.HasSuffix(out, "the end") || !strings.Contains(out, "bytes are left out") {
 		t.Errorf("%d bytes, %v", len(out), err)
 	}

@@ -1,13 +1,12 @@
 package worktree
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"time"
 
 	"github.com/reverie-memory/reverie/internal/git"
@@ -63,7 +62,7 @@ func Resume(ctx context.Context, record *Record, place *Place, set Settings, now
 		resumed.Tip = tip
 	}
 	for _, e := range []Event{{Kind: Extended, Settings: set}, resumed, {Kind: Saved, Tip: tip}} {
-		if e.Kind == Saved && (tip == s.Tip || tip == s.Given) || e.Kind == Extended && same(set, s.Settings) || e.Kind == Resumed && !s.Phase.Over() {
+		if e.Kind == Saved && (tip == s.Tip || tip == s.Given) || e.Kind == Extended && reflect.DeepEqual(set, s.Settings) || e.Kind == Resumed && !s.Phase.Over() {
 			continue
 		}
 		if s, err = record.Take(ctx, Step{Event: e}, now); err != nil {
@@ -71,13 +70,6 @@ func Resume(ctx context.Context, record *Record, place *Place, set Settings, now
 		}
 	}
 	return s, nil
-}
-
-// same reports whether two settings have the same JSON.
-func same(a, b Settings) bool {
-	x, err1 := json.Marshal(a)
-	y, err2 := json.Marshal(b)
-	return err1 == nil && err2 == nil && bytes.Equal(x, y)
 }
 
 // Cancel ends a loop. If a process carries it on, Cancel asks that process to end it, and waits

@@ -19,7 +19,6 @@ type agent struct {
 	name  string
 	code  []string // argv that may change files and run commands
 	audit []string // argv that lets it read
-	model string   // option for a model
 	env   []string
 
 	// its call in a container, which is already a sandbox and lacks the git directory; nil: the same
@@ -36,7 +35,6 @@ func known() []agent {
 			// without --auto, actions that the user wants to confirm are refused
 			code:  []string{"opencode", "run", "--format", "json", "--auto"},
 			audit: []string{"opencode", "run", "--format", "json", "--auto", "--agent", "plan"},
-			model: "--model",
 			env:   []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_SHARE=1"},
 
 			insideEnv: []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1"},
@@ -48,7 +46,6 @@ func known() []agent {
 			code: []string{"claude", "-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "bypassPermissions"},
 			audit: []string{"claude", "-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "dontAsk",
 				"--allowedTools=Read,Grep,Glob,Bash(git diff:*),Bash(git show:*),Bash(git log:*)"},
-			model: "--model",
 			// the owner of the work tree may be root, without its capabilities
 			insideEnv: []string{"IS_SANDBOX=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"},
 		},
@@ -56,7 +53,6 @@ func known() []agent {
 			name:  "codex",
 			code:  []string{"codex", "exec", "--json", "--sandbox", "workspace-write", "-"},
 			audit: []string{"codex", "exec", "--json", "--sandbox", "read-only", "-"},
-			model: "--model",
 			inside: func(argv []string) []string { // its own sandbox needs user namespaces, which a container lacks
 				argv = slices.Clone(argv)
 				argv[slices.Index(argv, "--sandbox")+1] = "danger-full-access"
@@ -68,13 +64,11 @@ func known() []agent {
 			code: []string{"gemini", "--skip-trust", "--output-format", "stream-json", "--approval-mode", "yolo"},
 			audit: []string{"gemini", "--skip-trust", "--output-format", "stream-json", "--approval-mode", "default",
 				"--allowed-tools=run_shell_command(git diff),run_shell_command(git show),run_shell_command(git log)"},
-			model: "--model",
 		},
 		{
 			name:  "aider",
 			code:  []string{"aider", "--yes-always", "--no-check-update", "--no-auto-commits", "--no-gitignore", "--message-file", "/dev/stdin"},
 			audit: []string{"aider", "--no-check-update", "--dry-run", "--chat-mode", "ask", "--message-file", "/dev/stdin"},
-			model: "--model",
 		},
 	}
 }
@@ -115,7 +109,7 @@ func Call(name, model string, phase worktree.Phase, inside bool) (argv, env []st
 		}
 	}
 	if model != "" {
-		argv = slices.Insert(slices.Clone(argv), len(argv)-trailing(argv), a.model, model)
+		argv = slices.Insert(slices.Clone(argv), len(argv)-trailing(argv), "--model", model)
 	}
 	return argv, env, nil
 }

@@ -78,11 +78,11 @@ func questions(m *prompts.Model, set prompts.Set, in prompts.Audit, files []diff
 	free := all - len(empty.System) - len(empty.User)
 	const many = 100 // bytes of a part's name, plus a reserve
 	if len(in.Plan) > free/4 {
-		in.Plan = begin(in.Plan, free/4) + "\n[…]"
+		in.Plan = cut.Bytes(in.Plan, free/4) + "\n[…]"
 	}
 	in.Output = cut.Tail(in.Output, free/8)
 	for i, rule := range in.Rules {
-		in.Rules[i] = begin(rule, free/8/len(in.Rules))
+		in.Rules[i] = cut.Bytes(rule, free/8/len(in.Rules))
 	}
 	for n := len(in.Findings); n > 0 && len(strings.Join(in.Findings[:n], "\n    "))+8*n > free/8; n-- {
 		in.Findings = in.Findings[:n-1]
@@ -113,9 +113,4 @@ func questions(m *prompts.Model, set prompts.Set, in prompts.Audit, files []diff
 		}
 	}
 	return nil, nil, fmt.Errorf("%s has no room for the change beside the question: %d tokens", m.Name, m.Context)
-}
-
-// begin returns the beginning of a text, of at most most bytes.
-func begin(text string, most int) string {
-	return strings.ToValidUTF8(text[:min(len(text), most)], "")
 }

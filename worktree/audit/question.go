@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reverie-memory/reverie/internal/cut"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/worktree"
 	"github.com/reverie-memory/reverie/worktree/diff"
@@ -95,7 +96,7 @@ func (q *question) place(f prompts.AuditFinding) (line int, fault string) {
 	}
 	lines, here := q.part.Files[f.File]
 	if !here {
-		return 0, fmt.Sprintf("file %q is not in the change", begin(f.File, 80))
+		return 0, fmt.Sprintf("file %q is not in the change", cut.Bytes(f.File, 80))
 	}
 	quote := joinWords(f.Quote)
 	if quote == "" {
@@ -113,7 +114,7 @@ func (q *question) place(f prompts.AuditFinding) (line int, fault string) {
 		}
 	}
 	if best < 0 {
-		return 0, fmt.Sprintf("quote %q stands in no line of %s that is shown", begin(f.Quote, 80), f.File)
+		return 0, fmt.Sprintf("quote %q stands in no line of %s that is shown", cut.Bytes(f.Quote, 80), f.File)
 	}
 	return best, ""
 }

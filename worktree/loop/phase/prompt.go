@@ -41,7 +41,7 @@ func (p *Phases) codePrompt(ctx context.Context, t worktree.Turn) (prompt string
 		Commits: p.Inside == nil, Verified: s.Verified, Memory: memory,
 	}
 	if s.Iteration > 1 {
-		text, err := p.Record.Output(ctx, s.Iteration-1, "verify")
+		text, err := p.Record.Output(ctx, s.Iteration-1, worktree.Verifying)
 		if err != nil {
 			return "", nil, err
 		}
@@ -84,9 +84,9 @@ func asText(r prompts.Rendered) string { return r.System + "\n\n" + r.User + "\n
 // findings name, each once.
 func (p *Phases) memories(ctx context.Context, t worktree.Turn) string {
 	s := t.Loop.State
-	query := head(t.Loop.Plan.Text, maxQuery)
+	query := cut.Bytes(t.Loop.Plan.Text, maxQuery)
 	if open := findingList(t.Loop.Findings); len(open) > 0 {
-		query += "\n\n" + head(strings.Join(open, "\n"), maxQuery)
+		query += "\n\n" + cut.Bytes(strings.Join(open, "\n"), maxQuery)
 	}
 	r := brief.Request{For: brief.Start, Agent: known(s.Settings.Agent), Dir: t.Dir, Bare: true, Session: ledgerName(s, ""), Record: true}
 	start := p.brief(ctx, r, "agent")
@@ -112,16 +112,11 @@ func (p *Phases) brief(ctx context.Context, r brief.Request, who string) string 
 	return strings.TrimSpace(given.Text)
 }
 
-// head returns at most the first n bytes of a text, as UTF-8.
-func head(text string, n int) string {
-	return strings.ToValidUTF8(text[:min(len(text), n)], "")
-}
-
 // auditInput returns the question to an auditor, without the change.
 func (p *Phases) auditInput(ctx context.Context, t worktree.Turn) (prompts.Audit, error) {
 	in := prompts.Audit{Plan: t.Loop.Plan.Text, Findings: findingList(t.Loop.Findings)}
 	s := t.Loop.State
-	text, err := p.Record.Output(ctx, s.Iteration, "verify")
+	text, err := p.Record.Output(ctx, s.Iteration, worktree.Verifying)
 	if err != nil {
 		return in, err
 	}
@@ -162,7 +157,7 @@ func (p *Phases) auditPrompt(ctx context.Context, t worktree.Turn) (prompt strin
 func fitDiff(diff string, inside bool) (string, error) {
 	switch {
 	case !inside && len(diff) > maxDiff:
-		return head(diff, maxDiff) + fmt.Sprintf("\n[%d bytes more: read them in the work tree]\n", len(diff)-maxDiff), nil
+		return cut.Bytes(diff, maxDiff) + fmt.Sprintf("\n[%d bytes more: read them in the work tree]\n", len(diff)-maxDiff), nil
 	case inside && len(diff) > maxDiffInside:
 		return "", fmt.Errorf("the change is too large to be audited in a sandbox: its diff has %d bytes, and %d stand in a prompt, beside which there is no git; --audit-model asks about it in parts", len(diff), maxDiffInside)
 	}

@@ -81,7 +81,7 @@ func (b *builder) iterations(ctx context.Context, s worktree.State, top transcri
 	_, hooked := hooks.Find(s.Settings.Agent)
 	for n := 1; n <= s.Iteration; n++ {
 		if !hooked || s.Settings.Sandboxed() {
-			said, err := b.record.Output(ctx, n, "agent")
+			said, err := b.record.Output(ctx, n, worktree.Coding)
 			if err != nil {
 				return err
 			}
@@ -92,7 +92,7 @@ func (b *builder) iterations(ctx context.Context, s worktree.State, top transcri
 		if len(edits[n]) > 0 {
 			b.add(transcript.Event{Tool: "commit", Action: transcript.Edit, Paths: edits[n]}, transcript.Event{Outcome: transcript.OK})
 		}
-		printed, err := b.record.Output(ctx, n, "verify")
+		printed, err := b.record.Output(ctx, n, worktree.Verifying)
 		if err != nil {
 			return err
 		}

@@ -199,19 +199,16 @@ func Outputs(ctx context.Context, c *clone.Clone, name string, iteration int) (a
 		from, to = max(1, s.Iteration-1), s.Iteration
 	}
 	for n := from; n <= to; n++ {
-		for _, p := range []struct {
-			phase worktree.Phase
-			file  string
-		}{{worktree.Coding, "agent"}, {worktree.Verifying, "verify"}, {worktree.Auditing, "audit"}} {
-			text, err := record.Output(ctx, n, p.file)
+		for _, phase := range []worktree.Phase{worktree.Coding, worktree.Verifying, worktree.Auditing} {
+			text, err := record.Output(ctx, n, phase)
 			if err != nil {
 				return nil, err
 			}
-			if p.phase != worktree.Verifying {
+			if phase != worktree.Verifying {
 				text = agent.Readable(text, unseen.OneLine)
 			}
 			if text != "" {
-				all = append(all, Output{Iteration: n, Phase: p.phase, Text: text})
+				all = append(all, Output{Iteration: n, Phase: phase, Text: text})
 			}
 		}
 	}
