@@ -40,15 +40,15 @@ func TestEntriesAsGitHasThem(t *testing.T) {
 		{"a", false, true}, {"a/", false, true}, {"deep", false, true}, {"deep/er", false, true},
 		{"", false, false}, {"A0", false, false}, {"a/b/c", false, false}, {"dee", false, false}, {"é/", false, true}, {"z", false, false},
 	} {
-		want, _, _ := strings.Cut(r.Run("ls-tree", "-r", "-z", "HEAD", "--", ":(literal)"+c.path), "\t")
-		if got := all.head(c.path); (got != "") != c.entry || c.entry && got != want {
-			t.Errorf("%q is %q, want %q", c.path, got, want)
+		want := r.Run("ls-tree", "-r", "--format=%(objectmode) %(objectname)", "HEAD", "--", ":(literal)"+c.path)
+		if e := all.find(c.path); (e.Mode != "") != c.entry || c.entry && e.Mode+" "+e.ID != want {
+			t.Errorf("%q is %+v, want %q", c.path, e, want)
 		}
 		if got := all.has(c.path); got != c.has {
 			t.Errorf("%q: has %v", c.path, got)
 		}
 	}
-	if d := cmp.Diff([]submodule{{"a-sub", strings.Repeat("1", 40)}}, all.submodules(), cmp.AllowUnexported(submodule{})); d != "" {
+	if d := cmp.Diff([]git.TreeEntry{{Mode: "160000", Name: "a-sub", ID: strings.Repeat("1", 40)}}, all.submodules()); d != "" {
 		t.Error(d)
 	}
 }

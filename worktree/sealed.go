@@ -131,7 +131,7 @@ func (s Sandbox) holds(ctx context.Context, parent entries, name, blob, filter s
 	default:
 		return false, "", nil
 	}
-	if strings.HasSuffix(parent.head(name), " "+blob) {
+	if parent.find(name).ID == blob {
 		return false, why, nil
 	}
 	if s.Waived == nil {

@@ -2,7 +2,6 @@ package worktree
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -94,9 +93,9 @@ func (s *staging) look(ctx context.Context) (err error) {
 		return err
 	}
 	for sub, why := range inner {
-		s.left = append(s.left, LeftOut{Path: sub.path, Why: why, Rule: ruleOfSubmodule})
-		s.changed = slices.DeleteFunc(s.changed, func(name string) bool { return strings.TrimSuffix(name, "/") == sub.path })
-		fmt.Fprintf(&s.info, "160000 %s\t%s\x00", sub.commit, sub.path)
+		s.left = append(s.left, LeftOut{Path: sub.Name, Why: why, Rule: ruleOfSubmodule})
+		s.changed = slices.DeleteFunc(s.changed, func(name string) bool { return strings.TrimSuffix(name, "/") == sub.Name })
+		fmt.Fprintf(&s.info, "160000 %s\t%s\x00", sub.ID, sub.Name)
 	}
 	if s.ignored, err = s.Place.ignored(ctx, s.index, s.before, s.changed); err != nil {
 		return err
@@ -128,7 +127,7 @@ func (s *staging) choose(ctx context.Context, base, name string) error {
 	case why == unlisted:
 		s.reset(name)
 	case why == gone:
-		fmt.Fprintf(&s.info, "0 %s\t%s\x00", strings.Repeat("0", len(s.parent)), name)
+		s.remove(name)
 	case why != "":
 		s.left = append(s.left, LeftOut{Path: name, Why: why})
 		s.reset(name)
@@ -142,7 +141,16 @@ func (s *staging) choose(ctx context.Context, base, name string) error {
 
 // reset takes a path back to the parent's state.
 func (s *staging) reset(name string) {
-	fmt.Fprintf(&s.info, "%s\t%s\x00", cmp.Or(s.before.head(name), "0 "+strings.Repeat("0", len(s.parent))), name)
+	if e := s.before.find(name); e.Mode != "" {
+		fmt.Fprintf(&s.info, "%s %s\t%s\x00", e.Mode, e.ID, name)
+	} else {
+		s.remove(name)
+	}
+}
+
+// remove takes a path out of the tree.
+func (s *staging) remove(name string) {
+	fmt.Fprintf(&s.info, "0 %s\t%s\x00", strings.Repeat("0", len(s.parent)), name)
 }
 
 // write brings the chosen paths into the index.

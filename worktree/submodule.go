@@ -22,18 +22,12 @@ import (
 // ruleOfSubmodule is the rule of a finding about a submodule that differs from the branch.
 const ruleOfSubmodule = "submodule"
 
-// submodule is a folder for which a commit names a commit of another repository.
-type submodule struct {
-	path   string
-	commit string
-}
-
 // Submodules lists the submodules of a commit, in order. A loop's own work tree begins without
 // their files.
 func Submodules(ctx context.Context, repo *git.Repo, commit string) (paths []string, err error) {
 	all, err := entriesOf(ctx, repo, commit)
 	for _, s := range all.submodules() {
-		paths = append(paths, s.path)
+		paths = append(paths, s.Name)
 	}
 	return paths, err
 }
@@ -43,7 +37,7 @@ type submodules struct{ place *Place }
 
 // changed returns the submodules whose state in the work tree differs from the commit,
 // with the reasons.
-func (m submodules) changed(ctx context.Context, all []submodule) (map[submodule]string, error) {
+func (m submodules) changed(ctx context.Context, all []git.TreeEntry) (map[git.TreeEntry]string, error) {
 	if len(all) == 0 {
 		return nil, nil
 	}
@@ -52,15 +46,15 @@ func (m submodules) changed(ctx context.Context, all []submodule) (map[submodule
 		return nil, err
 	}
 	defer root.Close()
-	changed := map[submodule]string{}
+	changed := map[git.TreeEntry]string{}
 	for _, s := range all {
-		path := filepath.FromSlash(s.path)
+		path := filepath.FromSlash(s.Name)
 		if info, err := root.Lstat(path); err != nil || !info.IsDir() || beyond(root, path) {
 			continue // the commit says that it is deleted, or its replacement
 		}
 		why, err := m.differs(ctx, s)
 		if err != nil {
-			return nil, fmt.Errorf("submodule %s: %w", s.path, err)
+			return nil, fmt.Errorf("submodule %s: %w", s.Name, err)
 		}
 		if why != "" {
 			changed[s] = why
@@ -69,8 +63,8 @@ func (m submodules) changed(ctx context.Context, all []submodule) (map[submodule
 	return changed, nil
 }
 
-func (m submodules) differs(ctx context.Context, s submodule) (why string, err error) {
-	dir := filepath.Join(m.place.Dir, filepath.FromSlash(s.path))
+func (m submodules) differs(ctx context.Context, s git.TreeEntry) (why string, err error) {
+	dir := filepath.Join(m.place.Dir, filepath.FromSlash(s.Name))
 	if _, err := os.Lstat(filepath.Join(dir, ".git")); errors.Is(err, fs.ErrNotExist) {
 		files, err := os.ReadDir(dir)
 		if err != nil || len(files) == 0 {
@@ -85,7 +79,7 @@ func (m submodules) differs(ctx context.Context, s submodule) (why string, err e
 	if err != nil {
 		return "it is a submodule without a commit", nil
 	}
-	if strings.TrimSpace(string(head)) != s.commit {
+	if strings.TrimSpace(string(head)) != s.ID {
 		return "it is a submodule at another commit than the branch says", nil
 	}
 	out, err := m.git(ctx, s, "status", "--porcelain", "-z", "--untracked-files=normal", "--no-renames", "--ignore-submodules=none")
@@ -97,7 +91,7 @@ func (m submodules) differs(ctx context.Context, s submodule) (why string, err e
 
 // strange returns why git must not work in a submodule: its .git names a repository elsewhere,
 // which belongs to another owner.
-func (m submodules) strange(ctx context.Context, s submodule) (string, error) {
+func (m submodules) strange(ctx context.Context, s git.TreeEntry) (string, error) {
 	out, err := m.git(ctx, s, "rev-parse", "--absolute-git-dir")
 	if err != nil {
 		return "it is a submodule that git cannot read", nil
@@ -110,7 +104,7 @@ func (m submodules) strange(ctx context.Context, s submodule) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, own := range []string{filepath.Join(gitDir, "modules"), filepath.Join(m.place.Dir, filepath.FromSlash(s.path), ".git")} {
+	for _, own := range []string{filepath.Join(gitDir, "modules"), filepath.Join(m.place.Dir, filepath.FromSlash(s.Name), ".git")} {
 		if own, err = filepath.EvalSymlinks(own); err == nil && (at == own || strings.HasPrefix(at, own+string(filepath.Separator))) {
 			return "", nil
 		}
@@ -119,8 +113,8 @@ func (m submodules) strange(ctx context.Context, s submodule) (string, error) {
 }
 
 // git runs git on a submodule of the work tree.
-func (m submodules) git(ctx context.Context, s submodule, args ...string) ([]byte, error) {
-	dir := filepath.Join(m.place.Dir, filepath.FromSlash(s.path))
+func (m submodules) git(ctx context.Context, s git.TreeEntry, args ...string) ([]byte, error) {
+	dir := filepath.Join(m.place.Dir, filepath.FromSlash(s.Name))
 	cmd := m.place.repo.Command(ctx, append([]string{"--git-dir=" + filepath.Join(dir, ".git"), "--work-tree=" + dir, "-c", "core.safecrlf=false"}, args...)...)
 	cmd.Dir = dir
 	return git.Run(cmd)
@@ -143,14 +137,14 @@ func (m submodules) reset(ctx context.Context, tip string, now time.Time) (bool,
 	}
 	for s := range changed {
 		if err := m.resetOne(ctx, s, now); err != nil {
-			return true, fmt.Errorf("submodule %s: %w", s.path, err)
+			return true, fmt.Errorf("submodule %s: %w", s.Name, err)
 		}
 	}
 	return len(changed) > 0, nil
 }
 
-func (m submodules) resetOne(ctx context.Context, s submodule, now time.Time) error {
-	dir, to := filepath.Join(m.place.Dir, filepath.FromSlash(s.path)), m.place.leftAt(now, s.path)
+func (m submodules) resetOne(ctx context.Context, s git.TreeEntry, now time.Time) error {
+	dir, to := filepath.Join(m.place.Dir, filepath.FromSlash(s.Name)), m.place.leftAt(now, s.Name)
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err
 	}
@@ -161,7 +155,7 @@ func (m submodules) resetOne(ctx context.Context, s submodule, now time.Time) er
 			return err
 		}
 		if why == "" {
-			_, err = m.git(ctx, s, "cat-file", "-e", s.commit+"^{commit}")
+			_, err = m.git(ctx, s, "cat-file", "-e", s.ID+"^{commit}")
 			known = err == nil
 		}
 	}
@@ -171,8 +165,8 @@ func (m submodules) resetOne(ctx context.Context, s submodule, now time.Time) er
 		}
 		return os.Mkdir(dir, 0o755)
 	}
-	if ahead, err := m.git(ctx, s, "rev-list", "-1", "HEAD", "^"+s.commit); err == nil && len(ahead) > 0 {
-		if _, err := m.git(ctx, s, "bundle", "create", "--quiet", to+bundled, "HEAD", "^"+s.commit); err != nil {
+	if ahead, err := m.git(ctx, s, "rev-list", "-1", "HEAD", "^"+s.ID); err == nil && len(ahead) > 0 {
+		if _, err := m.git(ctx, s, "bundle", "create", "--quiet", to+bundled, "HEAD", "^"+s.ID); err != nil {
 			return err
 		}
 	}
@@ -200,7 +194,7 @@ func (m submodules) resetOne(ctx context.Context, s submodule, now time.Time) er
 			return err
 		}
 	}
-	_, err = m.git(ctx, s, "checkout", "--quiet", "--force", "--detach", "--no-recurse-submodules", s.commit)
+	_, err = m.git(ctx, s, "checkout", "--quiet", "--force", "--detach", "--no-recurse-submodules", s.ID)
 	return err
 }
 
@@ -238,34 +232,28 @@ func (m submodules) clean(ctx context.Context, goes bool) error {
 		return err
 	}
 	for s, why := range changed {
-		return fmt.Errorf("%s: %w (%s: %s)", m.place.Dir, ErrDirty, s.path, why)
+		return fmt.Errorf("%s: %w (%s: %s)", m.place.Dir, ErrDirty, s.Name, why)
 	}
 	if !goes {
 		return nil
 	}
 	for _, s := range all.submodules() {
-		if _, err := os.Lstat(filepath.Join(m.place.Dir, filepath.FromSlash(s.path), ".git")); err != nil {
+		if _, err := os.Lstat(filepath.Join(m.place.Dir, filepath.FromSlash(s.Name), ".git")); err != nil {
 			continue
 		}
 		out, err := m.git(ctx, s, "rev-list", "-1", "HEAD", "--not", "--remotes")
 		if err != nil {
-			return fmt.Errorf("submodule %s: %w", s.path, err)
+			return fmt.Errorf("submodule %s: %w", s.Name, err)
 		}
 		if len(out) > 0 {
-			return fmt.Errorf("%s: %w (%s: the submodule is at a commit that is on no branch of its remote's: push it)", m.place.Dir, ErrDirty, s.path)
+			return fmt.Errorf("%s: %w (%s: the submodule is at a commit that is on no branch of its remote's: push it)", m.place.Dir, ErrDirty, s.Name)
 		}
 	}
 	return nil
 }
 
-// entry is a file, a link or a submodule of a commit.
-type entry struct {
-	path string
-	head string // "100644 blob ID"
-}
-
-// entries are the entries of a commit, in the order of their paths, without folders.
-type entries []entry
+// entries are the files, links and submodules of a commit, in the order of their paths.
+type entries []git.TreeEntry
 
 // entriesOf asks git for them, in one call.
 func entriesOf(ctx context.Context, repo *git.Repo, commit string) (entries, error) {
@@ -275,24 +263,25 @@ func entriesOf(ctx context.Context, repo *git.Repo, commit string) (entries, err
 	}
 	var all entries
 	for line := range strings.SplitSeq(string(out), "\x00") {
-		if head, path, found := strings.Cut(line, "\t"); found {
-			all = append(all, entry{path, head})
+		head, path, _ := strings.Cut(line, "\t")
+		if fields := strings.Fields(head); len(fields) == 3 { // mode, type and id
+			all = append(all, git.TreeEntry{Mode: fields[0], Name: path, ID: fields[2]})
 		}
 	}
-	slices.SortFunc(all, func(a, b entry) int { return strings.Compare(a.path, b.path) })
+	slices.SortFunc(all, func(a, b git.TreeEntry) int { return strings.Compare(a.Name, b.Name) })
 	return all, nil
 }
 
 func (all entries) search(path string) (at int, found bool) {
-	return slices.BinarySearchFunc(all, path, func(e entry, path string) int { return strings.Compare(e.path, path) })
+	return slices.BinarySearchFunc(all, path, func(e git.TreeEntry, path string) int { return strings.Compare(e.Name, path) })
 }
 
-// head returns mode and id of a path, or "" without such an entry.
-func (all entries) head(path string) string {
+// find returns the entry of a path, or the zero TreeEntry.
+func (all entries) find(path string) git.TreeEntry {
 	if at, found := all.search(path); found {
-		return all[at].head
+		return all[at]
 	}
-	return ""
+	return git.TreeEntry{}
 }
 
 // has reports whether a path is an entry, or a folder with one.
@@ -302,15 +291,10 @@ func (all entries) has(path string) bool {
 		return true
 	}
 	at, _ := all.search(path + "/")
-	return at < len(all) && strings.HasPrefix(all[at].path, path+"/")
+	return at < len(all) && strings.HasPrefix(all[at].Name, path+"/")
 }
 
 // submodules returns the submodules among them.
-func (all entries) submodules() (found []submodule) {
-	for _, e := range all {
-		if strings.HasPrefix(e.head, "160000 ") {
-			found = append(found, submodule{e.path, strings.Fields(e.head)[2]})
-		}
-	}
-	return found
+func (all entries) submodules() []git.TreeEntry {
+	return slices.DeleteFunc(slices.Clone(all), func(e git.TreeEntry) bool { return !e.IsSubmodule() })
 }
