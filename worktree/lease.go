@@ -41,9 +41,15 @@ type Holder struct {
 	GroupStart string `json:"group_start,omitempty"`
 }
 
-// heard reports whether the holder has recently given a sign of life. A time in the future counts
-// by its distance, because clocks of machines differ.
-func (h Holder) heard() bool { return time.Since(h.Beat).Abs() < dead }
+// thisHost names this machine.
+func thisHost() string {
+	host, _ := os.Hostname()
+	return host
+}
+
+// elsewhere reports whether the holder is on another machine and has recently given a sign of life.
+// A time in the future counts by its distance, because clocks of machines differ.
+func (h Holder) elsewhere() bool { return h.Host != thisHost() && time.Since(h.Beat).Abs() < dead }
 
 // Lease is the right to take the steps of a loop. One process has it; the system releases it when
 // that process ends.
@@ -94,7 +100,6 @@ func TakeLease(ctx context.Context, repo *git.Repo, name, mark string) (*Lease, 
 	if err != nil {
 		return nil, err
 	}
-	host, _ := os.Hostname()
 	soon, cancel := context.WithTimeout(ctx, glance)
 	defer cancel()
 	unlock, err := file.LockPath(soon, filepath.Join(dir, leaseLock))
@@ -106,11 +111,11 @@ func TakeLease(ctx context.Context, repo *git.Repo, name, mark string) (*Lease, 
 		return nil, err
 	}
 	last, known := readHolder(dir)
-	if known && last.Host != host && last.heard() {
+	if known && last.elsewhere() {
 		unlock()
 		return nil, fmt.Errorf("loop %s: process %d on %s: %w", name, last.PID, last.Host, ErrHeld)
 	}
-	if known && last.Host == host {
+	if known && last.Host == thisHost() {
 		endGroupOf(last.Group, last.GroupStart, last.Boot)
 	}
 	if mark != "" {
@@ -119,7 +124,7 @@ func TakeLease(ctx context.Context, repo *git.Repo, name, mark string) (*Lease, 
 	forget(dir)
 	now := time.Now().UTC().Truncate(time.Second)
 	l := &Lease{dir: dir, unlock: unlock, stop: make(chan struct{})}
-	l.holder = Holder{Host: host, PID: os.Getpid(), Start: process.Start(os.Getpid()), Boot: process.Boot(), Since: now, Beat: now}
+	l.holder = Holder{Host: thisHost(), PID: os.Getpid(), Start: process.Start(os.Getpid()), Boot: process.Boot(), Since: now, Beat: now}
 	if err := l.write(); err != nil {
 		unlock()
 		return nil, err
@@ -174,10 +179,8 @@ func Free(ctx context.Context, repo *git.Repo, name string) bool {
 	if err != nil {
 		return false
 	}
-	if h, known := readHolder(dir); known && h.heard() {
-		if host, _ := os.Hostname(); h.Host != host {
-			return false
-		}
+	if h, known := readHolder(dir); known && h.elsewhere() {
+		return false
 	}
 	soon, cancel := context.WithTimeout(ctx, glance)
 	defer cancel()
@@ -196,13 +199,12 @@ func Held(ctx context.Context, repo *git.Repo, name string) *Holder {
 		return nil
 	}
 	h, known := readHolder(dir)
-	if !known {
+	switch {
+	case !known:
 		return nil
-	}
-	if host, _ := os.Hostname(); h.Host != host {
-		if h.heard() {
-			return &h
-		}
+	case h.elsewhere():
+		return &h
+	case h.Host != thisHost():
 		return nil
 	}
 	f, err := file.Open(filepath.Join(dir, leaseLock), os.O_RDWR|file.NoFollow, 0)

@@ -16,9 +16,6 @@ import (
 // longest bounds a command without a limit.
 const longest = 7 * 24 * time.Hour
 
-// exitEnded is the exit code of a command that another limit than time ended.
-const exitEnded = 125
-
 // Runner runs commands, each in its own container.
 type Runner struct {
 	Tree   Tree
@@ -58,7 +55,7 @@ func (r *Runner) Run(ctx context.Context, c worktree.Command) (worktree.Result, 
 			fmt.Fprintf(out, "\n[ended: it used more than %d MiB of memory]\n", l.Memory>>20)
 		}
 		if ran.Ended != sandbox.Exited && !res.TimedOut {
-			res.Code = exitEnded
+			res.Code = sandbox.ExitLimit
 		}
 	}
 	res.Output = text()
