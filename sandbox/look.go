@@ -28,9 +28,27 @@ type visit func(path string, info fs.FileInfo, why error) (enter bool, err error
 // look walks a tree that another process may change meanwhile. It follows no link and never leaves
 // the folder: it opens each folder from its parent and compares it with the entry that it saw. The
 // order is the system's.
-func look(root *os.Root, tell visit) error { return lookInto(root, "", 0, tell) }
+func look(root *os.Root, tell visit) error {
+	w := walk{tell: tell}
+	if err := w.folder(root, "", 0); w.ended == nil {
+		return err
+	}
+	return w.ended
+}
 
-func lookInto(root *os.Root, at string, depth int, tell visit) error {
+// walk is a walk at work.
+type walk struct {
+	tell  visit
+	ended error // by the visit function
+}
+
+func (w *walk) visit(path string, info fs.FileInfo, why error) (enter bool) {
+	enter, w.ended = w.tell(path, info, why)
+	return enter && w.ended == nil
+}
+
+// folder visits the entries of a folder. It returns why the folder cannot be read.
+func (w *walk) folder(root *os.Root, at string, depth int) error {
 	dir, err := root.Open(".")
 	if err != nil {
 		return err
@@ -47,15 +65,13 @@ func lookInto(root *os.Root, at string, depth int, tell visit) error {
 				return err
 			}
 			full := path.Join(at, name)
-			enter, err := tell(full, info, nil)
-			if err != nil {
-				return err
+			if w.visit(full, info, nil) && info.IsDir() {
+				if why := w.enter(root, name, info, full, depth); why != nil && w.ended == nil {
+					w.visit(full, info, why)
+				}
 			}
-			if !enter || !info.IsDir() {
-				continue
-			}
-			if err := enterFolder(root, name, info, full, depth, tell); err != nil {
-				return err
+			if w.ended != nil {
+				return nil
 			}
 		}
 		if err == io.EOF {
@@ -67,41 +83,19 @@ func lookInto(root *os.Root, at string, depth int, tell visit) error {
 	}
 }
 
-// told is an error of the visit function, which ends a walk.
-type told struct{ error }
-
-func (t told) Unwrap() error { return t.error }
-
-func enterFolder(root *os.Root, name string, info fs.FileInfo, full string, depth int, tell visit) error {
-	inner := func(p string, i fs.FileInfo, why error) (bool, error) {
-		enter, err := tell(p, i, why)
-		if err != nil {
-			err = told{err}
-		}
-		return enter, err
+func (w *walk) enter(root *os.Root, name string, info fs.FileInfo, full string, depth int) error {
+	if depth >= maxDepth {
+		return errors.New("it lies too deep")
 	}
-	why := func() error {
-		if depth >= maxDepth {
-			return errors.New("it lies too deep")
-		}
-		sub, err := root.OpenRoot(name)
-		if err != nil {
-			return err
-		}
-		defer sub.Close()
-		if now, err := sub.Stat("."); err != nil || !os.SameFile(info, now) {
-			return errChanged
-		}
-		return lookInto(sub, full, depth+1, inner)
-	}()
-	if t := new(told); errors.As(why, t) {
-		return t.error
-	}
-	if why != nil {
-		_, err := tell(full, info, why)
+	sub, err := root.OpenRoot(name)
+	if err != nil {
 		return err
 	}
-	return nil
+	defer sub.Close()
+	if now, err := sub.Stat("."); err != nil || !os.SameFile(info, now) {
+		return errChanged
+	}
+	return w.folder(sub, full, depth+1)
 }
 
 // isGit reports whether some file system takes a name for .git. It may be in another case, have
