@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// endWithUs has a client end with this process. The kernel watches the starting thread; Go's threads
-// live as long as the process, unless a goroutine ends while locked to one.
+// endWithUs has a client end with this process. The kernel watches the starting thread; Go's
+// threads live as long as the process, unless a goroutine ends while locked to one.
 func endWithUs(client *exec.Cmd) { client.SysProcAttr.Pdeathsig = syscall.SIGKILL }
 
 // hardProcesses returns the maximum number of processes of the current user; 0 if unknown.
