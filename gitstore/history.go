@@ -96,6 +96,26 @@ func eachLine(data []byte, size int, fn func(line) error) error {
 // deeper.
 const maxPath = 16 << 10
 
+// folders keeps the folders that it read, because a commit is first weighed and then walked.
+type folders struct {
+	git.Objects
+	read map[string]git.Object // of the current commit; its reader clears them
+}
+
+func (f *folders) Read(ctx context.Context, id string) (git.Object, error) {
+	if o, known := f.read[id]; known {
+		return o, nil
+	}
+	o, err := f.Objects.Read(ctx, id)
+	if err == nil && o.Kind == git.Tree {
+		if f.read == nil {
+			f.read = map[string]git.Object{}
+		}
+		f.read[id] = o
+	}
+	return o, err
+}
+
 // readTree reads a tree by its id in bytes.
 func readTree(ctx context.Context, objects git.Objects, id []byte, path string) ([]byte, error) {
 	if len(path) > maxPath {
@@ -119,7 +139,7 @@ func Survey(ctx context.Context, repo *git.Repo, tips []ID, file func(path strin
 	if err != nil {
 		return err
 	}
-	objects := repo.ObjectsUpTo(sizes)
+	objects := &folders{Objects: repo.ObjectsUpTo(sizes)}
 	defer objects.Close()
 	s := survey{ctx: ctx, objects: objects, file: file, seen: map[string]bool{}}
 	scale := newScale(ctx, objects)
@@ -134,6 +154,7 @@ func Survey(ctx context.Context, repo *git.Repo, tips []ID, file func(path strin
 		if err != nil {
 			return fmt.Errorf("%s: %w: %w", id, ErrCorrupt, err)
 		}
+		clear(objects.read)
 		if _, err := scale.weigh(c.tree, "", 0); err != nil {
 			return at("commit "+string(id), err)
 		}

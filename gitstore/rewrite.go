@@ -49,7 +49,7 @@ type Rewriting struct {
 	Oldest []string // replaced commits without a replaced parent
 
 	repo    *git.Repo
-	objects git.Objects
+	objects *folders
 	store   *git.Storer // gets folders before those they are in, and before commits
 	gone    map[ID]bool
 	omit    Omit
@@ -88,7 +88,7 @@ func Rewrite(ctx context.Context, repo *git.Repo, tips, not []ID, omit Omit) (*R
 	if err != nil {
 		return nil, err
 	}
-	rw := &Rewriting{New: make(map[ID]ID, len(ids)), repo: repo, objects: repo.ObjectsUpTo(sizes), gone: map[ID]bool{},
+	rw := &Rewriting{New: make(map[ID]ID, len(ids)), repo: repo, objects: &folders{Objects: repo.ObjectsUpTo(sizes)}, gone: map[ID]bool{},
 		omit: omit, blobs: map[string]bool{}, ctx: ctx, root: newFolder(""), parts: make(map[ID]*part, len(ids))}
 	for id := range omit.Blobs {
 		raw, err := hex.DecodeString(string(id))
@@ -148,6 +148,7 @@ func (rw *Rewriting) commit(id ID, data []byte, whole bool) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
+	clear(rw.objects.read)
 	if _, err := rw.scale.weigh(c.tree, "", 0); err != nil {
 		return err
 	}
