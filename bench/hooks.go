@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	row "github.com/reverie-memory/reverie/bench/figure"
 	"github.com/reverie-memory/reverie/internal/job"
 )
 
@@ -44,7 +45,7 @@ func (b *bench) guards(hello string) {
 		bare, start := b.measure(b.dir, nil, hello), b.measure(dir, nil, b.bin, "version")
 		name := fmt.Sprintf("%d guards", n)
 		miss := call("echo no guard is about this | tail -3")
-		b.within("hook before a call that no guard matches, cpu over start-up, with "+name, miss.cpu.over(start.cpu), bare.cpu, missBudget)
+		b.within("hook before a call that no guard matches, cpu over start-up, with "+name, miss.cpu.Over(start.cpu), bare.cpu, missBudget)
 		if n > 0 {
 			b.within("hook before a call that a guard matches, cpu, with "+name+", beside hello", call("cd web && tool7 --all").cpu, bare.cpu, callBudget)
 		}
@@ -57,7 +58,7 @@ func (b *bench) guards(hello string) {
 func (b *bench) hooks(large, hello string) {
 	version := b.measure(large, nil, "git", "--version")
 	file := b.write("session.jsonl", string(transcript(20<<10)))
-	var ends, starts []timing
+	var ends, starts []row.Timing
 	for _, s := range []struct {
 		name               string
 		memories, sessions int

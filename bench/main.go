@@ -12,11 +12,9 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -93,7 +91,7 @@ func (b *bench) run(n int) {
 	b.search(large, n, before, after, bare)
 	rebuild, cat := b.rebuild(large)
 	b.ratio(fmt.Sprintf("show with the cache gone at %d, wall, against cat-file --batch", n), rebuild.wall, cat.wall, 4)
-	b.within("review of 200 pending operations, wall", b.review().wall, timing{}, 50*time.Millisecond)
+	b.within("review of 200 pending operations, wall", b.review().wall, row.Timing{}, 50*time.Millisecond)
 	b.guards(hello)
 	b.hooks(large, hello)
 	b.redaction()
@@ -101,7 +99,7 @@ func (b *bench) run(n int) {
 	b.sync(large)
 	b.ingest()
 	if b.scaled > 0 && !b.json {
-		fmt.Printf("\nHello takes longer here than the %s that budgets in milliseconds are for; %d of %d are kept to the letter.\n", ms(helloTakes), b.literal, b.scaled)
+		fmt.Printf("\nHello takes longer here than the %s that budgets in milliseconds are for; %d of %d are kept to the letter.\n", row.Milliseconds(helloTakes), b.literal, b.scaled)
 	}
 }
 
@@ -119,32 +117,9 @@ func (b *bench) redaction() {
 }
 
 // figure is a median over processes.
-type figure struct{ wall, cpu timing }
+type figure struct{ wall, cpu row.Timing }
 
-// timing is a median with its 95 % interval, or the whole range of fewer than minValues values.
-type timing struct {
-	time.Duration
-	low, high time.Duration
-	n         int // of values; fewer than minValues have no interval
-}
-
-// minValues is the least number of values whose range is a 95 % interval of the median.
-const minValues = 6
-
-// interval returns the interval of a figure that is computed of one or two timings.
-func interval(low, high float64, of ...timing) *row.Interval {
-	if slices.ContainsFunc(of, func(t timing) bool { return t.n < minValues }) {
-		return nil
-	}
-	return &row.Interval{Low: low, High: high}
-}
-
-// over subtracts a timing; the ends of the interval are those of the least and greatest difference.
-func (t timing) over(u timing) timing {
-	return timing{max(0, t.Duration-u.Duration), max(0, t.low-u.high), max(0, t.high-u.low), min(t.n, u.n)}
-}
-
-func byTime(a, b timing) int { return cmp.Compare(a.Duration, b.Duration) }
+func byTime(a, b row.Timing) int { return cmp.Compare(a.Duration, b.Duration) }
 
 // plainCommit measures plain git's durable commit of an existing tree: two processes, commit-tree
 // and update-ref.
@@ -214,13 +189,10 @@ func (b *bench) show(f row.Figure, ratio string) {
 	fmt.Printf("%-72s %12s %24s %8s  %s\n", f.Name, f.Text(), f.Beside, ratio, budget)
 }
 
-// ratio prints how many times as long ours takes. Its interval spans both intervals.
-func (b *bench) ratio(what string, ours, beside timing, budget float64) {
-	of := func(a, b time.Duration) float64 { return float64(a) / float64(max(1, b)) }
-	f := row.Figure{Name: what, Value: of(ours.Duration, beside.Duration), Unit: "×", N: min(ours.n, beside.n), Of: "rounds",
-		Beside: ms(ours.Duration) + " against " + ms(beside.Duration), Aim: fmt.Sprintf("≤ %.3g×", budget)}
-	f.Range = interval(of(ours.low, beside.high), of(ours.high, beside.low), ours, beside)
-	f.Missed = f.Value > budget
+// ratio prints how many times as long ours takes.
+func (b *bench) ratio(what string, ours, beside row.Timing, budget float64) {
+	f := row.Ratio("cost", what, ours, beside, "rounds")
+	f.Aim, f.Missed = fmt.Sprintf("≤ %.3g×", budget), f.Value > budget
 	b.show(f, "")
 }
 
@@ -230,14 +202,13 @@ const helloTakes = 900 * time.Microsecond
 // within prints a figure that has a budget in milliseconds, beside hello's time in the same run. If
 // hello is slower than on the budget's machine, the budget grows in proportion. It also prints
 // whether the literal budget is met.
-func (b *bench) within(what string, ours, hello timing, budget time.Duration) {
+func (b *bench) within(what string, ours, hello row.Timing, budget time.Duration) {
 	slower := max(1, float64(hello.Duration)/float64(helloTakes))
-	in := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-	f := row.Figure{Name: what, Value: in(ours.Duration), Unit: "ms", N: ours.n, Of: "rounds", Range: interval(in(ours.low), in(ours.high), ours),
-		Aim: "≤ " + ms(budget), Missed: float64(ours.Duration) > slower*float64(budget)}
+	f := row.Time("cost", what, ours, "rounds")
+	f.Aim, f.Missed = "≤ "+row.Milliseconds(budget), float64(ours.Duration) > slower*float64(budget)
 	ratio := ""
 	if hello.Duration > 0 {
-		f.Beside = "hello " + ms(hello.Duration)
+		f.Beside = "hello " + row.Milliseconds(hello.Duration)
 		ratio = fmt.Sprintf("%.2f", float64(ours.Duration)/float64(hello.Duration))
 	}
 	if slower > 1 {
@@ -249,21 +220,4 @@ func (b *bench) within(what string, ours, hello timing, budget time.Duration) {
 		}
 	}
 	b.show(f, ratio)
-}
-
-func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000) }
-
-// median returns the median with its interval by order statistics: the ranks between which it lies
-// with at least 95 %, whatever the distribution. Fewer than six values give the whole range.
-func median(d []time.Duration) timing {
-	slices.Sort(d)
-	n, rank := len(d), 0
-	tail, term := 0.0, math.Pow(0.5, float64(n)) // of the binomial distribution
-	for k := 0; k < n/2; k++ {
-		if tail += term; tail > 0.025 {
-			break
-		}
-		rank, term = k, term*float64(n-k)/float64(k+1)
-	}
-	return timing{d[n/2], d[rank], d[n-1-rank], n}
 }

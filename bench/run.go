@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	row "github.com/reverie-memory/reverie/bench/figure"
 	"github.com/reverie-memory/reverie/bench/lab"
 )
 
@@ -58,7 +59,7 @@ func (s sample) median() figure {
 	for _, c := range s {
 		walls, cpus = append(walls, c.Wall), append(cpus, c.CPU)
 	}
-	return figure{median(walls), median(cpus)}
+	return figure{row.Median(walls), row.Median(cpus)}
 }
 
 // repeat measures something r.rounds times.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	row "github.com/reverie-memory/reverie/bench/figure"
 	"github.com/reverie-memory/reverie/bench/lab"
 )
 
@@ -19,7 +20,7 @@ func (b *bench) search(large string, n int, before, after, hello figure) {
 	version := b.measure(large, nil, "git", "--version")
 	b.within(fmt.Sprintf("recall at %d, cold process, cpu, beside hello", n), before.cpu, hello.cpu, 10*time.Millisecond)
 	b.ratio("recall, wall, against git --version", before.wall, version.wall, 10)
-	b.within("one memory more, cpu of the next recall, beside hello", after.cpu.over(before.cpu), hello.cpu, 10*time.Millisecond)
+	b.within("one memory more, cpu of the next recall, beside hello", after.cpu.Over(before.cpu), hello.cpu, 10*time.Millisecond)
 	prompt := b.measure(large, nil, b.bin, "-q", "context", "--for", "prompt", "--query", "why is the latency of widget 17 high in the export job")
 	b.within(fmt.Sprintf("context of a prompt at %d, cold process, cpu, beside hello", n), prompt.cpu, hello.cpu, 10*time.Millisecond)
 	b.ratio("context of a prompt, wall, against git --version", prompt.wall, version.wall, 10)
@@ -30,7 +31,7 @@ func (b *bench) search(large string, n int, before, after, hello figure) {
 		b.must(os.Remove(catalog))
 		cpus = append(cpus, b.once(large, nil, b.bin, "-q", "recall", "widget").CPU-before.cpu.Duration)
 	}
-	b.within(fmt.Sprintf("the catalog made again at %d, cpu, beside hello", n), median(cpus), hello.cpu, 2*time.Second)
+	b.within(fmt.Sprintf("the catalog made again at %d, cpu, beside hello", n), row.Median(cpus), hello.cpu, 2*time.Second)
 	memories, err := lab.Lines[struct{ Text, Body string }](strings.NewReader(b.output(large, b.bin, "--json", "list")))
 	b.must(err)
 	text := 0
