@@ -26,7 +26,12 @@ type Figure struct {
 	Aim    string    `json:"aim,omitempty"`
 	Missed bool      `json:"missed,omitempty"` // the aim
 	Behind bool      `json:"behind,omitempty"` // a peer is better by more than chance
+	Curve  []Point   `json:"curve,omitempty"`  // the value in its course, in the same unit
+	Over   string    `json:"over,omitempty"`   // of a curve: counted by X
 }
+
+// Point is a point of a curve: X, and the value there.
+type Point [2]float64
 
 // Interval is a 95 % confidence interval in the unit of its figure.
 type Interval struct {
@@ -60,6 +65,24 @@ func (f Figure) Text() string {
 		text = strconv.FormatFloat(f.Value, 'f', 2, 64)
 	}
 	return strings.TrimSpace(text + " " + f.Unit)
+}
+
+// Course formats the first, the middle and the last point of a curve, and no curve as "".
+func (f Figure) Course() string {
+	n := len(f.Curve)
+	if n == 0 {
+		return ""
+	}
+	var words []string
+	for _, p := range []Point{f.Curve[0], f.Curve[(n-1)/2], f.Curve[n-1]} {
+		words = append(words, fmt.Sprintf("%s at %.0f", Figure{Value: p[1], Unit: f.Unit}.Text(), p[0]))
+	}
+	return strings.Join(words, ", ") + " " + f.Over
+}
+
+// Against formats what a figure stands beside: a peer, or its own course.
+func (f Figure) Against() string {
+	return strings.TrimPrefix(strings.TrimSuffix(f.Beside+"; "+f.Course(), "; "), "; ")
 }
 
 // Text formats the ends of an interval; nil gives "-".
@@ -100,7 +123,7 @@ func Print(w io.Writer, all []Figure, asJSON bool) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "set\tfigure\tvalue\t95 % interval\tn\taim\tbeside")
 	for _, f := range all {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d %s\t%s\t%s\n", f.Set, f.Name, f.Text(), f.Range.Text(), f.N, f.Of, strings.TrimSpace(f.Aim+" "+f.Verdict()), f.Beside)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d %s\t%s\t%s\n", f.Set, f.Name, f.Text(), f.Range.Text(), f.N, f.Of, strings.TrimSpace(f.Aim+" "+f.Verdict()), f.Against())
 	}
 	return t.Flush()
 }

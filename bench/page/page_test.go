@@ -22,6 +22,8 @@ func answers(argv []string) string {
 {"set":"s","name":"prompts on another topic given nothing","value":100,"unit":"%","interval":{"low":100,"high":100},"n":2,"of":"prompts"}`
 	case strings.Contains(line, " eval "):
 		return `{"name":"detectors","right":3,"wrong":1,"missed":1,"classes":[{"name":"said","right":2,"of":3}]}`
+	case strings.Contains(line, "./bench/year "):
+		return `{"set":"size","name":"<branch>","value":3,"unit":"MB","n":1,"of":"year","curve":[[100,1],[200,2.5],[300,3]],"over":"sessions"}`
 	case strings.Contains(line, "go test"):
 		return `{"Action":"output","Package":"p/e2e","Test":"TestKilled/one","Output":"    x_test.go:9: 200 killed\n"}
 {"Action":"pass","Package":"p/e2e","Test":"TestKilled/one","Elapsed":2}
@@ -80,7 +82,7 @@ func TestEachFigureHasItsCommand(t *testing.T) {
 		}
 	}
 	for _, want := range []string{"abc123", "recall@5, 7 documents", "| 50.0 % | 40.0 to 60.0 | 9 queries |", "| 75.0 % |", "PATH/locomo10.zip", "sha256 2d711642b726",
-		"200 killed", "a peer is better: <b>, a|b: 2.00 ×", `a\|b`, "go run ./bench/journeys -json PATH"} {
+		"200 killed", "1.0 MB at 100, 2.5 MB at 200, 3.0 MB at 300 sessions", "a peer is better: <b>, a|b: 2.00 ×", `a\|b`, "go run ./bench/journeys -json PATH"} {
 		if !strings.Contains(markdown, want) {
 			t.Errorf("no %q in\n%s", want, markdown)
 		}
@@ -159,6 +161,22 @@ func TestPlotKeepsToItsAxis(t *testing.T) {
 	}
 	if plot([]figure.Figure{{Name: "x", Value: 2, Unit: "MB"}}) != "" {
 		t.Error("a size is drawn as a share")
+	}
+}
+
+func TestCurveHasAxesFromZero(t *testing.T) {
+	svg := string(curves([]figure.Figure{{Name: "none"}, {Name: "<branch>", Unit: "MB", Curve: []figure.Point{{150, 1}, {300, 4}}, Over: "sessions"}}))
+	for _, want := range []string{`points="168.5,111.2 271.0,40.0 "`, ">4 MB<", ">2 MB<", ">0 MB<", ">150<", ">300<", ">sessions<", "&lt;branch&gt;"} {
+		if !strings.Contains(svg, want) {
+			t.Errorf("no %q in %s", want, svg)
+		}
+	}
+	if curves([]figure.Figure{{Name: "none"}}) != "" {
+		t.Error("a figure without a curve is drawn")
+	}
+	_, _, html := made(t, func(_ context.Context, _, argv []string) ([]byte, error) { return []byte(answers(argv)), nil })
+	if !strings.Contains(html, "<polyline") {
+		t.Error("no curve in the page")
 	}
 }
 

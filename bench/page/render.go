@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/bench/figure"
@@ -75,13 +77,13 @@ func (p page) markdown() string {
 		b.WriteString("\n| set | figure | value | 95 % interval | n | aim | beside |\n|---|---|--:|--:|--:|---|---|\n")
 		for _, f := range s.Figures {
 			fmt.Fprintf(&b, "| %s | %s | %s | %s | %d %s | %s | %s |\n", cell.Replace(f.Set), cell.Replace(f.Name), f.Text(), f.Range.Text(), f.N, f.Of,
-				cell.Replace(strings.TrimSpace(f.Aim+" "+f.Verdict())), cell.Replace(f.Beside))
+				cell.Replace(strings.TrimSpace(f.Aim+" "+f.Verdict())), cell.Replace(f.Against()))
 		}
 	}
 	return b.String()
 }
 
-var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{"plot": plot, "intro": func() string { return intro }}).Parse(`<!doctype html>
+var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{"plot": plot, "curves": curves, "intro": func() string { return intro }}).Parse(`<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Reverie in figures</title>
 <style>
 body{font:16px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}
@@ -99,9 +101,9 @@ table{border-collapse:collapse;font-size:.85rem}td,th{padding:.2rem .6rem;border
 <pre>{{.Command}}</pre>
 {{with .Data}}<p>Data: {{.}}</p>{{end}}
 {{with .State}}<p class="bad">{{.}}</p>{{end}}
-{{if .Figures}}{{plot .Figures}}
+{{if .Figures}}{{plot .Figures}}{{curves .Figures}}
 <div class="wide"><table><tr><th>set<th>figure<th class="n">value<th class="n">95 % interval<th class="n">n<th>aim<th>beside</tr>
-{{range .Figures}}<tr><td>{{.Set}}<td>{{.Name}}<td class="n">{{.Text}}<td class="n">{{.Range.Text}}<td class="n">{{.N}} {{.Of}}<td{{if or .Missed .Behind}} class="bad"{{end}}>{{.Aim}} {{.Verdict}}<td>{{.Beside}}</tr>
+{{range .Figures}}<tr><td>{{.Set}}<td>{{.Name}}<td class="n">{{.Text}}<td class="n">{{.Range.Text}}<td class="n">{{.N}} {{.Of}}<td{{if or .Missed .Behind}} class="bad"{{end}}>{{.Aim}} {{.Verdict}}<td>{{.Against}}</tr>
 {{end}}</table></div>{{end}}
 {{end}}</html>
 `))
@@ -157,4 +159,51 @@ func plot(all []figure.Figure) template.HTML {
 		b.WriteString(`</svg>`)
 	}
 	return template.HTML(b.String())
+}
+
+// curves draws each curve in a panel with its own axes, which begin at 0: curves of one unit may
+// differ by a factor of a thousand.
+func curves(all []figure.Figure) template.HTML {
+	const columns, wide, high, left, top, width, height = 3, 300, 170, 66, 40, 205, 95
+	all = slices.DeleteFunc(slices.Clone(all), func(f figure.Figure) bool { return len(f.Curve) == 0 })
+	if len(all) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg viewBox="0 0 %d %d" width="%[1]d" role="img" aria-label="curves of figures in the table below">`, columns*wide, (len(all)+columns-1)/columns*high)
+	for i, f := range all {
+		lastX, most := f.Curve[len(f.Curve)-1][0], 0.0
+		for _, p := range f.Curve {
+			most = max(most, p[1])
+		}
+		lastX, most = max(lastX, 1), ceiling(most)
+		x := func(v float64) float64 { return left + width*v/lastX }
+		y := func(v float64) float64 { return top + height - height*v/most }
+		fmt.Fprintf(&b, `<g transform="translate(%d %d)"><text x="%d" y="14">%s</text><text x="%[3]d" y="30" style="font-weight:600">%[5]s</text>`,
+			i%columns*wide, i/columns*high, left, template.HTMLEscapeString(f.Set), template.HTMLEscapeString(f.Name))
+		for _, v := range []float64{0, most / 2, most} {
+			fmt.Fprintf(&b, `<line x1="%d" x2="%d" y1="%.1f" y2="%[3]f" stroke="#ddd"/><text x="%d" y="%.1f" text-anchor="end">%g %s</text>`, left, left+width, y(v), left-6, y(v)+4, v, f.Unit)
+		}
+		for _, v := range []float64{0, math.Round(lastX / 2), lastX} {
+			fmt.Fprintf(&b, `<line x1="%.1f" x2="%[1]f" y1="%d" y2="%d" stroke="#888"/><text x="%[1]f" y="%[4]d" text-anchor="middle">%.0[5]f</text>`, x(v), top+height, top+height+4, top+height+16, v)
+		}
+		fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="middle">%s</text><polyline fill="none" stroke="#1f5fa8" stroke-width="2" points="`, left+width/4, top+height+16, template.HTMLEscapeString(f.Over))
+		for _, p := range f.Curve {
+			fmt.Fprintf(&b, "%.1f,%.1f ", x(p[0]), y(p[1]))
+		}
+		b.WriteString(`"/></g>`)
+	}
+	b.WriteString(`</svg>`)
+	return template.HTML(b.String())
+}
+
+// ceiling rounds up to 1, 2, 4, 6 or 8 times a power of ten, for the end of an axis.
+func ceiling(v float64) float64 {
+	power := math.Pow10(int(math.Floor(math.Log10(max(v, 1e-3)))))
+	for _, by := range []float64{1, 2, 4, 6, 8} {
+		if v <= by*power {
+			return by * power
+		}
+	}
+	return 10 * power
 }

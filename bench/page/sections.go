@@ -38,6 +38,11 @@ func sections() []section {
 	const locomoElsewhere = " The data are CC BY-NC 4.0. Published by others at session level, with embedding models and not measured here: " +
 		"MemPalace recall@10 of 60.3 (all-MiniLM) and 88.9 (hybrid), n = 1,986; Hebb Mind 91.4 (all-MiniLM), 94.1 (bge-large) and 95.8 (with a reranker), n = 1,978."
 	const cost = "Medians over cold processes, beside plain git or a bare Go program in the same run."
+	const yearSessions = "800" // an estimated ten minutes
+	const year = "Three people with four clones: sessions teach, people remember, edit, forget and purge, clones sync, git collects garbage. " +
+		"Twelve times, git fsck and check --deep examine every clone, and a model that shares no code with the product says what it must hold. " +
+		"Processor time is the median of the last quarter, with all processes that a command starts; a curve has the median of each twelfth. " +
+		"A year of 2,000 sessions takes too long for this page, so it has " + yearSessions + "."
 	return []section{
 		{key: "cost", title: "Cost beside plain git, and sizes", about: cost, command: []string{"go", "run", "./bench", "-json"}, read: figures},
 		{key: "recall", title: "Search: the project's labelled set", about: found, command: search, own: ownSearch, read: figures},
@@ -62,6 +67,9 @@ func sections() []section {
 			"Its journeys score an agent's route, so the replay adapts them: a memory has no route, the earlier value of an update is made up, and facts are typed. " +
 			"The comment of bench/journeys/main.go has the details. Few wordings and values are different, so intervals over journeys are too narrow.",
 			set: "vista", command: []string{"go", "run", "./bench/journeys", "-json"}, read: figures},
+		{key: "year", title: "A team's year against a model", about: year, command: []string{"go", "run", "./bench/year", "-json", "-sessions", yearSessions}, read: figures},
+		{key: "year-upgrade", title: "A year with an upgrade", about: "The same with 100 sessions; one of the clones works with an earlier program until half time.", set: "old",
+			command: []string{"go", "run", "./bench/year", "-json", "-sessions", "100", "-checks", "4", "-old"}, read: figures},
 		{key: "kills", title: "Kills, faults and writers", about: "The tests that kill processes, fail system calls and let writers race, in full numbers and without real agents. Time is wall time; the last column is the test's own count.",
 			env: []string{"REVERIE_E2E=1"}, command: []string{"go", "test", "-json", "-count=1", "-timeout", "30m", "-run", "Killed|Fault|Writers|NothingIsLost",
 				"-skip", "Clients|Docker", "./gitstore", "./cmd", "./e2e"}, read: testFigures},

@@ -1,8 +1,8 @@
 // Command year simulates a team's year with Reverie, compares every clone with a model of its own,
-// and writes sizes, times and losses over time as JSON: rows of x (sessions so far), y and series.
+// and prints differences, sizes and processor times, with their course over the sessions:
 //
-//	go run ./bench/year --sessions 2000 OUT.json
-//	go run ./bench/year --old BINARY OUT.json   # one clone upgrades at half time
+//	go run ./bench/year -sessions 2000 [-json]
+//	go run ./bench/year -old BINARY   # one clone upgrades at half time
 //
 // Three people work in four clones of one repository: sessions teach, people remember, edit, forget
 // and purge, code branches are merged, clones sync, and git collects garbage. A difference from the
@@ -10,7 +10,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -24,6 +23,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/bench/figure"
 	"github.com/reverie-memory/reverie/bench/lab"
 )
 
@@ -31,10 +31,10 @@ func main() {
 	y := &year{report: os.Stderr}
 	flag.IntVar(&y.sessions, "sessions", 2000, "`N` sessions")
 	flag.Uint64Var(&y.seed, "seed", 1, "`SEED` of the random choices")
-	flag.IntVar(&y.checks, "checks", 20, "`N` comparisons with the model")
+	flag.IntVar(&y.checks, "checks", 12, "`N` comparisons with the model")
 	flag.StringVar(&y.old, "old", "", "an earlier `BINARY`, with which the last clone works for half of the year")
+	asJSON := flag.Bool("json", false, "print figures as JSON lines")
 	flag.Parse()
-	y.out = flag.Arg(0)
 	var err error
 	if y.dir, err = os.MkdirTemp("", "reverie-year-"); err == nil {
 		if y.program, err = lab.Build(y.dir); err == nil {
@@ -42,34 +42,37 @@ func main() {
 		}
 		os.RemoveAll(y.dir)
 	}
+	err = errors.Join(err, figure.Print(os.Stdout, y.figures(), *asJSON))
 	if err == nil && y.lost > 0 {
 		err = fmt.Errorf("%d differences from the model", y.lost)
 	}
 	lab.Exit("year", err)
 }
 
-// row is a point of one curve.
-type row struct {
-	X      int     `json:"x"`
-	Y      float64 `json:"y"`
-	Series string  `json:"series"`
-}
-
 type year struct {
 	dir, program, old string
-	out               string // file of the rows, rewritten by each check, or ""
-	sessions, checks  int    // checks: complete comparisons
+	sessions, checks  int // checks: complete comparisons
 	seed              uint64
 	report            *os.File
 
 	rnd    *rand.Rand
 	clones []*clone
 	bare   *model
-	rows   []row
-	took   map[string][]lab.Cost // of operations since the last check
-	cpu    time.Duration         // of all commands so far
-	lost   int
-	err    error // of the first command that failed; later ones do nothing
+	sizes  map[string][]figure.Point // by name, in MB
+	took   map[string][]run          // by operation
+	cpu    time.Duration             // of all commands so far
+
+	now               int // the session
+	checked, compared int // clones, and statements in them, at all checks
+	memories, lost    int // at the last check; differences from the model so far
+
+	err error // of the first command that failed; later ones do nothing
+}
+
+// run is the processor time of an operation in a session.
+type run struct {
+	session int
+	cpu     time.Duration
 }
 
 type clone struct {
@@ -82,13 +85,14 @@ type clone struct {
 func (y *year) remote() string { return filepath.Join(y.dir, "bare.git") }
 
 func (y *year) run() error {
-	y.rnd, y.bare, y.took = rand.New(rand.NewPCG(y.seed, 0)), newModel(), map[string][]lab.Cost{}
+	y.rnd, y.bare, y.took, y.sizes = rand.New(rand.NewPCG(y.seed, 0)), newModel(), map[string][]run{}, map[string][]figure.Point{}
 	if y.begin(); y.err != nil {
 		return y.err
 	}
 	every := max(1, y.sessions/y.checks)
 	for i := range y.sessions {
 		c := y.clones[y.rnd.IntN(len(y.clones))]
+		y.now = i
 		if y.day(c, i); y.err != nil {
 			return fmt.Errorf("session %d, clone %s: %w", i, c.name, y.err)
 		}
@@ -165,7 +169,7 @@ func (y *year) day(c *clone, i int) {
 	if y.rnd.IntN(4) == 0 {
 		y.sync(c)
 	}
-	if i%max(20, y.sessions/25) == 9 {
+	if i%max(20, y.sessions/12) == 9 {
 		y.purge(c, i)
 	}
 	if i%max(20, y.sessions/40) == 7 {
@@ -235,15 +239,9 @@ func (y *year) check(n int) {
 		c.git("fsck --strict --no-dangling")
 		c.reverie("check", "--deep")
 	}
-	size := y.sizes(n)
-	costs := y.costs(n)
-	y.row(n, float64(y.lost), "lost")
-	fmt.Fprintf(y.report, "%s %d sessions: %.1f MB .git, %d lost; cpu ms median/most:%s\n", time.Now().Format(time.TimeOnly), n, size/1e6, y.lost, costs)
-	text, err := json.Marshal(y.rows)
-	if err == nil && y.out != "" {
-		err = os.WriteFile(y.out, append(text, '\n'), 0o644)
-	}
-	y.must(err)
+	y.weigh(n)
+	git := y.sizes[".git, mean of the clones"]
+	fmt.Fprintf(y.report, "%s %d sessions: %d lost, %.1f MB .git, %.0f s of processor time\n", time.Now().Format(time.TimeOnly), n, y.lost, git[len(git)-1][1], y.cpu.Seconds())
 }
 
 // compare holds a clone's memories against its model.
@@ -255,71 +253,78 @@ func (y *year) compare(n int, c *clone) {
 		fmt.Fprintf(y.report, "%d sessions, %s: %s\n", n, c.name, w)
 	}
 	y.lost += len(wrong)
-	if c == y.clones[0] {
-		y.row(n, float64(len(all)), "memories")
-	}
+	y.checked, y.compared, y.memories = y.checked+1, y.compared+len(all), len(all)
 }
 
-// sizes notes the mean sizes of the clones' folders, and those of the refs in the first. It returns
-// that of .git.
-func (y *year) sizes(n int) (git float64) {
-	for _, of := range [][2]string{{".git", ".git bytes"}, {".git/reverie", "state folder bytes"}, {".git/reverie/cache", "catalog bytes"}, {".git/reverie/sessions", "sessions bytes"}} {
+// weigh notes the mean sizes of the clones' folders, and those of the refs in the first.
+func (y *year) weigh(n int) {
+	note := func(name string, bytes float64) {
+		y.sizes[name] = append(y.sizes[name], figure.Point{float64(n), bytes / 1e6})
+	}
+	for _, folder := range []string{".git", ".git/reverie"} {
 		mean := 0.0
 		for _, c := range y.clones {
-			mean += size(filepath.Join(c.dir, of[0])) / float64(len(y.clones))
+			mean += size(filepath.Join(c.dir, folder)) / float64(len(y.clones))
 		}
-		y.row(n, mean, of[1])
-		git = max(git, mean)
+		note(folder+", mean of the clones", mean)
 	}
 	c := y.clones[0]
-	for series, ref := range map[string]string{"branch": "refs/heads/reverie/memory", "journal": "refs/reverie/journal", "inbox": "refs/reverie/inbox"} {
-		objects, err := y.try(c.dir, c.env, "git", "rev-list", "--objects", ref)
-		if err != nil {
-			continue // no such ref yet
-		}
-		y.row(n, float64(strings.Count(objects, "\n")), series+" objects")
+	for name, ref := range map[string]string{"branch": "refs/heads/reverie/memory", "journal": "refs/reverie/journal"} {
 		var bytes float64
 		fmt.Sscan(y.sh(c.dir, c.env, "git", "rev-list", "--objects", "--disk-usage", ref), &bytes)
-		y.row(n, bytes, series+" bytes")
+		note(name+" in the first clone", bytes)
 	}
-	return git
 }
 
-// costs notes the costs of the operations since the last check, and returns them in a line.
-func (y *year) costs(n int) (line string) {
+// figures returns the figures of the year so far. A processor time is the median of the last
+// quarter, and its curve has that of each twelfth.
+func (y *year) figures() []figure.Figure {
+	lost := figure.Count("model", "differences from the model", y.lost, y.compared, "statements compared")
+	lost.Aim, lost.Missed = "0", y.lost > 0
+	all := []figure.Figure{lost, figure.Count("model", "comparisons of a clone with the model", y.checked, y.now+1, "sessions"),
+		figure.Count("model", "memories at the end", y.memories, y.now+1, "sessions")}
+	for _, name := range slices.Sorted(maps.Keys(y.sizes)) {
+		curve := y.sizes[name]
+		all = append(all, figure.Figure{Set: "size", Name: name, Value: curve[len(curve)-1][1], Unit: "MB", N: 1, Of: "year", Curve: curve, Over: "sessions"})
+	}
+	var growth []figure.Figure
 	for _, op := range slices.Sorted(maps.Keys(y.took)) {
-		var walls, cpus []time.Duration
-		for _, c := range y.took[op] {
-			walls, cpus = append(walls, c.Wall), append(cpus, c.CPU)
+		const parts = 12
+		first, last := y.between(op, 0, y.sessions/4), y.between(op, y.sessions-y.sessions/4, y.sessions)
+		if len(first) == 0 || len(last) == 0 {
+			continue
 		}
-		y.spread(n, op+" ms", walls)
-		median, most := y.spread(n, op+" cpu ms", cpus)
-		line += fmt.Sprintf(" %s %.0f/%.0f", op, median, most)
+		f := figure.Time("processor time", op, figure.Median(last), "runs")
+		for i := range parts {
+			if some := y.between(op, y.sessions*i/parts, y.sessions*(i+1)/parts); len(some) > 0 {
+				f.Curve = append(f.Curve, figure.Point{float64(y.sessions * (i + 1) / parts), figure.InMs(figure.Median(some).Duration)})
+			}
+		}
+		f.Over = "sessions"
+		all = append(all, f)
+		growth = append(growth, figure.Ratio("processor time, last quarter against first", op, figure.Median(last), figure.Median(first), "runs"))
 	}
-	clear(y.took)
-	return line
+	return append(all, growth...)
 }
 
-// spread notes the median and the greatest of some times, in milliseconds.
-func (y *year) spread(n int, series string, times []time.Duration) (median, most float64) {
-	slices.Sort(times)
-	in := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-	median, most = in(times[len(times)/2]), in(times[len(times)-1])
-	y.row(n, median, series)
-	y.row(n, most, series+" at most")
-	return median, most
+// between returns the processor times of an operation in the sessions from one to before another.
+func (y *year) between(op string, from, to int) (times []time.Duration) {
+	for _, r := range y.took[op] {
+		if from <= r.session && r.session < to {
+			times = append(times, r.cpu)
+		}
+	}
+	return times
 }
-
-func (y *year) row(x int, v float64, series string) { y.rows = append(y.rows, row{x, v, series}) }
 
 func (y *year) timed(c *clone, op string, args ...string) {
 	y.time(op, func() { c.reverie(args...) })
 }
 
 func (y *year) time(op string, fn func()) {
-	began, before := time.Now(), y.cpu
+	before := y.cpu
 	fn()
-	y.took[op] = append(y.took[op], lab.Cost{Wall: time.Since(began), CPU: y.cpu - before})
+	y.took[op] = append(y.took[op], run{y.now, y.cpu - before})
 }
 
 func (c *clone) reverie(args ...string) string {

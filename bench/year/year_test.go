@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"slices"
 	"testing"
 
+	"github.com/reverie-memory/reverie/bench/figure"
 	"github.com/reverie-memory/reverie/bench/lab"
 )
 
@@ -25,13 +27,42 @@ func TestYear(t *testing.T) {
 	if y.lost > 0 {
 		t.Errorf("%d differences from the model", y.lost)
 	}
-	for _, series := range []string{"learn ms", "edit ms", "forget ms", "purge ms", "sync ms", "recall ms", "git gc ms", "branch objects", ".git bytes", "lost"} {
-		if !slices.ContainsFunc(y.rows, func(r row) bool { return r.Series == series }) {
-			t.Errorf("no figures of %s", series)
+	var out bytes.Buffer
+	if err := figure.Print(&out, y.figures(), true); err != nil {
+		t.Fatal(err)
+	}
+	all, err := lab.Lines[figure.Figure](&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[string]int{}
+	for _, f := range all {
+		kinds[f.Set+" "+f.Name]++
+		switch f.Unit {
+		case "MB", "ms":
+			if f.Value <= 0 || len(f.Curve) < 3 && f.Name != "purge" && f.Name != "git gc" || f.Curve[len(f.Curve)-1][0] != 45 && f.Unit == "MB" {
+				t.Errorf("%+v", f)
+			}
+		}
+		if f.Name == "differences from the model" && (f.Value != 0 || f.N < 45*4 || f.Missed) || f.Name == "memories at the end" && f.Value < 45 || f.Name == "comparisons of a clone with the model" && f.Value != 12 {
+			t.Errorf("%+v", f)
 		}
 	}
-	if last := slices.IndexFunc(y.rows, func(r row) bool { return r.X == 45 && r.Series == "memories" && r.Y >= 45 }); last < 0 {
-		t.Errorf("fewer memories than sessions: %v", y.rows)
+	for _, want := range []string{"model differences from the model", "size .git/reverie, mean of the clones", "processor time learn", "processor time, last quarter against first sync"} {
+		if kinds[want] != 1 {
+			t.Errorf("%d figures of %s in %v", kinds[want], want, kinds)
+		}
+	}
+	for _, op := range []string{"learn", "edit", "forget", "purge", "sync", "recall", "git gc"} {
+		if len(y.took[op]) == 0 {
+			t.Errorf("no %s", op)
+		}
+	}
+	// A statement that the model alone has is a difference, and fails the aim.
+	y.clones[1].add("This was never said.")
+	y.compare(46, y.clones[1])
+	if f := y.figures()[0]; f.Value != 1 || !f.Missed {
+		t.Errorf("a lost statement gives %+v", f)
 	}
 }
 
