@@ -165,8 +165,9 @@ func TestPlotKeepsToItsAxis(t *testing.T) {
 }
 
 func TestCurveHasAxesFromZero(t *testing.T) {
-	svg := string(curves([]figure.Figure{{Name: "none"}, {Name: "<branch>", Unit: "MB", Curve: []figure.Point{{150, 1}, {300, 4}}, Over: "sessions"}}))
-	for _, want := range []string{`points="168.5,111.2 271.0,40.0 "`, ">4 MB<", ">2 MB<", ">0 MB<", ">150<", ">300<", ">sessions<", "&lt;branch&gt;"} {
+	svg := string(curves([]figure.Figure{{Name: "none"}, {Name: "<branch>", Unit: "MB", Curve: []figure.Point{{150, 1}, {300, 4}}, Over: "sessions"},
+		{Name: "small", Unit: "MB", Curve: []figure.Point{{300, 0.53}}}}))
+	for _, want := range []string{`points="168.5,111.2 271.0,40.0 "`, ">0.6 MB<", ">0.3 MB<", ">4 MB<", ">2 MB<", ">0 MB<", ">150<", ">300<", ">sessions<", "&lt;branch&gt;"} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("no %q in %s", want, svg)
 		}

@@ -182,7 +182,7 @@ func curves(all []figure.Figure) template.HTML {
 		fmt.Fprintf(&b, `<g transform="translate(%d %d)"><text x="%d" y="14">%s</text><text x="%[3]d" y="30" style="font-weight:600">%[5]s</text>`,
 			i%columns*wide, i/columns*high, left, template.HTMLEscapeString(f.Set), template.HTMLEscapeString(f.Name))
 		for _, v := range []float64{0, most / 2, most} {
-			fmt.Fprintf(&b, `<line x1="%d" x2="%d" y1="%.1f" y2="%[3]f" stroke="#ddd"/><text x="%d" y="%.1f" text-anchor="end">%g %s</text>`, left, left+width, y(v), left-6, y(v)+4, v, f.Unit)
+			fmt.Fprintf(&b, `<line x1="%d" x2="%d" y1="%.1f" y2="%[3]f" stroke="#ddd"/><text x="%d" y="%.1f" text-anchor="end">%g %s</text>`, left, left+width, y(v), left-6, y(v)+4, math.Round(v*1e4)/1e4, f.Unit)
 		}
 		for _, v := range []float64{0, math.Round(lastX / 2), lastX} {
 			fmt.Fprintf(&b, `<line x1="%.1f" x2="%[1]f" y1="%d" y2="%d" stroke="#888"/><text x="%[1]f" y="%[4]d" text-anchor="middle">%.0[5]f</text>`, x(v), top+height, top+height+4, top+height+16, v)
