@@ -11,12 +11,7 @@ func (b *bench) commit() {
 	names := [2]string{"commit-without", "commit-with"}
 	var dirs [2]string
 	for i, name := range names {
-		dirs[i] = b.repo(name)
-		for n := range 1000 {
-			b.write(fmt.Sprintf("%s/src/part%d/file%d.txt", name, n%50, n), fmt.Sprintln(n))
-		}
-		b.once(dirs[i], nil, "git", "add", ".")
-		b.once(dirs[i], nil, "git", "commit", "-qm", "files")
+		dirs[i] = b.filled(name)
 	}
 	b.once(dirs[1], nil, b.bin, "-q", "init", "--git-hooks")
 	os.Setenv("CLAUDE_CODE_SESSION_ID", "5f0c1e2a-0000-4000-8000-000000000001")

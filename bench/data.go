@@ -41,15 +41,42 @@ func statements(n int) []byte {
 	return b.Bytes()
 }
 
+func sessionID(i int) string { return fmt.Sprintf("5f0c1e2a-0000-4000-8000-%012d", i) }
+
+// lesson returns the prompt of session i: an instruction to keep.
+func lesson(i int) string {
+	r := rand.New(rand.NewPCG(5, uint64(i)))
+	return fmt.Sprintf("From now on, always keep the %s of part%d in the %s, and never in the %s.", sentence(r, 2), i, sentence(r, 2), sentence(r, 2))
+}
+
+// turn returns a transcript of session i, one turn of about 20 KB in which an agent edits a file.
+// It ends with the line that Claude Code writes before its Stop hooks run.
+func turn(dir, edited string, i int) string {
+	b := bytes.NewBuffer(transcript(20 << 10))
+	for _, v := range []map[string]any{
+		{"type": "user", "uuid": "u", "message": map[string]any{"role": "user", "content": lesson(i)}},
+		{"type": "assistant", "uuid": "a", "message": map[string]any{"id": "m", "role": "assistant", "content": []any{
+			map[string]any{"type": "tool_use", "id": "toolu_edit", "name": "Edit", "input": map[string]any{"file_path": edited, "old_string": "a", "new_string": "b"}}}}},
+		{"type": "user", "uuid": "r", "message": map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": "toolu_edit", "content": "edited"}}}},
+		{"type": "progress", "uuid": "p", "data": map[string]any{"type": "hook_progress", "hookEvent": "Stop", "command": "entire hooks claude-code stop"}},
+	} {
+		record(b, v, time.Now())
+	}
+	return strings.NewReplacer(sessionID(1), sessionID(i), "/src/demo", dir).Replace(b.String())
+}
+
+// record adds a line to a transcript of Claude Code.
+func record(b *bytes.Buffer, v map[string]any, at time.Time) {
+	v["sessionId"], v["timestamp"], v["cwd"] = sessionID(1), at.UTC().Format("2006-01-02T15:04:05.000Z"), "/src/demo"
+	line, _ := json.Marshal(v)
+	b.Write(append(line, '\n'))
+}
+
 // transcript returns a Claude Code transcript of about size bytes: prompts, commands, long outputs.
 func transcript(size int) []byte {
 	r := rand.New(rand.NewPCG(3, 4))
 	var b bytes.Buffer
-	record := func(v map[string]any) {
-		v["sessionId"], v["timestamp"], v["cwd"] = "5f0c1e2a-0000-4000-8000-000000000001", "2026-11-02T10:00:00.000Z", "/src/demo"
-		line, _ := json.Marshal(v)
-		b.Write(append(line, '\n'))
-	}
+	record := func(v map[string]any) { record(&b, v, time.Date(2026, 11, 2, 10, 0, 0, 0, time.UTC)) }
 	for i := 0; b.Len() < size; i++ {
 		call := fmt.Sprintf("toolu_%06d", i)
 		record(map[string]any{"type": "user", "uuid": fmt.Sprintf("u%06d", i), "message": map[string]any{"role": "user", "content": "please look at " + sentence(r, 8)}})

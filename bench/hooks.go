@@ -2,15 +2,12 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"time"
 
 	row "github.com/reverie-memory/reverie/bench/figure"
-	"github.com/reverie-memory/reverie/internal/job"
 )
 
 // Processor time that a hook may take.
@@ -87,23 +84,19 @@ func (b *bench) hooks(large, hello string) {
 // hook measures one event of Claude Code, each time of another session, after the worker's end. The
 // first run finds no prepared block.
 func (b *bench) hook(dir, transcript, event string) figure {
-	idle := func() {
-		ctx, stop := context.WithTimeout(context.Background(), time.Minute)
-		defer stop()
-		b.must(job.Settle(ctx, filepath.Join(dir, ".git/reverie")))
-	}
-	defer idle()
+	defer b.idle(dir)
 	i := 0
 	return b.fed(dir, func() []byte {
-		idle()
+		b.idle(dir)
 		i++
-		return payload(dir, transcript, event, i)
+		return payload(dir, transcript, event, i%5)
 	}, b.bin, "hook", "claude")
 }
 
+// payload returns an event of session i as Claude Code sends it to its hooks.
 func payload(dir, transcript, event string, i int) []byte {
-	line, _ := json.Marshal(map[string]any{"session_id": fmt.Sprintf("5f0c1e2a-0000-4000-8000-%012d", i%5), "transcript_path": transcript, "cwd": dir,
-		"hook_event_name": event, "source": "startup", "stop_hook_active": false, "last_assistant_message": "done"})
+	line, _ := json.Marshal(map[string]any{"session_id": sessionID(i), "transcript_path": transcript, "cwd": dir,
+		"hook_event_name": event, "source": "startup", "stop_hook_active": false, "last_assistant_message": "done", "prompt": lesson(i)})
 	return line
 }
 

@@ -3,6 +3,7 @@
 //
 //	go run ./bench           # about a minute
 //	go run ./bench -n 2000   # smaller stores
+//	go run ./bench -entire PATH -git-bug PATH -bd PATH   # beside these programs instead
 //
 // Figures are medians over processes started cold; cpu is user and system time of the process and
 // its children. A line over its budget is marked, and the command then exits 1.
@@ -12,6 +13,7 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -27,11 +29,20 @@ func main() {
 	n := flag.Int("n", 10000, "memories in the large store")
 	rounds := flag.Int("rounds", 15, "runs of each command")
 	asJSON := flag.Bool("json", false, "print figures as JSON lines")
+	paths := map[string]*string{}
+	for _, p := range programs {
+		paths[p.command] = flag.String(p.command, "", "compare with "+p.title+" at this `path` instead")
+	}
 	flag.Parse()
 	dir, err := os.MkdirTemp("", "reverie-bench-")
-	b := &bench{runner: runner{dir: dir, rounds: *rounds}, json: *asJSON}
+	b := &bench{runner: runner{dir: dir, rounds: *rounds}, json: *asJSON, out: os.Stdout}
 	b.must(err)
-	b.run(*n)
+	if peers, err := chosen(paths); err != nil || len(peers) > 0 {
+		b.must(err)
+		b.beside(peers)
+	} else {
+		b.run(*n)
+	}
 	if b.over > 0 {
 		err = fmt.Errorf("%d of the budgets are exceeded", b.over)
 	}
@@ -42,24 +53,30 @@ func main() {
 type bench struct {
 	runner
 	json bool
+	out  io.Writer
 	over int
 
 	scaled, literal int // millisecond budgets extended for this machine, and those met literally
 }
 
-func (b *bench) run(n int) {
-	b.write("hello.go", "package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(\"hello\") }\n")
+// begin builds the program, and leaves the user's settings out.
+func (b *bench) begin() {
 	os.Setenv("CGO_ENABLED", "0") // as in README: a program linked with C takes 2 ms more to start
 	var err error
 	b.bin, err = lab.Build(b.dir, "-trimpath", "-ldflags=-s -w")
 	b.must(err)
 	b.settle(b.bin)
-	hello := filepath.Join(b.dir, "hello")
-	b.once(b.dir, nil, "go", "build", "-ldflags=-s -w", "-o", hello, "hello.go")
-	b.settle(hello)
 	os.Setenv("XDG_CONFIG_HOME", filepath.Join(b.dir, "config"))
 	os.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	os.Setenv("GIT_CONFIG_GLOBAL", b.write("gitconfig", "[user]\n\tname = Bench\n\temail = bench@example.org\n"))
+}
+
+func (b *bench) run(n int) {
+	b.begin()
+	b.write("hello.go", "package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(\"hello\") }\n")
+	hello := filepath.Join(b.dir, "hello")
+	b.once(b.dir, nil, "go", "build", "-ldflags=-s -w", "-o", hello, "hello.go")
+	b.settle(hello)
 	small, large := b.store("small", 100), b.store("large", n)
 	if !b.json {
 		fmt.Printf("%s, %d CPUs, %d memories, %d rounds\n\n", runtime.Version(), runtime.NumCPU(), n, b.rounds)
@@ -177,19 +194,22 @@ func (b *bench) show(f row.Figure, ratio string) {
 	if f.Missed {
 		b.over++
 	}
-	f.Set = "cost"
+	f.Set = cmp.Or(f.Set, "cost")
 	if b.json {
-		_ = row.Print(os.Stdout, []row.Figure{f}, true) // a closed output ends the program later
+		_ = row.Print(b.out, []row.Figure{f}, true) // a closed output ends the program later
 		return
 	}
 	budget := f.Aim
 	if f.Missed {
 		budget += "  over"
 	}
-	fmt.Printf("%-72s %12s %24s %8s  %s\n", f.Name, f.Text(), f.Beside, ratio, budget)
+	if f.Behind {
+		budget += "a peer is better"
+	}
+	fmt.Fprintf(b.out, "%-72s %12s %24s %8s  %s\n", f.Name, f.Text(), f.Beside, ratio, budget)
 }
 
-// ratio prints how many times as long ours takes.
+// ratio prints how many times as long ours takes, with a budget.
 func (b *bench) ratio(what string, ours, beside row.Timing, budget float64) {
 	f := row.Ratio("cost", what, ours, beside, "rounds")
 	f.Aim, f.Missed = fmt.Sprintf("≤ %.3g×", budget), f.Value > budget

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +13,7 @@ import (
 
 	row "github.com/reverie-memory/reverie/bench/figure"
 	"github.com/reverie-memory/reverie/bench/lab"
+	"github.com/reverie-memory/reverie/internal/job"
 )
 
 // runner runs commands, and ends the program if one fails: such a step has no cost.
@@ -109,6 +112,24 @@ func (r runner) repo(name string) string {
 	r.once(r.dir, nil, "git", "init", "-q", dir)
 	r.once(dir, nil, "git", "commit", "-q", "--allow-empty", "-m", "one")
 	return dir
+}
+
+// filled makes a repository with 1,000 files.
+func (r runner) filled(name string) string {
+	dir := r.repo(name)
+	for n := range 1000 {
+		r.write(fmt.Sprintf("%s/src/part%d/file%d.txt", name, n%50, n), fmt.Sprintln(n))
+	}
+	r.once(dir, nil, "git", "add", ".")
+	r.once(dir, nil, "git", "commit", "-qm", "files")
+	return dir
+}
+
+// idle waits for the end of the background work in a repository.
+func (r runner) idle(dir string) {
+	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
+	defer stop()
+	r.must(job.Settle(ctx, filepath.Join(dir, ".git/reverie")))
 }
 
 // store makes a repository with n memories, and waits until git's answers about it may be cached:
