@@ -37,6 +37,17 @@ func sections() []section {
 		"\"Ours − it\" is the mean of the differences query by query."
 	const locomoElsewhere = " The data are CC BY-NC 4.0. Published by others at session level, with embedding models and not measured here: " +
 		"MemPalace recall@10 of 60.3 (all-MiniLM) and 88.9 (hybrid), n = 1,986; Hebb Mind 91.4 (all-MiniLM), 94.1 (bge-large) and 95.8 (with a reranker), n = 1,978."
+	programs := []string{"go", "run", "./bench", "-json"}
+	const ratios = "Ratios are ours divided by theirs: medians over cold processes that alternate in the same rounds, without network and telemetry. A count is ours, with theirs beside it. "
+	const entire = ratios + "Both handle one session of Claude Code in a repository of 1,000 files: a prompt, a turn of 20 KB with one edit, and the commit. " +
+		"Entire stores a snapshot of the changed files at the end of the turn, and the whole transcript at the commit. " +
+		"Reverie queues the events, links the commit to the session, and gives memories at the start and at the prompt. It learns in the background; one row adds that work. " +
+		"The transcript has the line for which Entire's Stop hook waits up to 3 s, so that wait is left out. Old sessions are copies of Entire's first checkpoint, and learned sessions of the same size. " +
+		"Objects of git are not counted as files. Reverie's agent hooks serve every repository and lie in the home folder; Entire's lie in the work tree."
+	const gitBug = ratios + "Each process stores one statement of 400 characters, or finds it by two words. git-bug writes git objects and a bleve index, and waits for the disk with the index alone. " +
+		"Reverie waits with all that it writes, removes secrets, and looks for contradictions. Installing is init, and git-bug's first identity. git-bug has no command that uninstalls."
+	const beads = ratios + "Each process stores one statement of 400 characters. beads writes a row of SQLite and exports all rows to a file of the work tree; its daemon is off. " +
+		"This version searches titles alone, so search is not compared. Installing is init with git hooks. beads has no command that uninstalls."
 	const cost = "Medians over cold processes, beside plain git or a bare Go program in the same run."
 	const yearSessions = "800" // an estimated ten minutes
 	const year = "Three people with four clones: sessions teach, people remember, edit, forget and purge, clones sync, git collects garbage. " +
@@ -55,6 +66,9 @@ func sections() []section {
 		{key: "peers-longmemeval", title: "Search beside others: LongMemEval", about: beside, set: "longmemeval", command: append(form(peers, judge.LongMemEval), "-every", "5"), read: figures},
 		{key: "peers-devmembench", title: "Search beside others: DevMemBench", about: beside, set: "devmembench", command: form(peers, judge.DevMemBench), read: figures},
 		{key: "peers-more", title: "Search beside others: another labelled set", about: beside, set: "recall", command: peers, read: figures},
+		{key: "entire", title: "Beside Entire: hooks, commits and installation", about: entire, set: "entire", command: append(slices.Clone(programs), "-entire"), read: figures},
+		{key: "git-bug", title: "Beside git-bug: storing and finding a statement", about: gitBug, set: "git-bug", command: append(slices.Clone(programs), "-git-bug"), read: figures},
+		{key: "beads", title: "Beside beads: storing a statement", about: beads, set: "beads", command: append(slices.Clone(programs), "-bd"), read: figures},
 		{key: "learning", title: "Learning: the project's labelled sessions", about: "Statements that the detectors keep of labelled sessions, without a model. The detectors were tuned on these.",
 			command: []string{"go", "run", "./cmd/reverie", "eval", "--json"}, own: ownLearning, read: evalFigures},
 		{key: "learning-more", title: "Learning: another labelled folder", about: "The same on sessions labelled by others.", set: "learning",
