@@ -55,12 +55,12 @@ func (m *match) entire() {
 		for s, step := range steps {
 			m.both(step.name+name, o[s], t[s])
 		}
-		m.both("all five"+name, o[5], t[5])
+		m.both("all five steps"+name, o[5], t[5])
 		background := row.Milliseconds(work[5].median().cpu.Duration)
 		for i, c := range work[5] {
 			o[5][i] = o[5][i].Plus(c)
 		}
-		m.versus(fmt.Sprintf("all five%s, and our background work of %s, cpu", name, background), o[5].median().cpu, t[5].median().cpu)
+		m.versus(fmt.Sprintf("all five steps%s, and our background work of %s, cpu", name, background), o[5].median().cpu, t[5].median().cpu)
 	}
 	m.footprints([][]string{{m.bin, "-q", "init", "--agent", "claude", "--git-hooks"}, enable},
 		[][]string{{m.bin, "-q", "uninstall", "--yes"}, {"entire", "disable", "--uninstall", "--force"}})

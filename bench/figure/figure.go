@@ -85,12 +85,15 @@ func (f Figure) Against() string {
 	return strings.TrimPrefix(strings.TrimSuffix(f.Beside+"; "+f.Course(), "; "), "; ")
 }
 
-// Text formats the ends of an interval; nil gives "-".
-func (i *Interval) Text() string {
-	if i == nil {
+// Between formats the ends of the interval; without one it returns "-".
+func (f Figure) Between() string {
+	switch {
+	case f.Range == nil:
 		return "-"
+	case f.Unit == "×":
+		return fmt.Sprintf("%.2f to %.2f", f.Range.Low, f.Range.High)
 	}
-	return fmt.Sprintf("%.1f to %.1f", i.Low, i.High)
+	return fmt.Sprintf("%.1f to %.1f", f.Range.Low, f.Range.High)
 }
 
 // Verdict compares a figure with its aim and its peers.
@@ -123,7 +126,7 @@ func Print(w io.Writer, all []Figure, asJSON bool) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "set\tfigure\tvalue\t95 % interval\tn\taim\tbeside")
 	for _, f := range all {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d %s\t%s\t%s\n", f.Set, f.Name, f.Text(), f.Range.Text(), f.N, f.Of, strings.TrimSpace(f.Aim+" "+f.Verdict()), f.Against())
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d %s\t%s\t%s\n", f.Set, f.Name, f.Text(), f.Between(), f.N, f.Of, strings.TrimSpace(f.Aim+" "+f.Verdict()), f.Against())
 	}
 	return t.Flush()
 }

@@ -76,7 +76,7 @@ func (p page) markdown() string {
 		}
 		b.WriteString("\n| set | figure | value | 95 % interval | n | aim | beside |\n|---|---|--:|--:|--:|---|---|\n")
 		for _, f := range s.Figures {
-			fmt.Fprintf(&b, "| %s | %s | %s | %s | %d %s | %s | %s |\n", cell.Replace(f.Set), cell.Replace(f.Name), f.Text(), f.Range.Text(), f.N, f.Of,
+			fmt.Fprintf(&b, "| %s | %s | %s | %s | %d %s | %s | %s |\n", cell.Replace(f.Set), cell.Replace(f.Name), f.Text(), f.Between(), f.N, f.Of,
 				cell.Replace(strings.TrimSpace(f.Aim+" "+f.Verdict())), cell.Replace(f.Against()))
 		}
 	}
@@ -103,7 +103,7 @@ table{border-collapse:collapse;font-size:.85rem}td,th{padding:.2rem .6rem;border
 {{with .State}}<p class="bad">{{.}}</p>{{end}}
 {{if .Figures}}{{plot .Figures}}{{curves .Figures}}
 <div class="wide"><table><tr><th>set<th>figure<th class="n">value<th class="n">95 % interval<th class="n">n<th>aim<th>beside</tr>
-{{range .Figures}}<tr><td>{{.Set}}<td>{{.Name}}<td class="n">{{.Text}}<td class="n">{{.Range.Text}}<td class="n">{{.N}} {{.Of}}<td{{if or .Missed .Behind}} class="bad"{{end}}>{{.Aim}} {{.Verdict}}<td>{{.Against}}</tr>
+{{range .Figures}}<tr><td>{{.Set}}<td>{{.Name}}<td class="n">{{.Text}}<td class="n">{{.Between}}<td class="n">{{.N}} {{.Of}}<td{{if or .Missed .Behind}} class="bad"{{end}}>{{.Aim}} {{.Verdict}}<td>{{.Against}}</tr>
 {{end}}</table></div>{{end}}
 {{end}}</html>
 `))
