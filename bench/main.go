@@ -29,18 +29,14 @@ func main() {
 	n := flag.Int("n", 10000, "memories in the large store")
 	rounds := flag.Int("rounds", 15, "runs of each command")
 	asJSON := flag.Bool("json", false, "print figures as JSON lines")
-	paths := map[string]*string{}
-	for _, p := range programs {
-		paths[p.command] = flag.String(p.command, "", "compare with "+p.title+" at this `path` instead")
+	for i, p := range programs {
+		flag.Func(p.command, "compare with "+p.title+" at this `path` instead", programs[i].choose)
 	}
 	flag.Parse()
 	dir, err := os.MkdirTemp("", "reverie-bench-")
 	b := &bench{runner: runner{dir: dir, rounds: *rounds}, json: *asJSON, out: os.Stdout}
 	b.must(err)
-	if peers, err := chosen(paths); err != nil || len(peers) > 0 {
-		b.must(err)
-		b.beside(peers)
-	} else {
+	if !b.beside() {
 		b.run(*n)
 	}
 	if b.over > 0 {

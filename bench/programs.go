@@ -6,11 +6,11 @@ import (
 	"debug/buildinfo"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	row "github.com/reverie-memory/reverie/bench/figure"
@@ -21,9 +21,15 @@ import (
 type program struct {
 	command, title string // command is also the name of its flag
 	compare        func(*match)
+	path           string
 }
 
-var programs = []program{{"entire", "Entire", (*match).entire}, {"git-bug", "git-bug", (*match).gitBug}, {"bd", "beads", (*match).beads}}
+var programs = []program{{"entire", "Entire", (*match).entire, ""}, {"git-bug", "git-bug", (*match).gitBug, ""}, {"bd", "beads", (*match).beads, ""}}
+
+func (p *program) choose(path string) (err error) {
+	p.path, err = exec.LookPath(path)
+	return err
+}
 
 // match compares ours with one peer.
 type match struct {
@@ -34,40 +40,30 @@ type match struct {
 // present lists the numbers of old sessions or statements beside which things are measured.
 var present = []int{0, 1000}
 
-// chosen returns the paths of the programs that the flags name.
-func chosen(paths map[string]*string) (map[string]string, error) {
-	peers := map[string]string{}
-	for command, path := range paths {
-		if *path == "" {
-			continue
-		}
-		if _, err := exec.LookPath(*path); err != nil {
-			return nil, fmt.Errorf("-%s: %w", command, err)
-		}
-		peers[command] = *path
+// beside compares with the chosen programs, without network, telemetry, daemons and the user's
+// settings. It reports whether there is one.
+func (b *bench) beside() bool {
+	chosen := slices.DeleteFunc(slices.Clone(programs), func(p program) bool { return p.path == "" })
+	if len(chosen) == 0 {
+		return false
 	}
-	return peers, nil
-}
-
-// beside compares with peers, without network, telemetry, daemons and the user's settings.
-func (b *bench) beside(peers map[string]string) {
 	b.begin()
-	home, bin := filepath.Join(b.dir, "home"), filepath.Join(b.dir, "bin")
-	b.must(errors.Join(os.Mkdir(home, 0o755), os.Mkdir(bin, 0o755)))
 	for _, name := range []string{"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "CLAUDE_CONFIG_DIR"} {
 		os.Unsetenv(name)
 	}
+	home, bin := filepath.Join(b.dir, "home"), filepath.Join(b.dir, "bin")
+	b.must(os.Mkdir(home, 0o755))
 	for name, value := range map[string]string{"HOME": home, "PATH": bin + string(os.PathListSeparator) + os.Getenv("PATH"),
 		"http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9", "ENTIRE_TELEMETRY_OPTOUT": "1", "BEADS_NO_DAEMON": "1"} {
 		os.Setenv(name, value)
 	}
-	for _, p := range programs {
-		if path := peers[p.command]; path != "" {
-			text, err := os.ReadFile(path)
-			b.must(errors.Join(err, os.WriteFile(filepath.Join(bin, p.command), text, 0o755)))
-			p.compare(&match{b, p.title + " " + version(path)})
-		}
+	for _, p := range chosen {
+		text, err := os.ReadFile(p.path)
+		b.must(err)
+		b.must(os.Chmod(b.write("bin/"+p.command, string(text)), 0o755))
+		p.compare(&match{b, p.title + " " + version(p.path)})
 	}
+	return true
 }
 
 // version returns the version that Go wrote into a program.

@@ -41,18 +41,18 @@ func TestProgramIsMissing(t *testing.T) {
 	if err := os.WriteFile(text, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	empty := ""
+	var p program
 	for _, path := range []string{filepath.Join(dir, "none"), dir, text} {
-		if peers, err := chosen(map[string]*string{"entire": &path, "bd": &empty}); err == nil || !strings.Contains(err.Error(), "-entire: ") {
-			t.Errorf("%s: %v, %v", path, peers, err)
+		if err := p.choose(path); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v", path, err)
 		}
 	}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if peers, err := chosen(map[string]*string{"entire": &empty, "bd": &self}); err != nil || len(peers) != 1 || peers["bd"] != self {
-		t.Errorf("%v, %v", peers, err)
+	if err := p.choose(self); err != nil || p.path != self {
+		t.Errorf("%s, %v", p.path, err)
 	}
 	if got := version(text); got != "of unknown version" {
 		t.Error(got)
