@@ -66,11 +66,16 @@ func (b *bench) beside() bool {
 	return true
 }
 
-// version returns the version that Go wrote into a program.
+// version returns the commit or the version that Go wrote into a program.
 func version(path string) string {
 	info, err := buildinfo.ReadFile(path)
 	if err != nil {
 		return "of unknown version"
+	}
+	for _, setting := range info.Settings {
+		if setting.Key == "vcs.revision" {
+			return setting.Value[:min(8, len(setting.Value))]
+		}
 	}
 	return info.Main.Version
 }

@@ -15,11 +15,11 @@ import (
 // steps lists the measured steps of a session: events of Claude Code, with Entire's names for them,
 // and a commit.
 var steps = []struct{ event, entire, name string }{
-	{"SessionStart", "session-start", "hook at the start of a session"},
+	{"SessionStart", "session-start", "hook at session start"},
 	{"UserPromptSubmit", "user-prompt-submit", "hook at a prompt"},
-	{"Stop", "stop", "hook at the end of a turn"},
-	{"", "", "git commit with hooks"},
-	{"SessionEnd", "session-end", "hook at the end of a session"},
+	{"Stop", "stop", "hook at turn end"},
+	{"", "", "git commit, hooks"},
+	{"SessionEnd", "session-end", "hook at session end"},
 }
 
 // entire compares a session of one turn and its commit, beside none and many old sessions.
@@ -55,12 +55,12 @@ func (m *match) entire() {
 		for s, step := range steps {
 			m.both(step.name+name, o[s], t[s])
 		}
-		m.both("all five steps"+name, o[5], t[5])
-		background := row.Milliseconds(work[5].median().cpu.Duration)
+		m.both("all five"+name, o[5], t[5])
+		m.show(row.Time(m.set, "our background work"+name+", cpu", work[5].median().cpu, "rounds"), "")
 		for i, c := range work[5] {
 			o[5][i] = o[5][i].Plus(c)
 		}
-		m.versus(fmt.Sprintf("all five steps%s, and our background work of %s, cpu", name, background), o[5].median().cpu, t[5].median().cpu)
+		m.versus("all and background"+name+", cpu", o[5].median().cpu, t[5].median().cpu)
 	}
 	m.footprints([][]string{{m.bin, "-q", "init", "--agent", "claude", "--git-hooks"}, enable},
 		[][]string{{m.bin, "-q", "uninstall", "--yes"}, {"entire", "disable", "--uninstall", "--force"}})

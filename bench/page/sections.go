@@ -41,7 +41,7 @@ func sections() []section {
 	const ratios = "Ratios are ours divided by theirs: medians over cold processes that alternate in the same rounds, without network and telemetry. A count is ours, with theirs beside it. "
 	const entire = ratios + "Both handle one session of Claude Code in a repository of 1,000 files: a prompt, a turn of 20 KB with one edit, and the commit. " +
 		"Entire stores a snapshot of the changed files at the end of the turn, and the whole transcript at the commit. " +
-		"Reverie queues the events, links the commit to the session, and gives memories at the start and at the prompt. It learns in the background; one row adds that work. " +
+		"Reverie queues the events, links the commit to the session, and gives memories at the start and at the prompt. It learns in the background; a row adds that work to all five steps. " +
 		"The transcript has the line for which Entire's Stop hook waits up to 3 s, so that wait is left out. Old sessions are copies of Entire's first checkpoint, and learned sessions of the same size. " +
 		"Objects of git are not counted as files. Reverie's agent hooks serve every repository and lie in the home folder; Entire's lie in the work tree."
 	const gitBug = ratios + "Each process stores one statement of 400 characters, or finds it by two words. git-bug writes git objects and a bleve index, and waits for the disk with the index alone. " +
