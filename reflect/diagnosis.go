@@ -1,7 +1,6 @@
 package reflect
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -22,7 +21,7 @@ const besideEvents = 200
 var cause = lazy(`(?i)\broot cause\b|\bturns out\b|\bknown (?:issue|bug|limitation|anti-?pattern)\b|\bi see the (?:issue|problem)\b`)
 
 // ofTheMoment matches text about the current work or a repair, not about lasting facts.
-var ofTheMoment = lazy(`(?i)^(?:let me|let's|i |i'll|i'm|now|so |we |next|both|neither|this|that|these|those|they|one|another|which|here)\b|\d\d:\d\d:\d\d|\b(?:i|my|our|let me|i'll|we should|we need|lines? \d+|your|this|the fix|wasn't|weren't|was|were)\b|\b[0-9a-f]*\d[0-9a-f]{6,}\b|#\d+|\?$`)
+var ofTheMoment = lazy(`(?i)^(?:let me|let's|i |i'll|i'm|now|so |we |next|both|neither|this|that|these|those|they|one|another|which|here)\b|\d\d:\d\d:\d\d|\b(?:i|my|our|let me|i'll|we should|we need|lines? \d+|your|this (?:session|test|run|commit|pr|branch|change|either)|the fix|wasn't|weren't|was|were)\b|\b[0-9a-f]*\d[0-9a-f]{6,}\b|(?:^|[\s(])#\d+|\?$`)
 
 // findDiagnoses examines the agent's words between a failed command and one that passed, and takes
 // the sentence that names a cause in terms of the code.
@@ -44,8 +43,7 @@ func findDiagnoses(v *view) []finding {
 		if sentence == "" || strings.Contains(v.injected, fold(sentence)) || i-v.acts[failed].result > besideEvents || editedAfter(v, i, sentence) {
 			continue
 		}
-		passed := passesAfter(v.acts, failed)
-		if passed < 0 || repairs(v, failed, passed) && !outlives(v, sentence) {
+		if !passesAfter(v.acts, failed) || repaired(v, failed, i) && !outlives(v, sentence) {
 			continue
 		}
 		f := v.acts[failed]
@@ -84,22 +82,34 @@ func editedAfter(v *view, i int, sentence string) bool {
 
 var positionEnd = lazy(`:\d+$`)
 
-// passesAfter returns the act after a failed one in which its work, or a test, passes; or -1.
-func passesAfter(acts []act, failed int) int {
+// passesAfter reports whether the work of a failed act, or a test, passes after it.
+func passesAfter(acts []act, failed int) bool {
 	f := acts[failed]
-	for i, a := range acts[failed+1 : min(len(acts), failed+maxActs)] {
-		if !a.edit && a.outcome == transcript.OK && a.agent == f.agent && (sameWork(f.step, a.step) || strings.HasSuffix(purpose(a.step), "tests")) {
-			return failed + 1 + i
+	for _, a := range acts[failed+1 : min(len(acts), failed+maxActs)] {
+		if passes(f, a) || !a.edit && a.outcome == transcript.OK && a.agent == f.agent && strings.HasSuffix(purpose(a.step), "tests") {
+			return true
 		}
 	}
-	return -1
+	return false
 }
 
-// repairs reports whether an edit of code stands between a failed act and one that passed.
-func repairs(v *view, failed, passed int) bool {
-	return slices.ContainsFunc(v.acts[failed+1:passed], func(a act) bool {
-		return a.edit && slices.ContainsFunc(v.events[a.call].Paths, sourceFile.MatchString)
-	})
+// passes reports whether the work of a failed act passes in another.
+func passes(failed, a act) bool {
+	return !a.edit && a.outcome == transcript.OK && a.agent == failed.agent && sameWork(failed.step, a.step)
+}
+
+// repaired reports whether code was edited between a failed act and the pass of its work after
+// event i, or, without such a pass, at all after the failure.
+func repaired(v *view, failed, i int) bool {
+	for _, a := range v.acts[failed+1 : min(len(v.acts), failed+maxActs)] {
+		if a.edit && slices.ContainsFunc(v.events[a.call].Paths, sourceFile.MatchString) {
+			return true
+		}
+		if a.result > i && passes(v.acts[failed], a) {
+			return false
+		}
+	}
+	return false
 }
 
 // outlives reports whether a diagnosis may hold after a repair of the code. It must speak of
@@ -110,20 +120,37 @@ func outlives(v *view, sentence string) bool {
 		return true
 	}
 	for _, call := range qualified.FindAllString(sentence, 4) {
-		_, name, _ := strings.Cut(strings.TrimSuffix(call, "("), ".")
-		definition := regexp.MustCompile(`\b(?:func(?:tion)?|fn|def)\s+(?:\([^)\n]*\)\s*)?` + name + `\b`)
-		if !slices.ContainsFunc(v.events, func(e transcript.Event) bool {
-			return definition.MatchString(e.Text) || definition.MatchString(e.Old) || definition.MatchString(e.New)
-		}) {
+		if _, name, _ := strings.Cut(strings.TrimSuffix(call, "("), "."); !v.definitions()[name] {
 			return true
 		}
 	}
 	return false
 }
 
+// definitions returns the names of functions that the session shows the definitions of.
+func (v *view) definitions() map[string]bool {
+	if v.defined == nil {
+		v.defined = map[string]bool{}
+		for i := range v.events {
+			e := &v.events[i]
+			for _, text := range []string{e.Text, e.Old, e.New} {
+				for _, at := range definition.FindAllStringSubmatchIndex(text, -1) {
+					if at[2] < 0 {
+						at = at[2:]
+					}
+					v.defined[text[at[2]:at[3]]] = true
+				}
+			}
+		}
+	}
+	return v.defined
+}
+
 var (
-	beyondCode = lazy(`(?i)\bv?\d+\.\d+|\b(?:docs|documentation|specification|upstream|known (?:issue|bug|limitation|anti-?pattern))\b`)
+	beyondCode = lazy(`(?i)\bv\d+\.\d+|\b\d+\.\d+\.\d+\b|\b(?:docs|documentation|specification|upstream)(?:[^\w/]|$)|\bknown (?:issue|bug|limitation|anti-?pattern)\b`)
 	qualified  = lazy(`\b[A-Za-z]\w*\.[A-Za-z]\w*\(`)
+	// definition matches that of a function, by its keyword or by the brace or arrow behind its parameters
+	definition = lazy(`\b(?:func(?:tion)?|fn|def)\s+(?:\([^)\n]*\)\s*)?(\w+)|(?:^|[\s*])(\w+)(?:\s*=\s*(?:async\s*)?)?\([^()\n]*\)\s*(?:\{|=>)`)
 )
 
 // diagnosed returns the sentence of a message that names a cause: the announcing one or the next,

@@ -22,8 +22,7 @@ var (
 	orderLead  = lazy(`(?i)^(?:(?:ok(?:ay)?|now|then|also|and|please|pls|(?:can|could|would|will) you|let'?s|i want you to|i'?d like you to|i need you to|` +
 		`go ahead and|you (?:can|should|need to)|we (?:need|have) to|great|good|nice|perfect|cool|yes|yep|yeah|no|sure|thanks?|so|first|next|finally|just)\b[ ,.!:-]*)+`)
 	orderTail = lazy(`(?i)\s+(?:please|pls|thanks?|thx|for me)$`)
-	// reporting words tell of a fault: "lint fail" asks for something else each time
-	reporting = lazy(`(?i)\b(?:fail(?:s|ed|ing|ures?)?|broken|errors?|crash(?:es|ed)?|hangs?)\b`)
+	reporting = lazy(`(?i)\s(?:fail(?:s|ed|ing)?|(?:is |are )?broken|crash(?:es|ed)?|hangs?)$`) // "lint fails" asks for something else each time
 	notOrders = set(`i it its we this that there what why is are does do did the a an yes no how where when who which if maybe you he she
 		they my your our not still in on at for of with but because seems looks oh hmm here these those before after as by than to all`)
 )
@@ -46,7 +45,7 @@ func findOrders(v *view) []finding {
 			order := strings.TrimSpace(part[len(orderLead.FindString(part)):])
 			order = order[:len(order)-len(orderTail.FindString(order))]
 			words := strings.Fields(order)
-			if len(order) > maxOrder || len(words) < minOrderWords || len(words) > maxOrderWords || notOrders.Has(strings.ToLower(words[0])) || len(words) < 4 && reporting.MatchString(order) {
+			if len(order) > maxOrder || len(words) < minOrderWords || len(words) > maxOrderWords || notOrders.Has(strings.ToLower(words[0])) || reporting.MatchString(order) {
 				continue
 			}
 			text := finish(oneLine(order))

@@ -21,6 +21,7 @@ type view struct {
 	harmless map[uint64]bool   // lines that passing runs printed: see passed
 	injected string            // all injected text, folded, one space either side of every word
 	given    map[string]int    // lines of injected text, and the event each stood in first
+	defined  map[string]bool   // see definitions
 	moved    map[string]move   // by agent
 }
 

@@ -119,10 +119,10 @@ var bounded = pattern.New(`(?i)\b(?:until|as long as|while (?:i|we|you|he|she|th
 
 // order matches the beginning of an order to make or change one thing.
 var order = pattern.New(`(?i)^[^\pL\pN]*(?:(?:please|pls|ok|okay|also|and|so|now|then|next)\b[ ,.]*)*` +
-	`(?:(?:update|explain|review|fix|address|write|make|create|add|build|implement|generate|draft)|(?:i|we)? ?need (?:an?|some|another))\b`)
+	`(?:update|explain|review|fix|address|write|make|create|add|build|implement|generate|draft)\b`)
 
-// supposing matches the beginning of a sentence that its author only supposes.
-var supposing = pattern.New(`(?i)^[^\pL\pN]*(?:(?:ok|okay|so|and|but|well|hm+)\b[ ,.]*)*(?:i (?:guess|suppose|wonder|assume)|apparently)\b`)
+// supposing matches a sentence that its author only supposes. A rule may follow a comma or a colon.
+var supposing = pattern.New(`(?i)^[^\pL\pN]*(?:(?:ok|okay|so|and|but|well|hm+)\b[ ,.]*)*(?:i (?:guess|suppose|wonder|assume)|apparently)\b(?:[^:,;]|[:,;]\S)*$`)
 
 // rules reports whether a word of a sentence can make a rule of an order.
 func (s *Sentence) rules() bool {
@@ -139,7 +139,7 @@ var writtenDown = pattern.New(`(?i)^(?:(?:please|pls|ok|also|and|so|now|then|let
 	`\b(?:rules?|claude\.md|agents\.md|gemini\.md|copilot[- ]instructions|instructions|guidelines|memory|\.cursorrules|conventions?)\b(?: file)?(?: (?:(?:that|which) (?:says|specifies|states|mentions)|saying|stating|so)(?: that)?| that| to (?:say|specify|state|mention)(?: that)?|:)\s+`)
 
 // faulty matches reports of a fault, whose words look like lasting marks.
-var faulty = pattern.New(`(?i)\btoujours pas\b|\bimmer noch\b|\bnoch immer\b|\b(?:is|are|was|were|but|gets?) never (?:actually )?(?:called|invoked|reached|executed|triggered|referenced)\b`)
+var faulty = pattern.New(`(?i)\btoujours pas\b|\bimmer noch\b|\bnoch immer\b|\b(?:but|and) (?:is |are |was |were )?never (?:actually )?(?:called|invoked|reached|executed|triggered|referenced)\b`)
 
 // lasts reports whether a sentence claims to last or to be general.
 func (s *Sentence) lasts() bool {
