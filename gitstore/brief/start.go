@@ -38,7 +38,7 @@ type memoryState struct {
 	Version  string
 	Memory   string // commit of the branch, or of origin's before there is one here
 	Journal  string
-	Own      string // commit of the person's own memory
+	Own      string // commit of the person's own memory, or unreadable
 	Branch   string // of the code
 	Settings string // all values
 	Approved string // sum of trust.json
@@ -87,8 +87,8 @@ func startInputs(ctx context.Context, repo *git.Repo, c config.Config, r Request
 	s := startState{Format: contextFormat, Budget: r.Budget, Bare: r.Bare, request: r, config: c}
 	s.memoryState, s.Head = memoryStateOf(ctx, repo, c)
 	main, err := repo.Refs().Default(ctx, c.Main)
-	if s.Main = main; err != nil || len(r.Files) > 0 || s.Own == unreadable {
-		s.Memory = "" // not comparable: files are others at each call, and damage is told at each
+	if s.Main = main; err != nil || len(r.Files) > 0 { // files are others at each call
+		s.Memory = "" // not comparable
 	}
 	s.Shown = derived.Sum([]byte(blockInSight(repo.WorkTree, c.Agents, r.agent())))
 	if c.AgentNotes {

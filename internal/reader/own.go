@@ -9,6 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/config"
 )
 
 // The person's own memory is read behind that of a clone. A fault in it becomes a note, and nothing
@@ -34,6 +35,7 @@ func ownReader(ctx context.Context, r *Reader) *Reader {
 // noteOwn notes a fault of the person's own memory.
 func noteOwn(r *Reader, err error) {
 	if err != nil && !clone.NoOwn(err) {
+		r.OwnLost = r.OwnLost || !errors.Is(err, config.ErrNewer)
 		r.Note(Note{About: OwnFaulty, Err: err})
 	}
 }

@@ -29,6 +29,7 @@ type Reader struct {
 	Embedder func(context.Context) (vector.Embed, vector.Space, error)
 
 	Documents Documents
+	OwnLost   bool // the person's own memory was left out for damage
 
 	view     *record.View    // that withheld is about
 	withheld *trust.Withheld // see Withheld
