@@ -176,9 +176,6 @@ func (c *collection) open(f File) (fs.FileInfo, error) {
 	if n := names(f.Info); n > 1 && c.names[fileKey(f.Info)] < n {
 		return nil, errNamed
 	}
-	if c.MaxFile > 0 && f.Info.Size() > c.MaxFile {
-		return nil, errLarge
-	}
 	file, err := c.root.OpenFile(f.Path, os.O_RDONLY|openQuick, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errChanged
@@ -190,6 +187,9 @@ func (c *collection) open(f File) (fs.FileInfo, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
+	}
+	if c.MaxFile > 0 && info.Size() > c.MaxFile {
+		return nil, errLarge
 	}
 	if !os.SameFile(f.Info, info) || !info.Mode().IsRegular() || names(info) > names(f.Info) {
 		return nil, errChanged

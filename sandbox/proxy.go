@@ -123,7 +123,7 @@ func (s *serving) accept() {
 	}
 }
 
-// own has a connection end with the proxy at the latest. done ends it.
+// own closes a connection when the proxy ends. done closes it earlier.
 func (s *serving) own(c net.Conn) (done func()) {
 	stop := context.AfterFunc(s.life, func() { c.Close() })
 	return func() {

@@ -85,8 +85,8 @@ func Find(ctx context.Context, name string) (*Engine, error) {
 	if !slices.Contains(Engines(), name) {
 		return nil, fmt.Errorf("%w: %q is not one of %s", ErrMissing, name, strings.Join(Engines(), ", "))
 	}
-	if runtime.GOOS == "windows" {
-		return nil, fmt.Errorf("%w: a folder of Windows has no path inside a container that is the same", ErrWeak)
+	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
+		return nil, fmt.Errorf("%w: on %s the sandbox is not supported, only on Linux and macOS", ErrWeak, runtime.GOOS)
 	}
 	program, err := exec.LookPath(name)
 	if err != nil {

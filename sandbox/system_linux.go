@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// endWithUs has a client end with this process. The kernel watches the starting thread; Go's
+// endWithUs makes a client end with this process. The kernel watches the starting thread; Go's
 // threads live as long as the process, unless a goroutine ends while locked to one.
 func endWithUs(client *exec.Cmd) { client.SysProcAttr.Pdeathsig = syscall.SIGKILL }
 

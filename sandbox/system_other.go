@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Here Find finds no engine, so nothing is started.
+// On these systems Find finds no engine, so nothing is started.
 
 const openQuick = 0
 

@@ -82,7 +82,7 @@ func sections() []section {
 			"The comment of bench/journeys/main.go has the details. Few wordings and values are different, so intervals over journeys are too narrow.",
 			set: "vista", command: []string{"go", "run", "./bench/journeys", "-json"}, read: figures},
 		{key: "year", title: "A team's year against a model", about: year, command: []string{"go", "run", "./bench/year", "-json", "-sessions", yearSessions}, read: figures},
-		{key: "year-upgrade", title: "A year with an upgrade", about: "The same with 100 sessions; one of the clones works with an earlier program until half time.", set: "old",
+		{key: "year-upgrade", title: "A year with an upgrade", about: "The same with 100 sessions and four examinations; one of the clones works with an earlier program for the first half.", set: "old",
 			command: []string{"go", "run", "./bench/year", "-json", "-sessions", "100", "-checks", "4", "-old"}, read: figures},
 		{key: "kills", title: "Kills, faults and writers", about: "The tests that kill processes, fail system calls and let writers race, in full numbers and without real agents. Time is wall time; the last column is the test's own count.",
 			env: []string{"REVERIE_E2E=1"}, command: []string{"go", "test", "-json", "-count=1", "-timeout", "30m", "-run", "Killed|Fault|Writers|NothingIsLost",

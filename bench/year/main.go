@@ -42,7 +42,9 @@ func main() {
 		}
 		os.RemoveAll(y.dir)
 	}
-	err = errors.Join(err, figure.Print(os.Stdout, y.figures(), *asJSON))
+	if y.checked > 0 {
+		err = errors.Join(err, figure.Print(os.Stdout, y.figures(), *asJSON))
+	}
 	if err == nil && y.lost > 0 {
 		err = fmt.Errorf("%d differences from the model", y.lost)
 	}
@@ -89,7 +91,6 @@ func (y *year) run() error {
 	if y.begin(); y.err != nil {
 		return y.err
 	}
-	every := max(1, y.sessions/y.checks)
 	for i := range y.sessions {
 		c := y.clones[y.rnd.IntN(len(y.clones))]
 		y.now = i
@@ -99,7 +100,7 @@ func (y *year) run() error {
 		if i == y.sessions/2 {
 			y.clones[3].program = y.program // the upgrade
 		}
-		if (i+1)%every == 0 {
+		if (i+1)*y.checks/y.sessions > i*y.checks/y.sessions { // the last one is after the last session
 			if y.check(i + 1); y.err != nil {
 				return fmt.Errorf("after %d sessions: %w", i+1, y.err)
 			}

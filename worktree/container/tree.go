@@ -13,6 +13,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/sandbox"
@@ -50,15 +51,16 @@ func (t Tree) refused(ctx context.Context, maxFile int64, changed []string) (map
 			gone = append(gone, name)
 		}
 	}
+	before := sync.OnceValues(func() (map[string]committed, error) { return committedAt(ctx, t.Repo, t.Base, ".") })
 	how := sandbox.Collecting{
 		MaxFile: max(maxFile, 0), MaxFiles: 1 << 20, Gone: gone,
 		Skip: func(p string, folder bool) bool { return !folder && !wanted[p] },
 		Before: func(p string) (string, bool) {
-			entry, err := t.Repo.History().Entry(ctx, t.Base, p)
-			if err != nil || entry.Mode != "120000" {
+			all, err := before()
+			if err != nil || all[p].mode != "120000" {
 				return "", false
 			}
-			target, err := t.Repo.Git(ctx, nil, "cat-file", "blob", entry.ID)
+			target, err := t.Repo.Git(ctx, nil, "cat-file", "blob", all[p].blob)
 			return string(target), err == nil
 		},
 	}
