@@ -120,7 +120,7 @@ func outlives(v *view, sentence string) bool {
 		return true
 	}
 	for _, call := range qualified.FindAllString(sentence, 4) {
-		if _, name, _ := strings.Cut(strings.TrimSuffix(call, "("), "."); !v.definitions()[name] {
+		if _, name, _ := strings.Cut(strings.TrimSuffix(call, "("), "."); !definitions(v)[name] {
 			return true
 		}
 	}
@@ -128,7 +128,7 @@ func outlives(v *view, sentence string) bool {
 }
 
 // definitions returns the names of functions that the session shows the definitions of.
-func (v *view) definitions() map[string]bool {
+func definitions(v *view) map[string]bool {
 	if v.defined == nil {
 		v.defined = map[string]bool{}
 		for i := range v.events {
@@ -149,7 +149,7 @@ func (v *view) definitions() map[string]bool {
 var (
 	beyondCode = lazy(`(?i)\bv\d+\.\d+|\b\d+\.\d+\.\d+\b|\b(?:docs|documentation|specification|upstream)(?:[^\w/]|$)|\bknown (?:issue|bug|limitation|anti-?pattern)\b`)
 	qualified  = lazy(`\b[A-Za-z]\w*\.[A-Za-z]\w*\(`)
-	// definition matches that of a function, by its keyword or by the brace or arrow behind its parameters
+	// definition finds functions by their keyword, or by what follows the parameters
 	definition = lazy(`\b(?:func(?:tion)?|fn|def)\s+(?:\([^)\n]*\)\s*)?(\w+)|(?:^|[\s*])(\w+)(?:\s*=\s*(?:async\s*)?)?\([^()\n]*\)\s*(?:\{|=>)`)
 )
 

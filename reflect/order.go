@@ -22,7 +22,8 @@ var (
 	orderLead  = lazy(`(?i)^(?:(?:ok(?:ay)?|now|then|also|and|please|pls|(?:can|could|would|will) you|let'?s|i want you to|i'?d like you to|i need you to|` +
 		`go ahead and|you (?:can|should|need to)|we (?:need|have) to|great|good|nice|perfect|cool|yes|yep|yeah|no|sure|thanks?|so|first|next|finally|just)\b[ ,.!:-]*)+`)
 	orderTail = lazy(`(?i)\s+(?:please|pls|thanks?|thx|for me)$`)
-	reporting = lazy(`(?i)\s(?:fail(?:s|ed|ing)?|(?:is |are )?broken|crash(?:es|ed)?|hangs?)$`) // "lint fails" asks for something else each time
+	// reporting matches "lint fails", which asks for something else each time
+	reporting = lazy(`(?i)\s(?:fail(?:s|ed|ing)?|(?:is |are )?broken|crash(?:es|ed)?|hangs?)$`)
 	notOrders = set(`i it its we this that there what why is are does do did the a an yes no how where when who which if maybe you he she
 		they my your our not still in on at for of with but because seems looks oh hmm here these those before after as by than to all`)
 )
