@@ -49,7 +49,7 @@ func sections() []section {
 	const beads = ratios + "Each process stores one statement of 400 characters. beads writes a row of SQLite and exports all rows to a file of the work tree; its daemon is off. " +
 		"This version searches titles alone, so search is not compared. Installing is init with git hooks. beads has no command that uninstalls."
 	const cost = "Medians over cold processes, beside plain git or a bare Go program in the same run."
-	const yearSessions = "800" // an estimated ten minutes
+	const yearSessions = "800" // about ten minutes
 	const year = "Three people with four clones: sessions teach, people remember, edit, forget and purge, clones sync, git collects garbage. " +
 		"Twelve times, git fsck and check --deep examine every clone, and a model that shares no code with the product says what it must hold. " +
 		"Processor time is the median of the last quarter, with all processes that a command starts; a curve has the median of each twelfth. " +
