@@ -296,7 +296,7 @@ func (r *Record) Take(ctx context.Context, step Step, now time.Time) (State, err
 		if err := tx.Write("state.json", text); err != nil {
 			return err
 		}
-		if step.Output != "" {
+		if step.Output != "" && slices.Contains([]Phase{Coding, Verifying, Auditing}, before.Phase) {
 			if err := tx.Write(outputPath(before.Iteration, before.Phase), r.cut(step.Output, gapped, maxOutput)); err != nil {
 				return err
 			}
