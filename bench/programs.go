@@ -17,7 +17,7 @@ import (
 	"github.com/reverie-memory/reverie/bench/lab"
 )
 
-// program is a peer: a program of others that keeps sessions or statements beside git.
+// program is a peer that keeps sessions or statements beside git.
 type program struct {
 	command, title string // command is also the name of its flag
 	compare        func(*match)

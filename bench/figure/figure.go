@@ -80,7 +80,7 @@ func (f Figure) Course() string {
 	return strings.Join(words, ", ") + " " + f.Over
 }
 
-// Against formats what a figure stands beside: a peer, or its own course.
+// Against formats the comparison of a figure: with a peer, or with its own course.
 func (f Figure) Against() string {
 	return strings.TrimPrefix(strings.TrimSuffix(f.Beside+"; "+f.Course(), "; "), "; ")
 }

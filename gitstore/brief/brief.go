@@ -135,7 +135,7 @@ func (b *maker) start(ctx context.Context) (in Injection, err error) {
 		if b.Code.Here(ctx).Unsure { // the next command may know in time
 			until = earlier(until, b.Now().Add(unsureFor))
 		}
-		// the next start tells damage again
+		// beside damage none is kept, so that the next start reports it again
 		if string(v.Tip()) == inputs.Memory && !last.own && !b.OwnLost {
 			inputs.again(ctx, b.Repo).write(b.Repo, prepared{Injection: in, Text: in.Text, Until: until, Last: last.session, Seen: anchor.Seen(b.Code)})
 		}
