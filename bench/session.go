@@ -50,7 +50,7 @@ func (m *match) entire() {
 				all[5] = append(all[5], sum)
 			}
 		}
-		m.counted(ours, theirs, n)
+		m.counted(theirs, n, ours, again)
 		name := fmt.Sprintf(", %d old sessions", n)
 		for s, step := range steps {
 			m.both(step.name+name, o[s], t[s])
@@ -137,13 +137,18 @@ func (m *match) oldEntire(dir string, n int) {
 	m.once(dir, b.Bytes(), "git", "fast-import", "--quiet")
 }
 
-// counted makes sure that both have done their work: sessions kept, commits linked.
-func (m *match) counted(ours, theirs string, n int) {
+// counted makes sure that both have done their work in each round: Entire's clone keeps every
+// session as a checkpoint, and each of ours has every session and a link for every commit.
+func (m *match) counted(theirs string, n int, ours ...string) {
 	want := n + m.rounds + 1
-	kept := strings.Count(m.output(theirs, "git", "ls-tree", "-r", "--name-only", checkpoints), "/full.jsonl")
-	sessions := strings.Count(m.output(ours, m.bin, "--json", "sessions"), "\n") + 1
-	links := strings.Count(m.output(ours, "cat", ".git/reverie/links"), "\n") + 1
-	if kept != want || sessions < m.rounds || links < m.rounds {
-		m.must(fmt.Errorf("of %d sessions Entire kept %d, and we %d, with %d links", want, kept, sessions, links))
+	if kept := strings.Count(m.output(theirs, "git", "ls-tree", "-r", "--name-only", checkpoints), "/full.jsonl"); kept != want {
+		m.must(fmt.Errorf("of %d sessions Entire kept %d", want, kept))
+	}
+	for _, dir := range ours {
+		sessions := strings.Count(m.output(dir, m.bin, "--json", "sessions"), "\n") + 1
+		links := strings.Count(m.output(dir, "cat", ".git/reverie/links"), "\n") + 1
+		if sessions != want || links != m.rounds+1 {
+			m.must(fmt.Errorf("of %d sessions and %d commits we kept %d, with %d links", want, m.rounds+1, sessions, links))
+		}
 	}
 }
