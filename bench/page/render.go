@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/reverie-memory/reverie/bench/figure"
 )
@@ -39,6 +40,14 @@ func (p page) Worse() (all []string) {
 	return all
 }
 
+// Duration is the time that the command took, in whole seconds; empty if it did not run.
+func (p part) Duration() string {
+	if p.Took == 0 {
+		return ""
+	}
+	return p.Took.Round(time.Second).String()
+}
+
 // State says in one sentence why a part has no figures, or not all of them.
 func (p part) State() string {
 	switch {
@@ -67,6 +76,9 @@ func (p page) markdown() string {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n    %s\n\n", s.Title, s.About, s.Command)
 		if s.Data != "" {
 			fmt.Fprintf(&b, "Data: %s\n\n", s.Data)
+		}
+		if took := s.Duration(); took != "" {
+			fmt.Fprintf(&b, "Measured in %s.\n\n", took)
 		}
 		if state := s.State(); state != "" {
 			fmt.Fprintf(&b, "**%s**\n", state)
@@ -100,6 +112,7 @@ table{border-collapse:collapse;font-size:.85rem}td,th{padding:.2rem .6rem;border
 <p>{{.About}}</p>
 <pre>{{.Command}}</pre>
 {{with .Data}}<p>Data: {{.}}</p>{{end}}
+{{with .Duration}}<p>Measured in {{.}}.</p>{{end}}
 {{with .State}}<p class="bad">{{.}}</p>{{end}}
 {{if .Figures}}{{plot .Figures}}{{curves .Figures}}
 <div class="wide"><table><tr><th>set<th>figure<th class="n">value<th class="n">95 % interval<th class="n">n<th>aim<th>beside</tr>
