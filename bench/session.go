@@ -137,8 +137,8 @@ func (m *match) oldEntire(dir string, n int) {
 	m.once(dir, b.Bytes(), "git", "fast-import", "--quiet")
 }
 
-// counted makes sure that both have done their work in each round: Entire's clone keeps every
-// session as a checkpoint, and each of ours has every session and a link for every commit.
+// counted makes sure that both have done their work in each round: Entire's clone has a checkpoint
+// of every session, and our clones have every session and a link for every commit.
 func (m *match) counted(theirs string, n int, ours ...string) {
 	want := n + m.rounds + 1
 	if kept := strings.Count(m.output(theirs, "git", "ls-tree", "-r", "--name-only", checkpoints), "/full.jsonl"); kept != want {
