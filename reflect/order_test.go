@@ -25,7 +25,7 @@ func TestOrdersAreWeakAndInPassing(t *testing.T) {
 			t.Errorf("%s: %+v", c.Text, c)
 		}
 	}
-	if diff := cmp.Diff([]string{"Commit this.", "open a draft PR.", "Update the changelog."}, got); diff != "" {
+	if diff := cmp.Diff([]string{"Commit this.", "Open a draft PR.", "Update the changelog."}, got); diff != "" {
 		t.Error(diff)
 	}
 }

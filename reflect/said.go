@@ -131,7 +131,7 @@ func plainWord(w string) bool {
 			return false
 		}
 	}
-	return w != "" && wording.Tool(w) == "" && !readOnly.Has(w)
+	return w != "" && wording.Tool(w) == ""
 }
 
 // language returns the language of a text by its script: Korean, Japanese, Chinese, else en.
