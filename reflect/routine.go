@@ -29,7 +29,7 @@ var purposes = []struct {
 	{taskNamed("lint|golangci-lint|eslint|clippy|ruff|vet|biome|flake8|rubocop"), "lint"},
 	{taskNamed("e2e|end-to-end|playwright|cypress"), "run the end-to-end tests"},
 	{taskNamed("integration|test-?int"), "run the integration tests"},
-	{taskNamed("test|tests|unit|spec|pytest|vitest|jest|rspec"), "run the tests"},
+	{taskNamed("test|tests|unit|spec|pytest|vitest|jest|rspec"), runTests},
 	{taskNamed("generate|gen|codegen|proto|protos|sqlc"), "generate code"},
 	{taskNamed("migrate|migrations?"), "migrate the database"},
 	{taskNamed("bench|benchmark"), "run the benchmarks"},
@@ -130,11 +130,20 @@ func jobNamed(name string) string {
 			if strings.HasSuffix(p.job, "tests") && otherVerb.MatchString(name) {
 				return ""
 			}
+			if which := testsOf.FindStringSubmatch(name); which != nil && p.job == runTests {
+				return "run the " + which[1] + " tests"
+			}
 			return p.job
 		}
 	}
 	return ""
 }
+
+const runTests = "run the tests"
+
+// testsOf matches the names of tasks that run only some of the tests, or run them in another way:
+// test:ci, test-unit.
+var testsOf = lazy(`^tests?[:-]([A-Za-z][A-Za-z0-9]*)$`)
 
 var otherVerb = taskNamed("migrate|seed|reset|deploy|start|stop|build|generate|gen|setup|set-up|prepare|clean|install|update|create|" +
 	"drop|publish|release|push|watch|serve|up|down|init|load|dump|wait|kill|restore|sync|debug")

@@ -29,6 +29,17 @@ func TestRoutine(t *testing.T) {
 	}
 }
 
+// Two tasks that test are two workflows, and their statements tell them apart.
+func TestRoutineNamesWhichTests(t *testing.T) {
+	again := func(command string) script {
+		return script{run(command, 0, "ok"), edit("a", "1", "2"), run(command, 0, "ok"), edit("a", "2", "3"), run(command, 0, "ok")}
+	}
+	wants(t, append(again("mise run test"), again("mise run test:ci")...), "Run `mise run test` to run the tests.", "Run `mise run test:ci` to run the ci tests.")
+	wants(t, again("npm run test:e2e"), "Run `npm run test:e2e` to run the end-to-end tests.")
+	wants(t, again("make test-all_of_it"), "Run `make test-all_of_it` to run the tests.")
+	wants(t, again("npm run test:watch"))
+}
+
 // A command that ran in the shell's chance folder and also at the root is one workflow.
 func TestFolderTheShellStoodIn(t *testing.T) {
 	zero := 0
