@@ -25,7 +25,7 @@ type Figure struct {
 	Beside string    `json:"beside,omitempty"` // the same of a peer or of plain git
 	Aim    string    `json:"aim,omitempty"`
 	Missed bool      `json:"missed,omitempty"` // the aim
-	Behind bool      `json:"behind,omitempty"` // a peer is better by more than chance
+	Behind bool      `json:"behind,omitempty"` // a peer is better; of a sample, by more than chance
 	Curve  []Point   `json:"curve,omitempty"`  // the value in its course, in the same unit
 	Over   string    `json:"over,omitempty"`   // of a curve: counted by X
 }
