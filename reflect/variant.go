@@ -173,13 +173,17 @@ func (d difference) explained(sig signature, out string, again bool) bool {
 		}
 		asked := func(w string) bool { return len(w) > 3 && mentions(out, w) }
 		alike := n > 1 && (head(from) == head(to) || len(come) == 0)
-		return alike && slices.ContainsFunc(gone, func(w string) bool { return flag(w) && named(w) }) ||
+		return alike && !common.Has(from.words[0]) && slices.ContainsFunc(gone, func(w string) bool { return flag(w) && named(w) }) ||
 			alike && sig.env && slices.ContainsFunc(come, func(w string) bool { return flag(w) && asked(w) }) ||
 			2*len(gone) <= n && slices.Contains(gone, from.tool()) && named(from.tool()) ||
 			sig.env && len(gone) == 0 && slices.ContainsFunc(come, flag) && (n > 1 || projectRunner(from))
 	}
 	return false
 }
+
+// common lists programs that are the same in every repository, so that a flag which they do not have
+// says nothing about this one.
+var common = set("git gh ls cp mv rm mkdir touch ln tar curl wget ssh rsync find grep rg sed awk sort")
 
 var (
 	// notHere says that something is missing; projectFile is what a directory has that is a project's.
@@ -301,12 +305,15 @@ func head(s step) string {
 // spell is a command as a statement shows it: what is of one machine or one day is left open.
 func spell(s step) string {
 	words := make([]string, 0, len(s.words))
+	tests := strings.HasSuffix(purpose(s), "tests")
 	for i, w := range s.words {
 		name, value, assigned := strings.Cut(w, "=")
 		switch {
+		case tests && i > 0 && selects.Has(s.words[i-1]): // the test that the session was about
+			w = "…"
 		case strings.Trim(w, "0123456789") == "":
 			w = "N"
-		case assigned && !elsewhere(name) && elsewhere(value):
+		case assigned && (!elsewhere(name) && elsewhere(value) || tests && selects.Has(name)):
 			w = name + "=…"
 		case elsewhere(w), i > 1 && !strings.HasPrefix(w, "-") && (len(w) > 32 && strings.Contains(w, "/") && path.Ext(w) != "" ||
 			strings.Count(w, "-") > 1 && !strings.ContainsAny(w, "./:@")):

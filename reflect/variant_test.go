@@ -20,6 +20,10 @@ func TestVariantThatWorks(t *testing.T) {
 			run("go test ./e2e/...", 1, "package example/e2e: build constraints exclude all Go files in /home/dev/project/e2e"),
 			run("go test -tags integration ./e2e/...", 0, "ok"),
 		}, "Run `go test -tags integration ./e2e/...`, not `go test ./e2e/...`: that fails with \"package example/e2e: build constraints exclude all Go files in e2e\"."},
+		{"a flag, whichever test runs", script{
+			run("go test -run TestOne ./e2e", 1, "package example/e2e: build constraints exclude all Go files in /home/dev/project/e2e"),
+			run("go test -tags integration -run TestOne ./e2e", 0, "ok"),
+		}, "Run `go test -tags integration -run … ./e2e`, not `go test -run … ./e2e`: that fails with \"package example/e2e: build constraints exclude all Go files in e2e\"."},
 		{"a runner in front", script{
 			run("pytest", 127, "bash: pytest: command not found"),
 			run("ls", 0, ""),
@@ -86,6 +90,7 @@ func TestVariantThatTeachesNothing(t *testing.T) {
 			run("tool run watch 15", 1, "error: run 15 failed"), run("tool run watch 15", 1, "error: run 15 failed"), run("tool raw runs/15", 0, "{}")}},
 		{"another subcommand is other work", script{run("tool item diff 15 --stat", 1, "unknown flag: --stat"), run("tool item view 15", 0, "ok")}},
 		{"another task is other work", script{run("yarn unit", 1, "Cannot find module 'x' from 'a.unit.ts'"), run("yarn lint", 0, "ok")}},
+		{"a flag that git has in no repository", script{run("git show 1a2b3c --no-stat", 128, "fatal: unrecognized argument: --no-stat"), run("git show 1a2b3c", 0, "ok")}},
 		{"asked for help", script{run("make deploy", 2, "error: REGION is not set"), run("make deploy --dry-run", 0, "")}},
 	} {
 		t.Run(test.name, func(t *testing.T) { wants(t, test.s) })

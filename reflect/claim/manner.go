@@ -119,17 +119,31 @@ var bounded = pattern.New(`(?i)\b(?:until|as long as|while (?:i|we|you|he|she|th
 
 // order matches the beginning of an order to make or change one thing.
 var order = pattern.New(`(?i)^[^\pL\pN]*(?:(?:please|pls|ok|okay|also|and|so|now|then|next)\b[ ,.]*)*` +
-	`(?:update|explain|review|fix|address|write|make|create|add|build|implement|generate|draft)\b`)
+	`(?:(?:update|explain|review|fix|address|write|make|create|add|build|implement|generate|draft)\b|(?:(?:i|we) )?(?:do )?(?:also |still )?needs? an?\b|i (?:do )?(?:also |still )?want to\b)`)
 
 // supposing matches a sentence that its author only supposes. A rule may follow a comma or a colon.
 var supposing = pattern.New(`(?i)^[^\pL\pN]*(?:(?:ok|okay|so|and|but|well|hm+)\b[ ,.]*)*(?:i (?:guess|suppose|wonder|assume)|apparently)\b(?:[^:,;]|[:,;]\S)*$`)
 
-// rules reports whether a word of a sentence can make a rule of an order.
-func (s *Sentence) rules() bool {
-	known := manners()
-	return slices.ContainsFunc(s.tokens, func(t token) bool {
+// wholes lists quantifiers that speak of one thing at once.
+var wholes = sync.OnceValue(func() map[uint32]bool {
+	all := map[uint32]bool{}
+	for w := range strings.FieldsSeq("any whole entire single one same per") {
+		all[hashOf(w)] = true
+	}
+	return all
+})
+
+// onlyOrdered reports whether a sentence orders one thing: none of its words behind the order can
+// make a rule of it.
+func (s *Sentence) onlyOrdered() bool {
+	begins := order.FindStringIndex(s.text)
+	if begins == nil {
+		return false
+	}
+	known, one := manners(), wholes()
+	return !slices.ContainsFunc(s.tokens, func(t token) bool {
 		m := known[t.hash]
-		return m == modal || m == negation || m == quantifier || m == lasting || m == contrast
+		return t.start >= begins[1] && !one[t.hash] && (m == modal || m == negation || m == quantifier || m == lasting || m == contrast)
 	})
 }
 

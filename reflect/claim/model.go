@@ -141,8 +141,7 @@ func (m *Model) proposes(c Claim) bool {
 
 func (m *Model) judge(s *Sentence, list []uint32) (Claim, []uint32) {
 	list, said := m.features(s, list)
-	ordered := order.MatchString(s.text)
-	c := Claim{Start: s.Start, End: s.End, From: s.Start, To: s.End, Asks: s.asks() || Asks(s.text), Pasted: s.message.pasted(), Bound: ordered || bounded.MatchString(s.text), Leans: leaning.MatchString(s.text)}
+	c := Claim{Start: s.Start, End: s.End, From: s.Start, To: s.End, Asks: s.asks() || Asks(s.text), Pasted: s.message.pasted(), Bound: order.MatchString(s.text) || bounded.MatchString(s.text), Leans: leaning.MatchString(s.text)}
 	sum := 0
 	for _, f := range list {
 		if at := m.keep.find(f); at >= 0 {
@@ -154,7 +153,7 @@ func (m *Model) judge(s *Sentence, list []uint32) (Claim, []uint32) {
 	if writtenDown.MatchString(s.text) {
 		c.Lasts, c.Bound = true, true
 	}
-	if s.open || s.machine() || supposing.MatchString(s.text) && !markPhrase.MatchString(s.text) || ordered && !c.Lasts && !s.rules() {
+	if s.open || s.machine() || supposing.MatchString(s.text) && !markPhrase.MatchString(s.text) || !c.Lasts && s.onlyOrdered() {
 		c.Keep = 0 // it is a heading, was not typed, is no statement, or is done when its session is
 	}
 	if !m.proposes(c) {
