@@ -153,7 +153,7 @@ func (d difference) explained(sig signature, out string, again bool) bool {
 	from, to, gone, come := d.from, d.to, d.gone, d.come
 	n, m := len(from.words), len(to.words)
 	switch {
-	case from.words[0] == to.words[0] && from.tool() != to.tool() && shares(gone, come): // another way to the same thing
+	case from.words[0] == to.words[0] && from.tool() != to.tool() && shares(gone, come): // another way to do it
 		return again && (sig.odd || usage.MatchString(sig.text))
 	case narrow(to) && !narrow(from):
 	case n > m && slices.Equal(from.words[n-m:], to.words): // a wrapper taken off
@@ -181,8 +181,8 @@ func (d difference) explained(sig signature, out string, again bool) bool {
 	return false
 }
 
-// common lists programs that are the same in every repository, so that a flag which they do not have
-// says nothing about this one.
+// common lists programs that are the same in every repository: a flag that they do not have says
+// nothing about this one.
 var common = set("git gh ls cp mv rm mkdir touch ln tar curl wget ssh rsync find grep rg sed awk sort")
 
 var (

@@ -108,6 +108,25 @@ func TestSuppositionsAreNotProposed(t *testing.T) {
 	}
 }
 
+// A wish or a need is an order to do one thing, unless a word behind it makes a rule.
+func TestWishesAreNotProposed(t *testing.T) {
+	for _, text := range []string{
+		"I do also want to send the names of the columns, in other words the whole header of the export.",
+		"need a small migration for the orders table that keeps the old column if any row still has it",
+	} {
+		for _, c := range Read(text) {
+			if c.Proposed() {
+				t.Errorf("%s: %+v", text, c)
+			}
+		}
+	}
+	for _, text := range []string{"I want to never see a migration edited once it is merged.", "We need a changelog entry for every change that users notice, always."} {
+		if c := Read(text); len(c) != 1 || !c[0].Proposed() {
+			t.Errorf("%s: %+v", text, c)
+		}
+	}
+}
+
 // Preface and politeness are removed.
 func TestClaimsHaveNoPreface(t *testing.T) {
 	text := "ok so: always run `make lint` before you commit, please."
