@@ -52,7 +52,6 @@ func reflecting(r request) step {
 func TestClientsReflect(t *testing.T) {
 	inClients(t, looping, func(l *lab) {
 		t := l.t
-		t.Parallel() // each waits a minute for a hanging agent
 		l.install()
 		bin := l.onPath()
 		l.model.play(l.fixing("Mend the test."))

@@ -366,7 +366,6 @@ func TestClientsDoWithoutTheHook(t *testing.T) {
 				names = nil // Qwen Code too: only when it waits does it differ from Gemini CLI
 			}
 			inClients(t, names, func(l *lab) {
-				l.t.Parallel() // they mostly wait
 				l.install()
 				os.Remove(l.binary())
 				if c.program != "" {

@@ -204,11 +204,14 @@ trust_level = "trusted"
 			return []string{"OPENAI_BASE_URL=" + l.model.URL + "/v1", "OPENAI_API_KEY=none", "OPENAI_MODEL=scripted", "QWEN_CODE_NO_RELAUNCH=true"}
 		},
 		prepare: func(l *lab) {
+			// By default Qwen Code takes what a command of a prompt has printed when the command ends, and
+			// may lose it on a busy machine. From a terminal it reads to the end.
 			l.write(".qwen/settings.json", `{
   // kept as it is
   "general": {"enableAutoUpdate": false},
   "privacy": {"usageStatisticsEnabled": false},
   "telemetry": {"enabled": false},
+  "tools": {"shell": {"enableInteractiveShell": true}},
   "$version": 4
 }
 `)
@@ -251,18 +254,20 @@ type lab struct {
 	model  *model
 }
 
-// inClients runs a test with each of the named agents, or with all, one after the other unless the
-// test calls Parallel: beside another agent, Qwen Code at times loses a command's output.
+// inClients runs a test with each of the named agents, or with all, beside one another: they mostly
+// wait, for Reverie's worker, for a hook that hangs or for a command that sleeps.
 func inClients(t *testing.T, names []string, test func(*lab)) {
 	folder := os.Getenv("REVERIE_CLIENTS")
 	if folder == "" {
 		t.Skip("REVERIE_CLIENTS does not name a folder with the agents: .ci/clients installs them and prints it")
 	}
+	t.Parallel()
 	for _, c := range clients {
 		if len(names) > 0 && !slices.Contains(names, c.Name) {
 			continue
 		}
 		t.Run(c.Name, func(t *testing.T) {
+			t.Parallel()
 			test(newLab(t, c, folder))
 		})
 	}
