@@ -30,6 +30,7 @@ type Lane struct {
 type pusher struct {
 	c      *Clone
 	remote *git.Remote
+	packed map[string]bool // old objects that a fetch for inspection left in packs
 }
 
 // fresh returns the ref that our fetch fills before the content is checked.
@@ -46,7 +47,12 @@ func (r *pusher) seen(lane string) string {
 // nothing that ours lacks, apart from the purged content. The result is valid even with an error.
 // The caller holds the lock of git.State.LockSync.
 func (c *Clone) Push(ctx context.Context, remote *git.Remote) (done Pushed, err error) {
-	r := &pusher{c, remote}
+	r := &pusher{c, remote, map[string]bool{}}
+	defer func() {
+		if len(r.packed) > 0 {
+			done.Left = append(done.Left, Left{Place: InPacks, Count: len(r.packed)})
+		}
+	}()
 	lanes := []struct{ name, ref string }{{"memory", r.c.Memory.Ref()}, {"journal", r.c.Journal}}
 	there, err := r.remote.Refs(ctx, "refs/heads/reverie/", r.c.Memory.Ref(), r.c.Journal)
 	if err != nil {
@@ -210,7 +216,7 @@ func (r *pusher) bring(ctx context.Context, lane, ref, old string) (fetched bool
 	return true, err
 }
 
-// letGo removes a history that was fetched only for inspection.
+// letGo removes a history that was fetched only for inspection, and notes its objects in packs.
 func (r *pusher) letGo(ctx context.Context, lane, old string, rw *gitstore.Rewriting) error {
 	ctx, unlock, err := r.c.Memory.Lock(ctx)
 	if err != nil {
@@ -225,6 +231,9 @@ func (r *pusher) letGo(ctx context.Context, lane, old string, rw *gitstore.Rewri
 		return nil // left to git gc
 	}
 	rest := slices.DeleteFunc(slices.Clone(rw.Gone), func(id string) bool { return reached[id] })
-	_, err = r.c.Repo.Upkeep().DropLoose(ctx, rest)
+	left, err := r.c.Repo.Upkeep().DropLoose(ctx, rest)
+	for _, id := range left {
+		r.packed[id] = true
+	}
 	return err
 }
