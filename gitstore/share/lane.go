@@ -105,7 +105,7 @@ func (l *lane) exchange(ctx context.Context) error {
 		if last = theirs; stuck == maxStuck {
 			l.quote(l.race)
 			return exit.New(exit.Failed, fmt.Errorf("push to %s: the server does not move %s: %s", l.remote.Name, l.ref, l.race.Refs[0].Reason),
-				"what was fetched is merged here. A lock that a dead process left on the server has to be removed there")
+				"what was fetched is merged here. On the server, rename the branch that is in the way, or remove the lock that a dead process left")
 		}
 		select {
 		case <-ctx.Done():

@@ -20,7 +20,7 @@ var (
 	// ErrLost is returned when a ref was not moved because it no longer had the expected value.
 	ErrLost = errors.New("another writer moved the ref first")
 	// ErrRefConflict is returned when one ref's name would be a folder of another's.
-	ErrRefConflict = errors.New("ref name is taken as a folder")
+	ErrRefConflict = errors.New("another ref is in the way")
 	// ErrRefLocked is returned when another git holds the lock of a ref for too long.
 	ErrRefLocked = errors.New("ref is locked")
 )
@@ -152,7 +152,7 @@ func (f refFiles) conflict(name string) error {
 		return err
 	}
 	taken := func(by string) error {
-		return fmt.Errorf("%w: %s exists; rename it (git branch -m) or configure another name for ours", ErrRefConflict, by)
+		return fmt.Errorf("%w: %s", ErrRefConflict, by)
 	}
 	for dir := parent(name); strings.Count(dir, "/") > 1; dir = parent(dir) {
 		if info, err := os.Lstat(f.path(dir)); err == nil && !info.IsDir() || packed.find(dir) != "" {

@@ -88,6 +88,8 @@ func For(err error) (code int, hint string) {
 		return exit.Failed, "nothing was changed"
 	case errors.Is(err, git.ErrNotRepository):
 		return exit.Failed, "go to a repository, or name one: reverie -C DIR …"
+	case errors.Is(err, git.ErrRefConflict):
+		return exit.Failed, "rename that branch: git branch -m BRANCH NAME; or keep the memory on another: reverie config memory.ref refs/heads/NAME"
 	case errors.Is(err, git.ErrUnsafe):
 		return exit.Failed, "if you trust it: git config --global --add safe.directory DIR"
 	case errors.As(err, &lock):
