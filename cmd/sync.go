@@ -212,7 +212,7 @@ func (t syncTeller) result(r *share.Result, failed error) error {
 		line(t.w, "!", term.Red, m, "contested")
 	}
 	if n := len(r.Undecided); n > 0 {
-		env.Say("%s: both sides changed them; next: reverie conflicts", plural.Count(n, "memory is contested", "memories are contested"))
+		env.Say("%s: both sides changed the text; next: reverie conflicts", plural.Count(n, "memory is contested", "memories are contested"))
 	}
 	return nil
 }

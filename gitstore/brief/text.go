@@ -29,10 +29,11 @@ func (i Item) statement(safe func(string) string) string {
 		line += " (" + safe(strings.Join(i.Paths, ", ")) + ")"
 	}
 	if i.Status == record.Contested {
-		line += " Contested; also said:"
+		line += " (contested; also said:"
 		for _, v := range i.Variants {
 			line += " " + safe(v.Text)
 		}
+		line += ")"
 	}
 	if i.Stale {
 		line += StaleLabel

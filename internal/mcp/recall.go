@@ -154,10 +154,11 @@ func statement(m record.Memory, s reader.Caveats) string {
 		line += " (" + brief.Tagless(strings.Join(m.Paths, ", ")) + ")"
 	}
 	if len(m.Variants) > 0 {
-		line += " Contested; also said:"
+		line += " (contested; also said:"
 		for _, v := range m.Variants {
 			line += " " + brief.Tagless(v.Text)
 		}
+		line += ")"
 	}
 	if s.Stale {
 		line += brief.StaleLabel
