@@ -100,8 +100,8 @@ func (b *Inbox) acceptBatch(ctx context.Context, batch []record.Operation, verb 
 		applied, refused = nil, nil
 		for _, o := range batch {
 			now, err := tx.Pending(o)
-			if err == nil && allow != nil && !allow(t.Config, now) {
-				continue
+			if allow != nil && (errors.Is(err, record.ErrDecided) || err == nil && !allow(t.Config, now)) {
+				continue // another process was faster, or the policy changed
 			}
 			if err == nil {
 				now.Memory.Supersedes, err = b.overruled(tx.View, now, applied)
