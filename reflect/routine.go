@@ -130,8 +130,8 @@ func jobNamed(name string) string {
 			if strings.HasSuffix(p.job, "tests") && otherVerb.MatchString(name) {
 				return ""
 			}
-			if which := testsOf.FindStringSubmatch(name); which != nil && p.job == runTests {
-				return "run the " + which[1] + " tests"
+			if which := testsOf(name); which != "" && p.job == runTests {
+				return "run the " + which + " tests"
 			}
 			return p.job
 		}
@@ -141,9 +141,15 @@ func jobNamed(name string) string {
 
 const runTests = "run the tests"
 
-// testsOf matches the names of tasks that run only some of the tests, or run them in another way:
-// test:ci, test-unit.
-var testsOf = lazy(`^tests?[:-]([A-Za-z][A-Za-z0-9]*)$`)
+// testsOf returns which tests a task runs by its name, or how: ci of test:ci, unit of test-unit. It
+// is empty for other names.
+func testsOf(name string) string {
+	begins, which, _ := strings.Cut(strings.ReplaceAll(name, "-", ":"), ":")
+	if begins != "test" && begins != "tests" || !plainWord(which) {
+		return ""
+	}
+	return which
+}
 
 var otherVerb = taskNamed("migrate|seed|reset|deploy|start|stop|build|generate|gen|setup|set-up|prepare|clean|install|update|create|" +
 	"drop|publish|release|push|watch|serve|up|down|init|load|dump|wait|kill|restore|sync|debug")

@@ -124,15 +124,6 @@ var order = pattern.New(`(?i)^[^\pL\pN]*(?:(?:please|pls|ok|okay|also|and|so|now
 // supposing matches a sentence that its author only supposes. A rule may follow a comma or a colon.
 var supposing = pattern.New(`(?i)^[^\pL\pN]*(?:(?:ok|okay|so|and|but|well|hm+)\b[ ,.]*)*(?:i (?:guess|suppose|wonder|assume)|apparently)\b(?:[^:,;]|[:,;]\S)*$`)
 
-// wholes lists quantifiers that speak of one thing at once.
-var wholes = sync.OnceValue(func() map[uint32]bool {
-	all := map[uint32]bool{}
-	for w := range strings.FieldsSeq("any whole entire single one same per") {
-		all[hashOf(w)] = true
-	}
-	return all
-})
-
 // onlyOrdered reports whether a sentence orders one thing: none of its words behind the order can
 // make a rule of it.
 func (s *Sentence) onlyOrdered() bool {
@@ -140,10 +131,22 @@ func (s *Sentence) onlyOrdered() bool {
 	if begins == nil {
 		return false
 	}
-	known, one := manners(), wholes()
+	known := manners()
 	return !slices.ContainsFunc(s.tokens, func(t token) bool {
-		m := known[t.hash]
-		return t.start >= begins[1] && !one[t.hash] && (m == modal || m == negation || m == quantifier || m == lasting || m == contrast)
+		if t.start < begins[1] {
+			return false
+		}
+		switch known[t.hash] {
+		case modal, negation, lasting, contrast:
+			return true
+		case quantifier:
+			switch strings.ToLower(s.text[t.start:t.end]) {
+			case "any", "whole", "entire", "single", "one", "same", "per": // they may speak of one thing
+				return false
+			}
+			return true
+		}
+		return false
 	})
 }
 
