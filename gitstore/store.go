@@ -21,7 +21,7 @@ import (
 
 var (
 	// ErrNoStore is returned when the ref does not exist: there is nothing to read yet.
-	ErrNoStore = errors.New("no store yet")
+	ErrNoStore = errors.New("there is no memory yet")
 	// ErrDeleted means that the ref existed once and is gone. Nothing recreates it silently.
 	ErrDeleted = errors.New("the store was here and its ref is gone")
 	// ErrExists is returned by Create and Adopt when there is a store already.

@@ -33,7 +33,7 @@ func Status(t *term.Terminal, s status.Status, r *reader.Reader) {
 		{"contested", counted(s.Contested, "memory", "memories", "; next: reverie conflicts")},
 		{"stale", counted(s.Stale, "memory", "memories", " whose code is gone here; next: reverie stale")},
 		{"withheld", withheld(s.Withheld, hidden)},
-		{"older", counted(s.Older, "memory", "memories", " changed by "+reader.HeldFor(older)+": agents are given the version before; next: reverie trust")},
+		{"older", counted(s.Older, "memory", "memories", " changed by "+reader.HeldFor(older)+": agents get the earlier version; next: reverie trust")},
 		{"settings", settings(r)},
 		{"retired", counted(s.Retired, "memory", "memories", "")},
 		{"damaged", counted(s.Unreadable, "file", "files", "; next: reverie check")},

@@ -178,9 +178,9 @@ func DescribeHeld(held []Held) string {
 	line := fmt.Sprintf("%s by %s %s withheld from agents", plural.Count(len(held), "memory", "memories"), HeldFor(held), verb)
 	switch older := Older(held); {
 	case older > 0 && older == len(held):
-		line += ", which are given the version before"
+		line += "; agents get the earlier version"
 	case older > 0:
-		line += fmt.Sprintf(", which are given the version before of %d", older)
+		line += fmt.Sprintf("; agents get the earlier version of %d", older)
 	}
 	return line
 }
