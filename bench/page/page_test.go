@@ -140,7 +140,7 @@ func TestPageIsWrittenAfterEachSection(t *testing.T) {
 		}
 		return string(text)
 	}
-	n := 0 // cost and kills are alone, and recall comes last
+	n := 0
 	err := compose(context.Background(), dir, nil, regexp.MustCompile("^(cost|recall|kills)$"), func(_ context.Context, _, argv []string) ([]byte, error) {
 		if got := strings.Count(page(), "the run ended before this section"); got != 3-n {
 			t.Errorf("%d sections are still due before number %d", got, n+1)
@@ -164,7 +164,7 @@ func TestTimedSectionsRunAlone(t *testing.T) {
 	}
 	var running atomic.Int32
 	both := make(chan struct{})
-	err := compose(context.Background(), t.TempDir(), nil, regexp.MustCompile("^(cost|kills|recall|learning)$"), func(_ context.Context, _, argv []string) ([]byte, error) {
+	err := compose(context.Background(), t.TempDir(), map[string][]string{"replay": {t.TempDir()}}, regexp.MustCompile("^(cost|kills|learning|replay)$"), func(_ context.Context, _, argv []string) ([]byte, error) {
 		n := running.Add(1)
 		defer running.Add(-1)
 		switch timed := slices.Contains(argv, "./bench") || slices.Contains(argv, "test"); {
