@@ -169,6 +169,10 @@ func (r *pusher) see(ctx context.Context, lane, tip string) error {
 // it returns an error.
 func (r *pusher) mayReplace(ctx context.Context, lane, ref, old, tip string) (holds bool, err error) {
 	fetched, err := r.bring(ctx, lane, ref, old)
+	var gone []string
+	if fetched != "" {
+		defer func() { err = errors.Join(err, r.letGo(ctx, lane, fetched, gone)) }()
+	}
 	if err != nil {
 		return false, err
 	}
@@ -181,14 +185,12 @@ func (r *pusher) mayReplace(ctx context.Context, lane, ref, old, tip string) (ho
 		return false, err
 	}
 	rw.Close()
+	gone = rw.Gone
 	now, beyond := rw.New[gitstore.ID(old)]
 	holds = beyond && now != gitstore.ID(old)
 	ours := !beyond
 	if beyond {
 		ours, err = r.reaches(ctx, tip, string(now))
-	}
-	if fetched {
-		err = errors.Join(err, r.letGo(ctx, lane, old, rw))
 	}
 	if err == nil && !ours {
 		err = &Refused{Why: RemoteAhead, Name: r.remote.Name}
@@ -204,33 +206,33 @@ func (r *pusher) reaches(ctx context.Context, tip, id string) (bool, error) {
 	return r.c.Repo.History().IsAncestor(ctx, id, tip)
 }
 
-// bring fetches the remote's history if it is not here.
-func (r *pusher) bring(ctx context.Context, lane, ref, old string) (fetched bool, err error) {
+// bring fetches the remote's history if it is not here, and returns its tip, or "".
+func (r *pusher) bring(ctx context.Context, lane, ref, old string) (tip string, err error) {
 	if r.c.Repo.History().Whole(ctx, old) {
-		return false, nil
+		return "", nil
 	}
-	got, err := r.remote.Fetch(ctx, ref, r.fresh(lane))
-	if err == nil && got != old {
+	tip, err = r.remote.Fetch(ctx, ref, r.fresh(lane))
+	if err == nil && tip != old {
 		err = &Refused{Why: RemoteMovedEarly, Name: r.remote.Name}
 	}
-	return true, err
+	return tip, err
 }
 
 // letGo removes a history that was fetched only for inspection, and notes its objects in packs.
-func (r *pusher) letGo(ctx context.Context, lane, old string, rw *gitstore.Rewriting) error {
+func (r *pusher) letGo(ctx context.Context, lane, tip string, gone []string) error {
 	ctx, unlock, err := r.c.Memory.Lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if err := r.c.Repo.Refs().Delete(ctx, r.fresh(lane), old); err != nil {
+	if err := r.c.Repo.Refs().Delete(ctx, r.fresh(lane), tip); err != nil {
 		return err
 	}
-	reached, err := r.c.Repo.History().Reachable(ctx, rw.Gone)
+	reached, err := r.c.Repo.History().Reachable(ctx, gone)
 	if err != nil {
-		return nil // left to git gc
+		return err
 	}
-	rest := slices.DeleteFunc(slices.Clone(rw.Gone), func(id string) bool { return reached[id] })
+	rest := slices.DeleteFunc(slices.Clone(gone), func(id string) bool { return reached[id] })
 	left, err := r.c.Repo.Upkeep().DropLoose(ctx, rest)
 	for _, id := range left {
 		r.packed[id] = true
