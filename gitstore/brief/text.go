@@ -29,17 +29,27 @@ func (i Item) statement(safe func(string) string) string {
 		line += " (" + safe(strings.Join(i.Paths, ", ")) + ")"
 	}
 	if i.Status == record.Contested {
-		line += " (contested; also said:"
-		for _, v := range i.Variants {
-			line += " " + safe(v.Text)
-		}
-		line += ")"
+		line += contested(i.Memory, safe)
 	}
 	if i.Stale {
 		line += StaleLabel
 	}
 	line += Label(i.Memory)
 	return line + " [" + i.ID[:8] + "]"
+}
+
+// Contested lists the other texts of a memory, or returns "" if it has none.
+func Contested(m record.Memory) string { return contested(m, Tagless) }
+
+func contested(m record.Memory, safe func(string) string) string {
+	if len(m.Variants) == 0 {
+		return ""
+	}
+	var texts []string
+	for _, v := range m.Variants {
+		texts = append(texts, safe(v.Text))
+	}
+	return " (contested; also said: " + strings.Join(texts, "; ") + ")"
 }
 
 // StaleLabel marks a memory whose anchored code is gone.

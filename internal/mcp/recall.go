@@ -153,13 +153,7 @@ func statement(m record.Memory, s reader.Caveats) string {
 	if len(m.Paths) > 0 {
 		line += " (" + brief.Tagless(strings.Join(m.Paths, ", ")) + ")"
 	}
-	if len(m.Variants) > 0 {
-		line += " (contested; also said:"
-		for _, v := range m.Variants {
-			line += " " + brief.Tagless(v.Text)
-		}
-		line += ")"
-	}
+	line += brief.Contested(m)
 	if s.Stale {
 		line += brief.StaleLabel
 	}
