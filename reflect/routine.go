@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/pattern"
@@ -145,7 +146,11 @@ const runTests = "run the tests"
 // is empty for other names.
 func testsOf(name string) string {
 	begins, which, _ := strings.Cut(strings.ReplaceAll(name, "-", ":"), ":")
-	if begins != "test" && begins != "tests" || !plainWord(which) {
+	other := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	switch {
+	case begins != "test" && begins != "tests", strings.ContainsFunc(which, other):
+		return ""
+	case which == "all", which == "run", which == "once", which == "only", which == "coverage", which == "cov", which == "fix":
 		return ""
 	}
 	return which

@@ -38,6 +38,8 @@ func TestRoutineNamesWhichTests(t *testing.T) {
 	wants(t, again("npm run test:e2e"), "Run `npm run test:e2e` to run the end-to-end tests.")
 	wants(t, again("make test-all_of_it"), "Run `make test-all_of_it` to run the tests.")
 	wants(t, again("npm run test:watch"))
+	wants(t, again("npm run test:jest"), "Run `npm run test:jest` to run the jest tests.")
+	wants(t, again("npm run test:all"), "Run `npm run test:all` to run the tests.")
 }
 
 // A command that ran in the shell's chance folder and also at the root is one workflow.

@@ -131,7 +131,13 @@ func plainWord(w string) bool {
 			return false
 		}
 	}
-	return w != "" && wording.Tool(w) == ""
+	switch w {
+	case "":
+		return false
+	case "open", "find", "sort", "read", "set", "help", "test", "wait", "code", "clear": // they are words too
+		return true
+	}
+	return wording.Tool(w) == "" && !readOnly.Has(w)
 }
 
 // language returns the language of a text by its script: Korean, Japanese, Chinese, else en.

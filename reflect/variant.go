@@ -125,6 +125,9 @@ func (v *view) contrast(f, a act, sig signature, again bool) string {
 	if d := (difference{from, to, gone, come}); !d.explained(sig, out, again) {
 		return ""
 	}
+	if spell(to) == spell(from) {
+		return "" // they differ only in what a statement leaves open
+	}
 	return "Run `" + spell(to) + "`, not `" + spell(from) + "`"
 }
 
@@ -173,17 +176,13 @@ func (d difference) explained(sig signature, out string, again bool) bool {
 		}
 		asked := func(w string) bool { return len(w) > 3 && mentions(out, w) }
 		alike := n > 1 && (head(from) == head(to) || len(come) == 0)
-		return alike && !common.Has(from.words[0]) && slices.ContainsFunc(gone, func(w string) bool { return flag(w) && named(w) }) ||
+		return alike && !everywhere(from) && slices.ContainsFunc(gone, func(w string) bool { return flag(w) && named(w) }) ||
 			alike && sig.env && slices.ContainsFunc(come, func(w string) bool { return flag(w) && asked(w) }) ||
 			2*len(gone) <= n && slices.Contains(gone, from.tool()) && named(from.tool()) ||
 			sig.env && len(gone) == 0 && slices.ContainsFunc(come, flag) && (n > 1 || projectRunner(from))
 	}
 	return false
 }
-
-// common lists programs that are the same in every repository: a flag that they do not have says
-// nothing about this one.
-var common = set("git gh ls cp mv rm mkdir touch ln tar curl wget ssh rsync find grep rg sed awk sort")
 
 var (
 	// notHere says that something is missing; projectFile is what a directory has that is a project's.
@@ -268,6 +267,8 @@ func (v *view) blames(f act, sig signature) string {
 	for i, w := range s.words {
 		switch name, _, _ := strings.Cut(w, "="); {
 		case !mentions(sig.names, name) || !usage.MatchString(sig.text):
+		case strings.HasPrefix(w, "-") && everywhere(s):
+			return ""
 		case strings.HasPrefix(w, "-"):
 			return head(s) + " " + name
 		case i == 0 && strings.Contains(sig.text, "not found"), i > 0 && i < 3 && !slices.ContainsFunc(s.words[1:i+1], isValue):
@@ -282,6 +283,10 @@ func (v *view) blames(f act, sig signature) string {
 	}
 	return ""
 }
+
+// everywhere reports whether a program is the same in every repository. A flag that it does not know
+// says nothing about this one.
+func everywhere(s step) bool { return s.words[0] == "git" || s.words[0] == "gh" }
 
 // shortOutput is the maximum number of lines of an output that consists of nothing but its error.
 const shortOutput = 5
@@ -305,11 +310,11 @@ func head(s step) string {
 // spell is a command as a statement shows it: what is of one machine or one day is left open.
 func spell(s step) string {
 	words := make([]string, 0, len(s.words))
-	tests := strings.HasSuffix(purpose(s), "tests")
+	tests := strings.HasSuffix(purpose(s), "tests") && s.words[0] != "make" // whose -k has no value
 	for i, w := range s.words {
 		name, value, assigned := strings.Cut(w, "=")
 		switch {
-		case tests && i > 0 && selects.Has(s.words[i-1]): // the test that the session was about
+		case tests && i > 0 && selects.Has(s.words[i-1]) && !strings.HasPrefix(w, "-"): // the test that the session was about
 			w = "…"
 		case strings.Trim(w, "0123456789") == "":
 			w = "N"

@@ -112,7 +112,7 @@ func TestSuppositionsAreNotProposed(t *testing.T) {
 func TestWishesAreNotProposed(t *testing.T) {
 	for _, text := range []string{
 		"I do also want to send the names of the columns, in other words the whole header of the export.",
-		"need a small migration for the orders table that keeps the old column if any row still has it",
+		"need a little column for the orders table that shows the whole address",
 	} {
 		for _, c := range Read(text) {
 			if c.Proposed() {
@@ -120,8 +120,11 @@ func TestWishesAreNotProposed(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range []string{"I want to never see a migration edited once it is merged.", "We need a changelog entry for every change that users notice, always."} {
-		if c := Read(text); len(c) != 1 || !c[0].Proposed() {
+	for _, text := range []string{
+		"I want to review every migration before it is merged.", "We need a changelog entry for every change that users notice.",
+		"Write one changelog entry per pull request.", "Add a test for any bug you fix.",
+	} {
+		if c := Read(text); len(c) != 1 || c[0].Keep == 0 { // the model judges it
 			t.Errorf("%s: %+v", text, c)
 		}
 	}

@@ -119,30 +119,38 @@ var bounded = pattern.New(`(?i)\b(?:until|as long as|while (?:i|we|you|he|she|th
 
 // order matches the beginning of an order to make or change one thing.
 var order = pattern.New(`(?i)^[^\pL\pN]*(?:(?:please|pls|ok|okay|also|and|so|now|then|next)\b[ ,.]*)*` +
-	`(?:(?:update|explain|review|fix|address|write|make|create|add|build|implement|generate|draft)\b|(?:(?:i|we) )?(?:do )?(?:also |still )?needs? an?\b|i (?:do )?(?:also |still )?want to\b)`)
+	`(?:update|explain|review|fix|address|write|make|create|add|build|implement|generate|draft)\b`)
+
+// wish matches the beginning of a sentence that asks for one thing in other words.
+var wish = pattern.New(`(?i)^[^\pL\pN]*(?:(?:please|pls|ok|okay|also|and|so|now|then|next)\b[ ,.]*)*` +
+	`(?:(?:(?:i|we) )?(?:do )?(?:also |still )?needs? an?\b|i (?:do )?(?:also |still )?want to\b)`)
 
 // supposing matches a sentence that its author only supposes. A rule may follow a comma or a colon.
 var supposing = pattern.New(`(?i)^[^\pL\pN]*(?:(?:ok|okay|so|and|but|well|hm+)\b[ ,.]*)*(?:i (?:guess|suppose|wonder|assume)|apparently)\b(?:[^:,;]|[:,;]\S)*$`)
 
-// onlyOrdered reports whether a sentence orders one thing: none of its words behind the order can
-// make a rule of it.
+// onlyOrdered reports whether a sentence asks for one thing: no word of it can make a rule of an
+// order, and none behind the wish a rule of a wish.
 func (s *Sentence) onlyOrdered() bool {
-	begins := order.FindStringIndex(s.text)
-	if begins == nil {
+	from, wished := 0, wish.FindStringIndex(s.text)
+	if wished != nil {
+		from = wished[1]
+	} else if !order.MatchString(s.text) {
 		return false
 	}
 	known := manners()
 	return !slices.ContainsFunc(s.tokens, func(t token) bool {
-		if t.start < begins[1] {
+		if t.start < from {
 			return false
 		}
 		switch known[t.hash] {
 		case modal, negation, lasting, contrast:
 			return true
+		case condition:
+			return wished != nil
 		case quantifier:
 			switch strings.ToLower(s.text[t.start:t.end]) {
-			case "any", "whole", "entire", "single", "one", "same", "per": // they may speak of one thing
-				return false
+			case "any", "whole", "entire", "single", "one", "same": // a wish may have them of one thing
+				return wished == nil
 			}
 			return true
 		}
