@@ -134,7 +134,7 @@ func plainWord(w string) bool {
 	switch w {
 	case "":
 		return false
-	case "open", "find", "sort", "read", "set", "help", "test", "wait", "code", "clear": // they are words too
+	case "open", "find", "sort", "read", "set", "help", "test", "wait", "code", "clear": // also words
 		return true
 	}
 	return wording.Tool(w) == "" && !readOnly.Has(w)

@@ -284,8 +284,8 @@ func (v *view) blames(f act, sig signature) string {
 	return ""
 }
 
-// everywhere reports whether a program is the same in every repository. A flag that it does not know
-// says nothing about this one.
+// everywhere reports whether a program is the same in every repository. A flag that it does not
+// know says nothing about this one.
 func everywhere(s step) bool { return s.words[0] == "git" || s.words[0] == "gh" }
 
 // shortOutput is the maximum number of lines of an output that consists of nothing but its error.
@@ -310,11 +310,11 @@ func head(s step) string {
 // spell is a command as a statement shows it: what is of one machine or one day is left open.
 func spell(s step) string {
 	words := make([]string, 0, len(s.words))
-	tests := strings.HasSuffix(purpose(s), "tests") && s.words[0] != "make" // whose -k has no value
+	tests := strings.HasSuffix(purpose(s), "tests") && s.words[0] != "make" // make -k has no value
 	for i, w := range s.words {
 		name, value, assigned := strings.Cut(w, "=")
 		switch {
-		case tests && i > 0 && selects.Has(s.words[i-1]) && !strings.HasPrefix(w, "-"): // the test that the session was about
+		case tests && i > 0 && selects.Has(s.words[i-1]) && !strings.HasPrefix(w, "-"): // it names a test
 			w = "…"
 		case strings.Trim(w, "0123456789") == "":
 			w = "N"
