@@ -59,11 +59,11 @@ func Ties(ctx context.Context, c *Commit, m record.Memory) (all []record.Anchor)
 // Tree is the files of a work tree, with the changes that are not committed. It reads a file
 // once, and only regular files inside the work tree.
 type Tree struct {
-	top    string
-	sparse bool // git leaves files out on purpose
-	root   *os.Root
-	files  map[string]treeFile
-	read   int
+	top     string
+	missing int64 // size of a file that is not there
+	root    *os.Root
+	files   map[string]treeFile
+	read    int
 }
 
 type treeFile struct {
@@ -75,9 +75,15 @@ type treeFile struct {
 // Sight is the state in which a file of a work tree was seen.
 type Sight struct {
 	Path  string `json:"path"`            // from the top, with slashes
-	Size  int64  `json:"size"`            // -1: there was no file
+	Size  int64  `json:"size"`            // or noFile, leftOut
 	Mtime int64  `json:"mtime,omitempty"` // nanoseconds since 1970
 }
+
+// Sizes of a file that is not there: it is gone, or git may leave it out of the work tree.
+const (
+	noFile  = -1
+	leftOut = -2
+)
 
 // NewTree returns the work tree of a repository. Without one, nothing is missing. Close it.
 func NewTree(repo *git.Repo) *Tree {
@@ -85,8 +91,7 @@ func NewTree(repo *git.Repo) *Tree {
 	if t.top == "" {
 		return t
 	}
-	_, err := os.Lstat(filepath.Join(repo.GitDir, "info", "sparse-checkout"))
-	t.sparse = err == nil
+	t.missing = missing(repo)
 	t.root, _ = os.OpenRoot(t.top)
 	return t
 }
@@ -126,10 +131,10 @@ func (t *Tree) file(path string) treeFile {
 	if t.root == nil || len(t.files) >= maxTreeFiles || t.read >= maxTreeRead {
 		return f
 	}
-	f.Sight = see(t.top, path)
+	f.Sight = see(t.top, path, t.missing)
 	switch {
 	case f.Size < 0:
-		f.unknown = t.sparse
+		f.unknown = f.Size == leftOut
 	case f.Size <= maxAnchored:
 		text, whole, err := file.ReadIn(t.root, filepath.FromSlash(path), maxAnchored)
 		t.read += len(text)
@@ -148,18 +153,30 @@ func (t *Tree) Seen() (all []Sight) {
 	return all
 }
 
-// Unchanged reports whether the files of a work tree are as they were seen.
-func Unchanged(top string, seen []Sight) bool {
-	return !slices.ContainsFunc(seen, func(s Sight) bool { return see(top, s.Path) != s })
+// Unchanged reports whether the files of a repository's work tree are as they were seen.
+func Unchanged(repo *git.Repo, seen []Sight) bool {
+	if len(seen) == 0 {
+		return true
+	}
+	missing := missing(repo)
+	return !slices.ContainsFunc(seen, func(s Sight) bool { return see(repo.WorkTree, s.Path, missing) != s })
+}
+
+// missing returns the size of a missing file in the work tree of a repository.
+func missing(repo *git.Repo) int64 {
+	if _, err := os.Lstat(filepath.Join(repo.GitDir, "info", "sparse-checkout")); err == nil {
+		return leftOut
+	}
+	return noFile
 }
 
 // see returns the state of a file. An unreadable one counts as empty. A link is not followed, since
 // its target may lie elsewhere or nowhere: it counts as too large to read.
-func see(top, path string) Sight {
+func see(top, path string, missing int64) Sight {
 	s := Sight{Path: path}
 	switch info, err := os.Lstat(filepath.Join(top, filepath.FromSlash(path))); {
 	case errors.Is(err, fs.ErrNotExist):
-		s.Size = -1
+		s.Size = missing
 	case err == nil:
 		s.Size, s.Mtime = info.Size(), info.ModTime().UnixNano()
 		if !info.Mode().IsRegular() {

@@ -22,7 +22,8 @@ func TestGoneLeavesLinksAlone(t *testing.T) {
 		if err := os.Symlink(to, filepath.Join(top, name)); err != nil {
 			t.Fatal(err)
 		}
-		tree := NewTree(&git.Repo{WorkTree: top, GitDir: filepath.Join(top, ".git")})
+		repo := &git.Repo{WorkTree: top, GitDir: filepath.Join(top, ".git")}
+		tree := NewTree(repo)
 		defer tree.Close()
 		for _, snippet := range []string{"", to} {
 			if gone := tree.Gone([]record.Anchor{{Path: name, Snippet: snippet}}); len(gone) > 0 {
@@ -35,8 +36,36 @@ func TestGoneLeavesLinksAlone(t *testing.T) {
 		if err := os.Remove(filepath.Join(top, name)); err != nil {
 			t.Fatal(err)
 		}
-		if Unchanged(top, tree.Seen()) {
+		if Unchanged(repo, tree.Seen()) {
 			t.Errorf("%s: its end changed nothing", name)
 		}
+	}
+}
+
+// What was said of a missing file does not hold once git may leave it out.
+func TestSparseTreeLeavesOutWhatWasGone(t *testing.T) {
+	top := t.TempDir()
+	repo := &git.Repo{WorkTree: top, GitDir: filepath.Join(top, ".git")}
+	look := func() (seen []Sight, gone []string) {
+		tree := NewTree(repo)
+		defer tree.Close()
+		gone = tree.Gone([]record.Anchor{{Path: "db/store.go"}})
+		return tree.Seen(), gone
+	}
+	before, gone := look()
+	if len(gone) != 1 || !Unchanged(repo, before) {
+		t.Errorf("gone: %q, seen: %+v", gone, before)
+	}
+	if err := os.MkdirAll(filepath.Join(repo.GitDir, "info"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(repo.GitDir, "info", "sparse-checkout"), []byte("/*\n!/db/\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if Unchanged(repo, before) {
+		t.Error("the answer still counts in a sparse work tree")
+	}
+	if after, gone := look(); len(gone) > 0 || !Unchanged(repo, after) {
+		t.Errorf("left out: %q, seen: %+v", gone, after)
 	}
 }

@@ -137,7 +137,7 @@ func (s startState) read(repo *git.Repo, now time.Time) (Injection, bool) {
 		return Injection{}, false
 	}
 	var p prepared
-	if !derived.Read(file, &p) || !p.Until.IsZero() && !now.Before(p.Until) || p.Last != "" && p.Last == s.request.Session || !anchor.Unchanged(repo.WorkTree, p.Seen) {
+	if !derived.Read(file, &p) || !p.Until.IsZero() && !now.Before(p.Until) || p.Last != "" && p.Last == s.request.Session || !anchor.Unchanged(repo, p.Seen) {
 		return Injection{}, false
 	}
 	in := p.Injection
