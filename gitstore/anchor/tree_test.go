@@ -42,7 +42,7 @@ func TestGoneLeavesLinksAlone(t *testing.T) {
 	}
 }
 
-// What was said of a missing file does not hold once git may leave it out.
+// An answer about a missing file does not hold once git may leave that file out.
 func TestSparseTreeLeavesOutWhatWasGone(t *testing.T) {
 	top := t.TempDir()
 	repo := &git.Repo{WorkTree: top, GitDir: filepath.Join(top, ".git")}
