@@ -23,7 +23,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/reverie-memory/reverie/bench/lab"
@@ -67,67 +66,39 @@ func main() {
 	lab.Exit("page", err)
 }
 
-// compose measures the sections, and writes both files after each. Sections without times run
-// beside each other, one on each processor, after the others. A section that failed is on the page,
-// and in the error.
+// compose measures the sections, and writes both files after each. A section that failed is on the
+// page, and in the error.
 func compose(ctx context.Context, out string, sets map[string][]string, chosen *regexp.Regexp, run runner) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
 	p := page{Made: time.Now().UTC().Format("2006-01-02 15:04 MST"), Commit: told("git", "describe", "--always", "--dirty", "--abbrev=12"),
 		Machine: fmt.Sprintf("%s, %s/%s, %d CPUs, %s", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), told("git", "--version"))}
-	var timed, rest []int
+	var due []int
 	for _, s := range sections() {
 		for _, part := range s.parts(sets) {
-			switch n := len(p.Parts); {
+			switch {
 			case part.Missing != "":
-			case !chosen.MatchString(part.Key):
-				part.Missing = "not measured this time"
-			default:
+			case chosen.MatchString(part.Key):
 				part.Missing = "the run ended before this section"
-				if part.timed {
-					timed = append(timed, n)
-				} else {
-					rest = append(rest, n)
-				}
+				due = append(due, len(p.Parts))
+			default:
+				part.Missing = "not measured this time"
 			}
 			p.Parts = append(p.Parts, part)
 		}
 	}
 	failed := p.write(out)
-	var lock sync.Mutex // of p and failed
-	measure := func(i int) {
-		lock.Lock()
-		part := p.Parts[i]
-		lock.Unlock()
+	for _, i := range due {
+		part := &p.Parts[i]
 		fmt.Fprintln(os.Stderr, "page:", part.Command)
 		part.Missing = ""
 		part.measure(ctx, run)
-		lock.Lock()
-		defer lock.Unlock()
-		p.Parts[i] = part
 		if part.Failed != "" {
 			failed = errors.Join(failed, fmt.Errorf("%s: %s", part.Command, part.Failed))
 		}
 		failed = errors.Join(failed, p.write(out))
 	}
-	for _, i := range timed {
-		measure(i)
-	}
-	due := make(chan int)
-	var lanes sync.WaitGroup
-	for range runtime.NumCPU() {
-		lanes.Go(func() {
-			for i := range due {
-				measure(i)
-			}
-		})
-	}
-	for _, i := range rest {
-		due <- i
-	}
-	close(due)
-	lanes.Wait()
 	return failed
 }
 

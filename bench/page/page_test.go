@@ -6,12 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/reverie-memory/reverie/bench/figure"
 )
@@ -153,35 +150,6 @@ func TestPageIsWrittenAfterEachSection(t *testing.T) {
 	}
 	err = compose(context.Background(), dir, nil, regexp.MustCompile("^cost$"), func(context.Context, []string, []string) ([]byte, error) { return nil, errors.New("broken") })
 	if err == nil || !strings.Contains(err.Error(), "go run ./bench -json: broken") {
-		t.Error(err)
-	}
-}
-
-// Two sections without times run at once, and one with times beside no other.
-func TestTimedSectionsRunAlone(t *testing.T) {
-	if runtime.NumCPU() < 2 {
-		t.Skip("one processor runs one section at once")
-	}
-	var running atomic.Int32
-	both := make(chan struct{})
-	err := compose(context.Background(), t.TempDir(), map[string][]string{"replay": {t.TempDir()}}, regexp.MustCompile("^(cost|kills|learning|replay)$"), func(_ context.Context, _, argv []string) ([]byte, error) {
-		n := running.Add(1)
-		defer running.Add(-1)
-		switch timed := slices.Contains(argv, "./bench") || slices.Contains(argv, "test"); {
-		case timed && n > 1:
-			t.Errorf("%v runs beside another", argv)
-		case !timed && n > 1:
-			close(both)
-		case !timed:
-			select {
-			case <-both:
-			case <-time.After(time.Minute):
-				t.Errorf("%v has no other beside it", argv)
-			}
-		}
-		return []byte(answers(argv)), nil
-	})
-	if err != nil {
 		t.Error(err)
 	}
 }

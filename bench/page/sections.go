@@ -23,7 +23,6 @@ type section struct {
 	set               string // its data; "" if the command has them
 	env, command      []string
 	own               string // the project's data, for the last argument
-	timed             bool   // its figures are times, so nothing runs beside it
 	read              func([]byte) ([]figure.Figure, error)
 }
 
@@ -57,20 +56,20 @@ func sections() []section {
 		"Processor time is the median of the last quarter, with all processes that a command starts; a curve has the median of each twelfth. " +
 		"A year of 2,000 sessions takes too long for this page, so it has " + yearSessions + "."
 	return []section{
-		{key: "cost", timed: true, title: "Cost beside plain git, and sizes", about: cost, command: []string{"go", "run", "./bench", "-json"}, read: figures},
-		{key: "recall", timed: true, title: "Search: the project's labelled set", about: found, command: search, own: ownSearch, read: figures},
-		{key: "recall-locomo", timed: true, title: "Search: LoCoMo", about: found + locomoElsewhere, set: "locomo", command: form(search, judge.LoCoMo), read: figures},
-		{key: "recall-longmemeval", timed: true, title: "Search: LongMemEval", about: found, set: "longmemeval", command: form(search, judge.LongMemEval), read: figures},
-		{key: "recall-devmembench", timed: true, title: "Search: DevMemBench", about: found, set: "devmembench", command: form(search, judge.DevMemBench), read: figures},
-		{key: "recall-more", timed: true, title: "Search: another labelled set", about: found, set: "recall", command: search, read: figures},
-		{key: "peers", timed: true, title: "Search beside others: the project's labelled set", about: beside, command: peers, own: "../../" + ownSearch, read: figures},
-		{key: "peers-locomo", timed: true, title: "Search beside others: LoCoMo", about: beside, set: "locomo", command: form(peers, judge.LoCoMo), read: figures},
-		{key: "peers-longmemeval", timed: true, title: "Search beside others: LongMemEval", about: beside, set: "longmemeval", command: append(form(peers, judge.LongMemEval), "-every", "5"), read: figures},
-		{key: "peers-devmembench", timed: true, title: "Search beside others: DevMemBench", about: beside, set: "devmembench", command: form(peers, judge.DevMemBench), read: figures},
-		{key: "peers-more", timed: true, title: "Search beside others: another labelled set", about: beside, set: "recall", command: peers, read: figures},
-		{key: "entire", timed: true, title: "Beside Entire: hooks, commits and installation", about: entire, set: "entire", command: append(slices.Clone(programs), "-entire"), read: figures},
-		{key: "git-bug", timed: true, title: "Beside git-bug: storing and finding a statement", about: gitBug, set: "git-bug", command: append(slices.Clone(programs), "-git-bug"), read: figures},
-		{key: "beads", timed: true, title: "Beside beads: storing a statement", about: beads, set: "beads", command: append(slices.Clone(programs), "-bd"), read: figures},
+		{key: "cost", title: "Cost beside plain git, and sizes", about: cost, command: []string{"go", "run", "./bench", "-json"}, read: figures},
+		{key: "recall", title: "Search: the project's labelled set", about: found, command: search, own: ownSearch, read: figures},
+		{key: "recall-locomo", title: "Search: LoCoMo", about: found + locomoElsewhere, set: "locomo", command: form(search, judge.LoCoMo), read: figures},
+		{key: "recall-longmemeval", title: "Search: LongMemEval", about: found, set: "longmemeval", command: form(search, judge.LongMemEval), read: figures},
+		{key: "recall-devmembench", title: "Search: DevMemBench", about: found, set: "devmembench", command: form(search, judge.DevMemBench), read: figures},
+		{key: "recall-more", title: "Search: another labelled set", about: found, set: "recall", command: search, read: figures},
+		{key: "peers", title: "Search beside others: the project's labelled set", about: beside, command: peers, own: "../../" + ownSearch, read: figures},
+		{key: "peers-locomo", title: "Search beside others: LoCoMo", about: beside, set: "locomo", command: form(peers, judge.LoCoMo), read: figures},
+		{key: "peers-longmemeval", title: "Search beside others: LongMemEval", about: beside, set: "longmemeval", command: append(form(peers, judge.LongMemEval), "-every", "5"), read: figures},
+		{key: "peers-devmembench", title: "Search beside others: DevMemBench", about: beside, set: "devmembench", command: form(peers, judge.DevMemBench), read: figures},
+		{key: "peers-more", title: "Search beside others: another labelled set", about: beside, set: "recall", command: peers, read: figures},
+		{key: "entire", title: "Beside Entire: hooks, commits and installation", about: entire, set: "entire", command: append(slices.Clone(programs), "-entire"), read: figures},
+		{key: "git-bug", title: "Beside git-bug: storing and finding a statement", about: gitBug, set: "git-bug", command: append(slices.Clone(programs), "-git-bug"), read: figures},
+		{key: "beads", title: "Beside beads: storing a statement", about: beads, set: "beads", command: append(slices.Clone(programs), "-bd"), read: figures},
 		{key: "learning", title: "Learning: the project's labelled sessions", about: "Statements that the detectors keep of labelled sessions, without a model. The detectors were tuned on these.",
 			command: []string{"go", "run", "./cmd/reverie", "eval", "--json"}, own: ownLearning, read: evalFigures},
 		{key: "learning-more", title: "Learning: another labelled folder", about: "The same on sessions labelled by others.", set: "learning",
@@ -83,10 +82,10 @@ func sections() []section {
 			"Its journeys score an agent's route, so the replay adapts them: a memory has no route, the earlier value of an update is made up, and facts are typed. " +
 			"The comment of bench/journeys/main.go has the details. Few wordings and values are different, so intervals over journeys are too narrow.",
 			set: "vista", command: []string{"go", "run", "./bench/journeys", "-json"}, read: figures},
-		{key: "year", timed: true, title: "A team's year against a model", about: year, command: []string{"go", "run", "./bench/year", "-json", "-sessions", yearSessions}, read: figures},
-		{key: "year-upgrade", timed: true, title: "A year with an upgrade", about: "The same with 100 sessions and four examinations; one of the clones works with an earlier program for the first half.", set: "old",
+		{key: "year", title: "A team's year against a model", about: year, command: []string{"go", "run", "./bench/year", "-json", "-sessions", yearSessions}, read: figures},
+		{key: "year-upgrade", title: "A year with an upgrade", about: "The same with 100 sessions and four examinations; one of the clones works with an earlier program for the first half.", set: "old",
 			command: []string{"go", "run", "./bench/year", "-json", "-sessions", "100", "-checks", "4", "-old"}, read: figures},
-		{key: "kills", timed: true, title: "Kills, faults and writers", about: "The tests that kill processes, fail system calls and let writers race, in full numbers and without real agents. Time is wall time; the last column is the test's own count.",
+		{key: "kills", title: "Kills, faults and writers", about: "The tests that kill processes, fail system calls and let writers race, in full numbers and without real agents. Time is wall time; the last column is the test's own count.",
 			env: []string{"REVERIE_E2E=1"}, command: []string{"go", "test", "-json", "-count=1", "-timeout", "30m", "-run", "Killed|Fault|Writers|NothingIsLost",
 				"-skip", "Clients|Docker", "./gitstore", "./cmd", "./e2e"}, read: testFigures},
 	}
@@ -113,14 +112,13 @@ type part struct {
 	Figures           []figure.Figure
 	Took              time.Duration // of the command
 
-	timed     bool
 	env, argv []string
 	read      func([]byte) ([]figure.Figure, error)
 }
 
 // parts returns one part for each set that the section is given, or one that lacks its data.
 func (s section) parts(sets map[string][]string) (all []part) {
-	base := part{Key: s.key, Title: s.title, About: s.about, timed: s.timed, env: s.env, argv: s.command, read: s.read}
+	base := part{Key: s.key, Title: s.title, About: s.about, env: s.env, argv: s.command, read: s.read}
 	written := strings.Join(append(slices.Clone(s.env), quoted(s.command)...), " ")
 	if s.set == "" {
 		if s.own != "" {
