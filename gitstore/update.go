@@ -154,7 +154,7 @@ func (w *writer) commit(objects git.Objects, objs []git.Object, root ID, parents
 	if err := w.s.tips.set(id); err != nil && note == "" { // the commit succeeded all the same
 		note = "the record of the last commit was not written: " + err.Error()
 	}
-	if strings.HasPrefix(w.s.ref, "refs/heads/") {
+	if repo.WorkTree != "" && strings.HasPrefix(w.s.ref, "refs/heads/") {
 		if _, branch, _ := repo.Head(w.ctx); w.s.ref == "refs/heads/"+branch {
 			note = "this work tree is on " + branch + ", where your next commit would undo this change; first: git switch BRANCH"
 		}
