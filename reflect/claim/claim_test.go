@@ -90,16 +90,21 @@ func TestPlainRulesAreAccepted(t *testing.T) {
 	}
 }
 
+func proposesNothing(t *testing.T, text string) {
+	t.Helper()
+	for _, c := range Read(text) {
+		if c.Proposed() {
+			t.Errorf("%s: %+v", text, c)
+		}
+	}
+}
+
 // A supposition states nothing, unless a rule follows it.
 func TestSuppositionsAreNotProposed(t *testing.T) {
 	for _, text := range []string{
 		"hm I guess we always keep the migrations reversible", "apparently we never push to main directly",
 	} {
-		for _, c := range Read(text) {
-			if c.Proposed() {
-				t.Errorf("%s: %+v", text, c)
-			}
-		}
+		proposesNothing(t, text)
 	}
 	for _, text := range []string{"apparently CI rejects CRLF, so always commit with LF"} {
 		if c := Read(text); len(c) == 0 || !c[len(c)-1].Proposed() {
@@ -114,11 +119,7 @@ func TestWishesAreNotProposed(t *testing.T) {
 		"I do also want to send the names of the columns, in other words the whole header of the export.",
 		"need a little column for the orders table that shows the whole address",
 	} {
-		for _, c := range Read(text) {
-			if c.Proposed() {
-				t.Errorf("%s: %+v", text, c)
-			}
-		}
+		proposesNothing(t, text)
 	}
 	for _, text := range []string{
 		"I want to review every migration before it is merged.", "We need a changelog entry for every change that users notice.",

@@ -117,13 +117,14 @@ var bounded = pattern.New(`(?i)\b(?:until|as long as|while (?:i|we|you|he|she|th
 	`^\W*(?:put|let)\b|\b(?:without asking|(?:never|don'?t|do not) ask|approve (?:every|all|any)|you are)\b|` +
 	`^\W*(?:each|every|the) [\w-]+ (?:has|have) to have\b|\b(?:possibly|maybe|perhaps|probably|ideally|not sure)\b|->|=`)
 
+// leadingWords matches what may stand before an order or a wish.
+const leadingWords = `(?i)^[^\pL\pN]*(?:(?:please|pls|ok|okay|also|and|so|now|then|next)\b[ ,.]*)*`
+
 // order matches the beginning of an order to make or change one thing.
-var order = pattern.New(`(?i)^[^\pL\pN]*(?:(?:please|pls|ok|okay|also|and|so|now|then|next)\b[ ,.]*)*` +
-	`(?:update|explain|review|fix|address|write|make|create|add|build|implement|generate|draft)\b`)
+var order = pattern.New(leadingWords + `(?:update|explain|review|fix|address|write|make|create|add|build|implement|generate|draft)\b`)
 
 // wish matches the beginning of a sentence that asks for one thing in other words.
-var wish = pattern.New(`(?i)^[^\pL\pN]*(?:(?:please|pls|ok|okay|also|and|so|now|then|next)\b[ ,.]*)*` +
-	`(?:(?:(?:i|we) )?(?:do )?(?:also |still )?needs? an?\b|i (?:do )?(?:also |still )?want to\b)`)
+var wish = pattern.New(leadingWords + `(?:(?:(?:i|we) )?(?:do )?(?:also |still )?needs? an?\b|i (?:do )?(?:also |still )?want to\b)`)
 
 // supposing matches a sentence that its author only supposes. A rule may follow a comma or a colon.
 var supposing = pattern.New(`(?i)^[^\pL\pN]*(?:(?:ok|okay|so|and|but|well|hm+)\b[ ,.]*)*(?:i (?:guess|suppose|wonder|assume)|apparently)\b(?:[^:,;]|[:,;]\S)*$`)
