@@ -92,7 +92,7 @@ func (g *gate) refuse(c record.Candidate) string {
 		return "redacted"
 	case vague.MatchString(text):
 		return "vague"
-	case transient.MatchString(text):
+	case transient.MatchString(text), c.How != record.Said && counted.MatchString(text):
 		return "transient"
 	case report.MatchString(text):
 		return "status report"
