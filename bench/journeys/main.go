@@ -39,9 +39,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/reverie-memory/reverie/bench/figure"
@@ -141,18 +143,50 @@ func run(ctx context.Context, file string, every int, note io.Writer) ([]figure.
 		return nil, err
 	}
 	p.note = note
-	t := tally{wordings: map[string]bool{}, values: map[string]bool{}}
-	n := 0
-	for i, j := range journeys {
-		if i%every != 0 {
-			continue
-		}
-		n++
-		if err := p.replay(ctx, j, &t); err != nil {
-			return nil, fmt.Errorf("journey %s: %w", j.ID, err)
-		}
+	var chosen []journey
+	for i := 0; i < len(journeys); i += every {
+		chosen = append(chosen, journeys[i])
 	}
-	return t.figures(n), nil
+	workers := min(runtime.NumCPU(), len(chosen)) // nothing is timed
+	tallies, errs := make([]tally, workers), make([]error, workers)
+	var all sync.WaitGroup
+	for w := range workers {
+		all.Go(func() {
+			own := *p
+			own.dir = filepath.Join(dir, strconv.Itoa(w))
+			errs[w] = os.Mkdir(own.dir, 0o700)
+			tallies[w] = newTally()
+			for i := w; i < len(chosen) && errs[w] == nil; i += workers {
+				if err := own.replay(ctx, chosen[i], &tallies[w]); err != nil {
+					errs[w] = fmt.Errorf("journey %s: %w", chosen[i].ID, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	sum := newTally()
+	for i := range tallies {
+		sum.add(&tallies[i])
+	}
+	return sum.figures(len(chosen)), errors.Join(errs...)
+}
+
+func newTally() tally { return tally{wordings: map[string]bool{}, values: map[string]bool{}} }
+
+// add adds the counts of another tally.
+func (t *tally) add(o *tally) {
+	for i, s := range o.shares() {
+		t.shares()[i].n += s.n
+		t.shares()[i].of += s.of
+	}
+	for wording, surfaced := range o.wordings {
+		t.wordings[wording] = t.wordings[wording] || surfaced
+	}
+	maps.Copy(t.values, o.values)
+}
+
+func (t *tally) shares() []*share {
+	return []*share{&t.surfaced, &t.proposed, &t.unmarked, &t.recalled, &t.said, &t.given, &t.followed, &t.told, &t.typed}
 }
 
 func (t tally) figures(n int) []figure.Figure {

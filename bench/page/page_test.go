@@ -82,7 +82,7 @@ func TestEachFigureHasItsCommand(t *testing.T) {
 		}
 	}
 	for _, want := range []string{"abc123", "recall@5, 7 documents", "| 50.0 % | 40.0 to 60.0 | 9 queries |", "| 75.0 % |", "PATH/locomo10.zip", "sha256 2d711642b726",
-		"200 killed", "1.0 MB at 100, 2.5 MB at 200, 3.0 MB at 300 sessions", "a peer is better: <b>, a|b: 2.00 ×", `a\|b`, "| 1.04 to 2.50 |", "go run ./bench/journeys -json PATH"} {
+		"200 killed", "1.0 MB at 100, 2.5 MB at 200, 3.0 MB at 300 sessions", "a peer is better: <b>, a|b: 2.00 ×", `a\|b`, "| 1.04 to 2.50 |", "go run ./bench/journeys -json -every 3 PATH"} {
 		if !strings.Contains(markdown, want) {
 			t.Errorf("no %q in\n%s", want, markdown)
 		}
