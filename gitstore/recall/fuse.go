@@ -19,20 +19,25 @@ const leastWeight = 0.001
 
 // A lexical rank counts fully if its memory has fullCover of the query's information. A query of
 // more than longQuery words wants less, because no memory has most of it. With less it counts less,
-// but never less than leastCredit. docs/decisions/0051 has the figures.
+// but never less than leastCredit. If no memory has leastCover, the words do not tell the answer,
+// and no lexical rank counts more than that. docs/decisions/0051 and 0055 have the figures.
 const (
 	fullCover   = 0.4
+	leastCover  = 0.25
 	longQuery   = 10.0
 	leastCredit = 0.01
 )
 
-// credit returns the factor on the rank of a lexical hit for a query of so many words.
-func credit(h Hit, words int) float64 {
+// credit returns the factor on the rank of each lexical hit for a query of so many words.
+func credit(lexical []Hit, words int) func(Hit) float64 {
 	if words == 0 {
-		return 1
+		return func(Hit) float64 { return 1 }
 	}
-	full := fullCover * min(1, longQuery/float64(words))
-	return max(leastCredit, min(1, h.Covered/full))
+	scale := min(1, longQuery/float64(words))
+	if !slices.ContainsFunc(lexical, func(h Hit) bool { return h.Covered >= leastCover*scale }) {
+		return func(Hit) float64 { return leastCredit }
+	}
+	return func(h Hit) float64 { return max(leastCredit, min(1, h.Covered/(fullCover*scale))) }
 }
 
 // Hit is a memory that answers a query.
@@ -66,9 +71,10 @@ func Fuse(lexical, near []Hit, known map[string]bool, weight float64, words int)
 	weight = max(weight, leastWeight)
 	var fused, kept []Fused
 	at := map[string]int{} // in fused
+	credit := credit(lexical, words)
 	for i, h := range lexical {
 		f := Fused{Hit: h, Lexical: i + 1, Own: h.Score}
-		f.Score = credit(h, words) / float64(rrf+f.Lexical)
+		f.Score = credit(h) / float64(rrf+f.Lexical)
 		if f.Kept = !known[h.Memory.ID]; f.Kept {
 			kept = append(kept, f)
 			continue

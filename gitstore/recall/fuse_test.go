@@ -188,3 +188,16 @@ func TestFuseBelievesInWordsAsFarAsTheyCover(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A memory that is second by likeness comes first if it has enough of the query's words, and stays
+// second if no memory has.
+func TestFuseLeavesTheOrderToVectorsWhereWordsTellNothing(t *testing.T) {
+	all := numbered(3)
+	for covered, want := range map[float64][]int{0.2: {1, 0, 2}, 0.3: {0, 1, 2}} {
+		words := hitsOf(all, 0)
+		words[0].Covered = covered
+		if diff := cmp.Diff(want, order(Fuse(words, hitsOf(all, 1, 0, 2), knownOf(all, 0, 1, 2), 0.7, 6))); diff != "" {
+			t.Errorf("covered %v: %s", covered, diff)
+		}
+	}
+}
