@@ -1,7 +1,6 @@
-// Package cmd is the command line: one file per command, each with its options, a
-// constructor that turns flags into them, and a run function that a test, a hook or a server
-// can call alike. Begin with Main. Nothing but Main ends the process, and nothing but this
-// package prints.
+// Package cmd is the command line. Each command has a file with its options, a constructor that
+// fills them from flags, and a run function that tests, hooks and servers can call too. Begin with
+// Main. Only Main ends the process, and only this package prints.
 package cmd
 
 import (

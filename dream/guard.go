@@ -24,7 +24,7 @@ const (
 	maxMerged    = 1.05    // maximum length of a merged memory, relative to its parts together
 )
 
-// apply turns a model's request into operations, or returns why not.
+// apply turns a model's request into operations, or returns the reason to refuse it.
 func (c *considering) apply(q question, o prompts.DreamOperation) (why string) {
 	if o.Op == "join" || o.Op == "close" {
 		return settler{c}.apply(q, o)

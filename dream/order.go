@@ -68,8 +68,8 @@ var (
 		ask answer carefully again properly correctly more main master latest upstream origin`}
 )
 
-// order counts an order. From orderSessions on it becomes an operation, which a person always
-// decides.
+// order counts an order. Once orderSessions sessions have it, it becomes an operation, which a
+// person always decides.
 func (p *planner) order(r record.Reflection, c record.Candidate) {
 	key := orderKey(c.Text)
 	if key == "" || record.Offered(r.Session) {

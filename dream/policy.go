@@ -70,7 +70,7 @@ func (p Policy) grounds(o record.Operation) (ok bool, why string) {
 	return false, "nobody reviewed it"
 }
 
-// Gates reports whether a memory's guards do more than say it.
+// Gates reports whether a memory's guards do more than tell an agent its statement.
 func Gates(m record.Memory) bool {
 	s := m.Trigger().Strength
 	return s != "" && s != record.Say

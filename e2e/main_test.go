@@ -1,6 +1,6 @@
 // Package e2e breaks things: it drives the built command and real git from outside, in repositories
-// that are damaged, hostile, interrupted or cut off, and checks the result. It has only tests. They
-// are small unless REVERIE_E2E is set.
+// that are damaged, hostile, interrupted or cut off, and checks the result. It has only tests,
+// which are short unless REVERIE_E2E is set.
 package e2e
 
 import (

@@ -1,11 +1,11 @@
-// Package gitstore keeps a transactional tree of files under one git ref. Every state is a commit,
-// so git log, diff and blame work on it, and nothing is ever checked out.
+// Package gitstore keeps a transactional tree of files under one git ref. Every state of the tree
+// is a commit, so git log, diff and blame work on it; none is ever checked out.
 //
 // Open a Store, read with View, change with Update. Update runs a function on the newest tree and
 // commits its changes as one commit, which is durable before Update returns.
 //
-// A Store may be used by many goroutines and processes at once: readers see one commit each,
-// writers follow one another. A Tree or a Tx belongs to the function it was given to. FORMAT.md
+// Many goroutines and processes may use a Store at once: each reader sees one commit, and writers
+// take turns. A Tree or a Tx is valid only within the function to which it is passed. FORMAT.md
 // describes the format.
 package gitstore
 

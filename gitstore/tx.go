@@ -38,8 +38,8 @@ func (t *Tree) change(c Commit) *Tx {
 // SetCommit replaces the commit message given to Update, for a subject that depends on fn's work.
 func (tx *Tx) SetCommit(c Commit) { tx.message = c }
 
-// Write writes a file and makes its folders. It refuses text longer than MaxFile. It refuses a path
-// with a different meaning on some file system, with an *EntryError.
+// Write writes a file and makes its folders. It refuses text longer than MaxFile, and with an
+// *EntryError a path that some file system would read differently.
 func (tx *Tx) Write(path string, text redact.Redacted) error {
 	if text.Len() > MaxFile {
 		return &EntryError{path, fmt.Sprintf("%d bytes are more than the %d a file may have", text.Len(), MaxFile)}

@@ -1,8 +1,8 @@
-// Package hooks connects Reverie with the coding agents that call it.
+// Package hooks connects Reverie to the coding agents that call it.
 //
-// Agents is the table of known agents. An agent's Decode makes an Event of a hook's standard input,
-// and Encode makes the answer. A Spool keeps events until a worker takes them. Other packages
-// decide how to handle an event.
+// Agents is the table of known agents. An agent's Decode turns a hook's standard input into an
+// Event, and Encode writes the answer in the agent's form. A Spool keeps events until a worker
+// takes them. Other packages decide how to handle an event.
 //
 // Any number of processes may Append to a Spool at once, even while one worker takes from it. An
 // event is never lost once Append has returned. Everything else is stateless.
@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Kind is the meaning of an event in all agents.
+// Kind is the meaning of an event, the same for all agents.
 type Kind string
 
 const (
@@ -44,7 +44,7 @@ const (
 	Permit               // a JSON object with permission and its reasons; the agent takes no text here
 )
 
-// Delivery is one event that we ask an agent for.
+// Delivery is one event that Reverie asks an agent to report.
 type Delivery struct {
 	Name    string // the agent's name of the event
 	Kind    Kind
@@ -260,7 +260,7 @@ func (a Agent) delivery(name string) (Delivery, bool) {
 	return Delivery{}, false
 }
 
-// Filter tells which calls of tools a memory may be about. The zero value says none.
+// Filter selects the calls of tools that memories may be about. The zero value selects none.
 type Filter struct {
 	Commands []string // of Bash, as words with wildcards: "npm *", "git push *"
 	Failing  []string // commands whose failure a memory is about

@@ -248,8 +248,9 @@ func (a Agent) Tells(e Event) bool {
 
 func (f Form) tells() bool { return f == Object || f == Flat || f == Plain || f == Context }
 
-// Spools reports whether an event goes to the spool. Guards answer a call, and a transcript has it.
-// A spooled edit's change is in the event that takes no answer.
+// Spools reports whether an event goes to the spool. A call of a tool does not, because the
+// transcript has it, unless the agent's calls are Spooled. An edit's change is in the event that
+// takes no answer.
 func (a Agent) Spools(e Event) bool {
 	d, _ := a.delivery(e.Name)
 	return e.Call == nil || a.Spooled && e.Kind == Called && (e.Call.Tool == Bash || d.Answer == Silent)

@@ -43,8 +43,8 @@ func InShell(get func(variable string) string) (agent, session string) {
 	return own, ""
 }
 
-// Served returns the folder that a server of tools serves if it was started in dir. Copilot CLI
-// starts that of a plugin in the plugin's folder, with its own one in PWD.
+// Served returns the folder that a tool server serves if it was started in dir. Copilot CLI starts
+// a plugin's server in the plugin's folder, with Copilot's own folder in PWD.
 func Served(dir string) string {
 	if here := os.Getenv("PWD"); os.Getenv("COPILOT_PLUGIN_ROOT") != "" && filepath.IsAbs(here) {
 		return here

@@ -32,8 +32,8 @@ const eventsFile = "events.jsonl"
 // the agent's last event.
 const SeenDir = "seen"
 
-// Git's hooks have the worker look for sessions that agents without our hooks kept. Both files are
-// in the state folder.
+// Files of the state folder by which git's hooks have the worker look for sessions of agents
+// without Reverie's hooks.
 const (
 	// LookFile asks for a look. It holds the session whose agent's shell asked, or nothing. Its
 	// modification time is the earliest moment for the look.
@@ -57,8 +57,9 @@ var ErrRepeated = errors.New("delivered already")
 // the other, each for up to five seconds.
 const together = 6 * time.Second
 
-// Append adds a redacted event. When it returns without an error, the event is on disk. The error
-// wraps ErrRepeated if the session's last event is the same, and one of both came from a plugin.
+// Append redacts and adds an event. When it returns without an error, the event is on disk. The
+// error wraps ErrRepeated if the session's last event is the same, and one of the two came from a
+// plugin.
 func (s Spool) Append(e Event) error {
 	dir := s.folder(e)
 	line, err := s.line(e, dir)
@@ -474,7 +475,7 @@ func (w *Waiting) Noted(e Event) error {
 // Judged reports whether Judge was called since the last event.
 func (w *Waiting) Judged() bool { return w.state.Judged == w.size }
 
-// Judge records that it was judged how far the session got.
+// Judge records that the session's progress was judged.
 func (w *Waiting) Judge() error {
 	next := w.state
 	next.Judged = w.size

@@ -1,9 +1,9 @@
-// Package prompts holds the questions to a model: for each the texts, the JSON schema of the
-// answer, a typed input, and the answer's type.
+// Package prompts holds the questions to a model, each with its texts, its typed input, and the
+// JSON schema and type of the answer.
 //
 // Begin with Load; the methods of its Set render a question. A Set is read-only and safe for
-// concurrent use. An input is data: it stands between delimiters that it cannot close, and is never
-// a template.
+// concurrent use. An input is data: delimiters that it cannot close enclose it, and it is never a
+// template.
 package prompts
 
 import (

@@ -1,9 +1,9 @@
-// Package reflect studies a session: session events in, a reflection out.
+// Package reflect studies a session: it turns session events into a reflection.
 //
 // Begin with Study, which needs no model. Detectors look for a person's lasting statements, and for
-// the lessons of commands and their outcomes. A gate refuses findings that are not worth keeping,
-// and counts the reasons. Study is a pure function, safe for concurrent use; its cost is linear in
-// the size of the events.
+// the lessons of commands and their outcomes. A gate drops findings that are not worth keeping, and
+// counts the reasons. Study is a pure function, safe for concurrent use; its cost is linear in the
+// size of the events.
 package reflect
 
 import (

@@ -2,12 +2,13 @@
 //
 // Find an Engine by its name, call Run, and collect the command's files with Collect. Nothing ever
 // falls back to the host. A missing program or image, an engine that does not answer or cannot
-// enforce a limit, and a container that differs from the request are errors; then nothing has run.
+// enforce a limit, and a container that differs from the request are errors, and then nothing has
+// run.
 //
 // The container has a read-only image and one folder of the host, at the same path as outside and
 // without a git directory. It has an environment of named variables, no capability, no new
-// privileges, no network but the one in the Spec, and limits for all resources. Labels record its
-// Spec and owner, so that Prune finds the containers of a killed process.
+// privileges, no network but the one in the Spec, and limits for all resources. Labels record the
+// container's Spec and owner, so that Prune finds the containers of a killed process.
 //
 // An Engine may be used by several goroutines. Every process has a deadline, and is gone when its
 // function returns.

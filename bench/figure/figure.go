@@ -1,5 +1,5 @@
-// Package figure is the common form of measured figures: the commands below bench print them as
-// lines of JSON, and bench/page puts them on one page. Begin with Print.
+// Package figure defines the common form of measured figures. The commands below bench print them
+// as lines of JSON, and bench/page collects them on one page. Begin with Print.
 package figure
 
 import (

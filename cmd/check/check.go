@@ -1,8 +1,8 @@
-// Package check judges a change of the memory before it is merged, and finds damage of a memory.
-// The rules for a change look at the form of files, duplicates and contradictions, losses, secrets,
-// text that gives orders to agents, and files that do not belong there. They only read objects, and
-// need no work tree. Begin with ReadSpan and Span.Diff, or with Damage. Run judges a change of any
-// store; Rules describes each rule, and orders findings.
+// Package check judges a change of the memory before it is merged, and finds damage in a memory.
+// The rules for a change cover the form of files, duplicates and contradictions, losses, secrets,
+// text that gives orders to agents, and files that do not belong in a memory. They only read
+// objects, and need no work tree. Begin with ReadSpan and Span.Diff, or with Damage. Run judges a
+// change of any store; Rules describes each rule, and sorts findings.
 package check
 
 import (

@@ -1,5 +1,5 @@
-// Package complete finds the words with which a command line may go on, and has the scripts that
-// make a shell ask for them. Begin with Script and Next. It holds no state.
+// Package complete finds the words that can follow in a command line, and has the scripts with
+// which a shell asks for them. Begin with Script and Next. It holds no state.
 package complete
 
 import (

@@ -1,6 +1,6 @@
-// Package help words the help of the command line: the list of commands, the description of one,
-// and the reference in docs/commands.md. It also guesses the command or option that a wrong word
-// stands for. Begin with Program and Command. It holds no state.
+// Package help writes the help of the command line: the list of commands, the description of one
+// command, and the reference in docs/commands.md. It also guesses which command or option a
+// misspelt word means. Begin with Program and Command. It holds no state.
 package help
 
 //go:generate sh -c "go run ../reverie help --markdown > ../../docs/commands.md"

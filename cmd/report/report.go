@@ -1,5 +1,5 @@
-// Package report words a preview of past sessions, for a terminal and as a web page, and the scenes
-// of the demo. Begin with Word. It holds no state.
+// Package report renders a preview of past sessions, for a terminal and as a web page, and the
+// scenes of the demo. Begin with Word. It holds no state.
 package report
 
 import (

@@ -1,5 +1,5 @@
-// Package tell words memories and pending operations for a terminal, with their authors, use and
-// history. Begin with Memory, Commit, Blame and Operation. It reads nothing.
+// Package tell describes memories and pending operations for a terminal, with their authors, use
+// and history. Begin with Memory, Commit, Blame and Operation. It reads nothing.
 package tell
 
 import (

@@ -1,9 +1,9 @@
-// Package tui is a terminal interface of lists: each tab has one, with the text of the selected
-// item beside or below it, and keys that act on items. It knows neither memories nor loops:
-// function values give a tab its contents and actions.
+// Package tui is a terminal interface made of lists. Each tab has one, with the text of the
+// selected item beside or below it, and keys that act on items. The package knows neither memories
+// nor loops: function values give a tab its contents and actions.
 //
-// Everything shown must be fit for a terminal already: the package fits text to the screen, and
-// lets escape sequences pass.
+// Text to show must already be safe for a terminal: the package fits it to the screen, but passes
+// escape sequences through.
 package tui
 
 import (

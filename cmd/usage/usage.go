@@ -1,5 +1,5 @@
-// Package usage checks the words of a command line, and words the errors about it. Begin with
-// Takes. It holds no state.
+// Package usage checks the words of a command line and explains usage errors. Begin with Takes. It
+// holds no state.
 package usage
 
 import (

@@ -2,7 +2,7 @@
 // and Export writes those about shared memories as files. A Server answers several requests at
 // once, each with a Desk of its own.
 //
-// No page holds an inline script or style, and every stored text is escaped. A door judges each
+// No page holds an inline script or style, and every stored text is escaped. A door checks each
 // request before a page sees it.
 package web
 

@@ -1,5 +1,6 @@
-// Package welcome words the questions by which init sets up a clone. Each names the change that
-// its answer makes; an empty one means that there is nothing to ask. The package prints nothing.
+// Package welcome writes the questions with which init sets up a clone. Each question names the
+// change that its answer makes; an empty one means that there is nothing to ask. The package prints
+// nothing.
 package welcome
 
 import (

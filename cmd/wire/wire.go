@@ -1,5 +1,5 @@
-// Package wire holds the JSON that --json promises. docs/json.md documents every field, and golden
-// tests keep it. Its functions convert values of the project. They read nothing.
+// Package wire defines the JSON that --json promises. docs/json.md documents every field, and
+// golden tests pin it. Its functions convert values that other packages return. They read nothing.
 package wire
 
 import (

@@ -1,18 +1,19 @@
-// Package anchor checks memories against the code. A memory has two ties to it: anchors to lines of
-// files, and a side branch on which it was learned. A missing line makes it stale. Once the side
-// branch has landed on the default branch, by a merge, a squash or a rebase, the memory holds
-// everywhere.
+// Package anchor checks memories against the code. Two things tie a memory to code: anchors to
+// lines of files, and the side branch on which it was learned. A missing line makes the memory
+// stale. Once the side branch has landed on the default branch, by a merge, a squash or a rebase,
+// the memory holds everywhere.
 //
-// Make a Code for a clone. Code.Here is the Commit for a command. Commit.Gone lists a memory's
-// missing anchors, Commit.Find the anchors of a new one. Code.Holds reports whether a side branch's
-// lessons hold there, and Code.Land finds the fate of side branches. Uncommitted changes count only
-// in TreeGone, which examines the few memories that an agent is about to be given.
+// Make a Code for a clone; Code.Here returns the Commit to check memories against. Commit.Gone
+// lists a memory's missing anchors, and Commit.Find finds the anchors of a new memory. Code.Holds
+// reports whether a side branch's lessons hold there, and Code.Land finds out whether side branches
+// have landed. Uncommitted changes count only in TreeGone, which examines the few memories that an
+// agent is about to be given.
 //
 // The package fetches nothing, and reads git's objects and the files of the work tree. A command's
 // work is bounded in time and bytes, because memories may come from a stranger. Beyond a bound, on
-// errors, and in a shallow clone the answer is unknown. That makes nothing stale, and holds back
-// the lessons of side branches. The folder code of the state folder caches the findings at a
-// commit, so that the next command reads no code.
+// errors, and in a shallow clone the answer is unknown. An unknown answer makes no memory stale,
+// and holds back the lessons of side branches. The folder code of the state folder caches the
+// findings at a commit, so that the next command reads no code.
 //
 // A Code and its Commits are not safe for concurrent use. Code.Done saves the findings.
 package anchor

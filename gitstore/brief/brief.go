@@ -1,6 +1,6 @@
 // Package brief selects the memories for an agent within a budget, and records them in a ledger.
 // Begin with Give; at a session's start try Prepared first, which opens no memory. Several
-// processes may run both at once.
+// processes may call both at the same time.
 package brief
 
 import (

@@ -1,8 +1,8 @@
 // Package catalog stores every parsed memory in one derived file, with the postings for searches.
 //
 // Open reads a file, a Change adds and removes documents, and Commit appends the changes. The
-// package knows no memories and no languages: the caller supplies keys, terms and stored bytes. The
-// file may be deleted at any time.
+// package knows nothing of memories or languages: the caller supplies keys, terms and stored bytes.
+// The file may be deleted at any time.
 //
 // # File
 //

@@ -1,9 +1,9 @@
-// Package guard recognises the calls of tools that memories are about, from a small table that is
-// made of the memories beforehand. Begin with Open and Table.Match. It writes nothing, and its
-// functions may run at once.
+// Package guard recognises the calls of tools that memories are about, by a small table made from
+// the memories beforehand. Begin with Open and Table.Match. It writes nothing, and its functions
+// are safe for concurrent use.
 //
-// A hook runs Match while an agent waits, so a table is one file of which a call decodes only the
-// lines of the programs that it starts.
+// A hook runs Match while an agent waits, so a table is one file, and a call decodes only the lines
+// about the programs that it starts.
 package guard
 
 import (

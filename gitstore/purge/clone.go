@@ -3,8 +3,8 @@
 //
 // Clones that purge the same target arrive at the same ids. Each store records the purged hashes
 // (record.Purge). Merging, syncing and writing check these records, so that a purged text does not
-// return, and other clones follow them. No copy is kept. Purge names other places that may hold the
-// text, such as the user's own refs, packs and remotes, but leaves them alone.
+// return, and other clones purge by them. No copy is kept. Purge names other places that may hold
+// the text, such as the user's own refs, packs and remotes, but leaves them alone.
 //
 // Plan finds a target in a Clone, Apply removes it, and Done.Finish removes the old objects and
 // lists the remains:
@@ -14,13 +14,13 @@
 //	done, err := c.Apply(ctx, p.Target, "")
 //	left, err := done.Finish(ctx, "")
 //
-// Then Push replaces the branch of a remote. Follow serves the other side: it adapts this clone to
-// a fetched history that was purged, or that holds something purged here.
+// Then Push replaces the branch of a remote. Follow is for the other clones: it adapts a clone to a
+// fetched history that was purged, or that holds something purged here.
 //
 // Plan, Find and Follow write nothing and take no lock. Apply, Finish and Push lock the stores.
-// Their caller holds the lock of git.State.LockSync from reading Clone.Remotes on. After an
-// interrupted Apply each ref has its old or its new history, and the same call completes it. If a
-// person has to decide first, the error is a *Refused.
+// Their caller holds the lock of git.State.LockSync from before it reads Clone.Remotes. After an
+// interrupted Apply each ref has its old or its new history, and the same call completes the purge.
+// If a person has to decide first, the error is a *Refused.
 package purge
 
 import (

@@ -2,11 +2,11 @@
 //
 // Open opens the Index in a catalog file, BringTo updates it to the memories of a view, and Rank
 // answers a Request. Parse reads the query language; its Keep completes the Request. Ask reads an
-// agent's prompt, which is usually no question to the memory, and Relevant finds the few memories
-// that the prompt is about. Fuse merges a ranking with one by vectors.
+// agent's prompt, which seldom asks the memory anything, and Relevant finds the few memories that
+// the prompt is about. Fuse merges a ranking by words with one by vectors.
 //
-// Weights: document.go for a memory's fields, age and files, rank.go for the parts of a score,
-// score.go for BM25.
+// Weights are in document.go for a memory's fields, age and files, in rank.go for the parts of a
+// score, and in score.go for BM25.
 //
 // Many goroutines and processes may use an Index at once; everything else is stateless.
 package recall

@@ -1,6 +1,6 @@
 // Package record defines Reverie's records and their text forms: memories, operations, reflections,
 // dreams and checkpoints. Parse and Format are pure and agree with FORMAT.md in gitstore. Only a
-// Book reads them from git and writes them.
+// Book reads records from git and writes them.
 //
 // Parsing is lenient about edits by hand (key order, line endings, missing optional keys) and exact
 // where meaning is at stake. An unreadable record gives a *FormatError with path, line and field,

@@ -1,8 +1,10 @@
 // Package remotes stores a clone's knowledge of its remotes in remotes.json of the state folder:
 // consent to publish, and open proposals. It holds addresses without passwords, ids and names, but
-// no text of a memory. Without the file everything is asked or found again.
+// no text of a memory. If the file is lost, Reverie asks for consent again and finds the proposals
+// again.
 //
-// Read the file, change it, Save it. Writers hold the lock of git.State.LockSync.
+// Read returns the file's contents; change them, then Save. Writers hold the lock of
+// git.State.LockSync.
 package remotes
 
 import (

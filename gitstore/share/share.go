@@ -1,7 +1,7 @@
 // Package share exchanges memory with a team. It merges a remote's branches, publishes changes, and
 // proposes them for review if a server refuses pushes. Begin with Sync, or with Merge for a commit
-// that is here already. lane.publish decides what is pushed where, and consent.go whether an
-// address may get anything.
+// that is already in this clone. lane.publish decides what is pushed where, and consent.go whether
+// anything may be sent to an address.
 //
 // The package neither prints nor asks: Options.Report receives notes on the progress, and
 // Options.Ask puts the two questions for a person. One sync of a clone runs at a time, under

@@ -1,14 +1,14 @@
 // Package trust decides whose changes count in a clone. A memory whose last author is untrusted is
-// kept, but agents do not get it until a person approves its exact bytes. Meanwhile they get the
-// version they would have if only trusted people had committed.
+// kept, but agents do not get it until a person approves its exact bytes. Until then they get the
+// version that would exist if only trusted people had committed.
 //
 // The setting config.Trust and this clone's own identity say who is trusted. gitstore.Store.Origins
-// finds the last author along the graph of commits, where no merge can launder a change. A
+// finds the last author along the graph of commits, so that no merge can hide who made a change. A
 // signature counts if git verifies it.
 //
-// Make a Judge for a clone and ask it Withheld for a view. The result answers for each memory
+// Make a Judge for a clone and call Withheld with a view. The result answers for each memory
 // without I/O, and its Given is the view for agents. In doubt more is withheld: if history cannot
-// be read, everything that no person approved.
+// be read, everything that no person has approved.
 //
 // Files of the state folder, which no remote can write, hold the decisions:
 //
@@ -16,8 +16,9 @@
 //	withheld.json  the outcome for one tip of each ref, with the settings behind it
 //	authors-*.json the authors of each memory, as a start for the next answer
 //
-// Without trust.json more is withheld. If only this clone's identity ever wrote, an outcome costs a
-// read of the first two. A Judge serves one command and is not safe for concurrent use.
+// If trust.json is lost, more is withheld. In a clone where only its own identity ever wrote,
+// Withheld reads only the first two files. A Judge serves one command and is not safe for
+// concurrent use.
 package trust
 
 import (

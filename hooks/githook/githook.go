@@ -1,14 +1,14 @@
-// Package githook adds our part to git's hooks. It records the commits of a session, and checks the
-// memory against changed code.
+// Package githook adds Reverie's part to git's hooks, which records the commits of a session and
+// checks the memory against changed code.
 //
-// A hook has two parts. The file that git runs gets a section of four lines, the same in every
-// repository. The section runs our script in the state folder, if there is one. A new version
-// replaces only the script. Install updates both, FindPlace finds git's folder for hooks, and
-// Linked returns the recorded commits. With git 2.54 or later, the clone's configuration runs the
-// script instead of a section.
+// Reverie's part of a hook is a section and a script. The file that git runs gets a section of four
+// lines, the same in every repository, which runs the script in the state folder if there is one. A
+// new version of Reverie replaces only the script. With git 2.54 or later, the clone's
+// configuration runs the script instead of a section. Install updates both, FindPlace finds git's
+// folder for hooks, and Linked returns the recorded commits.
 //
-// Any number of processes may run scripts and readers at once. Hook.Install and Hook.Remove need a
-// lock on the repository, which Install takes.
+// Any number of processes may run the scripts and read the records at once. Hook.Install and
+// Hook.Remove need a lock on the repository, which Install takes.
 package githook
 
 import (

@@ -1,6 +1,6 @@
-// Package slash holds the slash commands that people type to agents. Commands is the one table, and
-// the other functions return its rows in the form of a client. A command tells the agent what to
-// run. It lets the agent do nothing that the agent could not do unasked.
+// Package slash holds the slash commands that people type to agents. Commands is the only table,
+// and the other functions return its rows in each client's form. A command tells the agent what to
+// run, and permits nothing that the agent could not do without it.
 package slash
 
 import "strings"

@@ -1,6 +1,6 @@
 // Package approval shows a person whose memories reach agents, and carries out the person's
-// decisions about it: approve a change, keep the version before it, trust its author. Begin with
-// List. Approve and Keep hold the store's lock or a transaction while they decide.
+// decisions: approve a change, keep the version before it, or trust its author. Begin with List.
+// Approve and Keep decide under the store's lock or in a transaction.
 package approval
 
 import (

@@ -1,10 +1,10 @@
 // Package attack finds text that gives orders to the agents that read it, or that disguises its
-// nature. Agents read memories, so any author of one may try either. Find is a net, not a proof: a
-// person reads each proposal before it is merged. Honest statements about a project must pass;
-// TestInnocentSentences has examples.
+// nature. Agents read memories, so any author of a memory may try either. Find is a net, not a
+// proof: it does not replace a person who reads each proposal before the merge. Honest statements
+// about a project must pass; TestInnocentSentences has examples.
 //
-// Untag serves text that is passed on regardless: its result neither opens nor closes an element of
-// the surrounding text.
+// Untag is for text that is passed on regardless: its result can neither open nor close an element
+// of the surrounding text.
 package attack
 
 import (

@@ -1,5 +1,6 @@
-// Package block reads and writes the managed block: our part of a user's file, such as AGENTS.md,
-// between two marker lines. The rest of the file keeps its bytes. Begin with Find, then Put or Cut.
+// Package block reads and writes the managed block: Reverie's part of a user's file, such as
+// AGENTS.md, between two marker lines. The rest of the file keeps its bytes. Begin with Find, then
+// Put or Cut.
 package block
 
 import (

@@ -1,9 +1,8 @@
-// Package capture handles the events that hooks of agents and of git deliver. It spools an event,
-// reads the answer to it from the memory, and says which background work to start. Begin with
-// Host.Run.
+// Package capture handles the events that agents' and git's hooks deliver. It spools an event,
+// answers it from the memory, and says which background work to start. Begin with Host.Run.
 //
-// Every prompt of every agent waits for this package, so it opens a clone only for an answer. A
-// hook fails nothing: an error is for the log.
+// Every prompt of every agent waits for this package, so it opens a clone only if an answer needs
+// one. A hook must not fail an agent, so errors go to the log.
 package capture
 
 import (

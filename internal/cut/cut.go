@@ -1,4 +1,4 @@
-// Package cut shortens a text that is too long. Characters stay whole: UTF-8 stays UTF-8.
+// Package cut shortens texts that are too long, and never splits a character of UTF-8.
 package cut
 
 import (

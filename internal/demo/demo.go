@@ -1,6 +1,6 @@
-// Package demo plays recorded sessions in a repository of its own, through the hooks of the program
-// that runs. Begin with Play. It reads and writes nothing of the user's: the processes that it
-// starts have a home folder of their own.
+// Package demo plays recorded sessions in a repository of its own, through the hooks of the running
+// program. Begin with Play. It neither reads nor writes the user's files: the processes that it
+// starts have their own home folder.
 package demo
 
 import (

@@ -1,10 +1,11 @@
 // Package derived keeps values in files of the state folder, each as JSON on one line with its
-// checksum on the next. Read ignores any file that Write, or a caller that used Encode, did not
-// leave intact.
+// checksum on the next. Read ignores a file that is not exactly as Write, or a caller of Encode,
+// left it.
 //
 // Write serves values that can be recomputed: it ignores failures and takes no lock, because all
 // writers would write the same. For other values the owner calls Encode and writes the result
-// durably. It locks if several processes change the file, and reports a file that Read rejects.
+// durably. The owner locks the file if several processes change it, and reports a file that Read
+// rejects.
 package derived
 
 import (

@@ -1,9 +1,9 @@
-// Package docs reads existing written statements: the units of a Markdown text, and the documents
-// and task runners of a repository.
+// Package docs reads statements that are already written down: the units of a Markdown text, and
+// the documents and task runners of a repository.
 //
 // Markdown splits a text into units. Read collects a work tree's documents; Tree.Says then names
-// the places that state the same as a statement. All input is bounded. A Tree is safe for
-// concurrent use as long as no goroutine calls Says.
+// the places that already make a statement. All input is bounded. A Tree is safe for concurrent use
+// as long as no goroutine calls Says.
 package docs
 
 import (

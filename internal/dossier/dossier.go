@@ -1,5 +1,5 @@
 // Package dossier collects everything known about one memory: its history, evidence and use, and
-// the memories beside it. Begin with Collect. A Dossier is data, and safe to share once filled.
+// the memories beside it. Begin with Collect. A filled Dossier is plain data, and safe to share.
 package dossier
 
 import (

@@ -1,5 +1,5 @@
 // Package exit describes the end of a command: its exit code, the error, and a hint. Code below the
-// command line returns an *Error if it knows more than the error itself says. Only package cmd
+// command line returns an *Error if it can add a code or a hint to an error. Only package cmd
 // prints one.
 package exit
 

@@ -1,4 +1,4 @@
-// Package file adds locks between processes, durable names and atomic replacement to os.
+// Package file adds to os: locks between processes, durable names, and atomic replacement.
 package file
 
 import (

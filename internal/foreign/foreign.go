@@ -1,7 +1,7 @@
 // Package foreign reads the memories of other tools: true-mem's and opencode-lcm's databases,
 // simple-memory's folder, opencode-mem's server, and exports of OpenCode Manager. It also reads
 // Markdown: the instructions of agents, and the notes of agents and their plug-ins. It writes
-// nothing there and takes no lock.
+// nothing to these stores and takes no lock.
 //
 // Begin with Read for a store, or OM for a file. The result is untrusted text: the caller removes
 // its secrets and asks a person before keeping it.

@@ -1,5 +1,5 @@
-// Package hint finds the exit code of an error, and a hint at the next step. Begin with For. It
-// holds no state.
+// Package hint finds an error's exit code, and a hint about the next step. Begin with For. It holds
+// no state.
 package hint
 
 import (

@@ -1,4 +1,4 @@
-// Package intake imports statements of files and of other tools' stores into a clone: into the
+// Package intake imports statements from files and other tools' stores into a clone: into the
 // inbox, or into memory if a person has reviewed them. Begin with Read or Intake.Store.
 package intake
 

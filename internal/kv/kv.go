@@ -1,10 +1,10 @@
-// Package kv keeps short-lived values that a session leaves for the next one. The folder kv of the
-// state folder has one file for each key, in the form of package derived, whose checksum detects
+// Package kv keeps short-lived values that a session leaves for the next one. The folder kv in the
+// state folder has one file per key, in the form of package derived, so that its checksum detects
 // damage. Nothing leaves the clone.
 //
-// Begin with Store, Set and Get. Writers hold the lock of git.State.Lock and replace whole files,
-// and a value is on the disk when Set returns. Readers take no lock. An expired entry is invisible
-// at once; the next Set, Delete or Sweep removes its file. Errors carry an exit code and a hint.
+// Begin with Store, Set and Get. Writers hold the lock of git.State.Lock and replace whole files; a
+// value is durable when Set returns. Readers take no lock. An expired entry is invisible at once;
+// the next Set, Delete or Sweep removes its file. Errors carry an exit code and a hint.
 package kv
 
 import (

@@ -1,7 +1,7 @@
-// Package learn turns kept sessions into memory, in four steps: study (reflect.go) keeps a
-// reflection of each session, dreams proposes operations, inbox accepts those that the policy
-// allows, and the rest waits for a person. Begin with Learner.Learn. Package ingest makes the
-// sessions. A Learner serves one goroutine.
+// Package learn turns stored sessions into memory, in three steps. It studies each session and
+// keeps a reflection (reflect.go), has package dreams propose operations, and has package inbox
+// accept those that the policy allows. The rest waits for a person. Package ingest makes the
+// sessions. Begin with Learner.Learn. A Learner serves one goroutine.
 package learn
 
 import (

@@ -1,9 +1,9 @@
-// Package mcpconn is the connection of a server that speaks the Model Context Protocol: one message
-// a line. The SDK's own connection ends at the first invalid line; this one answers with an error
-// and goes on. It also answers unknown methods, bounds a client's concurrent calls, and waits for
-// pending answers when the input ends.
+// Package mcpconn is a server's connection for the Model Context Protocol: one message per line.
+// The SDK's own connection ends at the first invalid line; this one answers with an error and goes
+// on. It also answers unknown methods, bounds a client's concurrent calls, and waits for pending
+// answers when the input ends.
 //
-// Pass a Transport to the Run of the SDK's server.
+// Pass a Transport to the Run method of the SDK's server.
 package mcpconn
 
 import (

@@ -1,5 +1,5 @@
-// Package model finds the models of the settings: on an Ollama server, or behind a coding agent.
-// Begin with Find. It has no state.
+// Package model finds the models that the settings name, on an Ollama server or behind a coding
+// agent. Begin with Find. It has no state.
 package model
 
 import (

@@ -1,6 +1,6 @@
 // Package offer proposes a preference for all repositories of a person, once two of them learned
 // it. Begin with Preferences. It reads the memories of the person's other clones on this machine,
-// and writes to the person's own memory alone. There the proposals wait for review.
+// and writes only to the person's own memory, where the proposals wait for review.
 package offer
 
 import (

@@ -1,9 +1,8 @@
 // Package ollama asks models on an Ollama server of this machine.
 //
-// Open names the server without a call; Models lists its models, and Server.Choose picks one. Ask
-// asks a question whose answer is JSON of a given schema; Embed makes vectors. A Client is safe for
-// concurrent use. A server mostly answers one question at a time, so concurrent questions gain
-// nothing.
+// Open names the server without calling it; Models lists its models, and Server.Choose picks one.
+// Ask asks a question whose answer is JSON of a given schema; Embed makes vectors. A Client is safe
+// for concurrent use, but concurrent questions gain nothing: a server mostly answers one at a time.
 //
 // Promises:
 //   - Success means the whole answer. An interrupted stream, a truncated prompt, an answer beyond its

@@ -1,6 +1,6 @@
 // Package pattern provides regular expressions and sets of words that are built at first use. The
-// program has over two hundred expressions, some with hundreds of words. Compiling all of them at
-// the start took several times as long as most commands. Patterns and Words are safe for concurrent
+// program has over two hundred expressions, some with hundreds of words. Compiling them all at
+// start takes several times as long as most commands. Patterns and Words are safe for concurrent
 // use.
 package pattern
 

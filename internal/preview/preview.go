@@ -1,4 +1,4 @@
-// Package preview tells what learning from a repository's past sessions would give. It studies and
+// Package preview finds what learning from a repository's past sessions would yield. It studies and
 // dreams as package learn does, but in memory: it writes nothing, and needs no memory branch. Begin
 // with Look. It serves one goroutine at a time.
 package preview

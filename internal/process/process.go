@@ -1,7 +1,8 @@
-// Package process tells whether a process noted earlier still runs, because the system reuses
-// process numbers. Its results are opaque strings to keep and compare, or "" if the system gives no
-// answer. It keeps no state, and is safe for concurrent use. CollectLate and WithRoom save time in
-// a process that lives for milliseconds. Alone makes a command one that can be killed as a whole.
+// Package process identifies processes, so that a process noted earlier is recognised although the
+// system reuses process numbers. Its results are opaque strings to keep and compare, or "" if the
+// system gives no answer. It keeps no state, and is safe for concurrent use. CollectLate and
+// WithRoom save time in a process that lives for milliseconds. Alone sets up a command so that the
+// end of its context kills it, on Unix with its children.
 package process
 
 // Start distinguishes the processes that had one number between two boots; with Boot it identifies

@@ -15,8 +15,8 @@
 // Limits: redact is a net, not a proof. It knows the formats of rules.go, names that announce a
 // secret (password = …), credentials in URLs and headers, private keys, and literals. It misses a
 // password in plain words, an unannounced password, a UUID used as a key, and a number in JSON. It
-// also misses secrets in images, split over two texts, or encoded twice; use a Stream for a private
-// key in several texts. It may also redact harmless text.
+// also misses secrets in images, split over two texts, or encoded twice; for a private key in
+// several texts, use a Stream. It may redact harmless text.
 //
 // A Scanner never changes after New and is safe for concurrent use.
 package redact

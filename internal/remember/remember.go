@@ -1,6 +1,6 @@
-// Package remember keeps statements that people type, and retires memories by their word. Begin
-// with Keeper.Remember and Forget. An agent's wish becomes an operation in the inbox instead. A
-// Keeper serves one goroutine.
+// Package remember keeps statements that people type, and retires memories when people say so.
+// Begin with Keeper.Remember and Forget. The same request from an agent becomes an operation in the
+// inbox. A Keeper serves one goroutine.
 package remember
 
 import (

@@ -1,6 +1,6 @@
 // Package term shows text to people: it fits lines to a screen, colours them, asks questions, pages
 // long answers, and makes hostile characters visible. Begin with Process and Terminal. Only package
-// cmd uses it; everything below returns results.
+// cmd uses it; packages below return their results.
 package term
 
 import (

@@ -1,5 +1,5 @@
-// Package testrepo makes real repositories for tests. They vanish with the test and are free of the
-// user's configuration and of a surrounding agent's variables. Begin with New.
+// Package testrepo makes real repositories for tests. They vanish with the test, and see neither
+// the user's configuration nor the variables of a surrounding agent. Begin with New.
 package testrepo
 
 import (

@@ -1,6 +1,6 @@
 // Package worker is a clone's background process, which hooks start. Begin with Worker.Run. It
-// drains the spool into sessions and learns from them when that is due. Then it asks a model, if
-// there is one. That takes minutes, and the next hook may start another worker meanwhile.
+// drains the spool into sessions, and learns from them when that is due. Then it asks a model, if
+// there is one. That takes minutes, during which the next hook may start another worker.
 package worker
 
 import (

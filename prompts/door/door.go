@@ -2,7 +2,7 @@
 // again, and enforces the day's budget.
 //
 // Each function wraps a *prompts.Model and returns another; nil stays nil. Open combines all three
-// in the only right order. A wrapped model is safe for concurrent use, also across processes. The
+// in the required order. A wrapped model is safe for concurrent use, also across processes. The
 // budget admits one question at a time, since a local server answers one at a time anyway.
 package door
 

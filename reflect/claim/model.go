@@ -2,8 +2,8 @@
 // decisions, preferences, workflows and facts.
 //
 // Begin with Read: it takes a message and returns claims, each with a probability. A linear model
-// judges every sentence by its words and its form; reflect/train makes the weights from the
-// labelled text beside it. Read is safe for concurrent use.
+// judges every sentence by its words and its form; reflect/train computes the model's weights from
+// the labelled text in its folder. Read is safe for concurrent use.
 package claim
 
 import (

@@ -1,5 +1,5 @@
-// Package eval measures the findings of detectors and models in labelled sessions: precision and
-// recall, with 95 % confidence intervals. Begin with Measure.
+// Package eval measures what detectors and models find in labelled sessions: precision and recall,
+// with 95 % confidence intervals. Begin with Measure.
 package eval
 
 import (

@@ -1,6 +1,6 @@
 // Package labelled reads sessions labelled with the knowledge worth keeping from them. It judges
-// findings by precision, the share that is right, and recall, the share of the wanted that was
-// found.
+// findings by precision, the share of findings that is right, and recall, the share of wanted
+// knowledge that was found.
 //
 // Begin with Read. reflect/testdata/labelled/README.md describes the form of a folder and the
 // meaning of its labels. The package writes nothing and is safe for concurrent use.

@@ -1,9 +1,9 @@
 // Package transcript turns an agent's record of a session into session events.
 //
-// Each agent has its own kind of transcript; files that begin with the agent's name hold its
-// reader. Decode recognises the format and emits one event at a time, so it reads a transcript of
-// any length in bounded memory. Events hold the transcript's exact text. The package does not
-// redact: a caller must redact events before they reach a disk.
+// Each agent has its own kind of transcript, read by the files that begin with the agent's name.
+// Decode recognises the format and emits one event at a time, so it reads a transcript of any
+// length in bounded memory. Events hold the transcript's exact text: the package does not redact,
+// so a caller must redact events before they reach a disk.
 package transcript
 
 import "time"

@@ -1,9 +1,9 @@
-// Package agent describes the coding agents for a loop's coding and auditing. Call gives an agent's
-// command line without a person and a terminal. Said extracts its words from its stream of events
-// for the loop; Readable and Writer do so for people.
+// Package agent describes the coding agents for a loop's coding and auditing. Call returns the
+// command line that runs an agent without a person or a terminal. Said extracts the agent's words
+// from its stream of events for the loop; Readable and Writer do so for people.
 //
-// It starts no process and reads only its arguments. Its functions are safe for concurrent use; a
-// Writer has one user.
+// The package starts no process and reads only its arguments. Its functions are safe for concurrent
+// use; a Writer serves one goroutine.
 package agent
 
 import (

@@ -1,4 +1,4 @@
-// Package audit has a model look for defects in a loop's change.
+// Package audit asks a model for defects in a loop's change.
 //
 // The change is split into parts that fit the model's context. Answers are data: they are decoded,
 // and checked against the lines that the question showed.

@@ -1,7 +1,7 @@
 // Package container runs the commands of a loop in containers (Runner). From the work tree that
 // they write, it passes on only content that is safe for the host (Guard).
 //
-// A Tree serves one loop at a time, and only the process that carries the loop on may use it.
+// A Tree serves one loop at a time, and only the process that runs the loop may use it.
 package container
 
 import (

@@ -2,7 +2,7 @@
 // holds the state machine; this package connects it to settings, agents, containers, models,
 // memories and git's hooks. Begin with Loops.Start or Loops.Resume, then Claim.Carry.
 //
-// One process at a time carries a loop on: the one with its lease. Every process may read.
+// One process at a time runs a loop: the one that holds its lease. Every process may read.
 package loop
 
 import (

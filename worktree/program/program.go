@@ -1,6 +1,6 @@
-// Package program checks in advance whether a loop's programs exist, as far as that is known: the
-// coder and auditor (Of, Place.Missing), and the first words of the plan's commands (Doubts). It
-// runs a shell's command -v and git ls-tree, but none of the programs.
+// Package program checks in advance, as far as it can, whether a loop's programs exist: the coder
+// and auditor (Of, Place.Missing), and the first words of the plan's commands (Doubts). It runs a
+// shell's command -v and git ls-tree, but none of the programs.
 package program
 
 import (

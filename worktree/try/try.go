@@ -1,6 +1,6 @@
 // Package try makes short-lived folders beside those of the loops: empty (Make), or with the files
-// of a commit (Checkout). It removes leftovers (Clear). Several processes may do both at a time:
-// each user holds its folder's lock.
+// of a commit (Checkout). It removes leftovers (Clear). Several processes may make and clear
+// folders at once: each user of a folder holds its lock.
 package try
 
 import (

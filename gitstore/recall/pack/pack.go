@@ -1,6 +1,6 @@
-// Package pack selects the content for an agent within a budget of tokens. Choose is the entry:
-// given items with values and a budget, it returns the form of each. The answer depends only on the
-// items, in any order, and the budget. The package keeps no state.
+// Package pack selects the content for an agent within a budget of tokens. Begin with Choose: given
+// items with values and a budget, it returns the form of each item. The answer depends only on the
+// budget and on the items, not on their order. The package keeps no state.
 package pack
 
 import (

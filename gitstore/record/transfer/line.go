@@ -2,8 +2,8 @@
 // every field of a memory.
 //
 // Begin with Of and Line.Memory, which convert a memory to a line and back. Plan sorts imported
-// memories into new, changed, known and unwanted ones. All functions are pure and only read a View.
-// Errors about a line name its number in the input, from 1.
+// memories into new, changed, known and unwanted ones. All functions are pure, and read nothing but
+// the View they are given. Errors about a line name its number in the input, from 1.
 package transfer
 
 import (

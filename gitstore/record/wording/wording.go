@@ -1,7 +1,7 @@
 // Package wording compares the meaning of statements. Read analyses a statement. Reading.Opposes
 // reports whether two cannot both hold, and Reading.Covers whether one rule includes another. Light
-// and Root tell which of their words must be the same. Restates checks a reader's opinion that two
-// say the same.
+// and Root tell which of their words must agree. Restates checks a claim, such as a model's, that
+// two statements say the same.
 //
 // A statement has values and a frame. Values are the commands, paths, symbols, literals, numbers
 // and tools that it names. The frame holds the stems of its other meaningful words. "Start function

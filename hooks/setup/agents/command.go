@@ -1,5 +1,5 @@
-// Package agents makes the agents of this machine call us. It adds entries to their settings, or a
-// plugin, and removes both so that each file gets back its bytes.
+// Package agents makes the agents of this machine call Reverie. It adds entries to their settings,
+// or a plugin, and can remove them so that each file gets its original bytes back.
 //
 // Machine locates the files; User and Project select the one that an agent reads. Begin with
 // Installer.Install, Installer.Remove and Examine. Any number of processes may call them at once.

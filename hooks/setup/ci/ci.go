@@ -1,6 +1,6 @@
-// Package ci renders the file that makes a forge check pull requests against the memory branch, and
-// publish the memories if asked to. A forge runs the file of a pull request's target branch, so the
-// memory branch has its own. The file installs Reverie and runs check --diff.
+// Package ci renders the workflow file by which a forge checks pull requests against the memory
+// branch, and publishes the memories if asked to. A forge runs the workflow of a pull request's
+// target branch, so the memory branch has its own. The file installs Reverie and runs check --diff.
 //
 // Render returns the text of such a file. Written recognises it for any branch and version.
 package ci

@@ -1,6 +1,6 @@
 // Package doctor checks an installation of Reverie: git, the memory, agents' settings, git's hooks
-// and models. Begin with Checks. A check returns its findings as data. It changes nothing except
-// that it updates the index.
+// and models. Begin with Checks. A check returns its findings as data, and changes nothing except
+// the search index, which it brings up to date.
 package doctor
 
 import (

@@ -1,5 +1,6 @@
-// Package dreams runs package dream on a clone. It reads the reflections that no dream considered,
-// and puts the resulting operations into the inbox. Begin with Dreamer.Dream, which asks no model.
+// Package dreams runs package dream on a clone. It reads the reflections that no dream has
+// considered yet, and puts the resulting operations into the inbox. Begin with Dreamer.Dream, which
+// asks no model.
 package dreams
 
 import (

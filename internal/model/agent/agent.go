@@ -1,10 +1,10 @@
 // Package agent asks the model of a coding agent one question, by the agent's own program. Begin
 // with Find, then Agent.Ask.
 //
-// The program has no terminal, tools, hooks, servers or memory of a project. It works in an empty
-// folder of its own, outside of every repository, and is killed with its children when the context
-// ends. Its record of the question, if it keeps one, so belongs to no repository. An Agent is safe
-// for concurrent use, also across processes: one question at a time is put to each agent.
+// The program has no terminal, tools, hooks, servers or project memory. It works in its own empty
+// folder outside every repository, and is killed with its children when the context ends. So if it
+// keeps a record of the question, that belongs to no repository. An Agent is safe for concurrent
+// use, also across processes: each agent is asked one question at a time.
 package agent
 
 import (

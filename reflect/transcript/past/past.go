@@ -1,7 +1,7 @@
 // Package past finds the sessions of one repository that coding agents kept on this machine, each
 // in its own store: Claude Code, Codex, Gemini CLI, Copilot CLI and Qwen Code in files, OpenCode in
-// a database, Aider in a file of the work tree. It reads, and nothing more: a store is never
-// written, locked or added to.
+// a database, Aider in a file of the work tree. It only reads: a store is never written, locked or
+// added to.
 //
 // Find lists sessions by reading the beginning of each file; Session.Open gives one whole, as
 // transcript.Decode reads it.

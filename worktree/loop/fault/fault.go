@@ -1,5 +1,5 @@
-// Package fault words the errors of loops: it gives each an exit code and a hint. New and Explain
-// are for the packages that do the work; Stopped says how a loop ended.
+// Package fault gives each error of a loop an exit code and a hint. New and Explain are for the
+// packages that do the work; Stopped says how a loop ended.
 package fault
 
 import (

@@ -1,6 +1,6 @@
-// Package phase does the phases of a loop: coding, verifying and auditing. It words the prompts,
-// calls agents, commands and models, on this machine or in containers, and reads their answers.
-// The methods Code, Verify and Audit of Phases are a worktree.Doer each.
+// Package phase runs the phases of a loop: coding, verifying and auditing. It writes the prompts,
+// calls agents, commands and models, on this machine or in containers, and reads their answers. The
+// methods Code, Verify and Audit of Phases each have the type worktree.Doer.
 //
 // A Phases serves the one process that holds the loop's lease.
 package phase

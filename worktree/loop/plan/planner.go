@@ -1,7 +1,7 @@
-// Package plan decides with which settings a loop starts or goes on, and whether it can: it
-// combines a person's choice with the settings of the user and the team, checks the plan, and
-// looks for the programs and the sandbox that the loop needs. Begin with Planner.Start,
-// Planner.Resume or Planner.Check.
+// Package plan decides whether a loop can start or resume, and with which settings. It combines a
+// person's choice with the settings of the user and the team, checks the plan, and looks for the
+// programs and the sandbox that the loop needs. Begin with Planner.Start, Planner.Resume or
+// Planner.Check.
 package plan
 
 import (
