@@ -54,9 +54,10 @@ func (v *view) quoteCommand(a act) record.Evidence {
 		return v.quote(a.call, strings.TrimSpace(command))
 	}
 	// The part of a long command line for this step.
-	if first := a.step.words[0]; first != "" {
-		if at := strings.Index(command, first); at >= 0 {
+	for _, begin := range []string{head(a.step), a.step.words[0]} {
+		if at := strings.Index(command, begin); at >= 0 {
 			command = command[at:]
+			break
 		}
 	}
 	line, _, _ := strings.Cut(command, "\n")

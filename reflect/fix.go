@@ -98,7 +98,7 @@ func (v *view) repaired(from, to int) []finding {
 		case a.edit:
 			code++
 		case a.step.key == f.step.key, looks(a.step), a.outcome == transcript.Failed,
-			a.outcome == transcript.Unknown && a.call != ok.call && !starts(a.step):
+			a.outcome == transcript.Unknown && a.call != ok.call && !starts(a.step) && !v.prescribed(f, a.step):
 		case weakens(a.step.words[0], a.step.words, a.step.env):
 			return nil
 		case (prepares(a.step, sig) || v.prescribed(f, a.step)) && a.step.portable() && !namesSource(a.step):

@@ -171,6 +171,19 @@ func TestCommandThatTheFailingOnePrints(t *testing.T) {
 	})
 }
 
+// A step that passed before the one that failed has the same output.
+func TestErrorOfAChainsLastStep(t *testing.T) {
+	const stale = "The stubs are stale: schema file missing.\nRun:\n    make stubs\nhook failed"
+	for _, show := range []string{"make stubs", "make stubs 2>&1 | tail -3"} {
+		r := wants(t, script{
+			run("git add api.yaml && git commit -m 'a field'", 1, stale), run(show, 0, "wrote 4 files"), run("git add . && git commit -m 'a field'", 0, "1 file changed"),
+		}, "Before `git commit`, run `make stubs`: else it fails with \"The stubs are stale: schema file missing\".")
+		if len(r.Candidates) == 1 && r.Candidates[0].Evidence[0].Quote != "The stubs are stale: schema file missing." {
+			t.Errorf("%+v", r.Candidates[0].Evidence)
+		}
+	}
+}
+
 func TestTaskThatAHookRunsToo(t *testing.T) {
 	const want = "Before `git commit`, run `bun run kinds`: its hook runs the same, and stops where that fails."
 	wants(t, script{

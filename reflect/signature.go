@@ -14,7 +14,7 @@ var (
 	timestamp = lazy(`^\[?(?:\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?\s*`)
 	position  = lazy(`^(?:[\w@.~-]*/)*[\w@.-]+\.\w+(?::\d+(?::\d+)?|\(\d+,\d+\)):?\s+(?:-\s+)?`)
 	absolute  = lazy(`(?:/(?:home|Users|root|private|var|tmp|opt|usr|workspace|builds|app|repo)|[A-Za-z]:\\)(?:[/\\][\w@.+-]+)+`)
-	prefix    = lazy(`^(?:[│┃|╷╵├└─]+|npm (?:ERR!|error)|error:? npm|\[[\w:. -]{1,20}\]|E  +|>+|[-*•✖✗×⨯❌^]|` +
+	prefix    = lazy(`^(?:[│┃|╷╵├└─]+|npm (?:ERR!|error)|error:? npm|\[[\w:. -]{1,20}\]|E  +|>+|[-*•✖✗×⨯^]|\p{So}\x{fe0f}?|` +
 		`#\d+ [\d.]+|[\w.-]+ +\|)\s*`)
 	errorLabel = lazy(`^(?i:(?:error|fatal|fail(?:ed)?|err)(?: code)?:|error\s+(?:in|-)\s)\s*`)
 	number     = lazy(`0x[0-9a-f]{4,}|\b[0-9a-f]{12,64}\b|\(?\b\d+(?:\.\d+)?\s?m?s\)?$`)
@@ -91,8 +91,8 @@ func (v *view) passed() map[uint64]bool {
 	v.harmless = map[uint64]bool{}
 	last := -1
 	for _, a := range v.acts {
-		if a.edit || a.outcome != transcript.OK || a.result == last || readOnly.Has(a.step.words[0]) {
-			continue
+		if a.edit || a.outcome != transcript.OK || a.result == last || readOnly.Has(a.step.words[0]) || ending(&v.events[a.result]) == transcript.Failed {
+			continue // a step that passed in a chain that failed printed none of it for certain
 		}
 		last = a.result
 		for line := range strings.Lines(v.events[a.result].Text) {

@@ -87,7 +87,7 @@ func (v *view) otherSpelling(i int, sig signature, again bool, passes func(step)
 		c := record.Candidate{
 			Kind:     record.Failure,
 			Text:     text + ": that " + v.fails(f, sig) + ".",
-			Body:     "Seen in one session: the first failed, the second succeeded right after, with nothing edited between.",
+			Body:     "Seen in one session: the first failed so, the second did not right after, with nothing edited between.",
 			Topic:    "how to run " + jobOf(f.step),
 			How:      record.Seen,
 			Evidence: []record.Evidence{v.quoteError(f, sig), v.quoteCommand(a)},
@@ -277,6 +277,9 @@ func (v *view) blames(f act, sig signature) string {
 	}
 	if what != "" {
 		return what
+	}
+	if name, found := strings.CutSuffix(sig.text, ": command not found"); found && !slices.Contains(s.words, name) && !elsewhere(name) {
+		return name // of a filter behind the command
 	}
 	if sig.env && s.portable() && !namesSource(s) && len(s.key) <= 60 && strings.Count(strings.TrimSpace(v.events[f.result].Text), "\n") < shortOutput {
 		return show(s, "")

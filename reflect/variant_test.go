@@ -110,6 +110,7 @@ func TestErrorWithoutARemedyIsWeak(t *testing.T) {
 	}{
 		{"an option", "tool send box-of-mine --mark x", "error: unexpected argument '--mark' found", "`tool send --mark` fails with \"unexpected argument '--mark' found\" here."},
 		{"a subcommand", "tool drop x", "Error: unknown command \"drop\" for \"tool\"", "`tool drop` fails with \"unknown command 'drop' for 'tool'\" here."},
+		{"a filter behind it", "tool list | sieve x", "zsh:1: command not found: sieve", "`sieve` fails with \"sieve: command not found\" here."},
 		{"the surroundings", "make up", "Cannot connect to the daemon", "`make up` fails with \"Cannot connect to the daemon\" here."},
 	} {
 		r := study(t, script{run(test.command, 1, test.output)})
