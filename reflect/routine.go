@@ -61,6 +61,9 @@ func findRoutines(v *view) []finding {
 		if a.outcome != transcript.OK || a.agent != "" || !routine(a.step) {
 			continue
 		}
+		if a.step.part() != "" {
+			a.step.dir = "" // the package tells where
+		}
 		key := a.step.dir + "\x00" + a.step.key
 		t := tallies[key]
 		if t == nil {
@@ -90,6 +93,11 @@ func findRoutines(v *view) []finding {
 		t := tallies[key]
 		a := t.acts[0]
 		job := purpose(a.step)
+		if part := a.step.part(); part != "" && strings.Contains(job, " ") {
+			job += " of `" + part + "`"
+		} else if part != "" {
+			job += " `" + part + "`"
+		}
 		c := record.Candidate{
 			Kind:  record.Workflow,
 			Text:  "Run `" + show(a.step, "") + "` to " + job + ".",

@@ -1,6 +1,7 @@
 package reflect
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -40,6 +41,21 @@ func TestRoutineNamesWhichTests(t *testing.T) {
 	wants(t, again("npm run test:watch"))
 	wants(t, again("npm run test:jest"), "Run `npm run test:jest` to run the jest tests.")
 	wants(t, again("npm run test:all"), "Run `npm run test:all` to run the tests.")
+}
+
+// A task of one package is no task of the repository, whichever folder the shell stands in.
+func TestRoutineOfAPackage(t *testing.T) {
+	again := func(commands ...string) (s script) {
+		for i, command := range commands {
+			s = append(s, run(command, 0, "ok"), edit("a", "1", strings.Repeat("2", i+2)))
+		}
+		return s
+	}
+	wants(t, again("pnpm --filter shop build", "cd apps/desk && pnpm --filter shop build", "pnpm --filter shop build"), "Run `pnpm --filter shop build` to build `shop`.")
+	wants(t, again("npm run test -w @box/lid", "npm run test --workspace=@box/lid", "npm -w @box/lid test"))
+	wants(t, again("yarn workspace lid lint", "yarn workspace lid lint", "yarn workspace lid lint"), "Run `yarn workspace lid lint` to lint `lid`.")
+	wants(t, again("turbo run test --filter=lid", "turbo run test --filter=lid", "turbo run test --filter=lid"), "Run `turbo run test --filter=lid` to run the tests of `lid`.")
+	wants(t, again("pnpm -C web test", "cd web && pnpm test", "pnpm --dir web run test"), "Run `cd web && pnpm test` to run the tests.")
 }
 
 // A command that ran in the shell's chance folder and also at the root is one workflow.

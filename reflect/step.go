@@ -80,7 +80,7 @@ func stepsFrom(line, dir, root string) (out []step, end string) {
 		for j := range words {
 			words[j] = relative(words[j], root)
 		}
-		words = canonical(words)
+		words, here = placed(canonical(words), here, root)
 		s := step{key: strings.Join(words, " "), words: words, env: append(exported[:len(exported):len(exported)], c.Env...), dir: here}
 		s.masked = c.Join == "|" || c.Join == "||" || (c.Join == ";" && i+1 < len(commands))
 		s.writes = writesFile(c, words)
@@ -230,6 +230,17 @@ func canonical(words []string) []string {
 	return words
 }
 
+// placed takes the flag out of a command that names the directory to run in, and joins it to dir.
+func placed(words []string, dir, root string) ([]string, string) {
+	if len(words) > 3 && movable.Has(words[0]) && moving.Has(words[1]) {
+		return canonical(slices.Delete(slices.Clone(words), 1, 3)), within(shell.Unquote(words[2]), dir, root)
+	}
+	return words, dir
+}
+
+// Programs that run in another directory after one of these flags.
+var movable, moving = set("npm pnpm yarn bun make gmake git go"), set("-C --prefix --cwd --dir")
+
 // relative removes the session's directory from the front of a path in a word. On Windows that
 // directory has several spellings: D:\x, D:/x, /d/x in Git Bash and /mnt/d/x in WSL.
 func relative(word, root string) string {
@@ -372,6 +383,21 @@ func (s step) portable() bool {
 		!strings.HasPrefix(s.dir, "$") && drivePrefix(s.dir, 0) == 0
 }
 
+// part returns the package of a workspace that a task is confined to, as named, or "".
+func (s step) part() string {
+	for i, w := range s.words[1:] {
+		name, value, given := strings.Cut(w, "=")
+		if !picking.Has(name) && !(name == "-w" && s.words[0] == "npm") {
+			continue
+		}
+		if !given && i+2 < len(s.words) {
+			value = s.words[i+2]
+		}
+		return shell.Unquote(value)
+	}
+	return ""
+}
+
 // tool returns the word for the task of a task runner or the subcommand of a program: "lint" of
 // `mise run lint`, "test" of `go test ./...`.
 func (s step) tool() string {
@@ -401,7 +427,7 @@ func (s step) tool() string {
 			}
 		}
 		return ""
-	case "npm", "bun", "mise", "uv", "poetry", "pipenv", "hatch", "pdm", "composer", "deno-task", "bundle", "yarn", "pnpm":
+	case "npm", "bun", "mise", "uv", "poetry", "pipenv", "hatch", "pdm", "composer", "deno-task", "bundle", "yarn", "pnpm", "turbo":
 		valued := func(w string) bool { return placing.Has(w) || w == "-w" && program == "npm" }
 		task, _ := argument(words, valued, func(w string) bool { return w == "run" || w == "exec" })
 		return task
@@ -412,8 +438,8 @@ func (s step) tool() string {
 	return path.Base(program)
 }
 
-// Flags with a value: of package managers, for the place of a task, and of other programs.
-var placing, fileFlag = set("workspace --filter -F --prefix -C"), set("-C -f -p")
+// Flags with a value: of package managers, for a task's package and place, and of other programs.
+var picking, placing, fileFlag = set("workspace --workspace --filter -F"), set("workspace --workspace --filter -F --prefix -C"), set("-C -f -p")
 
 // argument returns the first word that is no flag, no value of one and not passed over.
 func argument(words []string, valued, passed func(string) bool) (string, bool) {
