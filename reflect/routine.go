@@ -94,9 +94,9 @@ func findRoutines(v *view) []finding {
 		a := t.acts[0]
 		job := purpose(a.step)
 		if part := a.step.part(); part != "" && strings.Contains(job, " ") {
-			job += " of `" + part + "`"
+			job += " of " + part
 		} else if part != "" {
-			job += " `" + part + "`"
+			job += " " + part
 		}
 		c := record.Candidate{
 			Kind:  record.Workflow,

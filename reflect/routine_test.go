@@ -51,10 +51,10 @@ func TestRoutineOfAPackage(t *testing.T) {
 		}
 		return s
 	}
-	wants(t, again("pnpm --filter shop build", "cd apps/desk && pnpm --filter shop build", "pnpm --filter shop build"), "Run `pnpm --filter shop build` to build `shop`.")
+	wants(t, again("pnpm --filter shop build", "cd apps/desk && pnpm --filter shop build", "pnpm --filter shop build"), "Run `pnpm --filter shop build` to build shop.")
 	wants(t, again("npm run test -w @box/lid", "npm run test --workspace=@box/lid", "npm -w @box/lid test"))
-	wants(t, again("yarn workspace lid lint", "yarn workspace lid lint", "yarn workspace lid lint"), "Run `yarn workspace lid lint` to lint `lid`.")
-	wants(t, again("turbo run test --filter=lid", "turbo run test --filter=lid", "turbo run test --filter=lid"), "Run `turbo run test --filter=lid` to run the tests of `lid`.")
+	wants(t, again("yarn workspace lid lint", "yarn workspace lid lint", "yarn workspace lid lint"), "Run `yarn workspace lid lint` to lint lid.")
+	wants(t, again("turbo run test --filter=lid", "turbo run test --filter=lid", "turbo run test --filter=lid"), "Run `turbo run test --filter=lid` to run the tests of lid.")
 	wants(t, again("pnpm -C web test", "cd web && pnpm test", "pnpm --dir web run test"), "Run `cd web && pnpm test` to run the tests.")
 }
 
