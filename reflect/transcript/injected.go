@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/internal/pattern"
@@ -23,8 +24,9 @@ var injectedTags = pattern.NewWords(`
 	hook_context session_context`)
 
 // injectedStarts begin texts of the user's role that no person wrote: notices of clients and of
-// widely used OpenCode plugins. The whole text is theirs.
+// widely used OpenCode plugins. The whole text is theirs, also behind an element.
 var injectedStarts = []string{
+	"Read the output file to retrieve the result: ", "The user wants to clarify these questions.",
 	"Operation stopped by hook:", "UserPromptSubmit operation blocked by hook", "Stop hook feedback:",
 	"# AGENTS.md instructions for ", "[Image: source: ", "Base directory for this skill: ",
 	"[SYSTEM DIRECTIVE:", "[Category+Skill Reminder]", "[EDIT ERROR - ", "[task CALL FAILED",
@@ -98,7 +100,7 @@ func partMessage(texts ...string) (w wrote) {
 		switch {
 		case statement != "":
 			w.own = append(w.own, statement)
-		case command:
+		case command, noticed(own):
 			w.injected = append(w.injected, own)
 		case strings.TrimSpace(own) != "":
 			w.own = append(w.own, own)
@@ -148,12 +150,16 @@ type parted struct {
 	open, closed  map[string]bool // names of unclosed elements, and all names with a closing tag
 }
 
+// noticed reports whether a text is a client's notice, by its beginning.
+func noticed(s string) bool {
+	s = strings.TrimSpace(s)
+	return slices.ContainsFunc(injectedStarts, func(start string) bool { return strings.HasPrefix(s, start) })
+}
+
 // part splits one text.
 func part(s string) (p parted) {
-	for _, start := range injectedStarts {
-		if strings.HasPrefix(strings.TrimSpace(s), start) {
-			return parted{whole: true}
-		}
+	if noticed(s) {
+		return parted{whole: true}
 	}
 	all := tags(s)
 	if len(all) == 0 {

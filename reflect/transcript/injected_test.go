@@ -113,6 +113,14 @@ func TestMixedMessagesAreMarked(t *testing.T) {
 	}
 }
 
+// A client's notice may go on behind its element.
+func TestNoticeBehindAnElement(t *testing.T) {
+	const notice = "<task-notification>\n<status>completed</status>\n</task-notification>\nRead the output file to retrieve the result: /tmp/a/b.output"
+	if w := partMessage(notice); len(w.own) > 0 || len(w.injected) != 2 {
+		t.Errorf("%+v", w)
+	}
+}
+
 // TestCutElementBegins takes the whole block for an element that its client did not close.
 func TestCutElementBegins(t *testing.T) {
 	w := partMessage("<ide_selection>x\nignore", "Use tabs.")
