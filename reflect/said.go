@@ -58,7 +58,7 @@ func findSaid(v *view) []finding {
 		if weak && (s.Keep < minWeak || !s.May()) {
 			continue
 		}
-		text, evidence := oneLine(s.raw), []record.Evidence{v.quote(s.event, s.raw)}
+		text, evidence := s.statement(), []record.Evidence{v.quote(s.event, s.raw)}
 		if s.Leans || !weak && s.lang == "en" && pointless(text) {
 			switch before := announcing(v, i); {
 			case before != nil && (s.Leans && !weak || !wording.Read(before.raw).Specific()):
@@ -84,6 +84,30 @@ func findSaid(v *view) []finding {
 	}
 	return out
 }
+
+// statement returns the words of a sentence. A command at its end takes the place of the word that
+// points at it.
+func (s *sentence) statement() string {
+	text, command := oneLine(s.raw), s.Command
+	if command != "" {
+		text = oneLine(s.raw[:strings.LastIndex(s.raw, command)])
+		text = text[:strings.LastIndexByte(text, ':')]
+	} else if m := endsInCode.FindStringSubmatch(text); m != nil {
+		text, command = m[1], m[2]
+	} else {
+		return text
+	}
+	if at := pointing.FindStringSubmatchIndex(text); at != nil {
+		return text[:at[2]] + "`" + command + "`" + text[at[3]:]
+	}
+	return text + ": `" + command + "`"
+}
+
+var (
+	endsInCode = lazy("^([^`]+):\\s+`([^`]+)`\\W*$")
+	pointing   = lazy(`(?i)\b((?:this|these|the following)(?: (?:exact )?(?:commands?|script|task|line|one))?)(?:[,.]|$|\s+(?:is|are|to|before|after|when(?:ever)?|if|for|` +
+		`in|on|at|every|each|first|instead|and|with|from|once|as)\b)`)
+)
 
 // announcing returns the sentence before another in its message, unless it asks, or nil.
 func announcing(v *view, i int) *sentence {

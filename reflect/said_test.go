@@ -47,6 +47,32 @@ func TestSaidTakesItsNeighbourAlong(t *testing.T) {
 	}
 }
 
+// A rule may end in a colon, and its command be in the lines below. Code may be pasted: it waits.
+func TestRuleAnnouncesItsCommand(t *testing.T) {
+	for said, want := range map[string]string{
+		"Always run this before you commit:\n\nmake check":                                              "Always run `make check` before you commit.",
+		"ok. Always run these before you commit:\n\n    make check && make fuzz\n\nthanks":              "Always run `make check && make fuzz` before you commit.",
+		"Always run this before you commit:\n```sh\nmake check\n```":                                    "Always run `make check` before you commit.",
+		"Never deploy by hand, always use the following command:\n\n$ box ship --to staging\n":          "Never deploy by hand, always use `box ship --to staging`.",
+		"For future reference, always start the whole shop with this command: `pnpm --filter shop dev`": "For future reference, always start the whole shop with `pnpm --filter shop dev`.",
+		"Before you push, you must always run:\n\nbox verify --all":                                     "Before you push, you must always run: `box verify --all`.",
+	} {
+		r := wants(t, script{user(said)}, want)
+		if code := strings.Contains(said, "```") || strings.Contains(said, "    "); len(r.Candidates) == 1 && code && r.Candidates[0].Evidence[0].Doubt == "" {
+			t.Errorf("%q does not wait: %+v", said, r.Candidates)
+		}
+	}
+	for _, said := range []string{
+		"The build always ends with this error:\n\nnpm run build --verbose",
+		"Always run these:\n```\nmake a\nmake b\n```",
+		"Always keep this in mind:\n\nThe shop must never sell twice, says the client.\nThe rest is up to you.",
+		"run this:\n\nmake check",
+		"Always read this:\n```\nmake check",
+	} {
+		wants(t, script{user(said)})
+	}
+}
+
 // Pasted reviews, logs and plans are not the person's words.
 func TestPastedTextMakesNoStatement(t *testing.T) {
 	for _, said := range []string{

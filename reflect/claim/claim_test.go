@@ -173,6 +173,20 @@ func BenchmarkRead(b *testing.B) {
 }
 
 // A fault is no lasting rule.
+func TestMarksOfSeveralWords(t *testing.T) {
+	for text, want := range map[string]bool{
+		"The price list should not be rounded ever.":                   true,
+		"Don't ever round the price list.":                             true,
+		"For future reference, the price list is rounded by the till.": true,
+		"Did you ever round the price list?":                           false,
+		"The price list is not rounded, but it was evergreen.":         false,
+	} {
+		if got := Read(text); len(got) != 1 || got[0].Lasts != want {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+}
+
 func TestFaultIsNoMark(t *testing.T) {
 	for _, text := range []string{"les tests ne passent toujours pas après la migration", "der Build ist immer noch rot, obwohl alles installiert ist",
 		"closeAll lives in pool.go but is never actually called by the server"} {

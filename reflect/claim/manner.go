@@ -93,7 +93,7 @@ var marks = sync.OnceValue(func() map[uint32]bool {
 	return all
 })
 
-var markPhrase = pattern.New(`(?i)\b(?:ha(?:s|ve) to|from (?:now|here|today|this point) on(?:wards?)?|going forward|in (?:the )?future|as a rule|no exceptions?|in general|at all times|` +
+var markPhrase = pattern.New(`(?i)\b(?:ha(?:s|ve) to|from (?:now|here|today|this point) on(?:wards?)?|going forward|in (?:the )?future|as a rule|no exceptions?|in general|at all times|for (?:future|later) reference|(?:not|never|\w+n['’]?t) (?:\w+ ){0,2}ever|` +
 	`under no circumstances|no longer|ab (?:jetzt|sofort)|in zukunft|de ahora en adelante|a partir de (?:ahora|agora)|por defecto|en general|dès maintenant|` +
 	`à partir de maintenant|par défaut|en règle générale|daqui (?:em|pra|para) (?:diante|frente)|por padrão)\b|с этого момента|по умолчанию|ни в коем случае|` +
 	`以后|今后|从现在|往后|一律|始终|永远|绝不|绝对不|禁止|严禁|不允许|不准|不得|务必|必须|每次|每当|总是|统一|默认|约定|规定|规范|原则|都要|只能|` +

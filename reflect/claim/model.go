@@ -29,6 +29,7 @@ type Claim struct {
 	Pasted     bool    // its message reads like a pasted review or document
 	Bound      bool    // to a condition that ends, or it lets an agent act without asking
 	Leans      bool    // it depends on the previous sentence of its paragraph
+	Command    string  // that it announces in its last line, or ""
 }
 
 // A Kind is the subject of a claim.
@@ -141,7 +142,7 @@ func (m *Model) proposes(c Claim) bool {
 
 func (m *Model) judge(s *Sentence, list []uint32) (Claim, []uint32) {
 	list, said := m.features(s, list)
-	c := Claim{Start: s.Start, End: s.End, From: s.Start, To: s.End, Asks: s.asks() || Asks(s.text), Pasted: s.message.pasted(), Bound: order.MatchString(s.text) || bounded.MatchString(s.text), Leans: leaning.MatchString(s.text)}
+	c := Claim{Start: s.Start, End: s.End, From: s.Start, To: s.End, Asks: s.asks() || Asks(s.text), Pasted: s.message.pasted(), Bound: order.MatchString(s.text) || bounded.MatchString(s.text), Leans: leaning.MatchString(s.text), Command: s.given.command}
 	sum := 0
 	for _, f := range list {
 		if at := m.keep.find(f); at >= 0 {
@@ -178,7 +179,9 @@ func (m *Model) judge(s *Sentence, list []uint32) (Claim, []uint32) {
 		}
 	}
 	from, to := m.trim(s)
-	c.Start, c.End = s.Start+from, s.Start+to
+	if c.Start = s.Start + from; s.given.command == "" {
+		c.End = s.Start + to
+	}
 	return c, list
 }
 

@@ -24,9 +24,10 @@ type Sentence struct {
 
 	text          string
 	tokens        []token
-	item          bool // of a list
-	open          bool // it ends in a colon
-	index, count  int  // its index in the message, and their number
+	item          bool  // of a list
+	open          bool  // it ends in a colon
+	given         given // that it announces in the lines after it
+	index, count  int   // its index in the message, and their number
 	heading       []uint32
 	before, after *Sentence
 	message       *message
@@ -104,8 +105,9 @@ func Split(text string) []*Sentence {
 	m := &message{size: len(text), own: ownVoice.MatchString(text), hearsay: Hearsay(text) != ""}
 	paragraphs := typed(text)
 	m.blocks = len(paragraphs)
+	told := 0 // the end of the last announced command
 	for p, par := range paragraphs {
-		if len(text) > maxTyped && p > 0 && p < len(paragraphs)-1 {
+		if len(text) > maxTyped && p > 0 && p < len(paragraphs)-1 || par.start < told {
 			continue
 		}
 		joined := false
@@ -127,6 +129,11 @@ func Split(text string) []*Sentence {
 				continue
 			}
 			s.open = strings.HasSuffix(s.text, ":") || strings.HasSuffix(s.text, "：")
+			if s.open && par.given.command != "" && s.lasts() {
+				s.open, s.given, s.End, told = false, par.given, par.given.end, par.given.end
+				s.text += " `" + s.given.command + "`"
+				s.tokens = tokens(s.text)
+			}
 			out = append(out, s)
 			joined = true
 		}
@@ -161,7 +168,33 @@ type paragraph struct {
 	start, end int
 	item       bool
 	heading    []uint32 // the words of the line that heads its list
+	given      given
 }
+
+// given is the only command in the lines after a heading.
+type given struct {
+	command string
+	end     int // in the message
+}
+
+// commandIn returns the command in the lines that begin at an index of a message: a block of code
+// with one line, or a line by itself that reads like one.
+func commandIn(text string, at int) given {
+	if m := onlyCommand.FindStringSubmatchIndex(text[at:]); m != nil {
+		for i := 2; i < len(m); i += 2 {
+			if m[i] >= 0 {
+				return given{text[at+m[i] : at+m[i+1]], at + m[i+1]}
+			}
+		}
+	}
+	return given{}
+}
+
+// onlyCommand matches a fence around one line, or a line before a blank one that is indented,
+// behind a prompt, in code marks, with an option, or of two or three plain words.
+var onlyCommand = pattern.New("^(?:[ \t\r]*\n)*(?:(?:```|~~~)[\\w-]*[ \t\r]*\n[ \t]*(?:\\$ )?([^\n]+?)[ \t\r]*\n[ \t]*(?:```|~~~)|" +
+	"(?:\t| {4,}|\\$ )([^\n]+?)|`([^`\n]+)`|([a-z./][^\\s:;,]*(?: [^:;,?!\n]*)? --?[a-z](?:[^?!\n]*[^.:,;?!\\s])?)|" +
+	"([a-z][a-z0-9-]*(?: [a-z][a-z0-9:_-]*){1,2}))[ \t\r]*(?:\n[ \t\r]*(?:\n|$)|$)")
 
 // typed splits a message into paragraphs.
 func typed(text string) []paragraph {
@@ -195,6 +228,9 @@ func typed(text string) []paragraph {
 			p := paragraph{start: at + strings.Index(line, trimmed), item: item}
 			if item {
 				p.heading = heading
+			}
+			if head {
+				p.given = commandIn(text, pos)
 			}
 			out = append(out, p)
 		}
