@@ -148,9 +148,10 @@ func related(helpers []act, sig signature) bool {
 	return false
 }
 
-// prescribed reports whether a failed command printed another one, which changes nothing durable.
+// prescribed reports whether a failed command printed another one, which changes nothing durable
+// and is no test that it ran itself.
 func (v *view) prescribed(f act, s step) bool {
-	return len(s.words) > 1 && !changes(s) && !looks(s) && !oneTime.Has(s.words[0]) && s.words[0] != "git" && mentions(v.events[f.result].Text, s.key)
+	return len(s.words) > 1 && !strings.HasSuffix(purpose(s), "tests") && !changes(s) && !looks(s) && !oneTime.Has(s.words[0]) && s.words[0] != "git" && mentions(v.events[f.result].Text, s.key)
 }
 
 // appendHelper adds a helper unless the list has it. A helper that only sets up its own shell
@@ -316,15 +317,10 @@ func lastRun(output string) string {
 // the selection of one test.
 func show(s step, dir string) string {
 	words := make([]string, 0, len(s.words))
-	for i := 0; i < len(s.words); i++ {
-		if selects.Has(s.words[i]) && i > 0 {
-			i++
-			continue
+	for i, w := range s.words {
+		if flag, value := s.selection(i); !flag && !value {
+			words = append(words, w)
 		}
-		if w := s.words[i]; strings.HasPrefix(w, "-run=") || strings.HasPrefix(w, "--grep=") || strings.HasPrefix(w, "--tests=") {
-			continue
-		}
-		words = append(words, s.words[i])
 	}
 	key := strings.Join(words, " ")
 	if s.dir != "" && s.dir != dir {
@@ -333,7 +329,16 @@ func show(s step, dir string) string {
 	return key
 }
 
-// selects lists flags that select tests; the next word names them.
+// selection reports whether the word at an index is a flag that selects tests, or its value.
+func (s step) selection(i int) (flag, value bool) {
+	if i == 0 || s.words[0] == "make" || !strings.HasSuffix(purpose(s), "tests") && !strings.HasSuffix(jobNamed(s.words[0]), "tests") {
+		return false, false // make -k has no value, and docker build -t names an image
+	}
+	name, _, _ := strings.Cut(s.words[i], "=")
+	return selects.Has(name), selects.Has(s.words[i-1]) && !strings.HasPrefix(name, "-")
+}
+
+// selects lists flags that select tests, with their value behind a "=" or in the next word.
 var selects = set("-run --run -k -t -g --grep --testNamePattern --tests --only")
 
 // fTopic returns the topic of a command, in a word or two.

@@ -62,6 +62,9 @@ func TestCommandThatRepairsAnother(t *testing.T) {
 			run("source ~/.nvm/nvm.sh && nvm use && node -v", 0, "v16.20.2"),
 			run("source ~/.nvm/nvm.sh && nvm use 16 >/dev/null && npm run build:prod", 0, "DONE"),
 		}, "Before `npm run build:prod`, run `nvm use 16`: else it fails with \"error:0308010C:digital envelope routines::unsupported\"."},
+		{"a tag that only looks like the selection of a test", script{
+			run("make e2e", 2, "error: image lid is missing"), run("docker build -t lid .", 0, ""), run("make e2e", 0, ""),
+		}, "Before `make e2e`, run `docker build -t lid .`: else it fails with \"image lid is missing\"."},
 		{"two steps", script{
 			run("make test", 2, "pq: relation \"users\" does not exist"),
 			run("docker compose up -d db", 0, ""),
@@ -182,6 +185,13 @@ func TestErrorOfAChainsLastStep(t *testing.T) {
 			t.Errorf("%+v", r.Candidates[0].Evidence)
 		}
 	}
+}
+
+func TestHooksTestIsNoRemedy(t *testing.T) {
+	wants(t, script{
+		run("git add . && git commit -m x", 1, "$ bun test lib/\nerror: Cannot find module 'lid/box' from 'lid.test.ts'\nhook failed"),
+		run("bun test lib/", 0, "9 pass"), run("git add . && git commit -m x", 0, ""),
+	})
 }
 
 func TestTaskThatAHookRunsToo(t *testing.T) {

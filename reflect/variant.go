@@ -313,15 +313,14 @@ func head(s step) string {
 // spell is a command as a statement shows it: what is of one machine or one day is left open.
 func spell(s step) string {
 	words := make([]string, 0, len(s.words))
-	tests := strings.HasSuffix(purpose(s), "tests") && s.words[0] != "make" // make -k has no value
 	for i, w := range s.words {
 		name, value, assigned := strings.Cut(w, "=")
-		switch {
-		case tests && i > 0 && selects.Has(s.words[i-1]) && !strings.HasPrefix(w, "-"): // it names a test
+		switch flag, test := s.selection(i); {
+		case test:
 			w = "…"
 		case strings.Trim(w, "0123456789") == "":
 			w = "N"
-		case assigned && (!elsewhere(name) && elsewhere(value) || tests && selects.Has(name)):
+		case assigned && (!elsewhere(name) && elsewhere(value) || flag):
 			w = name + "=…"
 		case elsewhere(w), i > 1 && !strings.HasPrefix(w, "-") && (len(w) > 32 && strings.Contains(w, "/") && path.Ext(w) != "" ||
 			strings.Count(w, "-") > 1 && !strings.ContainsAny(w, "./:@")):
