@@ -87,7 +87,7 @@ func (v *view) otherSpelling(i int, sig signature, again bool, passes func(step)
 		c := record.Candidate{
 			Kind:     record.Failure,
 			Text:     text + ": that " + v.fails(f, sig) + ".",
-			Body:     "Seen in one session: the first failed so, the second did not right after, with nothing edited between.",
+			Body:     "Seen in one session: the first failed in this way, the second right after did not, with nothing edited between.",
 			Topic:    "how to run " + jobOf(f.step),
 			How:      record.Seen,
 			Evidence: []record.Evidence{v.quoteError(f, sig), v.quoteCommand(a)},
