@@ -14,12 +14,13 @@ import (
 var changing = []string{"write", "pwrite64", "fsync", "fdatasync", "rename", "renameat", "renameat2", "link", "linkat", "unlink", "unlinkat",
 	"mkdir", "mkdirat", "ftruncate", "flock", "openat"}
 
-// faults are injected at such a call: the process is killed before it, or the disk fails.
-var faults = []string{"signal=KILL", "error=ENOSPC", "error=EIO"}
+// faults are injected at such a call: the process is killed before it, or the disk fails. With
+// --seccomp-bpf, strace 6.1 counts calls for a signal only if it has an error to inject too.
+var faults = []string{"error=EPERM:signal=KILL", "error=ENOSPC", "error=EIO"}
 
 // samples are the calls that suffice in short runs: the ref is about to move, or an object to be
 // kept.
-var samples = map[string]int{"renameat signal=KILL": 2, "linkat error=ENOSPC": 1, "fsync error=EIO": 2}
+var samples = map[string]int{"renameat error=EPERM:signal=KILL": 2, "linkat error=ENOSPC": 1, "fsync error=EIO": 2}
 
 // operation is a command that changes something, with a check of its effect.
 type operation struct {
@@ -51,7 +52,7 @@ func TestFaultAtEveryCallOfACommand(t *testing.T) {
 				t.Parallel()
 				fired, tries := 0, 0
 				for _, call := range changing {
-					if call == "openat" && fault != "signal=KILL" {
+					if call == "openat" && !strings.Contains(fault, "KILL") {
 						continue // the loader and git read by it too; it tells nothing about our code
 					}
 					step := 1
@@ -79,8 +80,12 @@ func TestFaultAtEveryCallOfACommand(t *testing.T) {
 					}
 				}
 				t.Logf("%d tries, %d faults", tries, fired)
-				if fired == 0 {
-					t.Errorf("no %s was ever hit", fault)
+				least := 1
+				if full {
+					least = 10
+				}
+				if fired < least {
+					t.Errorf("%s was hit %d times only", fault, fired)
 				}
 			})
 		}
@@ -95,7 +100,8 @@ func (op operation) try(t *testing.T, strace, call, fault string, n int) (hit bo
 	log := filepath.Join(filepath.Dir(dir), "strace")
 	a := finish(t, func(ctx context.Context) *exec.Cmd {
 		inject := fmt.Sprintf("inject=%s:%s:when=%d", call, fault, n)
-		args := append([]string{"-f", "-qq", "-o", log, "-e", "trace=" + call, "-e", inject, binary}, op.args...)
+		// --seccomp-bpf lets all other calls pass without a stop
+		args := append([]string{"-f", "--seccomp-bpf", "-qq", "-o", log, "-e", "trace=" + call, "-e", inject, binary}, op.args...)
 		cmd := exec.CommandContext(ctx, strace, args...)
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "GOMAXPROCS=1") // fewer threads: strace counts each thread's calls
