@@ -205,7 +205,7 @@ const (
 
 // Own reports whether a value of a key counts only in the user's own file.
 func Own(name, value string) bool {
-	return slices.ContainsFunc(keys, func(k key) bool { return k.name == name && (k.own || k.sends(value)) })
+	return slices.ContainsFunc(keys(), func(k key) bool { return k.name == name && (k.own || k.sends(value)) })
 }
 
 // sends reports whether a value sends sessions to a provider, so that only the user may choose it.
@@ -218,7 +218,7 @@ func (k key) sends(v any) bool {
 // repository's settings for an agent can set variables for hooks and for the agent's shells. No
 // variable can name an agent.
 func (c *Config) Environment(get func(variable string) string) error {
-	for _, k := range keys {
+	for _, k := range keys() {
 		variable := "REVERIE_" + strings.ToUpper(strings.ReplaceAll(strings.TrimSuffix(k.name, ".name"), ".", "_"))
 		switch k.name {
 		case "model.name", "model.reflect", "model.dream", "model.embed":
@@ -286,7 +286,7 @@ func (c *Config) apply(name string, data []byte, from whose) error {
 		delete(flat, "format")
 	}
 	c.origins = maps.Clone(c.origins)
-	for _, k := range keys {
+	for _, k := range keys() {
 		v, ok := flat[k.name]
 		if !ok {
 			continue
@@ -320,7 +320,7 @@ func (c *Config) apply(name string, data []byte, from whose) error {
 // Settings lists every setting, in the order of the documentation.
 func (c Config) Settings() []Setting {
 	plain, out := Default(), []Setting(nil)
-	for _, k := range keys {
+	for _, k := range keys() {
 		origin := cmp.Or(c.origins[k.name], "default")
 		value := tomlText(k.get(&c))
 		out = append(out, Setting{k.name, value, origin, k.help, value == tomlText(k.get(&plain))})

@@ -25,11 +25,11 @@ func (e *SettingError) Error() string { return e.Key + ": " + e.Why }
 // load, but it can repair a file that does not load. The error is a *SettingError if key or value
 // is at fault.
 func Set(path, name, value string) error {
-	at := slices.IndexFunc(keys, func(k key) bool { return k.name == name })
+	at := slices.IndexFunc(keys(), func(k key) bool { return k.name == name })
 	if at < 0 {
 		return &SettingError{name, "it is not a setting; 'reverie config' lists them"}
 	}
-	value, err := keys[at].text(value)
+	value, err := keys()[at].text(value)
 	if err != nil {
 		return &SettingError{name, err.Error()}
 	}

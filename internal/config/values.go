@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -33,20 +34,21 @@ func otherModel(v any) (string, error) {
 	return modelName(v)
 }
 
-// onlyOff lets a team turn a model off, and nothing else.
-func onlyOff(name *string, v any) error {
-	if v != Off {
-		return fmt.Errorf("%v is not off: which model is asked, everybody says for themselves", v)
+// vectorModel accepts no agent, because an agent makes no vectors.
+func vectorModel(v any) (string, error) {
+	name, err := modelName(v)
+	if err == nil && Agent(name) != "" {
+		err = fmt.Errorf("%v: an agent makes no vectors", v)
 	}
-	*name = Off
-	return nil
+	return name, err
 }
 
-// atMost lets a team lower a limit.
-func atMost(limit *int, v any) error {
-	n, err := number(v, 0, math.MaxInt32)
-	*limit = min(*limit, n)
-	return err
+// onlyOff lets a team turn a model off, and nothing else.
+func onlyOff(now string, v any) (string, error) {
+	if v != Off {
+		return now, fmt.Errorf("%v is not off: which model is asked, everybody says for themselves", v)
+	}
+	return Off, nil
 }
 
 // plainText accepts one line of text.
@@ -58,14 +60,8 @@ func plainText(v any) (string, error) {
 	return s, nil
 }
 
-// backgroundWords are the values of learn.background, the narrower one last.
-var backgroundWords = []string{"idle", "off"}
-
 // maxBudget is the most tokens that a setting may ask for. No client takes as many from one hook.
 const maxBudget = 100_000
-
-// staleWords are the values of context.stale, the narrower one last.
-var staleWords = []string{"label", "withhold"}
 
 // branchName accepts git's valid branch names.
 func branchName(v any) (string, error) {
@@ -88,20 +84,85 @@ func ownRef(ref string) bool {
 	return ok && !slices.Contains([]string{"journal", "inbox"}, strings.ToLower(name))
 }
 
-func words(v any, allowed ...string) ([]string, error) {
-	list, ok := v.([]any)
-	out := []string{}
-	for _, w := range list {
-		s, isText := w.(string)
-		if !isText || !slices.Contains(allowed, s) {
-			return nil, fmt.Errorf("%v is not one of %s", w, strings.Join(allowed, ", "))
+// folder accepts an absolute path, or "".
+func folder(v any) (string, error) {
+	s, err := plainText(v)
+	if err == nil && s != "" && !filepath.IsAbs(s) {
+		err = fmt.Errorf("%q is not an absolute path", s)
+	}
+	return s, err
+}
+
+// blockFile accepts a path inside a work tree, outside of git directories.
+func blockFile(v any) (string, error) {
+	s, ok := v.(string)
+	switch {
+	case !ok || !filepath.IsLocal(filepath.FromSlash(s)):
+		return "", fmt.Errorf("%v is not a path inside the work tree", v)
+	case inGitDir(s):
+		return "", fmt.Errorf("%v is in a git directory, whose files git may run", v)
+	}
+	return s, nil
+}
+
+// memoryRef accepts the whole name of a ref that may be the memory branch.
+func memoryRef(v any) (string, error) {
+	s, ok := v.(string)
+	switch {
+	case !ok || !strings.HasPrefix(s, "refs/") || strings.ContainsAny(s, " ~^:?*[\\") || strings.Contains(s, "..") || strings.HasSuffix(s, "/"):
+		return "", fmt.Errorf("%v is not a whole ref name such as \"refs/heads/reverie/memory\"", v)
+	case !ownRef(s):
+		return "", fmt.Errorf("%s belongs to others: take a ref for memory alone, such as \"refs/heads/reverie/memory\"", s)
+	}
+	return s, nil
+}
+
+// wordsOf accepts a list of some words.
+func wordsOf(allowed ...string) func(v any) ([]string, error) {
+	return func(v any) ([]string, error) {
+		list, ok := v.([]any)
+		out := []string{}
+		for _, w := range list {
+			s, err := word(w, allowed...)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, s)
 		}
-		out = append(out, s)
+		if !ok {
+			return nil, fmt.Errorf("%v is not a list such as [%q]", v, allowed[0])
+		}
+		return out, nil
 	}
-	if !ok {
-		return nil, fmt.Errorf("%v is not a list such as [%q]", v, allowed[0])
+}
+
+// only lets a team remove entries from a list.
+func only(parse func(v any) ([]string, error)) func(now []string, v any) ([]string, error) {
+	return func(now []string, v any) ([]string, error) {
+		allowed, err := parse(v)
+		return slices.DeleteFunc(slices.Clone(now), func(s string) bool { return !slices.Contains(allowed, s) }), err
 	}
-	return out, nil
+}
+
+// also lets a team add entries to a list.
+func also(parse func(v any) ([]string, error)) func(now []string, v any) ([]string, error) {
+	return func(now []string, v any) ([]string, error) {
+		more, err := parse(v)
+		return append(slices.Clone(now), slices.DeleteFunc(more, func(s string) bool { return slices.Contains(now, s) })...), err
+	}
+}
+
+// wordOf accepts one of some words.
+func wordOf(allowed ...string) func(v any) (string, error) {
+	return func(v any) (string, error) { return word(v, allowed...) }
+}
+
+// later lets a team choose a later one of some words.
+func later(allowed ...string) func(now string, v any) (string, error) {
+	return func(now string, v any) (string, error) {
+		s, err := word(v, allowed...)
+		return allowed[max(slices.Index(allowed, now), slices.Index(allowed, s), 0)], err
+	}
 }
 
 func word(v any, allowed ...string) (string, error) {
@@ -120,21 +181,52 @@ func number(v any, least, most int64) (int, error) {
 	return int(n), nil
 }
 
-// people converts a list of addresses or keys, each containing mark.
-func people(v any, mark, example string) ([]string, error) {
-	list, ok := v.([]any)
-	if !ok {
-		return nil, fmt.Errorf("%v is not a list such as [%q]", v, example)
+// between accepts a whole number within bounds.
+func between(least, most int64) func(v any) (int, error) {
+	return func(v any) (int, error) { return number(v, least, most) }
+}
+
+// lowered lets a team lower a number, and raised lets it raise one.
+func lowered(least, most int64) func(now int, v any) (int, error) {
+	return func(now int, v any) (int, error) {
+		n, err := number(v, least, most)
+		return min(now, n), err
 	}
-	out := []string{}
-	for _, w := range list {
-		s, ok := w.(string)
-		if !ok || s == "" || !strings.Contains(s, mark) || strings.ContainsAny(s, " <>[]\\\"\n") {
-			return nil, fmt.Errorf("%q is not one such as %s", w, example)
+}
+
+func raised(least, most int64) func(now int, v any) (int, error) {
+	return func(now int, v any) (int, error) {
+		n, err := number(v, least, most)
+		return max(now, n), err
+	}
+}
+
+// limited lets a team lower a limit, or set one that is 0 (unlimited).
+func limited(now int, v any) (int, error) {
+	n, err := number(v, 0, math.MaxInt32)
+	if n == 0 || now > 0 && now < n {
+		n = now
+	}
+	return n, err
+}
+
+// peopleWith accepts a list of addresses or keys, each containing mark.
+func peopleWith(mark, example string) func(v any) ([]string, error) {
+	return func(v any) ([]string, error) {
+		list, ok := v.([]any)
+		if !ok {
+			return nil, fmt.Errorf("%v is not a list such as [%q]", v, example)
 		}
-		out = append(out, s)
+		out := []string{}
+		for _, w := range list {
+			s, ok := w.(string)
+			if !ok || s == "" || !strings.Contains(s, mark) || strings.ContainsAny(s, " <>[]\\\"\n") {
+				return nil, fmt.Errorf("%q is not one such as %s", w, example)
+			}
+			out = append(out, s)
+		}
+		return out, nil
 	}
-	return out, nil
 }
 
 // parseAge converts an age as users type it. Off is zero, and so is the number 0.
@@ -168,6 +260,17 @@ func truth(v any) (bool, error) {
 		return false, fmt.Errorf("%v is neither true nor false", v)
 	}
 	return b, nil
+}
+
+// and lets a team turn something off, and or lets it turn something on.
+func and(now bool, v any) (bool, error) {
+	b, err := truth(v)
+	return now && b, err
+}
+
+func or(now bool, v any) (bool, error) {
+	b, err := truth(v)
+	return now || b, err
 }
 
 func tomlText(v any) string {
