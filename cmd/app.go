@@ -111,7 +111,7 @@ func newApp(env *Env, args ...string) *cli.App {
 			case c.NArg() > 0:
 				return usage.NoCommand(c.App, c.Args().First())
 			}
-			err := runOverview(c.Context, env)
+			err := env.with(c.Context, func(w *workspace) error { return runOverview(c.Context, w) })
 			if errors.Is(err, git.ErrNotRepository) && !env.JSON {
 				return cli.ShowAppHelp(c)
 			}

@@ -23,16 +23,12 @@ func blameCommand(env *Env) *cli.Command {
 		ArgsUsage: "ID",
 		Flags:     []cli.Flag{rawFlag(&raw)},
 		Action: usage.One(func(c *cli.Context, word string) error {
-			return env.Paged(c.Context, func() error { return runBlame(c.Context, env, word, raw) })
+			return env.paged(c.Context, func(w *workspace) error { return runBlame(c.Context, w, word, raw) })
 		}),
 	}
 }
 
-func runBlame(ctx context.Context, env *Env, id string, raw bool) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runBlame(ctx context.Context, w *workspace, id string, raw bool) error {
 	ref, path, err := reader.Place(ctx, w.Reader, id)
 	if err != nil {
 		return err
@@ -41,12 +37,12 @@ func runBlame(ctx context.Context, env *Env, id string, raw bool) error {
 	if err != nil {
 		return err
 	}
-	if raw && !env.JSON {
+	if raw && !w.env.JSON {
 		if err := show(ctx, w, 0, "blame", "--no-textconv", "--date=short", ref, "--", path[0]); err != nil {
 			return err
 		}
 		for _, c := range models {
-			env.Say("%s was proposed by %s, a model", c.ID[:8], term.Visible(strings.Join(c.Models, ", ")))
+			w.env.Say("%s was proposed by %s, a model", c.ID[:8], term.Visible(strings.Join(c.Models, ", ")))
 		}
 		return nil
 	}
@@ -60,8 +56,8 @@ func runBlame(ctx context.Context, env *Env, id string, raw bool) error {
 		lines = append(lines, l)
 		return nil
 	})
-	if err != nil || env.JSON {
-		return errors.Join(rows(env, lines, itself, nil), err)
+	if err != nil || w.env.JSON {
+		return errors.Join(rows(w.env, lines, itself, nil), err)
 	}
 	return w.View(ctx, func(v *record.View) error {
 		m, err := v.Find(id)
@@ -70,7 +66,7 @@ func runBlame(ctx context.Context, env *Env, id string, raw bool) error {
 		}
 		d, err := dossier.Collect(ctx, w.Reader, v, m)
 		if err == nil {
-			tell.Blame(&env.Terminal, m, lines, d)
+			tell.Blame(&w.env.Terminal, m, lines, d)
 		}
 		return err
 	})

@@ -39,28 +39,24 @@ func checkCommand(env *Env) *cli.Command {
 			case o.sarif || o.github || o.review || o.strict:
 				return exit.Usage("reverie check --diff BASE...HEAD, two states of the memory branch", "--sarif, --github, --markdown and --strict belong to --diff")
 			}
-			return runCheck(c.Context, env, deep)
+			return env.with(c.Context, func(w *workspace) error { return runCheck(c.Context, w, deep) })
 		},
 	}
 }
 
-func runCheck(ctx context.Context, env *Env, deep bool) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runCheck(ctx context.Context, w *workspace, deep bool) error {
 	if _, err := w.Repo.Recent().Restore(ctx); err != nil {
-		env.Warn("%v", err)
+		w.env.Warn("%v", err)
 	}
 	problems := 0
 	var writeErr error
-	err = check.Damage(ctx, w.Reader, deep, func(p check.Problem) {
+	err := check.Damage(ctx, w.Reader, deep, func(p check.Problem) {
 		problems++
-		if env.JSON {
-			writeErr = errors.Join(writeErr, env.Object(p))
+		if w.env.JSON {
+			writeErr = errors.Join(writeErr, w.env.Object(p))
 			return
 		}
-		env.Print("%s: %s\n", p.Where, term.Visible(p.What))
+		w.env.Print("%s: %s\n", p.Where, term.Visible(p.What))
 	})
 	if err != nil {
 		return err
@@ -70,19 +66,19 @@ func runCheck(ctx context.Context, env *Env, deep bool) error {
 	}
 	stale, err := check.StaleMemories(ctx, w.Reader)
 	for _, s := range stale {
-		if env.JSON {
-			err = errors.Join(err, env.Object(s))
+		if w.env.JSON {
+			err = errors.Join(err, w.env.Object(s))
 			continue
 		}
-		env.Print("%s: note: %s\n", s.Where, term.Visible(s.Note))
+		w.env.Print("%s: note: %s\n", s.Where, term.Visible(s.Note))
 	}
 	if err != nil {
 		return err
 	}
 	if problems > 0 {
-		env.Warn("%s found", plural.Count(problems, "problem", "problems"))
+		w.env.Warn("%s found", plural.Count(problems, "problem", "problems"))
 		return exit.Silent
 	}
-	env.Say("no problem found")
+	w.env.Say("no problem found")
 	return nil
 }

@@ -30,9 +30,9 @@ func checkpointCommand(env *Env) *cli.Command {
 			verb, n := c.Args().First(), c.NArg()
 			switch {
 			case verb == "list" && n == 1:
-				return runCheckpointList(c.Context, env, session)
+				return env.with(c.Context, func(w *workspace) error { return runCheckpointList(c.Context, w, session) })
 			case (verb == "show" || verb == "share") && n == 2:
-				return runCheckpointOne(c.Context, env, verb, c.Args().Get(1), session)
+				return env.with(c.Context, func(w *workspace) error { return runCheckpointOne(c.Context, w, verb, c.Args().Get(1), session) })
 			// a verb mistyped, more likely than a note of one word
 			case n == 1 && verb != "-" && !strings.ContainsAny(verb, " \n"):
 				return exit.Usage("a note has two words or more; the commands are list, show N and share N", "%q is not a command of checkpoint", verb)
@@ -69,34 +69,26 @@ func runCheckpoint(ctx context.Context, env *Env, arg, session string) error {
 	return nil
 }
 
-func runCheckpointList(ctx context.Context, env *Env, session string) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runCheckpointList(ctx context.Context, w *workspace, session string) error {
 	all, err := notebook(w).List(ctx, session)
 	if err != nil {
 		return err
 	}
 	if len(all) == 0 {
-		env.Say("there is no checkpoint")
+		w.env.Say("there is no checkpoint")
 	}
-	return rows(env, all, newCheckpointJSON, func(k checkpoint.Kept) {
+	return rows(w.env, all, newCheckpointJSON, func(k checkpoint.Kept) {
 		mark := " "
 		if k.Shared {
 			mark = "+"
 		}
 		when := mark + " " + k.Time.Local().Format("2006-01-02 15:04") + "  "
-		env.Lay(len(when), term.Span("", when+term.Pad(k.Reason, 10)+"  "+term.Visible(k.Name())+"  "+term.OneLine(cmp.Or(k.Request(), k.Text), 240)))
+		w.env.Lay(len(when), term.Span("", when+term.Pad(k.Reason, 10)+"  "+term.Visible(k.Name())+"  "+term.OneLine(cmp.Or(k.Request(), k.Text), 240)))
 	})
 }
 
 // runCheckpointOne shows or shares one.
-func runCheckpointOne(ctx context.Context, env *Env, verb, name, session string) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runCheckpointOne(ctx context.Context, w *workspace, verb, name, session string) error {
 	n := notebook(w)
 	k, err := n.Find(ctx, name, session)
 	if err != nil {
@@ -107,20 +99,20 @@ func runCheckpointOne(ctx context.Context, env *Env, verb, name, session string)
 			return err
 		}
 	}
-	if env.JSON {
-		return env.Object(newCheckpointJSON(k))
+	if w.env.JSON {
+		return w.env.Object(newCheckpointJSON(k))
 	}
 	if verb == "share" {
-		env.Say("%s is on %s; others see it after the next sync", k.Name(), w.Branch())
+		w.env.Say("%s is on %s; others see it after the next sync", k.Name(), w.Branch())
 		return nil
 	}
-	env.Print("%s\n", env.Paint(term.Bold, term.Visible(k.Name())))
-	env.Print("%s, %s%s\n", term.Visible(k.Reason), k.Time.Local().Format("2006-01-02 15:04:05"), term.Visible(codeOf(k.Checkpoint)))
+	w.env.Print("%s\n", w.env.Paint(term.Bold, term.Visible(k.Name())))
+	w.env.Print("%s, %s%s\n", term.Visible(k.Reason), k.Time.Local().Format("2006-01-02 15:04:05"), term.Visible(codeOf(k.Checkpoint)))
 	if len(k.Files) > 0 {
-		env.Print("files: %s\n", term.Visible(strings.Join(k.Files, ", ")))
+		w.env.Print("files: %s\n", term.Visible(strings.Join(k.Files, ", ")))
 	}
-	env.Print("\n")
-	env.Indent("", k.Text)
+	w.env.Print("\n")
+	w.env.Indent("", k.Text)
 	return nil
 }
 

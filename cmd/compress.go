@@ -46,7 +46,7 @@ func compressCommand(env *Env) *cli.Command {
 			case o.session == "" && c.IsSet("limit"):
 				return exit.Usage("", "--limit is for a session")
 			case o.session != "":
-				return runCompressSession(c.Context, env, o)
+				return env.with(c.Context, func(w *workspace) error { return runCompressSession(w, o) })
 			case c.NArg() == 0 && env.Interactive:
 				return exit.Usage("make 2>&1 | reverie compress", "compress needs a file, or output from a pipe")
 			case c.NArg() > 1:
@@ -143,11 +143,7 @@ func originals(ctx context.Context, env *Env) (compress.Store, *redact.Scanner, 
 	return upkeep.Originals(w.Clone), w.Scanner, nil
 }
 
-func runCompressSession(ctx context.Context, env *Env, o compressOptions) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runCompressSession(w *workspace, o compressOptions) error {
 	if o.limit < 0 {
 		return exit.Usage("", "--limit is a number of bytes")
 	}
@@ -160,12 +156,12 @@ func runCompressSession(ctx context.Context, env *Env, o compressOptions) error 
 	}
 	short := compress.Session(events, compress.Options{Limit: o.limit})
 	before, after := compress.Size(events), compress.Size(short)
-	if err := rows(env, short, itself, func(e transcript.Event) { env.Raw(e.Whole()) }); err != nil {
+	if err := rows(w.env, short, itself, func(e transcript.Event) { w.env.Raw(e.Whole()) }); err != nil {
 		return err
 	}
-	env.Say("%d of %s stay, in %s", after, plural.Count(before, "byte", "bytes"), plural.Count(len(events), "event", "events"))
+	w.env.Say("%d of %s stay, in %s", after, plural.Count(before, "byte", "bytes"), plural.Count(len(events), "event", "events"))
 	if o.limit > 0 && after > o.limit {
-		env.Say("no rule leaves out more; %d bytes are over the limit", after-o.limit)
+		w.env.Say("no rule leaves out more; %d bytes are over the limit", after-o.limit)
 	}
 	return nil
 }

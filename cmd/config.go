@@ -35,18 +35,14 @@ func configCommand(env *Env) *cli.Command {
 			if c.NArg() == 2 {
 				return setConfig(c.Context, env, setup.Setting{Key: c.Args().First(), Value: c.Args().Get(1), User: user})
 			}
-			return runConfig(c.Context, env, c.Args().First(), changed)
+			return env.with(c.Context, func(w *workspace) error { return runConfig(c.Context, w, c.Args().First(), changed) })
 		},
 	}
 }
 
-func runConfig(ctx context.Context, env *Env, key string, changed bool) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runConfig(ctx context.Context, w *workspace, key string, changed bool) error {
 	c := w.Config
-	err = w.Book.View(ctx, func(v *record.View) error {
+	err := w.Book.View(ctx, func(v *record.View) (err error) {
 		c, err = w.Restrict(ctx, v)
 		return err
 	})
@@ -60,23 +56,23 @@ func runConfig(ctx context.Context, env *Env, key string, changed bool) error {
 		return setup.NoSetting(key)
 	}
 	if len(found) == 0 {
-		env.Say("every setting has its default")
+		w.env.Say("every setting has its default")
 	}
 	group := ""
-	if !env.JSON {
+	if !w.env.JSON {
 		slices.SortStableFunc(found, func(a, b config.Setting) int { return strings.Compare(a.Group(), b.Group()) })
 	}
-	return rows(env, found, func(s config.Setting) settingJSON {
+	return rows(w.env, found, func(s config.Setting) settingJSON {
 		return settingJSON{s.Key, plainValue(s.Value), s.Origin, s.Help}
 	}, func(s config.Setting) {
 		if key != "" {
-			env.Print("%s\n", s.Value)
+			w.env.Print("%s\n", s.Value)
 		} else {
 			if s.Group() != group {
 				group = s.Group()
-				env.Print("%s\n", env.Paint(term.Bold, "# "+group))
+				w.env.Print("%s\n", w.env.Paint(term.Bold, "# "+group))
 			}
-			env.Lay(term.NarrowHang, term.Span("", s.Key+" = "+s.Value+"  "), term.Span(term.Dim, "# "+s.Origin+": "+s.Help))
+			w.env.Lay(term.NarrowHang, term.Span("", s.Key+" = "+s.Value+"  "), term.Span(term.Dim, "# "+s.Origin+": "+s.Help))
 		}
 	})
 }

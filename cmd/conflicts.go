@@ -17,7 +17,7 @@ func conflictsCommand(env *Env) *cli.Command {
 		Name:  "conflicts",
 		Usage: "list memories that a merge left undecided",
 		Action: usage.Alone(func(c *cli.Context) error {
-			return env.Paged(c.Context, func() error { return runConflicts(c.Context, env) })
+			return env.paged(c.Context, func(w *workspace) error { return runConflicts(c.Context, w) })
 		}),
 	}
 }
@@ -34,24 +34,20 @@ type textJSON struct {
 	Body string `json:"body"`
 }
 
-func runConflicts(ctx context.Context, env *Env) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runConflicts(ctx context.Context, w *workspace) error {
 	var contested []record.Memory
-	err = w.View(ctx, func(v *record.View) error {
+	err := w.View(ctx, func(v *record.View) error {
 		v, err := w.ForAsker(ctx, v)
 		if err != nil {
 			return err
 		}
-		contested = slices.DeleteFunc(share.Contested(v), func(m record.Memory) bool { return !m.Live(env.Now()) })
+		contested = slices.DeleteFunc(share.Contested(v), func(m record.Memory) bool { return !m.Live(w.env.Now()) })
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	err = rows(env, contested, func(m record.Memory) conflictJSON {
+	err = rows(w.env, contested, func(m record.Memory) conflictJSON {
 		c := conflictJSON{ID: m.ID, Kind: string(m.Kind), Path: m.Path()}
 		for _, v := range m.Texts() {
 			c.Texts = append(c.Texts, textJSON(v))
@@ -61,13 +57,13 @@ func runConflicts(ctx context.Context, env *Env) error {
 		w.env.Print("%s %s\n", w.env.Paint(term.Bold, m.ID), m.Kind)
 		for i, v := range m.Texts() {
 			number := fmt.Sprintf("  %d) ", i+1)
-			env.Lay(len(number), term.Span("", number+term.Visible(v.Text)))
+			w.env.Lay(len(number), term.Span("", number+term.Visible(v.Text)))
 		}
 	})
 	if len(contested) == 0 {
-		env.Say("no memory is contested")
+		w.env.Say("no memory is contested")
 	} else {
-		env.Say("next: reverie edit ID --take NUMBER, or reverie edit ID \"a better text\"")
+		w.env.Say("next: reverie edit ID --take NUMBER, or reverie edit ID \"a better text\"")
 	}
 	return err
 }

@@ -57,36 +57,32 @@ func contextCommand(env *Env) *cli.Command {
 			if c.IsSet("budget") && r.Budget == 0 {
 				r.Budget = -1
 			}
-			return runContext(c.Context, env, r)
+			return env.with(c.Context, func(w *workspace) error { return runContext(c.Context, w, r) })
 		},
 	}
 }
 
 func isAgent(name string) bool { _, ok := hooks.Find(name); return ok }
 
-func runContext(ctx context.Context, env *Env, r brief.Request) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runContext(ctx context.Context, w *workspace, r brief.Request) error {
 	in, err := brief.Give(ctx, w.Reader, r)
 	if err != nil {
 		return err
 	}
 	var held []reader.Held
-	if env.JSON || r.For == brief.Start && !w.Shields() {
+	if w.env.JSON || r.For == brief.Start && !w.Shields() {
 		if held, err = w.AllHeld(ctx); err != nil {
 			return err
 		}
 	}
-	if env.JSON {
+	if w.env.JSON {
 		older := reader.Older(held)
-		return env.Object(contextJSON{in.For, in.Text, in.Commit, in.Tokens, in.Bytes, wire.List(in.Items), in.Cut, wire.List(in.Next), in.Least, len(held) - older, older})
+		return w.env.Object(contextJSON{in.For, in.Text, in.Commit, in.Tokens, in.Bytes, wire.List(in.Items), in.Cut, wire.List(in.Next), in.Least, len(held) - older, older})
 	}
-	env.Print("%s", in.Text)
+	w.env.Print("%s", in.Text)
 	tellWithheld(w, held)
 	if remark := in.Remark(); remark != "" {
-		env.Say("%s", remark)
+		w.env.Say("%s", remark)
 	}
 	return nil
 }

@@ -25,16 +25,12 @@ func diffCommand(env *Env) *cli.Command {
 			if c.NArg() > 2 {
 				return exit.Usage("", "diff takes at most two states")
 			}
-			return env.Paged(c.Context, func() error { return runDiff(c.Context, env, c.Args().Get(0), c.Args().Get(1), raw, words) })
+			return env.paged(c.Context, func(w *workspace) error { return runDiff(c.Context, w, c.Args().Get(0), c.Args().Get(1), raw, words) })
 		},
 	}
 }
 
-func runDiff(ctx context.Context, env *Env, a, b string, raw, words bool) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runDiff(ctx context.Context, w *workspace, a, b string, raw, words bool) error {
 	to, err := w.Memory.Tip(ctx)
 	if err != nil {
 		return err
@@ -51,29 +47,29 @@ func runDiff(ctx context.Context, env *Env, a, b string, raw, words bool) error 
 		}
 		to = gitstore.ID(id)
 	}
-	if !raw && !words && !env.JSON {
+	if !raw && !words && !w.env.JSON {
 		files, err := history.Between(ctx, w.Repo, from, string(to), record.MemoryDir)
 		for _, f := range files {
-			tell.Change(&env.Terminal, nil, 0, f)
+			tell.Change(&w.env.Terminal, nil, 0, f)
 		}
 		if err == nil {
-			env.Print("%s\n", cmp.Or(tell.Tally(files), "no memory changed"))
+			w.env.Print("%s\n", cmp.Or(tell.Tally(files), "no memory changed"))
 		}
 		return err
 	}
-	args := []string{"diff", colourFlag(env), "--no-ext-diff", "--no-textconv", "--no-renames"}
+	args := []string{"diff", colourFlag(w.env), "--no-ext-diff", "--no-textconv", "--no-renames"}
 	if words {
 		args = append(args, "--word-diff=plain")
 	}
 	args = append(args, from, string(to), "--", record.MemoryDir)
-	if !env.JSON {
+	if !w.env.JSON {
 		return show(ctx, w, 0, args...)
 	}
 	patch, err := w.Repo.Git(ctx, nil, args...)
 	if err != nil {
 		return err
 	}
-	return env.Object(diffJSON{from, string(to), string(patch)})
+	return w.env.Object(diffJSON{from, string(to), string(patch)})
 }
 
 type diffJSON struct {

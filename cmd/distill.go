@@ -23,17 +23,15 @@ func distillCommand(env *Env) *cli.Command {
 			"model writes contains only commands that succeeded in those sessions, between plain words. It waits\n" +
 			"for a person.",
 	}, "the last run is 30 days old", "it looks at every workflow",
-		func(c *cli.Context, env *Env, o dreamOptions) error { return runDistill(c.Context, env, o) })
+		func(c *cli.Context, env *Env, o dreamOptions) error {
+			return env.with(c.Context, func(w *workspace) error { return runDistill(c.Context, w, o) })
+		})
 }
 
 // distillAfter is the time from one distill until skills are due again.
 const distillAfter = 30 * 24 * time.Hour
 
-func runDistill(ctx context.Context, env *Env, o dreamOptions) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runDistill(ctx context.Context, w *workspace, o dreamOptions) error {
 	m, set, err := modelOf(w, ctx, model.Other, o.model.asked())
 	if err != nil {
 		return err
@@ -43,8 +41,8 @@ func runDistill(ctx context.Context, env *Env, o dreamOptions) error {
 	if err != nil {
 		return err
 	}
-	if wait := distillAfter - env.Now().Sub(last); o.ifDue && wait > 0 {
-		env.Say("not due: the last run was at %s", last.Format(time.RFC3339))
+	if wait := distillAfter - w.env.Now().Sub(last); o.ifDue && wait > 0 {
+		w.env.Say("not due: the last run was at %s", last.Format(time.RFC3339))
 		return nil
 	}
 	ripe := dream.Ripe(in)
@@ -52,7 +50,7 @@ func runDistill(ctx context.Context, env *Env, o dreamOptions) error {
 		return tellRipe(w, ripe)
 	}
 	if len(ripe) == 0 {
-		env.Say("no workflow is ripe: it takes three sessions that did the same, without a skill or a pending one")
+		w.env.Say("no workflow is ripe: it takes three sessions that did the same, without a skill or a pending one")
 		return nil
 	}
 	purges := purge.Mark(w.State)
@@ -70,10 +68,10 @@ func runDistill(ctx context.Context, env *Env, o dreamOptions) error {
 	for _, n := range found.Refused {
 		refused += n
 	}
-	env.Say("distill  %s: %s ripe, %d asked about: %s for a person, %d refused, %d set aside", m.Name, plural.Count(len(ripe), "workflow is", "workflows are"),
+	w.env.Say("distill  %s: %s ripe, %d asked about: %s for a person, %d refused, %d set aside", m.Name, plural.Count(len(ripe), "workflow is", "workflows are"),
 		len(found.Asked), waits(len(ops)), refused, len(found.Notes))
 	for _, why := range slices.Sorted(maps.Keys(found.Refused)) {
-		env.Say("refused  %d: %s", found.Refused[why], why)
+		w.env.Say("refused  %d: %s", found.Refused[why], why)
 	}
 	return tellProposed(w, ops)
 }

@@ -43,7 +43,7 @@ func dreamCommand(env *Env) *cli.Command {
 			}
 			ctx := c.Context
 			if e == (dreamByHand{}) {
-				return runDream(ctx, env, o)
+				return env.with(ctx, func(w *workspace) error { return runDream(ctx, w, o) })
 			}
 			if err := e.check(o); err != nil {
 				return err
@@ -72,11 +72,7 @@ func dreaming(env *Env, command *cli.Command, due, all string, run func(*cli.Con
 	return command
 }
 
-func runDream(ctx context.Context, env *Env, o dreamOptions) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runDream(ctx context.Context, w *workspace, o dreamOptions) error {
 	m, set, err := modelOf(w, ctx, model.Dream, o.model.asked())
 	if err != nil {
 		return err
@@ -88,7 +84,7 @@ func runDream(ctx context.Context, env *Env, o dreamOptions) error {
 			return err
 		}
 		if !due {
-			env.Say("not due: %s", whyNotDue(wait))
+			w.env.Say("not due: %s", whyNotDue(wait))
 			return nil
 		}
 	}

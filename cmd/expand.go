@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"errors"
 
 	"github.com/reverie-memory/reverie/cmd/usage"
@@ -16,15 +15,13 @@ func expandCommand(env *Env) *cli.Command {
 		Name:      "expand",
 		Usage:     "print the original of a compressed output",
 		ArgsUsage: "HASH",
-		Action:    usage.One(func(c *cli.Context, word string) error { return runExpand(c.Context, env, word) }),
+		Action: usage.One(func(c *cli.Context, word string) error {
+			return env.with(c.Context, func(w *workspace) error { return runExpand(w, word) })
+		}),
 	}
 }
 
-func runExpand(ctx context.Context, env *Env, name string) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runExpand(w *workspace, name string) error {
 	hash, text, err := upkeep.Originals(w.Clone).Get(name)
 	switch {
 	case errors.Is(err, compress.ErrNoOriginal):
@@ -34,9 +31,9 @@ func runExpand(ctx context.Context, env *Env, name string) error {
 	case err != nil:
 		return err
 	}
-	if env.JSON {
-		return env.Object(map[string]string{"hash": hash, "text": text})
+	if w.env.JSON {
+		return w.env.Object(map[string]string{"hash": hash, "text": text})
 	}
-	env.Raw(text)
+	w.env.Raw(text)
 	return nil
 }

@@ -32,7 +32,7 @@ func guardCommand(env *Env) *cli.Command {
 			words := c.Args().Slice()
 			switch {
 			case len(words) == 0:
-				return runGuards(c.Context, env, nil)
+				return env.with(c.Context, func(w *workspace) error { return runGuards(c.Context, w, nil) })
 			case len(words) == 1 && (words[0] == "on" || words[0] == "off"):
 				return switchGuards(c.Context, env, words[0] == "on")
 			case words[0] == "test" && len(words) > 1:
@@ -40,7 +40,7 @@ func guardCommand(env *Env) *cli.Command {
 				if edits {
 					call = hooks.Call{Tool: hooks.Edit, Files: words[1:]}
 				}
-				return runGuards(c.Context, env, &call)
+				return env.with(c.Context, func(w *workspace) error { return runGuards(c.Context, w, &call) })
 			}
 			return exit.Usage("reverie guard test git push --force", "guard takes on, off, or test and a command")
 		},
@@ -79,35 +79,31 @@ type guardJSON struct {
 }
 
 // runGuards lists the guards, or those that match a call.
-func runGuards(ctx context.Context, env *Env, call *hooks.Call) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runGuards(ctx context.Context, w *workspace, call *hooks.Call) error {
 	table, err := brief.ReadGuards(ctx, w.Reader)
 	if err != nil {
 		return err
 	}
 	rules := table.Rules()
 	if call != nil {
-		dir, err := filepath.Abs(env.Dir)
+		dir, err := filepath.Abs(w.env.Dir)
 		if err != nil {
 			return err
 		}
-		rules = table.Match(*call, guard.Place{Top: w.Repo.WorkTree, Dir: dir}, env.Now())
+		rules = table.Match(*call, guard.Place{Top: w.Repo.WorkTree, Dir: dir}, w.env.Now())
 	}
 	heeds := brief.KeptHeeds(w.Reader, brief.Ledger{Repo: w.Repo}.All(0), table)
-	err = rows(env, rules, func(r guard.Rule) guardJSON {
+	err = rows(w.env, rules, func(r guard.Rule) guardJSON {
 		return guardJSON{r.ID, string(r.Kind), r.Text, r.On, string(r.Strength), wire.List(r.Paths), r.Lesson, r.Stale, heeds[r.ID]}
-	}, func(r guard.Rule) { tellGuard(env, r, heeds[r.ID]) })
+	}, func(r guard.Rule) { tellGuard(w.env, r, heeds[r.ID]) })
 	if err != nil {
 		return err
 	}
 	switch {
 	case !w.Config.Guards:
-		env.Say("guards are off here: reverie guard on")
+		w.env.Say("guards are off here: reverie guard on")
 	case call == nil && len(rules) == 0:
-		env.Say("no memory has a guard; to add one: reverie remember --guard 'Bash(npm *)' \"use pnpm, never npm\"")
+		w.env.Say("no memory has a guard; to add one: reverie remember --guard 'Bash(npm *)' \"use pnpm, never npm\"")
 	}
 	if call != nil && len(rules) == 0 {
 		return exit.New(exit.Negative, errors.New("no guard acts at this call"), "")

@@ -62,9 +62,9 @@ func importCommand(env *Env) *cli.Command {
 			case o.store.most < 1 || o.store.most > intake.MaxChars:
 				return exit.Usage(fmt.Sprintf("it is 1 to %d", intake.MaxChars), "--max-length is %d", o.store.most)
 			case isStore:
-				return runImportStores(c.Context, env, c.Args().First(), o)
+				return env.with(c.Context, func(w *workspace) error { return runImportStores(c.Context, w, c.Args().First(), o) })
 			}
-			return runImport(c.Context, env, c.Args().First(), o)
+			return env.with(c.Context, func(w *workspace) error { return runImport(c.Context, w, c.Args().First(), o) })
 		},
 	}
 }
@@ -74,26 +74,22 @@ func fromHelp() string {
 	return strings.Join(append(slices.Clone(intake.Formats), foreign.Tools...), ", ") + " or all"
 }
 
-func runImport(ctx context.Context, env *Env, file string, o importOptions) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runImport(ctx context.Context, w *workspace, file string, o importOptions) error {
 	if o.accept && !o.dryRun {
 		if err := w.WantPerson("import --accept"); err != nil {
 			return err
 		}
 	}
-	from, why := env.In, "imported from standard input"
+	from, why := w.env.In, "imported from standard input"
 	if file != "-" {
-		f, err := env.openNamed(ctx, file)
+		f, err := w.env.openNamed(ctx, file)
 		if err != nil {
 			return fmt.Errorf("import %s: %w", file, err)
 		}
 		defer f.Close()
 		from, why = f, "imported from "+file
 	}
-	memories, err := intake.Read(file, o.from, from, env.Now())
+	memories, err := intake.Read(file, o.from, from, w.env.Now())
 	if err != nil {
 		return err
 	}

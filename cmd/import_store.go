@@ -26,11 +26,7 @@ type storeOptions struct {
 
 // runImportStores imports from the store of one tool, or of each that there is: each in a commit of
 // its own, so that one that fails leaves what the others bring, and what it brought before.
-func runImportStores(ctx context.Context, env *Env, place string, o importOptions) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runImportStores(ctx context.Context, w *workspace, place string, o importOptions) error {
 	if o.accept && !o.dryRun && !o.store.probe {
 		if err := w.WantPerson("import --accept"); err != nil {
 			return err
@@ -42,7 +38,8 @@ func runImportStores(ctx context.Context, env *Env, place string, o importOption
 		}
 	}
 	if place != "" && o.from != "opencode-mem" {
-		if place, err = filepath.Abs(env.path(place)); err != nil {
+		var err error
+		if place, err = filepath.Abs(w.env.path(place)); err != nil {
 			return err
 		}
 	}

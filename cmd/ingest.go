@@ -35,29 +35,25 @@ func ingestCommand(env *Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return runIngest(c.Context, env, c.Args().Slice(), as)
+			return env.with(c.Context, func(w *workspace) error { return runIngest(c.Context, w, c.Args().Slice(), as) })
 		},
 	}
 }
 
-func runIngest(ctx context.Context, env *Env, files []string, format transcript.Format) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runIngest(ctx context.Context, w *workspace, files []string, format transcript.Format) error {
 	kept, ingestErr := w.ingest(ctx, files, format)
 	if len(kept) > 0 {
 		if err := w.create(ctx); err != nil {
 			return errors.Join(err, ingestErr)
 		}
 	}
-	if err := rows(env, kept, wire.OfSession, func(k reflect.Kept) {
-		env.Print("%s\t%s\t%s\n", k.Name(), k.Change, plural.Count(k.Events, "event", "events"))
+	if err := rows(w.env, kept, wire.OfSession, func(k reflect.Kept) {
+		w.env.Print("%s\t%s\t%s\n", k.Name(), k.Change, plural.Count(k.Events, "event", "events"))
 	}); err != nil {
 		return err
 	}
 	if len(kept) > 0 && w.Asker() != "" {
-		env.Say("read in a shell of %s: its results wait for a person; next: reverie learn", w.Asker())
+		w.env.Say("read in a shell of %s: its results wait for a person; next: reverie learn", w.Asker())
 	}
 	return ingestErr
 }

@@ -68,7 +68,7 @@ func initCommand(env *Env) *cli.Command {
 			if err := (approval.Edit{People: o.team.Value(), Add: true}).Check(); err != nil {
 				return err
 			}
-			return runInit(c.Context, env, o)
+			return env.with(c.Context, func(w *workspace) error { return runInit(c.Context, w, o) })
 		},
 	}
 }
@@ -89,12 +89,8 @@ type initJSON struct {
 	Written []intake.Written `json:"written,omitempty"` // that import could bring
 }
 
-func runInit(ctx context.Context, env *Env, o initOptions) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
-	asks := o.asks(env)
+func runInit(ctx context.Context, w *workspace, o initOptions) error {
+	asks := o.asks(w.env)
 	if asks {
 		o.askSetup(ctx, w)
 	}
@@ -119,27 +115,27 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 	}
 	tellSetup(w, done, o)
 	if err == nil && len(o.team.Value()) > 0 && !o.dry {
-		err = runTrustWhom(ctx, env, approval.Edit{People: o.team.Value(), Add: true, User: true})
+		err = runTrustWhom(ctx, w.env, approval.Edit{People: o.team.Value(), Add: true, User: true})
 	}
 	if err != nil {
 		return err
 	}
 	answer.Written = intake.FindWritten(ctx, w.Clone)
-	if env.JSON {
+	if w.env.JSON {
 		answer.AgentsMD, answer.Created, answer.Started, answer.GitHooks = done.AgentsMD, done.Created, done.Started && !o.dry, done.GitHooks
 		answer.CI, answer.Changed, answer.Pages = done.Workflow.Path, done.Changed, o.pages
 		for _, c := range done.Written {
 			answer.Agents = append(answer.Agents, wire.AgentFile{Agent: c.Agent.Name, File: c.File, Tools: !c.Hooks() && !c.Command(), Commands: c.Command(), Changed: c.Changed()})
 		}
-		return env.Object(answer)
+		return w.env.Object(answer)
 	}
 	tellInit(w, done, o)
 	if asks {
 		err = o.askLearning(ctx, w, answer.Written)
 	} else if tellWrittenDown(w, answer.Written); done.Created && !o.dry && len(done.Written) == 0 {
-		env.Say("next: `reverie init --agent all` connects your agents; `reverie learn` reads past sessions")
+		w.env.Say("next: `reverie init --agent all` connects your agents; `reverie learn` reads past sessions")
 	}
-	if err != nil || !env.Interactive || o.dry {
+	if err != nil || !w.env.Interactive || o.dry {
 		return err
 	}
 	people, err := approval.List(ctx, w.Reader, false)
@@ -147,7 +143,7 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 		_, err = askTrust(ctx, w, people)
 	}
 	if err == nil && asks {
-		env.Say("next: work with your agents as usual; `reverie` tells what was learned, and what waits for you")
+		w.env.Say("next: work with your agents as usual; `reverie` tells what was learned, and what waits for you")
 	}
 	return err
 }

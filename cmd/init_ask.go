@@ -43,13 +43,13 @@ func (o *initOptions) askLearning(ctx context.Context, w *workspace, written []i
 		if !o.agrees(w.env, welcome.Written(one)) {
 			continue
 		}
-		if err := runImportStores(ctx, w.env, "", importOptions{from: one.From, store: storeOptions{most: defaultChars}}); err != nil {
+		if err := runImportStores(ctx, w, "", importOptions{from: one.From, store: storeOptions{most: defaultChars}}); err != nil {
 			return err
 		}
 	}
 	found, err := ingester(w).LookBack(ctx, past.Query{}, 0)
 	if err == nil && o.agrees(w.env, welcome.Past(found.Found)) {
-		err = runBackfill(ctx, w.env, backfillOptions{}, modelChoice{})
+		err = runBackfill(ctx, w, backfillOptions{}, modelChoice{})
 	}
 	return err
 }

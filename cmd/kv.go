@@ -37,14 +37,18 @@ func kvCommand(env *Env) *cli.Command {
 					return runKVSet(c.Context, env, words[0], value, ttl)
 				})},
 			{Name: "get", ArgsUsage: "KEY", Usage: "print a value; exit 1 if it is missing",
-				Action: usage.One(func(c *cli.Context, word string) error { return runKVGet(c.Context, env, word) })},
+				Action: usage.One(func(c *cli.Context, word string) error {
+					return env.with(c.Context, func(w *workspace) error { return runKVGet(w, word) })
+				})},
 			{Name: "list", Usage: "list the values, newest first",
 				Flags: []cli.Flag{&cli.StringFlag{Name: "prefix", Usage: "list only keys that begin with `TEXT`, taken literally", Destination: &prefix}},
 				Action: usage.Alone(func(c *cli.Context) error {
-					return env.Paged(c.Context, func() error { return runKVList(c.Context, env, prefix) })
+					return env.paged(c.Context, func(w *workspace) error { return runKVList(w, prefix) })
 				})},
 			{Name: "delete", ArgsUsage: "KEY…", Usage: "delete values; exit 1 if they are missing",
-				Action: usage.Takes(1, kv.MaxKeys, func(c *cli.Context, words, _ []string) error { return runKVDelete(c.Context, env, words) })},
+				Action: usage.Takes(1, kv.MaxKeys, func(c *cli.Context, words, _ []string) error {
+					return env.with(c.Context, func(w *workspace) error { return runKVDelete(c.Context, w, words) })
+				})},
 		},
 		Action: usage.NoVerb,
 	}
@@ -94,60 +98,48 @@ func runKVSet(ctx context.Context, env *Env, key, value, ttl string) error {
 	return nil
 }
 
-func runKVGet(ctx context.Context, env *Env, key string) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runKVGet(w *workspace, key string) error {
 	e, err := w.kv().Get(key)
 	if err != nil {
 		return err
 	}
-	if env.JSON {
-		return env.Object(e)
+	if w.env.JSON {
+		return w.env.Object(e)
 	}
-	env.Raw(e.Value)
+	w.env.Raw(e.Value)
 	return nil
 }
 
-func runKVList(ctx context.Context, env *Env, prefix string) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runKVList(w *workspace, prefix string) error {
 	all, err := w.kv().List(prefix)
 	if err != nil && !errors.Is(err, kv.ErrDamaged) {
 		return err
 	}
 	for _, one := range record.Errors(err) {
-		env.Warn("passed over: %v", one)
+		w.env.Warn("passed over: %v", one)
 	}
 	width := 0
 	for _, e := range all {
 		width = max(width, min(len(e.Key), 40))
 	}
 	if len(all) == 0 {
-		env.Say("nothing is kept")
+		w.env.Say("nothing is kept")
 	}
-	return rows(env, all, itself, func(e kv.Entry) {
-		left := period.Short(e.Expires.Sub(env.Now()))
-		env.Lay(width+2, term.Span(term.Bold, term.Pad(term.Visible(e.Key), width)), term.Span(term.Dim, fmt.Sprintf("  %5s  ", left)), term.Span("", term.OneLine(e.Value, 50)))
+	return rows(w.env, all, itself, func(e kv.Entry) {
+		left := period.Short(e.Expires.Sub(w.env.Now()))
+		w.env.Lay(width+2, term.Span(term.Bold, term.Pad(term.Visible(e.Key), width)), term.Span(term.Dim, fmt.Sprintf("  %5s  ", left)), term.Span("", term.OneLine(e.Value, 50)))
 	})
 }
 
-func runKVDelete(ctx context.Context, env *Env, keys []string) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runKVDelete(ctx context.Context, w *workspace, keys []string) error {
 	var failed []error
 	for _, key := range keys {
 		if err := w.kv().Delete(ctx, key); err != nil {
 			failed = append(failed, err)
 			continue
 		}
-		if env.JSON {
-			failed = append(failed, env.Object(map[string]string{"key": key}))
+		if w.env.JSON {
+			failed = append(failed, w.env.Object(map[string]string{"key": key}))
 		}
 	}
 	return kv.Join(failed...)

@@ -57,12 +57,12 @@ func learnCommand(env *Env) *cli.Command {
 				if model.name != "" {
 					return exit.Usage("to have it read the kept sessions: reverie reflect --pending --model NAME", "--model needs a file")
 				}
-				return runBackfill(c.Context, env, o, model)
+				return env.with(c.Context, func(w *workspace) error { return runBackfill(c.Context, w, o, model) })
 			}
 			if o.given() {
 				return exit.Usage("without files, learn reads the agents' own stores", "--since, --limit, --agent and --dry-run exclude files")
 			}
-			return runLearn(c.Context, env, c.Args().Slice(), as, model)
+			return env.with(c.Context, func(w *workspace) error { return runLearn(c.Context, w, c.Args().Slice(), as, model) })
 		},
 	}
 }
@@ -76,12 +76,8 @@ type learned struct {
 	Waiting     []wire.Operation `json:"waiting"` // pending operations, proposed or confirmed now
 }
 
-func runLearn(ctx context.Context, env *Env, files []string, format transcript.Format, by modelChoice) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
-	w.terse = !env.Verbose
+func runLearn(ctx context.Context, w *workspace, files []string, format transcript.Format, by modelChoice) error {
+	w.terse = !w.env.Verbose
 	m, set, err := w.model(ctx, model.Reflect, by.asked())
 	if err != nil {
 		return err
@@ -107,7 +103,7 @@ func runLearn(ctx context.Context, env *Env, files []string, format transcript.F
 	if err != nil {
 		return err
 	}
-	if m != nil && !env.JSON { // holds whatever the model does
+	if m != nil && !w.env.JSON { // holds whatever the model does
 		if err := w.answer(res, kept, nil); err != nil {
 			return err
 		}
@@ -121,27 +117,23 @@ func runLearn(ctx context.Context, env *Env, files []string, format transcript.F
 	if err := w.afterLearning(ctx); err != nil {
 		return err
 	}
-	if m != nil && !env.JSON && res.Reflections == 0 {
+	if m != nil && !w.env.JSON && res.Reflections == 0 {
 		return ingestErr
 	}
 	return errors.Join(w.answer(res, kept, nil), ingestErr)
 }
 
 // runBackfill learns from what the agents kept, and goes on with what was ingested before.
-func runBackfill(ctx context.Context, env *Env, o backfillOptions, model modelChoice) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
-	w.terse = !env.Verbose && !o.dryRun
+func runBackfill(ctx context.Context, w *workspace, o backfillOptions, model modelChoice) error {
+	w.terse = !w.env.Verbose && !o.dryRun
 	b, err := lookBack(ctx, w, o)
 	if err != nil {
 		return err
 	}
 	tellFound(w, b.Found)
 	if o.dryRun {
-		if env.JSON {
-			return env.Object(learned{Found: b.Found, Sessions: []wire.Session{}, Accepted: []wire.Memory{}, Waiting: []wire.Operation{}})
+		if w.env.JSON {
+			return w.env.Object(learned{Found: b.Found, Sessions: []wire.Session{}, Accepted: []wire.Memory{}, Waiting: []wire.Operation{}})
 		}
 		tellFresh(w, b.New)
 		return nil
@@ -161,10 +153,10 @@ func runBackfill(ctx context.Context, env *Env, o backfillOptions, model modelCh
 	}
 	tellPast(w, b)
 	if len(l.SessionNames()) == 0 {
-		if env.JSON {
+		if w.env.JSON {
 			return w.answer(res, nil, b.Found)
 		}
-		env.Say("nothing to learn from yet; next, one of:\n  reverie init --agent all    record the sessions of your agents from now on\n  reverie learn FILE          learn from a transcript elsewhere\n  reverie remember TEXT       state a rule yourself")
+		w.env.Say("nothing to learn from yet; next, one of:\n  reverie init --agent all    record the sessions of your agents from now on\n  reverie learn FILE          learn from a transcript elsewhere\n  reverie remember TEXT       state a rule yourself")
 		return nil
 	}
 	names, err := l.Pending(ctx)
@@ -189,7 +181,7 @@ func runBackfill(ctx context.Context, env *Env, o backfillOptions, model modelCh
 			return err
 		}
 		if len(unread) > 0 {
-			env.Say("%s not read by the model yet: the background job does it; to do it now: reverie reflect --pending", plural.Count(len(unread), "session is", "sessions are"))
+			w.env.Say("%s not read by the model yet: the background job does it; to do it now: reverie reflect --pending", plural.Count(len(unread), "session is", "sessions are"))
 		}
 	}
 	return w.answer(res, b.Sessions, b.Found)

@@ -31,30 +31,26 @@ func logCommand(env *Env) *cli.Command {
 			if c.NArg() > 1 {
 				return exit.Usage("", "log takes at most one id")
 			}
-			return env.Paged(c.Context, func() error { return runLog(c.Context, env, c.Args().First(), o) })
+			return env.paged(c.Context, func(w *workspace) error { return runLog(c.Context, w, c.Args().First(), o) })
 		},
 	}
 }
 
-func runLog(ctx context.Context, env *Env, id string, o logOptions) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runLog(ctx context.Context, w *workspace, id string, o logOptions) error {
 	ref, path, err := reader.Place(ctx, w.Reader, id)
 	if err != nil {
 		return err
 	}
-	if env.JSON {
-		return history.Log(ctx, w.Repo, ref, path, o.limit, func(c history.Commit) error { return env.Object(c) })
+	if w.env.JSON {
+		return history.Log(ctx, w.Repo, ref, path, o.limit, func(c history.Commit) error { return w.env.Object(c) })
 	}
 	if !o.raw && !o.patch {
 		return history.Changes(ctx, w.Repo, ref, o.limit, path, func(c history.Commit, files []history.Version) error {
-			tell.Commit(&env.Terminal, c, files)
+			tell.Commit(&w.env.Terminal, c, files)
 			return nil
 		})
 	}
-	args := []string{"log", colourFlag(env), "--no-ext-diff", "--no-textconv"}
+	args := []string{"log", colourFlag(w.env), "--no-ext-diff", "--no-textconv"}
 	if o.limit > 0 {
 		args = append(args, fmt.Sprintf("--max-count=%d", o.limit))
 	}

@@ -52,18 +52,14 @@ func lookCommand(env *Env) *cli.Command {
 			case o.html != "" && env.JSON:
 				return exit.Usage("leave one of them out", "a page is not JSON")
 			}
-			return env.Paged(c.Context, func() error { return runLook(c.Context, env, o) })
+			return env.paged(c.Context, func(w *workspace) error { return runLook(c.Context, w, o) })
 		},
 	}
 }
 
-func runLook(ctx context.Context, env *Env, o lookOptions) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
-	env.opened = nil // it starts no worker, which would write
-	q, err := o.past.query(env.Now())
+func runLook(ctx context.Context, w *workspace, o lookOptions) error {
+	w.env.opened = nil // it starts no worker, which would write
+	q, err := o.past.query(w.env.Now())
 	if err != nil {
 		return err
 	}
@@ -83,27 +79,27 @@ func runLook(ctx context.Context, env *Env, o lookOptions) error {
 		return err
 	}
 	switch {
-	case env.JSON:
-		return env.Object(p)
+	case w.env.JSON:
+		return w.env.Object(p)
 	case o.html == "":
 		if places := p.Vain(); len(places) > 0 {
 			tellNowhere(w, places)
 		}
-		report.Word(p, maxLooked, w.Started()).Show(&env.Terminal)
+		report.Word(p, maxLooked, w.Started()).Show(&w.env.Terminal)
 		return nil
 	}
-	page, err := report.Word(p, maxPaged, w.Started()).HTML(env.Now())
+	page, err := report.Word(p, maxPaged, w.Started()).HTML(w.env.Now())
 	if err != nil {
 		return err
 	}
 	if o.html == "-" {
-		_, err = env.Out.Write(page)
+		_, err = w.env.Out.Write(page)
 		return err
 	}
 	if err := to.WritePrivate(page); err != nil {
 		return fmt.Errorf("look: %w", err)
 	}
-	env.Say("wrote %s", o.html)
+	w.env.Say("wrote %s", o.html)
 	return nil
 }
 

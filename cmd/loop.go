@@ -37,11 +37,7 @@ func loopCommand(env *Env) *cli.Command {
 // loopAction opens the repository for a command below loop that takes least to most words.
 func loopAction(env *Env, least, most int, run func(w *workspace, c *cli.Context, words, command []string) error) cli.ActionFunc {
 	return usage.Takes(least, most, func(c *cli.Context, words, command []string) error {
-		w, err := env.open(c.Context)
-		if err != nil {
-			return err
-		}
-		return run(w, c, words, command)
+		return env.with(c.Context, func(w *workspace) error { return run(w, c, words, command) })
 	})
 }
 

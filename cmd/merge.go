@@ -21,15 +21,13 @@ func mergeCommand(env *Env) *cli.Command {
 		Name:      "merge",
 		Usage:     "merge another memory branch without a checkout",
 		ArgsUsage: "REF",
-		Action:    usage.One(func(c *cli.Context, word string) error { return runMerge(c.Context, env, word) }),
+		Action: usage.One(func(c *cli.Context, word string) error {
+			return env.with(c.Context, func(w *workspace) error { return runMerge(c.Context, w, word) })
+		}),
 	}
 }
 
-func runMerge(ctx context.Context, env *Env, rev string) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runMerge(ctx context.Context, w *workspace, rev string) error {
 	tip, err := w.Memory.Resolve(ctx, rev)
 	if err != nil {
 		return err
@@ -46,10 +44,10 @@ func runMerge(ctx context.Context, env *Env, rev string) error {
 		return err
 	}
 	for _, bad := range m.Bad {
-		env.Warn("cannot be read: %v", bad)
+		w.env.Warn("cannot be read: %v", bad)
 	}
-	if env.JSON {
-		return env.Object(m)
+	if w.env.JSON {
+		return w.env.Object(m)
 	}
 	tellMerged(w, m)
 	return tellForeign(ctx, w)

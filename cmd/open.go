@@ -107,3 +107,17 @@ func (env *Env) hasRemote(ctx context.Context) bool {
 	names, err := repo.Git(ctx, nil, "remote")
 	return err == nil && len(bytes.TrimSpace(names)) > 0
 }
+
+// with opens the repository for a command.
+func (env *Env) with(ctx context.Context, run func(w *workspace) error) error {
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	return run(w)
+}
+
+// paged is with for a command whose output may be long.
+func (env *Env) paged(ctx context.Context, run func(w *workspace) error) error {
+	return env.Paged(ctx, func() error { return env.with(ctx, run) })
+}

@@ -49,16 +49,12 @@ func recallCommand(env *Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return env.Paged(c.Context, func() error { return runRecall(c.Context, env, text, o) })
+			return env.paged(c.Context, func(w *workspace) error { return runRecall(c.Context, w, text, o) })
 		},
 	}
 }
 
-func runRecall(ctx context.Context, env *Env, text string, o recallOptions) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runRecall(ctx context.Context, w *workspace, text string, o recallOptions) error {
 	if o.Withheld {
 		if err := w.WantTrust("recall --all"); err != nil {
 			return err
@@ -67,7 +63,7 @@ func runRecall(ctx context.Context, env *Env, text string, o recallOptions) erro
 	o.Text = text
 	a, err := w.Recall(ctx, o.Question)
 	for _, line := range a.Unsaid() {
-		env.Say("%s", line)
+		w.env.Say("%s", line)
 	}
 	if err != nil {
 		return err

@@ -54,7 +54,7 @@ func reflectCommand(env *Env) *cli.Command {
 			if err := o.check(c.NArg()); err != nil {
 				return err
 			}
-			return runReflect(c.Context, env, c.Args().Slice(), o)
+			return env.with(c.Context, func(w *workspace) error { return runReflect(c.Context, w, c.Args().Slice(), o) })
 		},
 	}
 }
@@ -69,11 +69,7 @@ func (o reflectOptions) check(sessions int) error {
 	return o.model.check()
 }
 
-func runReflect(ctx context.Context, env *Env, names []string, o reflectOptions) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runReflect(ctx context.Context, w *workspace, names []string, o reflectOptions) error {
 	if o.printPrompt {
 		return printPrompts(ctx, w, names, o)
 	}
@@ -108,7 +104,7 @@ func runReflect(ctx context.Context, env *Env, names []string, o reflectOptions)
 		return err
 	}
 	if left > 0 {
-		env.Say("%s left: reverie reflect --pending", plural.Count(left, "session is", "sessions are"))
+		w.env.Say("%s left: reverie reflect --pending", plural.Count(left, "session is", "sessions are"))
 	}
 	if m != nil && len(toRead) > 0 {
 		if err := r.read(ctx, m, set, toRead); err != nil {
@@ -116,7 +112,7 @@ func runReflect(ctx context.Context, env *Env, names []string, o reflectOptions)
 		}
 	}
 	if r.fresh {
-		env.Say("next: reverie dream, then reverie review")
+		w.env.Say("next: reverie dream, then reverie review")
 	}
 	return nil
 }

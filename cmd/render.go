@@ -34,7 +34,7 @@ func renderCommand(env *Env) *cli.Command {
 			case view == "memory-md" && (check || force || file != ""):
 				return exit.Usage("reverie render memory-md >FILE", "render memory-md writes to standard output: it takes no --file, no --check and no --force")
 			case view == "memory-md":
-				return env.Paged(c.Context, func() error { return runRenderMemory(c.Context, env) })
+				return env.paged(c.Context, func(w *workspace) error { return runRenderMemory(c.Context, w) })
 			}
 			m := brief.Managed{Force: force}
 			if file != "" {
@@ -42,49 +42,41 @@ func renderCommand(env *Env) *cli.Command {
 			}
 			return env.Paged(c.Context, func() error {
 				if check {
-					return runRenderCheck(c.Context, env, m)
+					return env.with(c.Context, func(w *workspace) error { return runRenderCheck(c.Context, w, m) })
 				}
-				return runRender(c.Context, env, m)
+				return env.with(c.Context, func(w *workspace) error { return runRender(c.Context, w, m) })
 			})
 		},
 	}
 }
 
 // runRenderMemory prints the shared memories as Markdown.
-func runRenderMemory(ctx context.Context, env *Env) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runRenderMemory(ctx context.Context, w *workspace) error {
 	return w.View(ctx, func(v *record.View) error {
 		reader.ReportBad(w.Reader, v)
-		given, _, err := brief.Shared(ctx, w.Reader, v, env.Now())
+		given, _, err := brief.Shared(ctx, w.Reader, v, w.env.Now())
 		if err != nil {
 			return err
 		}
 		text := brief.Markdown(given, 0, 0)
 		switch {
-		case env.JSON:
-			return env.Object(map[string]string{"text": text})
-		case env.Screen:
-			env.Indent("", strings.TrimSuffix(text, "\n"))
+		case w.env.JSON:
+			return w.env.Object(map[string]string{"text": text})
+		case w.env.Screen:
+			w.env.Indent("", strings.TrimSuffix(text, "\n"))
 		default:
-			env.Print("%s", text)
+			w.env.Print("%s", text)
 		}
 		return nil
 	})
 }
 
 // runRender writes the managed block of a file.
-func runRender(ctx context.Context, env *Env, m brief.Managed) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runRender(ctx context.Context, w *workspace, m brief.Managed) error {
 	done, err := m.Render(ctx, w.Reader)
 	tellRendered(w, done, err)
-	if err == nil && env.JSON {
-		return env.Object(done)
+	if err == nil && w.env.JSON {
+		return w.env.Object(done)
 	}
 	return err
 }
@@ -122,24 +114,20 @@ type renderCheckJSON struct {
 }
 
 // runRenderCheck tells whether the block is as it was rendered.
-func runRenderCheck(ctx context.Context, env *Env, m brief.Managed) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runRenderCheck(ctx context.Context, w *workspace, m brief.Managed) error {
 	file, fault, err := m.Check(ctx, w.Reader)
 	if err != nil {
 		return err
 	}
-	if env.JSON {
-		if err := env.Object(renderCheckJSON{file, fault == ""}); err != nil {
+	if w.env.JSON {
+		if err := w.env.Object(renderCheckJSON{file, fault == ""}); err != nil {
 			return err
 		}
 	}
 	if fault == "" {
-		env.Say("%s is as it was rendered", file)
+		w.env.Say("%s is as it was rendered", file)
 		return nil
 	}
-	env.Warn("%s%s", file, fault)
+	w.env.Warn("%s%s", file, fault)
 	return exit.Silent
 }

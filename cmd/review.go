@@ -28,42 +28,38 @@ func reviewCommand(env *Env) *cli.Command {
 		Flags:     []cli.Flag{&cli.BoolFlag{Name: "rejected", Usage: "list rejected operations instead, newest first", Destination: &rejected}},
 		Action: func(c *cli.Context) error {
 			if rejected {
-				return listRejected(c.Context, env, c.Args().Slice())
+				return env.with(c.Context, func(w *workspace) error { return listRejected(c.Context, w, c.Args().Slice()) })
 			}
-			return runReview(c.Context, env, c.Args().Slice())
+			return env.with(c.Context, func(w *workspace) error { return runReview(c.Context, w, c.Args().Slice()) })
 		},
 	}
 }
 
-func runReview(ctx context.Context, env *Env, ids []string) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runReview(ctx context.Context, w *workspace, ids []string) error {
 	queue, err := w.learner().Queue(ctx, ids)
 	if err != nil {
 		return err
 	}
 	var looked map[string]inbox.Outlook
-	if env.JSON || !env.Interactive {
+	if w.env.JSON || !w.env.Interactive {
 		if looked, err = looks(ctx, w, operations(queue)...); err != nil {
 			return err
 		}
 	}
-	if env.JSON {
-		return rows(env, queue, func(p inbox.Waiting) wire.Operation { return wire.OfLook(p.Operation, p.Why, looked[p.ID]) }, nil)
+	if w.env.JSON {
+		return rows(w.env, queue, func(p inbox.Waiting) wire.Operation { return wire.OfLook(p.Operation, p.Why, looked[p.ID]) }, nil)
 	}
 	if len(queue) == 0 {
-		env.Say("no pending operations")
+		w.env.Say("no pending operations")
 		return nameForeign(ctx, w)
 	}
-	if !env.Interactive {
+	if !w.env.Interactive {
 		last := ""
 		for _, p := range queue {
 			last = heading(w, last, p)
-			tell.Operation(&env.Terminal, p.Operation, p.Why, looked[p.ID])
+			tell.Operation(&w.env.Terminal, p.Operation, p.Why, looked[p.ID])
 		}
-		env.Say("%s", hint.OfOwn(env.own, "decide with: reverie accept OP… or reverie reject OP… (or on a terminal: reverie review)"))
+		w.env.Say("%s", hint.OfOwn(w.env.own, "decide with: reverie accept OP… or reverie reject OP… (or on a terminal: reverie review)"))
 		return nameForeign(ctx, w)
 	}
 	if err := walk(ctx, w, queue); err != nil {
@@ -73,17 +69,13 @@ func runReview(ctx context.Context, env *Env, ids []string) error {
 }
 
 // listRejected lists rejected operations.
-func listRejected(ctx context.Context, env *Env, ids []string) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func listRejected(ctx context.Context, w *workspace, ids []string) error {
 	all, err := w.learner().Rejected(ctx, ids)
 	if err != nil {
 		return err
 	}
-	env.Say("%s; next: %s", plural.Count(len(all), "rejected operation", "rejected operations"), hint.OfOwn(env.own, "reverie reject --undo OP"))
-	return rows(env, all, itself, func(r record.Rejection) {
+	w.env.Say("%s; next: %s", plural.Count(len(all), "rejected operation", "rejected operations"), hint.OfOwn(w.env.own, "reverie reject --undo OP"))
+	return rows(w.env, all, itself, func(r record.Rejection) {
 		line(w, "-", term.Dim, record.Memory{ID: r.ID, Text: r.Text}, strings.TrimSuffix(r.Time.Format(time.DateOnly)+", "+r.Reason, ", "))
 	})
 }
@@ -211,7 +203,7 @@ func again(ctx context.Context, w *workspace, queue []inbox.Waiting, i int, why 
 	if why != nil && len(fresh[0].Base) > 0 {
 		w.env.Say("this is its current state; 'e' rebuilds the operation on it, 'n' drops the operation:")
 		for _, base := range fresh[0].Base {
-			if err := runShow(ctx, w.env, base.ID, ""); err != nil {
+			if err := runShow(ctx, w, base.ID, ""); err != nil {
 				w.env.Warn("%v", err)
 			}
 		}

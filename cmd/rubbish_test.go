@@ -64,11 +64,11 @@ func TestRubbishLeavesTheStoreAsWithoutAModel(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := runLearn(t.Context(), env, files, "auto", modelChoice{}); err != nil {
+		if err := env.with(t.Context(), func(w *workspace) error { return runLearn(t.Context(), w, files, "auto", modelChoice{}) }); err != nil {
 			t.Fatalf("%v\n%s", err, &talk)
 		}
 		for range rounds {
-			if err := runReflect(t.Context(), env, nil, reflectOptions{pending: true}); err != nil {
+			if err := env.with(t.Context(), func(w *workspace) error { return runReflect(t.Context(), w, nil, reflectOptions{pending: true}) }); err != nil {
 				t.Fatalf("%v\n%s", err, &talk)
 			}
 		}

@@ -110,7 +110,9 @@ func TestIndexThatIsNotKeptIsTold(t *testing.T) {
 	for _, verbose := range []bool{false, true} {
 		env, out, talk := asking(r.Dir, nil)
 		env.Verbose = verbose
-		if err := runRecall(t.Context(), env, "lacquer", recallOptions{Question: reader.Question{Limit: 10}}); err != nil {
+		if err := env.with(t.Context(), func(w *workspace) error {
+			return runRecall(t.Context(), w, "lacquer", recallOptions{Question: reader.Question{Limit: 10}})
+		}); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(out.String(), "Lacquer the widget") || strings.Count(talk.String(), "not a regular file") != map[bool]int{true: 1}[verbose] {

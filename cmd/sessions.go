@@ -21,40 +21,32 @@ func sessionsCommand(env *Env) *cli.Command {
 		Action: func(c *cli.Context) error {
 			switch {
 			case c.NArg() == 0:
-				return env.Paged(c.Context, func() error { return runSessions(c.Context, env) })
+				return env.paged(c.Context, func(w *workspace) error { return runSessions(c.Context, w) })
 			case c.NArg() == 2 && c.Args().First() == "show":
-				return env.Paged(c.Context, func() error { return runSessionsShow(c.Context, env, c.Args().Get(1)) })
+				return env.paged(c.Context, func(w *workspace) error { return runSessionsShow(c.Context, w, c.Args().Get(1)) })
 			}
 			return exit.Usage("reverie sessions show SESSION", "sessions takes no arguments, or show and one session")
 		},
 	}
 }
 
-func runSessions(ctx context.Context, env *Env) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runSessions(ctx context.Context, w *workspace) error {
 	kept, err := w.Sessions.List()
 	links, unread := linked(ctx, w)
 	if err = errors.Join(err, unread); err != nil {
-		env.Warn("passed over: %v", err)
+		w.env.Warn("passed over: %v", err)
 	}
 	if len(kept) == 0 {
-		env.Say("no session is kept here yet; 'reverie learn' takes in past ones")
+		w.env.Say("no session is kept here yet; 'reverie learn' takes in past ones")
 	}
-	return rows(env, kept, func(k reflect.Kept) wire.Session {
+	return rows(w.env, kept, func(k reflect.Kept) wire.Session {
 		j := wire.OfSession(k)
 		j.Commits, j.Prompt = links[k.Name()], term.OneLine(w.Sessions.Prompt(k), 240)
 		return j
-	}, func(k reflect.Kept) { tell.Session(&env.Terminal, k, w.Sessions.Prompt(k)) })
+	}, func(k reflect.Kept) { tell.Session(&w.env.Terminal, k, w.Sessions.Prompt(k)) })
 }
 
-func runSessionsShow(ctx context.Context, env *Env, name string) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runSessionsShow(ctx context.Context, w *workspace, name string) error {
 	kept, events, err := w.Sessions.Load(name)
 	if errors.Is(err, reflect.ErrNoSession) {
 		return exit.New(exit.Failed, err, "'reverie sessions' lists the kept sessions")
@@ -62,21 +54,21 @@ func runSessionsShow(ctx context.Context, env *Env, name string) error {
 	if err != nil {
 		return err
 	}
-	if env.JSON {
-		return rows(env, events, itself, nil)
+	if w.env.JSON {
+		return rows(w.env, events, itself, nil)
 	}
-	env.Print("%s\n", env.Paint(term.Bold, term.Visible(kept.Name())))
+	w.env.Print("%s\n", w.env.Paint(term.Bold, term.Visible(kept.Name())))
 	links, err := linked(ctx, w)
 	if err != nil {
-		env.Warn("passed over: %v", err)
+		w.env.Warn("passed over: %v", err)
 	}
 	if commits := links[kept.Name()]; len(commits) > 0 {
 		for _, line := range githook.Lines(ctx, w.Local, commits) {
-			env.Print("made commit %s\n", env.Beside(12, line))
+			w.env.Print("made commit %s\n", w.env.Beside(12, line))
 		}
 	}
 	for _, e := range events {
-		env.Print("%4d %s %s\n", e.N, term.Pad(string(e.Kind), 10), env.Brief(16, e.Brief()))
+		w.env.Print("%4d %s %s\n", e.N, term.Pad(string(e.Kind), 10), w.env.Brief(16, e.Brief()))
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func TestSessionsCutThePromptToTheScreen(t *testing.T) {
 	for width, most := range map[int]int{80: 2, 160: 1} {
 		var out bytes.Buffer
 		env := &Env{Terminal: term.Terminal{Out: &out, Err: &out, Screen: true, Width: width}, Dir: r.Dir, Now: time.Now}
-		if err := runSessions(t.Context(), env); err != nil {
+		if err := env.with(t.Context(), func(w *workspace) error { return runSessions(t.Context(), w) }); err != nil {
 			t.Fatal(err)
 		}
 		lines := strings.Split(strings.TrimRight(out.String(), "\n"), "\n")

@@ -27,16 +27,12 @@ func showCommand(env *Env) *cli.Command {
 		ArgsUsage: "ID|skills/NAME",
 		Flags:     []cli.Flag{atFlag(&at)},
 		Action: usage.One(func(c *cli.Context, word string) error {
-			return env.Paged(c.Context, func() error { return runShow(c.Context, env, word, at) })
+			return env.paged(c.Context, func(w *workspace) error { return runShow(c.Context, w, word, at) })
 		}),
 	}
 }
 
-func runShow(ctx context.Context, env *Env, id, at string) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runShow(ctx context.Context, w *workspace, id, at string) error {
 	return w.ViewAt(ctx, at, func(v *record.View) error {
 		if name, ok := strings.CutPrefix(id, record.SkillDir+"/"); ok {
 			return showSkill(w, v, strings.TrimSuffix(name, "/SKILL.md"))
@@ -47,10 +43,10 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 			switch {
 			case lost != nil && !errors.Is(lost, record.ErrNoMemory):
 				return lost
-			case lost == nil && env.JSON:
-				return env.Object(wire.OfDecided(o, d))
+			case lost == nil && w.env.JSON:
+				return w.env.Object(wire.OfDecided(o, d))
 			case lost == nil:
-				env.Say("%s", hint.OfOwn(env.own, tell.Decided(&env.Terminal, o, d)))
+				w.env.Say("%s", hint.OfOwn(w.env.own, tell.Decided(&w.env.Terminal, o, d)))
 				return nil
 			}
 		}
@@ -58,14 +54,14 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 			return err
 		}
 		if o := f.Operation; o != nil {
-			if env.JSON {
-				return env.Object(wire.OfLook(*o, "", inbox.NewViewer(w.Clone, v).Look(*o)))
+			if w.env.JSON {
+				return w.env.Object(wire.OfLook(*o, "", inbox.NewViewer(w.Clone, v).Look(*o)))
 			}
-			tell.Operation(&env.Terminal, *o, "", inbox.NewViewer(w.Clone, v).Look(*o))
+			tell.Operation(&w.env.Terminal, *o, "", inbox.NewViewer(w.Clone, v).Look(*o))
 			return nil
 		}
 		if f.Unknown != nil { // because of damaged history; the memory itself is whole
-			env.Warn("cannot tell if a model proposed it: %v", f.Unknown)
+			w.env.Warn("cannot tell if a model proposed it: %v", f.Unknown)
 		}
 		var known dossier.Dossier
 		if !f.Shadow {
@@ -73,20 +69,20 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 				return err
 			}
 			if known.Doubt != "" {
-				env.Warn("part of what is known about it is missing: %s", known.Doubt)
+				w.env.Warn("part of what is known about it is missing: %s", known.Doubt)
 			}
 		}
-		if env.JSON {
+		if w.env.JSON {
 			j := wire.WithCaveats(f.Memory, f.Caveats)
 			j.Models = f.ModelNames()
-			return env.Object(wire.OfDossier(j, known))
+			return w.env.Object(wire.OfDossier(j, known))
 		}
 		links, err := linked(ctx, w)
 		var commits []string
 		if of := links[f.Memory.Source.By]; err == nil && len(of) > 0 {
 			commits = githook.Lines(ctx, w.Local, of)
 		}
-		tell.Memory(&env.Terminal, f, known, commits)
+		tell.Memory(&w.env.Terminal, f, known, commits)
 		return err
 	})
 }

@@ -14,25 +14,23 @@ import (
 
 func statusCommand(env *Env) *cli.Command {
 	return &cli.Command{
-		Name:   "status",
-		Usage:  "show what is known, pending and kept",
-		Action: usage.Alone(func(c *cli.Context) error { return runStatus(c.Context, env) }),
+		Name:  "status",
+		Usage: "show what is known, pending and kept",
+		Action: usage.Alone(func(c *cli.Context) error {
+			return env.with(c.Context, func(w *workspace) error { return runStatus(c.Context, w) })
+		}),
 	}
 }
 
-func runStatus(ctx context.Context, env *Env) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runStatus(ctx context.Context, w *workspace) error {
 	s, err := status.Read(ctx, w.Reader, w.learner())
 	if err != nil {
 		return err
 	}
-	if env.JSON {
-		return env.Object(s)
+	if w.env.JSON {
+		return w.env.Object(s)
 	}
-	tell.Status(&env.Terminal, s, w.Reader)
+	tell.Status(&w.env.Terminal, s, w.Reader)
 	return nil
 }
 
@@ -44,32 +42,28 @@ type overviewJSON struct {
 
 // runOverview answers the program's name alone: the state of this repository's memory in one
 // sentence, and the command to go on with.
-func runOverview(ctx context.Context, env *Env) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runOverview(ctx context.Context, w *workspace) error {
 	s, err := status.Read(ctx, w.Reader, w.learner())
-	if clone.NoMemory(err) && !env.JSON {
+	if clone.NoMemory(err) && !w.env.JSON {
 		next := "reverie look, then reverie init"
-		if env.hasRemote(ctx) {
+		if w.env.hasRemote(ctx) {
 			next += ", or reverie sync to fetch one from a remote"
 		}
-		env.Print("no memory yet on %s\nnext: %s\nhelp: reverie help\n", w.Branch(), next)
+		w.env.Print("no memory yet on %s\nnext: %s\nhelp: reverie help\n", w.Branch(), next)
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	next := s.Next()
-	if env.JSON {
-		return env.Object(overviewJSON{s, next})
+	if w.env.JSON {
+		return w.env.Object(overviewJSON{s, next})
 	}
 	parts := []string{plural.Count(s.Known(), "memory", "memories") + " on " + s.Branch}
 	if s.Waiting > 0 {
 		parts = append(parts, plural.Count(s.Waiting, "operation waits", "operations wait")+" for review")
 	}
 	parts = append(parts, plural.Count(s.Sessions, "session", "sessions")+" kept")
-	env.Print("%s\nnext: %s\nhelp: reverie help\n", strings.Join(parts, ", "), next)
+	w.env.Print("%s\nnext: %s\nhelp: reverie help\n", strings.Join(parts, ", "), next)
 	return nil
 }

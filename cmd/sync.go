@@ -49,16 +49,12 @@ func syncCommand(env *Env) *cli.Command {
 			if timeout <= 0 {
 				return exit.Usage("", "--timeout must be more than 0: %s", timeout)
 			}
-			return runSync(c.Context, env, o, timeout)
+			return env.with(c.Context, func(w *workspace) error { return runSync(c.Context, w, o, timeout) })
 		},
 	}
 }
 
-func runSync(ctx context.Context, env *Env, o share.Options, timeout time.Duration) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runSync(ctx context.Context, w *workspace, o share.Options, timeout time.Duration) error {
 	bounded, watch := git.NewWatch(ctx, timeout)
 	defer watch.Stop()
 	t := syncTeller{w}

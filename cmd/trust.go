@@ -47,7 +47,7 @@ func trustCommand(env *Env) *cli.Command {
 			case verb == "" && o.all, verb == "approve" && o.all == (len(rest) == 0):
 				return runApprove(c.Context, env, rest, o.all)
 			case verb == "":
-				return runTrust(c.Context, env, o.signatures)
+				return env.with(c.Context, func(w *workspace) error { return runTrust(c.Context, w, o.signatures) })
 			case verb == "keep" && len(rest) > 0 && !o.all:
 				return runKeep(c.Context, env, rest)
 			case (verb == "add" || verb == "remove") && len(rest) > 0 && !o.all:
@@ -59,24 +59,20 @@ func trustCommand(env *Env) *cli.Command {
 }
 
 // runTrust lists who wrote what.
-func runTrust(ctx context.Context, env *Env, signatures bool) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runTrust(ctx context.Context, w *workspace, signatures bool) error {
 	o, err := approval.List(ctx, w.Reader, signatures)
 	if err != nil {
 		return err
 	}
-	err = rows(env, o.People, itself, func(p trust.Person) { tellPerson(w, p, o.Everyone) })
-	if err != nil || env.JSON {
+	err = rows(w.env, o.People, itself, func(p trust.Person) { tellPerson(w, p, o.Everyone) })
+	if err != nil || w.env.JSON {
 		return err
 	}
 	if why := reader.WhySettings(w.Reader); why != "" {
-		env.Say("%s; next: reverie trust approve %s", why, trust.SettingsPath)
+		w.env.Say("%s; next: reverie trust approve %s", why, trust.SettingsPath)
 	}
-	if env.Screen && !env.Verbose && len(o.Held) > maxTrustLines {
-		env.Say("each of them: reverie -v trust")
+	if w.env.Screen && !w.env.Verbose && len(o.Held) > maxTrustLines {
+		w.env.Say("each of them: reverie -v trust")
 	} else if !w.Shields() {
 		tellHeld(w, o.Held)
 	}
@@ -86,7 +82,7 @@ func runTrust(ctx context.Context, env *Env, signatures bool) error {
 	if trusted, err := askTrust(ctx, w, o); trusted {
 		return err
 	}
-	env.Say("%s; next: reverie trust add WHO, reverie trust approve ID…, or for all of it: reverie trust --all", reader.DescribeHeld(o.Held))
+	w.env.Say("%s; next: reverie trust add WHO, reverie trust approve ID…, or for all of it: reverie trust --all", reader.DescribeHeld(o.Held))
 	return nil
 }
 

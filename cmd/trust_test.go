@@ -33,7 +33,7 @@ func TestTrustAsksOncePerAuthor(t *testing.T) {
 	trusting := func(typed string) string {
 		var out bytes.Buffer
 		env := &Env{Terminal: term.Terminal{In: strings.NewReader(typed), Out: &out, Err: &out, Width: 80, Interactive: true, Screen: true}, Dir: r.Dir, Now: time.Now}
-		if err := runTrust(t.Context(), env, false); err != nil {
+		if err := env.with(t.Context(), func(w *workspace) error { return runTrust(t.Context(), w, false) }); err != nil {
 			t.Fatal(err)
 		}
 		return out.String()

@@ -30,9 +30,9 @@ func memoriesTab(env *Env) tui.Tab {
 		Load: func(ctx context.Context) ([]tui.Item, error) { return findMemories(ctx, env, "") },
 		Find: func(ctx context.Context, query string) ([]tui.Item, error) { return findMemories(ctx, env, query) },
 		Views: []tui.View{
-			{Text: view(env, func(ctx context.Context, w *workspace, id string) error { return runShow(ctx, w.env, id, "") })},
-			{Key: "h", Name: "history", Text: view(env, func(ctx context.Context, w *workspace, id string) error { return runLog(ctx, w.env, id, logOptions{}) })},
-			{Key: "w", Name: "why given", Text: view(env, func(ctx context.Context, w *workspace, id string) error { return runWhy(ctx, w.env, id, "") })},
+			{Text: view(env, func(ctx context.Context, w *workspace, id string) error { return runShow(ctx, w, id, "") })},
+			{Key: "h", Name: "history", Text: view(env, func(ctx context.Context, w *workspace, id string) error { return runLog(ctx, w, id, logOptions{}) })},
+			{Key: "w", Name: "why given", Text: view(env, func(ctx context.Context, w *workspace, id string) error { return runWhy(ctx, w, id, "") })},
 		},
 		Actions: []tui.Action{
 			{Key: "e", Name: "edit", Takes: editOnScreen(env)},
@@ -136,7 +136,7 @@ func undoAction(env *Env, since time.Time) tui.Action {
 // idle shows what a person may look at while the inbox is empty: counts, and the latest changes.
 func idle(ctx context.Context, env *Env, width int) (string, error) {
 	return screenful(ctx, env, width, func(ctx context.Context, w *workspace) error {
-		err := runStatus(ctx, w.env)
+		err := runStatus(ctx, w)
 		if err != nil {
 			return err
 		}

@@ -44,26 +44,22 @@ func uninstallCommand(env *Env) *cli.Command {
 			case o.project && len(o.agents.Value()) == 0:
 				return exit.Usage("reverie uninstall --agent claude --project", "--project needs --agent")
 			}
-			return runUninstall(c.Context, env, o)
+			return env.with(c.Context, func(w *workspace) error { return runUninstall(c.Context, w, o) })
 		},
 	}
 }
 
-func runUninstall(ctx context.Context, env *Env, o uninstallOptions) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runUninstall(ctx context.Context, w *workspace, o uninstallOptions) error {
 	values, _ := w.kv().Count()
 	removal, err := setup.FindRemoval(ctx, w.Clone, setup.Scope{
 		Agents: o.agents.Value(), Project: o.project, GitHooks: o.gitHooks, Memory: o.memory, FilterOf: guard.FilterOf,
 		Values: values, Loops: w.loopArtefacts,
-	}, env.tellRemoval)
+	}, w.env.tellRemoval)
 	if err != nil {
 		return err
 	}
 	if removal.Private > 0 {
-		env.Say("to keep private memories: reverie export --private >FILE; to restore them: reverie import --accept FILE")
+		w.env.Say("to keep private memories: reverie export --private >FILE; to restore them: reverie import --accept FILE")
 	}
 	if goes, err := askRemoval(w, o, removal.Found); err != nil || !goes {
 		return err
@@ -73,14 +69,14 @@ func runUninstall(ctx context.Context, env *Env, o uninstallOptions) error {
 		return err
 	}
 	for _, m := range left.Mentions {
-		env.Say("%s still has the lines that you added for %s; they do nothing now", m.File, strings.Join(m.Hooks, ", "))
+		w.env.Say("%s still has the lines that you added for %s; they do nothing now", m.File, strings.Join(m.Hooks, ", "))
 	}
 	if o.memory || o.gitHooks || len(o.agents.Value()) > 0 {
 		return nil
 	}
-	env.Say("the branch %s stays; to delete it too: git branch -D %s", w.Branch(), w.Branch())
+	w.env.Say("the branch %s stays; to delete it too: git branch -D %s", w.Branch(), w.Branch())
 	for _, file := range left.Workflows {
-		env.Say("%s stays on the branch for the forge; a commit that removes it ends the checks", file)
+		w.env.Say("%s stays on the branch for the forge; a commit that removes it ends the checks", file)
 	}
 	return nil
 }

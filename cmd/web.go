@@ -29,40 +29,36 @@ func webCommand(env *Env) *cli.Command {
 			if c.NArg() > 0 {
 				return exit.Usage("reverie web", "web takes no arguments")
 			}
-			return runWeb(c.Context, env, c.String("export"), !c.Bool("no-open"))
+			return env.with(c.Context, func(w *workspace) error { return runWeb(c.Context, w, c.String("export"), !c.Bool("no-open")) })
 		},
 	}
 }
 
 // runWeb writes the pages into a folder, or serves them without one.
-func runWeb(ctx context.Context, env *Env, dir string, browse bool) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runWeb(ctx context.Context, w *workspace, dir string, browse bool) error {
 	if dir != "" {
-		n, err := web.Export(ctx, w.Reader, env.path(dir))
+		n, err := web.Export(ctx, w.Reader, w.env.path(dir))
 		if err == nil {
-			env.Say("wrote %s to %s", plural.Count(n, "memory", "memories"), dir)
+			w.env.Say("wrote %s to %s", plural.Count(n, "memory", "memories"), dir)
 		}
 		return err
 	}
 	if err := w.WantPerson("web"); err != nil {
 		return err
 	}
-	s, err := web.Listen(webDesk(env))
+	s, err := web.Listen(webDesk(w.env))
 	if err != nil {
 		return err
 	}
-	if env.JSON {
-		err = env.Object(map[string]string{"url": s.URL})
+	if w.env.JSON {
+		err = w.env.Object(map[string]string{"url": s.URL})
 	} else {
-		env.Print("%s\n", s.URL)
+		w.env.Print("%s\n", s.URL)
 	}
 	if err != nil {
 		return err
 	}
-	return s.Serve(ctx, browse, func(err error) { env.Say("open the link yourself: %v", err) })
+	return s.Serve(ctx, browse, func(err error) { w.env.Say("open the link yourself: %v", err) })
 }
 
 // webDesk returns a function that opens the clone for one request of the web page.

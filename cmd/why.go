@@ -30,7 +30,7 @@ func whyCommand(env *Env) *cli.Command {
 			if c.NArg() > 1 {
 				return exit.Usage("reverie why last", "why takes at most one injection or memory")
 			}
-			return env.Paged(c.Context, func() error { return runWhy(c.Context, env, c.Args().First(), session) })
+			return env.paged(c.Context, func(w *workspace) error { return runWhy(c.Context, w, c.Args().First(), session) })
 		},
 	}
 }
@@ -38,11 +38,7 @@ func whyCommand(env *Env) *cli.Command {
 // injectionID begins like the id of an injection.
 var injectionID = pattern.New(`^i[0-9a-f]{0,12}$`)
 
-func runWhy(ctx context.Context, env *Env, what, session string) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func runWhy(ctx context.Context, w *workspace, what, session string) error {
 	all := brief.Ledger{Repo: w.Repo}.All(0)
 	if session != "" {
 		all = slices.DeleteFunc(all, func(in brief.Injection) bool {
@@ -52,12 +48,12 @@ func runWhy(ctx context.Context, env *Env, what, session string) error {
 	}
 	switch {
 	case len(all) == 0 && (what == "" || what == "last" || what == "list"):
-		env.Say("nothing was given yet")
+		w.env.Say("nothing was given yet")
 		return nil
 	case what == "" || what == "last":
 		return tellInjection(ctx, w, all[len(all)-1])
 	case what == "list":
-		return listInjections(env, all)
+		return listInjections(w.env, all)
 	case injectionID.MatchString(what):
 		found := slices.DeleteFunc(all, func(in brief.Injection) bool { return !strings.HasPrefix(in.ID, what) })
 		switch {
