@@ -114,8 +114,8 @@ func hostilePieces() []string {
 			pieces = append(pieces, filed.triggers[i].text+tail)
 		}
 	}
-	for i := range formats {
-		pieces = append(pieces, formats[i].prefix, formats[i].prefix+"a1B2")
+	for _, f := range formats() {
+		pieces = append(pieces, f.prefix, f.prefix+"a1B2")
 	}
 	return pieces
 }

@@ -4,7 +4,7 @@ import "strings"
 
 // command is a program that takes a secret as an argument under an innocent name.
 type command struct {
-	name string // as typed, at least three bytes; it may be two words
+	names []string // as typed, at least three bytes each; one may be two words
 	// options and keywords whose next argument, or text after an equals sign, is a secret
 	next   []string
 	glued  []string // options directly followed by the secret: -phunter2
@@ -13,91 +13,43 @@ type command struct {
 	strip  string   // possible text before the secret
 	parts  string   // an argument split by one of these bytes is user and secret
 	words  int      // the position of the secret among the arguments, without options; 0 for none
-	share  bool     // the argument after \\server\share is a secret, and options begin with a slash
+	share  bool     // the argument after \\server\share is a secret
+	slash  bool     // options begin with a slash too
 	needs  string   // an option without which the command takes no such secret
 }
 
 var commands = [...]command{
-	{name: "redis-cli", next: []string{"-a", "--pass"}},
-	{name: "valkey-cli", next: []string{"-a", "--pass"}},
-	{name: "ldapsearch", next: []string{"-w"}},
-	{name: "ldapmodify", next: []string{"-w"}},
-	{name: "ldapadd", next: []string{"-w"}},
-	{name: "ldapdelete", next: []string{"-w"}},
-	{name: "ldapwhoami", next: []string{"-w"}},
-	{name: "ldappasswd", next: []string{"-w", "-a", "-s"}},
-	{name: "mongo", next: []string{"-p"}, glued: []string{"-p"}},
-	{name: "mongosh", next: []string{"-p"}, glued: []string{"-p"}},
-	{name: "mongodump", next: []string{"-p"}, glued: []string{"-p"}},
-	{name: "mongorestore", next: []string{"-p"}, glued: []string{"-p"}},
-	{name: "mongoexport", next: []string{"-p"}, glued: []string{"-p"}},
-	{name: "mongoimport", next: []string{"-p"}, glued: []string{"-p"}},
-	{name: "mysql", glued: []string{"-p"}},
-	{name: "mysqldump", glued: []string{"-p"}},
-	{name: "mysqladmin", glued: []string{"-p"}},
-	{name: "mysqlimport", glued: []string{"-p"}},
-	{name: "mariadb", glued: []string{"-p"}},
-	{name: "mariadb-dump", glued: []string{"-p"}},
-	{name: "sqlcmd", next: []string{"-P"}, glued: []string{"-P"}},
-	{name: "bcp", next: []string{"-P"}, glued: []string{"-P"}},
-	{name: "cqlsh", next: []string{"-p"}},
-	{name: "sqlplus", parts: "/"},
-	{name: "expdp", parts: "/"},
-	{name: "impdp", parts: "/"},
-	{name: "sshpass", next: []string{"-p"}, glued: []string{"-p"}},
-	{name: "docker login", next: []string{"-p"}},
-	{name: "podman login", next: []string{"-p"}},
-	{name: "buildah login", next: []string{"-p"}},
-	{name: "skopeo login", next: []string{"-p"}},
-	{name: "nerdctl login", next: []string{"-p"}},
-	{name: "crane auth login", next: []string{"-p"}},
-	{name: "registry login", next: []string{"-p"}},
-	{name: "oc login", next: []string{"-p"}},
-	{name: "az login", next: []string{"-p"}},
-	{name: "cf login", next: []string{"-p"}},
-	{name: "unzip", next: []string{"-P"}, glued: []string{"-P"}},
-	{name: "zip", next: []string{"-P"}, glued: []string{"-P"}},
-	{name: "7za", glued: []string{"-p"}},
-	{name: "7zz", glued: []string{"-p"}},
-	{name: "7z ", glued: []string{"-p"}},
-	{name: "unrar", glued: []string{"-p", "-hp"}},
-	{name: "rar ", glued: []string{"-p", "-hp"}},
-	{name: "openssl", next: []string{"-passin", "-passout", "-pass", "-password", "-k", "-K"}, strip: "pass:"},
-	{name: "nmcli", next: []string{"password", "wifi-sec.psk", "802-11-wireless-security.psk", "wep-key0"}},
-	{name: "wpa_passphrase", words: 2},
-	{name: "net use", share: true},
-	{name: "NET USE", share: true},
-	{name: "curl", pairs: []string{"-u", "--user", "-U", "--proxy-user"}, cookie: []string{"-b", "--cookie"}},
-	{name: "wget", pairs: []string{"--user"}},
-	{name: "http", pairs: []string{"-a", "--auth"}},
-	{name: "https", pairs: []string{"-a", "--auth"}},
-	{name: "smbclient", pairs: []string{"-U", "--user"}},
-	{name: "rpcclient", pairs: []string{"-U"}},
-	{name: "lftp", pairs: []string{"-u"}},
-	{name: "htpasswd", words: 3, needs: "b"},
-	{name: "rabbitmqctl add_user", words: 2},
-	{name: "rabbitmqctl change_password", words: 2},
-	{name: "xfreerdp", glued: []string{"/p:"}},
-	{name: "ipmitool", next: []string{"-P"}},
-	{name: "snmpwalk", next: []string{"-A", "-X"}},
-	{name: "snmpget", next: []string{"-A", "-X"}},
-	{name: "mosquitto_pub", next: []string{"-P"}},
-	{name: "mosquitto_sub", next: []string{"-P"}},
-	{name: "evil-winrm", next: []string{"-p"}},
-	{name: "vault login", words: 1},
-	{name: "vault unseal", words: 1},
-	{name: "vault operator unseal", words: 1},
-	{name: "aws configure set", next: []string{"aws_secret_access_key", "aws_session_token"}},
-	{name: "npm config set", words: 2},
-	{name: "gh secret set", next: []string{"-b", "--body"}},
-	{name: "gh variable set", next: []string{"-b", "--body"}},
-	{name: "heroku auth:token", words: 1},
-	{name: "fly secrets set", parts: "="},
-	{name: "ssh-keygen", next: []string{"-N", "-P"}},
-	{name: "ConvertTo-SecureString", words: 1},
-	{name: "gpg", next: []string{"--passphrase"}},
-	{name: "keytool", next: []string{"-storepass", "-keypass", "-srcstorepass", "-deststorepass"}},
-	{name: "jarsigner", next: []string{"-storepass", "-keypass"}},
+	{names: []string{"redis-cli", "valkey-cli"}, next: []string{"-a", "--pass"}},
+	{names: []string{"ldapsearch", "ldapmodify", "ldapadd", "ldapdelete", "ldapwhoami"}, next: []string{"-w"}},
+	{names: []string{"ldappasswd"}, next: []string{"-w", "-a", "-s"}},
+	{names: []string{"mongo", "mongosh", "mongodump", "mongorestore", "mongoexport", "mongoimport", "sshpass"}, next: []string{"-p"}, glued: []string{"-p"}},
+	{names: []string{"mysql", "mysqldump", "mysqladmin", "mysqlimport", "mariadb", "mariadb-dump", "7za", "7zz", "7z "}, glued: []string{"-p"}},
+	{names: []string{"sqlcmd", "bcp", "unzip", "zip"}, next: []string{"-P"}, glued: []string{"-P"}},
+	{names: []string{"cqlsh", "docker login", "podman login", "buildah login", "skopeo login", "nerdctl login", "crane auth login", "registry login", "oc login", "az login", "cf login", "evil-winrm"}, next: []string{"-p"}},
+	{names: []string{"sqlplus", "expdp", "impdp"}, parts: "/"},
+	{names: []string{"unrar", "rar "}, glued: []string{"-p", "-hp"}},
+	{names: []string{"openssl"}, next: []string{"-passin", "-passout", "-pass", "-password", "-k", "-K"}, strip: "pass:"},
+	{names: []string{"nmcli"}, next: []string{"password", "wifi-sec.psk", "802-11-wireless-security.psk", "wep-key0"}},
+	{names: []string{"wpa_passphrase", "rabbitmqctl add_user", "rabbitmqctl change_password", "npm config set"}, words: 2},
+	{names: []string{"net use", "NET USE"}, share: true, slash: true},
+	{names: []string{"curl"}, pairs: []string{"-u", "--user", "-U", "--proxy-user"}, cookie: []string{"-b", "--cookie"}},
+	{names: []string{"wget"}, pairs: []string{"--user"}},
+	{names: []string{"http", "https"}, pairs: []string{"-a", "--auth"}},
+	{names: []string{"smbclient"}, pairs: []string{"-U", "--user"}},
+	{names: []string{"rpcclient"}, pairs: []string{"-U"}},
+	{names: []string{"lftp"}, pairs: []string{"-u"}},
+	{names: []string{"htpasswd"}, words: 3, needs: "b"},
+	{names: []string{"xfreerdp"}, glued: []string{"/p:"}, slash: true},
+	{names: []string{"ipmitool", "mosquitto_pub", "mosquitto_sub"}, next: []string{"-P"}},
+	{names: []string{"snmpwalk", "snmpget"}, next: []string{"-A", "-X"}},
+	{names: []string{"vault login", "vault unseal", "vault operator unseal", "heroku auth:token", "ConvertTo-SecureString"}, words: 1},
+	{names: []string{"aws configure set"}, next: []string{"aws_secret_access_key", "aws_session_token"}},
+	{names: []string{"gh secret set", "gh variable set"}, next: []string{"-b", "--body"}},
+	{names: []string{"fly secrets set"}, parts: "="},
+	{names: []string{"ssh-keygen"}, next: []string{"-N", "-P"}},
+	{names: []string{"gpg"}, next: []string{"--passphrase"}},
+	{names: []string{"keytool"}, next: []string{"-storepass", "-keypass", "-srcstorepass", "-deststorepass"}},
+	{names: []string{"jarsigner"}, next: []string{"-storepass", "-keypass"}},
 }
 
 // maxCommand bounds a command line, and perLine the commands examined on one line.
@@ -107,9 +59,9 @@ const (
 )
 
 // look examines the arguments of the command whose name is at s.text[at:].
-func (c *command) look(s *scan, at int) {
-	end := at + len(c.name)
-	if !boundary(s.text, at) || end < len(s.text) && c.name[len(c.name)-1] != ' ' && !isOneOf(s.text[end], " \t\"'") {
+func (c *command) look(s *scan, at int, name string) {
+	end := at + len(name)
+	if !boundary(s.text, at) || end < len(s.text) && name[len(name)-1] != ' ' && !isOneOf(s.text[end], " \t\"'") {
 		return
 	}
 	if at >= s.line.end {
@@ -186,7 +138,7 @@ func argumentAt(text string, at int) (start, end, next int, closed bool) {
 
 // flags reports whether an argument is a flag.
 func (c *command) flags(arg string) bool {
-	return len(arg) > 1 && (arg[0] == '-' || arg[0] == '/' && (c.share || c.name == "xfreerdp"))
+	return len(arg) > 1 && (arg[0] == '-' || arg[0] == '/' && c.slash)
 }
 
 // within examines the value inside the flag text[start:end], such as --name=value and -pvalue. If

@@ -35,8 +35,8 @@ func isRule(name string) bool {
 	case ruleAssignment, ruleHeader, ruleURL, ruleSignature, rulePrivateKey, ruleOpenKey, ruleBase64, ruleEntropy, ruleLiteral, ruleUnstable:
 		return true
 	}
-	for i := range formats {
-		if formats[i].rule == name {
+	for i := range families {
+		if families[i].rule == name {
 			return true
 		}
 	}

@@ -63,7 +63,7 @@ func sentence(text string, n name, joined bool) (int, sepKind) {
 	if wasQuoted {
 		state |= aQuote
 	}
-	if t := jointAt(text, n, i, j, state); t != nil {
+	if t := jointAt(text, i, j, state); t != nil {
 		return opening(text, j+len(t.text)), t.sep
 	}
 	if end := verbEnd(text, j, j > i); end > 0 {

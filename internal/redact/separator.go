@@ -65,7 +65,7 @@ var joints = [...]joint{
 
 // jointAt returns the joint of the table at text[j:], or nil. Blanks may lie between i, the end of
 // the name, and j.
-func jointAt(text string, n name, i, j int, state around) *joint {
+func jointAt(text string, i, j int, state around) *joint {
 	rest := text[j:]
 	for k := range joints {
 		if t := &joints[k]; rest[0] == t.text[0] && strings.HasPrefix(rest, t.text) && state&t.bars == 0 {
@@ -111,7 +111,7 @@ func separator(text string, n name) (at int, sep sepKind) {
 			state |= c.is
 		}
 	}
-	t := jointAt(text, n, i, j, state)
+	t := jointAt(text, i, j, state)
 	if t == nil {
 		return unjoined(text, n, j, state)
 	}

@@ -41,7 +41,9 @@ func triggers() []trigger {
 		all = append(all, trigger{phrase.text, true, phrase.look})
 	}
 	for i := range commands {
-		all = append(all, trigger{commands[i].name, false, commands[i].look})
+		for _, name := range commands[i].names {
+			all = append(all, trigger{name, false, func(s *scan, at int) { commands[i].look(s, at, name) }})
+		}
 	}
 	// Names come last: after an examination, the scan is past its name.
 	for _, word := range []string{"pass", "pwd", "kennwort", "secret", "token", "key", "cred", "auth", "psk", "salt", "pin", "pepper", "dsn",
@@ -56,6 +58,7 @@ func triggers() []trigger {
 // because every command would pay for it at the start.
 var filed struct {
 	once     sync.Once
+	formats  []format
 	triggers []trigger
 	begun    [1 << 10]uint32 // for the first two bytes a bit for each third
 	// by place, the number of the first in a list: formats from 1, then triggers
@@ -64,14 +67,14 @@ var filed struct {
 }
 
 func file() {
-	filed.triggers = triggers()
-	filed.next = make([]uint16, 1+len(formats)+len(filed.triggers))
+	filed.formats, filed.triggers = formats(), triggers()
+	filed.next = make([]uint16, 1+len(filed.formats)+len(filed.triggers))
 	for n := len(filed.next) - 1; n > 0; n-- { // backwards, so that lists have the order of the tables
 		text := ""
-		if n <= len(formats) {
-			text = formats[n-1].prefix
+		if n <= len(filed.formats) {
+			text = filed.formats[n-1].prefix
 		} else {
-			text = filed.triggers[n-1-len(formats)].text
+			text = filed.triggers[n-1-len(filed.formats)].text
 		}
 		k := trigram(trigram(trigram(0, text[0]), text[1]), text[2])
 		filed.begun[k>>5] |= 1 << (k & 31)
@@ -126,13 +129,13 @@ func findTriggered(text string) []span {
 
 // lookFor examines s.text[at:] for the format or trigger of a number.
 func (s *scan) lookFor(n, at int) {
-	if n > len(formats) {
-		if t := &filed.triggers[n-1-len(formats)]; t.begins(s.text[at:]) {
+	if n > len(filed.formats) {
+		if t := &filed.triggers[n-1-len(filed.formats)]; t.begins(s.text[at:]) {
 			t.look(s, at)
 		}
 		return
 	}
-	f := &formats[n-1]
+	f := &filed.formats[n-1]
 	if s.text[at] != f.prefix[0] || s.text[at+1] != f.prefix[1] { // most are here for another's sake
 		return
 	}
