@@ -43,7 +43,7 @@ type Transport struct {
 }
 
 func (t *Transport) Connect(context.Context) (mcp.Connection, error) {
-	c := &conn{out: t.Out, lines: make(chan []byte), closed: make(chan struct{}), owed: newDebts(), linger: cmp.Or(t.linger, linger)}
+	c := &conn{out: t.Out, lines: make(chan []byte), closed: make(chan struct{}), owed: make(chan struct{}, maxOwed), calls: map[jsonrpc.ID]bool{}, linger: cmp.Or(t.linger, linger)}
 	go c.scan(t.In)
 	return c, nil
 }
@@ -52,9 +52,12 @@ func (t *Transport) Connect(context.Context) (mcp.Connection, error) {
 type conn struct {
 	lines  chan []byte // whole; closed at the end of the input
 	queue  []jsonrpc.Message
-	broken error // why the input ended; set before lines is closed
-	owed   *debts
+	broken error         // why the input ended; set before lines is closed
+	owed   chan struct{} // an element for each call without a written answer
 	linger time.Duration
+
+	asked sync.Mutex          // of calls
+	calls map[jsonrpc.ID]bool // whose answer is not being written either
 
 	mu  sync.Mutex // of out
 	out io.Writer
@@ -129,43 +132,51 @@ func (c *conn) admit(ctx context.Context, msg jsonrpc.Message) (bool, error) {
 	if !ok || !req.IsCall() {
 		return true, nil
 	}
-	if err := c.wait(ctx, maxOwed-1, nil); err != nil {
+	if err := c.owe(ctx); err != nil {
 		return false, err
 	}
-	if !c.owed.add(req.ID) {
+	c.asked.Lock()
+	again := c.calls[req.ID]
+	c.calls[req.ID] = true
+	c.asked.Unlock()
+	if again {
+		<-c.owed
 		return false, c.fault(nil, jsonrpc.CodeInvalidRequest, fmt.Sprintf("a call with the id %s has no answer yet", cut.Marked(fmt.Sprint(req.ID.Raw()), 100)))
 	}
 	return true, nil
 }
 
-// wait returns when at most n answers are pending, or enough fires.
-func (c *conn) wait(ctx context.Context, n int, enough <-chan time.Time) error {
-	for {
-		fewer, left := c.owed.left()
-		if left <= n {
-			return nil
-		}
-		select {
-		case <-fewer:
-		case <-enough:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-c.closed:
-			return io.EOF
-		}
+// owe adds to owed when there is room.
+func (c *conn) owe(ctx context.Context) error {
+	select {
+	case c.owed <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-c.closed:
+		return io.EOF
 	}
 }
 
 // finish waits for the pending answers at the end of the input, and answers overdue calls with an
 // error.
 func (c *conn) finish(ctx context.Context) error {
-	enough := time.NewTimer(c.linger)
-	defer enough.Stop()
-	if err := c.wait(ctx, 0, enough.C); err != nil {
-		return err
+	patient, stop := context.WithTimeout(ctx, c.linger)
+	defer stop()
+	for range maxOwed { // there is room for all when none is pending
+		err := c.owe(patient)
+		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+			break
+		}
+		if err != nil {
+			return err
+		}
 	}
-	for _, id := range c.owed.drop() {
+	c.asked.Lock()
+	overdue := slices.Collect(maps.Keys(c.calls))
+	clear(c.calls)
+	c.asked.Unlock()
+	for _, id := range overdue {
 		if err := c.fault(id.Raw(), jsonrpc.CodeInternalError, fmt.Sprintf("given up %s after the input ended", c.linger)); err != nil {
 			return err
 		}
@@ -289,10 +300,14 @@ func (c *conn) Write(_ context.Context, msg jsonrpc.Message) error {
 		return err
 	}
 	if res, ok := msg.(*jsonrpc.Response); ok && res.ID.IsValid() {
-		if !c.owed.pay(res.ID) {
+		c.asked.Lock()
+		was := c.calls[res.ID]
+		delete(c.calls, res.ID) // the client may use the id again once it has read the answer
+		c.asked.Unlock()
+		if !was {
 			return nil
 		}
-		defer c.owed.paid()
+		defer func() { <-c.owed }()
 	}
 	return c.line(data)
 }
@@ -311,61 +326,3 @@ func (c *conn) Close() error {
 
 // SessionID is empty: there is one session.
 func (c *conn) SessionID() string { return "" }
-
-// debts holds the calls of a connection without a written answer.
-type debts struct {
-	mu    sync.Mutex
-	calls map[jsonrpc.ID]bool // whose answer is not being written either
-	owed  int
-	fewer chan struct{} // closed and replaced when owed falls
-}
-
-func newDebts() *debts { return &debts{calls: map[jsonrpc.ID]bool{}, fewer: make(chan struct{})} }
-
-// add records a call, unless one has its id.
-func (d *debts) add(id jsonrpc.ID) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.calls[id] {
-		return false
-	}
-	d.calls[id] = true
-	d.owed++
-	return true
-}
-
-// pay removes a call, because its answer is about to be written, and reports whether it existed.
-// Its id may then be used again. Call paid when the answer is written.
-func (d *debts) pay(id jsonrpc.ID) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	was := d.calls[id]
-	delete(d.calls, id)
-	return was
-}
-
-// paid records that an answer was written, or never will be.
-func (d *debts) paid() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.owed--
-	close(d.fewer)
-	d.fewer = make(chan struct{})
-}
-
-// left returns the number of pending answers, and a channel that is closed when it falls.
-func (d *debts) left() (fewer <-chan struct{}, n int) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.fewer, d.owed
-}
-
-// drop removes the calls that no handler is answering.
-func (d *debts) drop() []jsonrpc.ID {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	given := slices.Collect(maps.Keys(d.calls))
-	clear(d.calls)
-	d.owed -= len(given)
-	return given
-}
