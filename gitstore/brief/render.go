@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -285,10 +286,11 @@ func edited(b block.Block, text string) bool {
 // since count as neither.
 func handEdits(ctx context.Context, r *reader.Reader, now *record.View, b block.Block, text string, given []Item) (added, gone []string, err error) {
 	body := b.Body(text)
-	ours, then, err := renderedThen(ctx, r, now, b, body)
+	then, err := renderedThen(ctx, r, now, b)
 	if err != nil {
 		return nil, nil, err
 	}
+	ours := maps.Clone(then)
 	for line := range strings.Lines(Markdown(given, 0, 0)) {
 		ours[line] = true
 	}
@@ -313,19 +315,19 @@ func handEdits(ctx context.Context, r *reader.Reader, now *record.View, b block.
 	return added, gone, nil
 }
 
-// renderedThen returns the lines that a block may have had when written, at its own state and time,
-// and those that are memories. It returns nil if that state is not here.
-func renderedThen(ctx context.Context, r *reader.Reader, now *record.View, b block.Block, body string) (lines, memories map[string]bool, err error) {
-	lines, memories = map[string]bool{}, map[string]bool{}
+// renderedThen returns the memories that a block may have shown when written, as lines, at its own
+// state and time. It returns none if that state is not here.
+func renderedThen(ctx context.Context, r *reader.Reader, now *record.View, b block.Block) (lines map[string]bool, err error) {
+	lines = map[string]bool{}
 	tree := gitstore.ID(b.Attribute("tree"))
 	at, err := time.Parse(time.RFC3339, b.Attribute("at"))
 	if tree == "" || err != nil {
-		return lines, memories, nil
+		return lines, nil
 	}
 	commit := now.Tip()
 	if tree != now.Tree() {
 		if commit, err = r.Memory.WithTree(ctx, commit, tree); err != nil || commit == "" {
-			return lines, memories, err
+			return lines, err
 		}
 	}
 	err = r.Book.ViewAt(ctx, string(commit), func(v *record.View) error {
@@ -335,15 +337,12 @@ func renderedThen(ctx context.Context, r *reader.Reader, now *record.View, b blo
 		}
 		for _, m := range everShown(v, agents, at) {
 			for _, stale := range []bool{true, false} {
-				memories[Item{Memory: m, Stale: stale}.Line()] = true
+				lines[Item{Memory: m, Stale: stale}.Line()] = true
 			}
 		}
 		return nil
 	})
-	for line := range memories {
-		lines[line] = true
-	}
-	return lines, memories, err
+	return lines, err
 }
 
 // Managed is a file with the managed block, such as AGENTS.md.

@@ -275,27 +275,12 @@ func readTexts(ctx context.Context, repo *git.Repo, batch [][]Version) error {
 
 // readBlobs fills in the texts of blobs.
 func readBlobs(ctx context.Context, repo *git.Repo, texts map[string][]byte) error {
-	if len(texts) == 0 {
+	objects := repo.Objects()
+	defer objects.Close()
+	return objects.ReadAll(ctx, slices.Collect(maps.Keys(texts)), func(_ int, o git.Object) error {
+		texts[o.ID] = o.Data
 		return nil
-	}
-	ask := strings.Join(slices.Collect(maps.Keys(texts)), "\n") + "\n"
-	answer, err := repo.Git(ctx, strings.NewReader(ask), "cat-file", "--batch")
-	if err != nil {
-		return err
-	}
-	for range texts {
-		head, rest, _ := bytes.Cut(answer, []byte("\n"))
-		f := strings.Fields(string(head))
-		if len(f) != 3 {
-			return fmt.Errorf("read git cat-file: %q", head)
-		}
-		size, err := strconv.Atoi(f[2])
-		if err != nil || size >= len(rest) {
-			return fmt.Errorf("read git cat-file: %q", head)
-		}
-		texts[f[0]], answer = rest[:size:size], rest[size+1:]
-	}
-	return nil
+	})
 }
 
 // Line is one line of a memory's file.
