@@ -95,7 +95,7 @@ var arrows = map[string][]string{
 	"hooks/setup/doctor": {"gitstore", "gitstore/recall/vector", "gitstore/record", "gitstore/trust", "hooks", "hooks/githook", "hooks/setup/agents", "hooks/setup",
 		"internal/clone", "internal/config", "internal/file", "internal/hint", "internal/job", "internal/learn/ingest", "internal/model", "internal/ollama", "internal/plural", "internal/reader", "internal/capture"},
 	"hooks/githook":      {"hooks", "internal/file", "internal/git", "internal/pattern", "internal/redact"},
-	"worktree":           {"gitstore", "internal/file", "internal/git", "internal/process", "internal/redact"},
+	"worktree":           {"gitstore", "internal/file", "internal/git", "internal/process", "internal/redact", "worktree/diff"},
 	"worktree/agent":     {"worktree"},
 	"worktree/audit":     {"worktree", "worktree/diff", "prompts", "internal/cut"},
 	"worktree/container": {"worktree", "sandbox", "internal/git", "internal/redact"},

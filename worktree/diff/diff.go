@@ -17,7 +17,17 @@ import (
 type File struct {
 	Name  string // for a deleted file the old one; with control characters: quoted as by git
 	Lines []Line // empty for a binary or empty file, or a mere change of mode
+
+	Was    string // the name before; "" for a new file, or a mere change of mode
+	Gone   bool   // it was deleted
+	Binary bool   // so its lines are unknown
+	Hunks  []Hunk // without redaction
 }
+
+// Hunk is a place where two versions of a file differ: lines Old…Old+OldLines-1 became
+// New…New+NewLines-1, with those around them that the diff shows. A side without lines gives the
+// line before its place.
+type Hunk struct{ Old, OldLines, New, NewLines int }
 
 // Line is one line of a hunk.
 type Line struct {
@@ -63,12 +73,24 @@ func Parse(diff string) []File {
 				f.Name = fileNamed(both[half+1:], "b/")
 			}
 		case f == nil:
+		case strings.HasPrefix(line, "rename from "):
+			f.Was = fileNamed(line[len("rename from "):], "")
+		case strings.HasPrefix(line, "rename to "):
+			f.Name = fileNamed(line[len("rename to "):], "")
+		case strings.HasPrefix(line, "Binary files "):
+			f.Binary, f.Gone = true, strings.HasSuffix(line, " and /dev/null differ")
+			if !strings.HasPrefix(line, "Binary files /dev/null and ") {
+				f.Was = cmp.Or(f.Was, f.Name)
+			}
 		case strings.HasPrefix(line, "+++ "):
-			f.Name = cmp.Or(fileNamed(strings.TrimSuffix(line[len("+++ "):], "\t"), "b/"), f.Name)
+			name := fileNamed(strings.TrimSuffix(line[len("+++ "):], "\t"), "b/")
+			f.Name, f.Gone = cmp.Or(name, f.Name), name == ""
 		case strings.HasPrefix(line, "--- "):
-			f.Name = cmp.Or(fileNamed(strings.TrimSuffix(line[len("--- "):], "\t"), "a/"), f.Name)
+			f.Was = fileNamed(strings.TrimSuffix(line[len("--- "):], "\t"), "a/")
+			f.Name = cmp.Or(f.Was, f.Name)
 		case strings.HasPrefix(line, "@@ "):
 			old, oldLeft, new, newLeft = hunk(line)
+			f.Hunks = append(f.Hunks, Hunk{old, oldLeft, new, newLeft})
 			first = true
 		}
 	}

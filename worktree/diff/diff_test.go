@@ -44,9 +44,13 @@ func TestParseDiffCountsLines(t *testing.T) {
 			got = append(got, fmt.Sprintf("%c%s %d %d", l.Mark, l.Text, l.Old, l.New))
 		}
 	}
+	for _, f := range Parse(twoFiles + "diff --git a/x b/y\nsimilarity index 100%\nrename from x\nrename to y\n") {
+		got = append(got, fmt.Sprintln(f.Was, f.Name, f.Gone, f.Binary, f.Hunks))
+	}
 	want := []string{
 		"a.go", " one 1 1", "-- a/two 2 2", "+++ b/two 3 2", " three 3 3", " four 4 4", " ten 20 20", "+eleven 21 21",
 		"b c.png", "gone", "-last 1 0",
+		"a.go a.go false false [{1 4 1 4} {20 1 20 2}]\n", "b c.png b c.png false true []\n", "gone gone true false [{1 1 0 0}]\n", "x y false false []\n",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
