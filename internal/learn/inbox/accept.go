@@ -208,7 +208,7 @@ func evidence(ops []record.Operation, several bool) (out []gitstore.Trailer) {
 func (b *Inbox) Reject(ctx context.Context, ids []string, all bool, reason string) (ops []record.Operation, err error) {
 	err = b.Update(ctx, func(tx *record.Tx, _ clone.Team) error {
 		var err error
-		if ops, err = b.Pick(tx.View, ids, all); err != nil {
+		if ops, err = b.Pick(ctx, tx.View, ids, all); err != nil {
 			return err
 		}
 		for _, op := range ops {

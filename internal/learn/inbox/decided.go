@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -33,6 +34,18 @@ type Decision struct {
 	Reason  string    `json:"reason,omitempty"` // of a rejection or removal
 	Model   string    `json:"model,omitempty"`  // that closed it
 }
+
+// decidedError is about an operation that was named as if it still waited.
+type decidedError struct {
+	id      string
+	outcome Outcome
+}
+
+func (e *decidedError) Error() string {
+	return fmt.Sprintf("operation %s: it was %s before", e.id[:8], e.outcome)
+}
+
+func (e *decidedError) Unwrap() error { return record.ErrNoMemory }
 
 // Decided returns an operation that no longer waits, by its id or by that of the memory that it
 // proposed. The error wraps record.ErrNoMemory or record.ErrAmbiguous. It reads the history of the

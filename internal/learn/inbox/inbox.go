@@ -5,6 +5,7 @@ package inbox
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/exit"
 )
 
 // Inbox is the inbox of a clone. All functions but Report must be set.
@@ -77,8 +79,9 @@ func (b *Inbox) Pending(v *record.View) ([]record.Operation, error) {
 	return ops, b.Tolerate(err)
 }
 
-// Pick finds pending operations by prefixes of their ids, or returns all.
-func (b *Inbox) Pick(v *record.View, ids []string, all bool) ([]record.Operation, error) {
+// Pick finds pending operations by prefixes of their ids, or returns all. The error for one that no
+// longer waits tells its end, and wraps record.ErrNoMemory.
+func (b *Inbox) Pick(ctx context.Context, v *record.View, ids []string, all bool) ([]record.Operation, error) {
 	pending, err := b.Pending(v)
 	if all || err != nil {
 		return pending, err
@@ -86,6 +89,11 @@ func (b *Inbox) Pick(v *record.View, ids []string, all bool) ([]record.Operation
 	var out []record.Operation
 	for _, id := range ids {
 		o, err := record.FindOperation(pending, id)
+		if errors.Is(err, record.ErrNoMemory) {
+			if o, d, lost := Decided(ctx, b, v, id); lost == nil {
+				err = exit.New(exit.Failed, &decidedError{o.ID, d.Outcome}, "reverie show "+o.ID[:8])
+			}
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -110,7 +118,7 @@ func (b *Inbox) Queue(ctx context.Context, ids []string) ([]Waiting, error) {
 		return nil, err
 	}
 	err = b.View(ctx, func(v *record.View, t clone.Team) error {
-		ops, err := b.Pick(v, ids, len(ids) == 0)
+		ops, err := b.Pick(ctx, v, ids, len(ids) == 0)
 		if err != nil {
 			return err
 		}
