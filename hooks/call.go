@@ -73,17 +73,16 @@ func (a Agent) call(doc []byte) *Call {
 	_ = json.Unmarshal(p.Input, &in) // other tools have other inputs
 	command := words(cmp.Or(string(in.Command), string(in.Cmd)))
 	patch := strings.Join(command, "\n")
-	for _, file := range []string{in.FilePath, in.Path, in.Plain, in.Notebook} {
-		if file != "" {
-			c.Files = append(c.Files, file)
-		}
-	}
 	switch {
 	case slices.Contains(a.Commands, p.Tool):
-		c.Tool, c.Command = Bash, CommandLine(command)
-		c.Files = append(c.Files, patched(patch)...)
+		c.Tool, c.Command, c.Files = Bash, CommandLine(command), patched(patch)
 	case slices.Contains(a.Edits, p.Tool):
 		c.Tool = Edit
+		for _, file := range []string{in.FilePath, in.Path, in.Plain, in.Notebook} {
+			if file != "" {
+				c.Files = append(c.Files, file)
+			}
+		}
 		c.Files = append(c.Files, patched(cmp.Or(in.Patch, patch))...)
 	default:
 		c.Input = p.Input

@@ -60,6 +60,8 @@ func TestDecodeReadsCalls(t *testing.T) {
 			`called  Edit "" [/p/a.go] false ""`},
 		{"claude", `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"mcp__db__query","tool_input":{"command":7}}`,
 			`calling  mcp__db__query "" [] false ""`},
+		{"claude", `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{"file_path":"/p/a.go"},"tool_use_id":"t"}`,
+			`calling t Read "" [] false ""`},
 		{"claude", `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":"odd"}`, `calling  Bash "" [] false ""`},
 	} {
 		a, _ := Find(c.agent)

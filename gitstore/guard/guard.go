@@ -178,9 +178,15 @@ func (t Table) Match(c hooks.Call, at Place, now time.Time) (all []Rule) {
 	if c.Command != "" {
 		run = commands(c.Command, at.Dir)
 	}
+	dir := at.Dir
+	for _, c := range run {
+		if c.words[0] == "apply_patch" {
+			dir = cmp.Or(c.dir, dir)
+		}
+	}
 	var files []string
 	for _, f := range c.Files {
-		if file, ok := below(at.Top, at.Dir, f); ok {
+		if file, ok := below(at.Top, dir, f); ok {
 			files = append(files, file)
 		}
 	}
@@ -216,7 +222,7 @@ func (r Rule) matchesRun(run []command, at Place) bool {
 	}
 	want := strings.Fields(p.Of)
 	return slices.ContainsFunc(run, func(c command) bool {
-		if !matchesWords(want, c.words) {
+		if !matchesWords(want, c.words) || c.asks() && !slices.Contains(want, c.words[1]) {
 			return false
 		}
 		place, ok := below(at.Top, at.Top, cmp.Or(c.dir, at.Dir))

@@ -148,6 +148,11 @@ type command struct {
 	dir   string   // where it runs: absolute, or "" if that is unknown
 }
 
+// asks reports whether a command only asks its program for a version or for help.
+func (c command) asks() bool {
+	return len(c.words) == 2 && (c.words[1] == "--version" || c.words[1] == "--help")
+}
+
 // Bounds of a command line.
 const (
 	maxLine     = 64 << 10 // bytes

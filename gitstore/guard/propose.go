@@ -14,8 +14,10 @@ import (
 var (
 	refusedCommand = pattern.New(`(?i)\b(?:never|do not|don't|must not|mustn't|not to|avoid)\s+(?:ever\s+)?(?:run|running|use|using|execute|invoke)\s+` + calls)
 	refusedTool    = pattern.New(`(?i)\b(?:never|and not|not|instead of|rather than)\s+` + calls)
-	refusedFile    = pattern.New(`(?i)\b(?:never|do not|don't|must not|mustn't|not to)\s+(?:ever\s+)?(?:hand-?)?(?:edit|touch|modify|change|write to)\s+(?:(?:the|any|files?|anything|in|under|of)\s+)*(` + named + `(?:(?:,\s+` + named + `)*,?\s+(?:or|and|nor)\s+` + named + `)?)(?:\s+files?\b)?`)
+	refusedFile    = pattern.New(`(?i)\b(?:never|do not|don't|must not|mustn't|not to)\s+(?:ever\s+)?(?:hand-?)?(?:edit|touch|modify|change|write to)\s+(?:(?:the|any|generated|code|files?|anything|in|under|of)\s+)*(` + named + `(?:(?:,\s+` + named + `)*,?\s+(?:or|and|nor)\s+` + named + `)?)(?:\s+files?\b)?`)
 	namedFile      = pattern.New(named)
+	generatedFile  = pattern.New(`(?i)(` + named + `)(?:\s+files?)?\s+(?:(?:is|are)\s+(?:auto-?)?generated\b.{0,60}?\b(?:never|do not|don't|must not)\s+(?:hand-?)?(?:edit|touch|modify|change)|(?:must|should|may)\s+(?:not|never)\s+be\s+(?:edited|touched|modified|changed))(?:\s+(?:it|them|by hand|manually|directly)\b|[\s.;!]*$)`)
+	forcePush      = pattern.New(`(?i)\b(?:never|do not|don't|must not|mustn't)\s+(?:ever\s+)?force[- ]push\b`)
 	beforeCommand  = pattern.New("(?i)\\bbefore\\s+(?:you\\s+)?(?:(?:run|running|each|every|any)\\s+)?(`[^`\n]+`|committing|commit\\b|pushing|push\\b)")
 )
 
@@ -55,6 +57,17 @@ var english = pattern.NewWords(`a all an and any anything as both by command com
 // flag matches a flag of a command, which may also stand behind other words.
 var flag = pattern.New(` (-\S)`)
 
+// short returns the pattern of a call with the short form of its flag, if agents often type that.
+func short(p Pattern) []string {
+	switch p.Of {
+	case "git push * --force *":
+		return []string{hooks.Bash + "(git push * -f *)"}
+	case "git commit * --no-verify *":
+		return []string{hooks.Bash + "(git commit * -n *)"}
+	}
+	return nil
+}
+
 // maxProposed bounds the patterns that a statement gives.
 const maxProposed = 4
 
@@ -63,8 +76,10 @@ const maxProposed = 4
 // lint". A word without backticks counts only if it names a tool that has rivals.
 func Propose(statement string) (all []string) {
 	add := func(p Pattern, err error) {
-		if err == nil && len(all) < maxProposed {
-			all = append(all, p.String())
+		for _, call := range append([]string{p.String()}, short(p)...) {
+			if err == nil && len(all) < maxProposed && !slices.Contains(all, call) {
+				all = append(all, call)
+			}
 		}
 	}
 	commands := func(form *pattern.Pattern, sure func(call string) bool) {
@@ -89,6 +104,9 @@ func Propose(statement string) (all []string) {
 			return program == "git" && program != call || isTool(program) && hasRival(statement, program)
 		})
 	}
+	if forcePush.MatchString(statement) {
+		add(Parse(hooks.Bash + "(git push * --force *)"))
+	}
 	if at := refusedFile.FindStringSubmatchIndex(statement); at != nil {
 		names := namedFile.FindAllString(statement[at[2]:at[3]], -1)
 		for i, name := range names {
@@ -96,6 +114,11 @@ func Propose(statement string) (all []string) {
 			if glob, ok := globOf(name, whole); ok && (whole || i == 0) {
 				add(Parse(hooks.Edit + "(" + glob + ")"))
 			}
+		}
+	}
+	if m := generatedFile.FindStringSubmatch(statement); m != nil {
+		if glob, ok := globOf(m[1], true); ok {
+			add(Parse(hooks.Edit + "(" + glob + ")"))
 		}
 	}
 	if m := beforeCommand.FindStringSubmatch(statement); m != nil {

@@ -263,7 +263,8 @@ func WithoutParentheses(words []string) (rest []string, opened, closed int) {
 func Unwrap(words []string, layers int) []string {
 	for ; layers > 0 && len(words) > 0; layers-- {
 		valued, ok := wraps(words[0])
-		if !ok {
+		lookup := words[0] == "command" && len(words) > 1 && (words[1] == "-v" || words[1] == "-V")
+		if !ok || lookup {
 			break
 		}
 		n := 0
