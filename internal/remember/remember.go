@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -168,6 +170,8 @@ func (k *Keeper) draft(ctx context.Context, s Statement, r *Result) (m record.Me
 		switch {
 		case !ok:
 			return m, exit.Usage("folders are named from the one that you are in", "--in %s: it lies outside of the repository", folder)
+		case k.Repo.WorkTree != "" && !isFolder(filepath.Join(k.Repo.WorkTree, filepath.FromSlash(place))):
+			return m, exit.Usage("for a folder that is still to come: --path '"+place+"/**'", "--in %s: there is no such folder", folder)
 		case place != "":
 			paths = append(paths, place+"/**")
 		}
@@ -199,6 +203,11 @@ func (k *Keeper) draft(ctx context.Context, s Statement, r *Result) (m record.Me
 		m.Branch = here.Side(ctx)
 	}
 	return m, err
+}
+
+func isFolder(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
 }
 
 // guarded returns a memory with the guards of a statement.
