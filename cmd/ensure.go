@@ -8,22 +8,23 @@ import (
 
 // ensure makes the memory branch if it is not there, and reports whether it did.
 func (w *workspace) ensure(ctx context.Context) (created bool, err error) {
-	begun, err := share.Begin(ctx, w.Clone)
-	if err != nil || begun == share.Existed {
+	switch begun, err := share.Begin(ctx, w.Clone); {
+	case err != nil || begun == share.Existed:
 		return false, err
-	}
-	if w.Own {
+	case w.Own:
 		w.env.Say("started your own memory in %s", w.Repo.CommonDir)
 		return true, nil
-	}
-	if begun == share.Created {
-		w.env.Say("started a memory on the branch %s; your own branches and files are untouched", w.Branch())
+	case begun == share.Adopted:
+		w.env.Say("adopted origin/%s as %s", w.Branch(), w.Branch())
 		w.claimAgents(ctx)
-		return true, nil
+		return true, tellForeign(ctx, w)
 	}
-	w.env.Say("adopted origin/%s as %s", w.Branch(), w.Branch())
+	w.env.Say("started a memory on the branch %s; your own branches and files are untouched", w.Branch())
+	if share.Unfetched(ctx, w.Clone) {
+		w.env.Say("this clone does not fetch %s of origin, which may have a memory; next: reverie sync", w.Branch())
+	}
 	w.claimAgents(ctx)
-	return true, tellForeign(ctx, w)
+	return true, nil
 }
 
 // create is ensure for callers below cmd.

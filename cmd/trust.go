@@ -139,13 +139,12 @@ func tellWithheld(w *workspace, held []reader.Held) {
 	}
 }
 
-// tellForeign says what of the newest state is withheld; init and sync end with it.
+// tellForeign says what of the newest state is withheld or unreadable; init and sync end with it.
 func tellForeign(ctx context.Context, w *workspace) error {
 	return w.View(ctx, func(v *record.View) error {
+		reader.ReportBad(w.Reader, v)
 		held, err := w.Held(ctx, v)
-		if err == nil {
-			tellWithheld(w, held)
-		}
+		tellWithheld(w, held)
 		return err
 	})
 }
