@@ -11,7 +11,8 @@ import (
 // code.
 const near = 1
 
-// lineDiff maps old names to the changes of files between two commits. Unchanged files are missing.
+// lineDiff maps old names to the changes of files between two commits. Unchanged files are missing;
+// added ones share the name "".
 type lineDiff map[string]diff.File
 
 // diffLines asks git for the lines that differ between two commits. It follows renamed files.
@@ -25,9 +26,7 @@ func diffLines(ctx context.Context, repo *git.Repo, from, to string) (lineDiff, 
 	}
 	d := lineDiff{}
 	for _, f := range diff.Parse(string(out)) {
-		if f.Was != "" {
-			d[f.Was] = f
-		}
+		d[f.Was] = f
 	}
 	return d, nil
 }

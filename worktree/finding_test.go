@@ -123,6 +123,25 @@ func TestMovesFollowTheLine(t *testing.T) {
 	}
 }
 
+// A new file may settle a finding that names no file.
+func TestNewFileChangesTheWhole(t *testing.T) {
+	r := testrepo.New(t)
+	from := r.Commit("old")
+	r.Write("new.txt", "x\n")
+	to := r.Commit("new")
+	repo, err := git.Find(t.Context(), r.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := diffLines(t.Context(), repo, from, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, differs := d.move("", 0); !differs {
+		t.Errorf("%+v", d)
+	}
+}
+
 func TestMergeFindings(t *testing.T) {
 	stay := func(f Finding) (string, int, bool) { return f.File, f.Line, false }
 	touched := func(f Finding) (string, int, bool) { return f.File, f.Line + 5, true }

@@ -147,8 +147,14 @@ func only(parse func(v any) ([]string, error)) func(now []string, v any) ([]stri
 // also lets a team add entries to a list.
 func also(parse func(v any) ([]string, error)) func(now []string, v any) ([]string, error) {
 	return func(now []string, v any) ([]string, error) {
+		all := slices.Clone(now)
 		more, err := parse(v)
-		return append(slices.Clone(now), slices.DeleteFunc(more, func(s string) bool { return slices.Contains(now, s) })...), err
+		for _, s := range more {
+			if !slices.Contains(all, s) {
+				all = append(all, s)
+			}
+		}
+		return all, err
 	}
 }
 
