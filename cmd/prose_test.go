@@ -32,7 +32,7 @@ var proseCeilings = map[string]faults{
 	"hooks":    {0, 0, 0, 0},
 	"internal": {2, 0, 1, 3},
 	"prompts":  {0, 0, 0, 0},
-	"reflect":  {1, 0, 1, 11},
+	"reflect":  {0, 0, 0, 4},
 	"sandbox":  {0, 0, 0, 0},
 	"worktree": {1, 0, 0, 7},
 }

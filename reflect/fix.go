@@ -2,6 +2,7 @@ package reflect
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -331,12 +332,16 @@ func show(s step, dir string) string {
 
 // selection reports whether the word at an index is a flag that selects tests, or its value.
 func (s step) selection(i int) (flag, value bool) {
-	if i == 0 || s.words[0] == "make" || !strings.HasSuffix(purpose(s), "tests") && !strings.HasSuffix(jobNamed(s.words[0]), "tests") {
+	if i == 0 || s.words[0] == "make" || !strings.HasSuffix(purpose(s), "tests") && !strings.HasSuffix(jobNamed(s.words[0]), "tests") &&
+		!slices.ContainsFunc(s.words[:i], runners.Has) {
 		return false, false // make -k has no value, and docker build -t names an image
 	}
 	name, _, _ := strings.Cut(s.words[i], "=")
 	return selects.Has(name), selects.Has(s.words[i-1]) && !strings.HasPrefix(name, "-")
 }
+
+// runners lists programs that run tests whatever the name of their task.
+var runners = set("mocha tox nox pytest")
 
 // selects lists flags that select tests, with their value behind a "=" or in the next word.
 var selects = set("-run --run -k -t -g --grep --testNamePattern --tests --only")

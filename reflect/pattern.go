@@ -12,7 +12,7 @@ var (
 	concrete = lazy("`[^`]+`")
 	report   = lazy(`(?i)^(?:(?:i|we)(?:'ve| have)? (?:just )?(?:added|fixed|updated|changed|created|implemented|finished)|` +
 		`all tests pass|done\b|fixed\b|updated\b|added\b)`)
-	transient = lazy(`(?i)/tmp/|/var/folders|/private/|\bpid \d+|\b[0-9a-f]{12,40}\b|\b20\d\d-\d\d-\d\d\b`)
+	transient = lazy(`(?i)/tmp/|/var/folders|/private/|\bpid \d+|(?:\b(?:build|job|run|pipeline|ticket|order) #?|#)\d{5,}\b|\b[0-9a-f]{12,40}\b|\b20\d\d-\d\d-\d\d\b`)
 	counted   = lazy(`\b\d{5,}\b`) // an id of output; a person names ports and limits too
 	vague     = lazy(`(?i)^(?:always |never |please )*(?:be (?:careful|smart|precise|thorough|patient|honest|more careful)|` +
 		`think(?: (?:hard|carefully|deeply|step by step|first|before.*|harder))?|do (?:your best|it right|` +

@@ -61,7 +61,7 @@ func findRoutines(v *view) []finding {
 		if a.outcome != transcript.OK || a.agent != "" || !routine(a.step) {
 			continue
 		}
-		if a.step.part() != "" {
+		if a.stood && a.step.part() != "" {
 			a.step.dir = "" // the package tells where
 		}
 		key := a.step.dir + "\x00" + a.step.key

@@ -51,7 +51,9 @@ func TestRoutineOfAPackage(t *testing.T) {
 		}
 		return s
 	}
-	wants(t, again("pnpm --filter shop build", "cd apps/desk && pnpm --filter shop build", "pnpm --filter shop build"), "Run `pnpm --filter shop build` to build shop.")
+	wants(t, again("pnpm --filter shop build", "pnpm --filter shop build", "pnpm --filter shop build"), "Run `pnpm --filter shop build` to build shop.")
+	wants(t, again("cd fe && pnpm --filter ui build", "cd fe && pnpm --filter ui build", "cd fe && pnpm --filter ui build"), "Run `cd fe && pnpm --filter ui build` to build ui.")
+	wants(t, again("pnpm --filter a --filter b build", "pnpm --filter a --filter b build", "pnpm --filter a --filter b build"), "Run `pnpm --filter a --filter b build` to build.")
 	wants(t, again("npm run test -w @box/lid", "npm run test --workspace=@box/lid", "npm -w @box/lid test"))
 	wants(t, again("yarn workspace lid lint", "yarn workspace lid lint", "yarn workspace lid lint"), "Run `yarn workspace lid lint` to lint lid.")
 	wants(t, again("turbo run test --filter=lid", "turbo run test --filter=lid", "turbo run test --filter=lid"), "Run `turbo run test --filter=lid` to run the tests of lid.")

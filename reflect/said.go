@@ -86,12 +86,14 @@ func findSaid(v *view) []finding {
 }
 
 // statement returns the words of a sentence. A command at its end takes the place of the word that
-// points at it.
+// points at it, if only that can be meant.
 func (s *sentence) statement() string {
 	text, command := oneLine(s.raw), s.Command
 	if command != "" {
 		text = oneLine(s.raw[:strings.LastIndex(s.raw, command)])
-		text = text[:strings.LastIndexByte(text, ':')]
+		if at := strings.LastIndexAny(text, ":："); at >= 0 {
+			text = text[:at]
+		}
 	} else if m := endsInCode.FindStringSubmatch(text); m != nil {
 		text, command = m[1], m[2]
 	} else {
@@ -105,8 +107,8 @@ func (s *sentence) statement() string {
 
 var (
 	endsInCode = lazy("^([^`]+):\\s+`([^`]+)`\\W*$")
-	pointing   = lazy(`(?i)\b((?:this|these|the following)(?: (?:exact )?(?:commands?|script|task|line|one))?)(?:[,.]|$|\s+(?:is|are|to|before|after|when(?:ever)?|if|for|` +
-		`in|on|at|every|each|first|instead|and|with|from|once|as)\b)`)
+	pointing   = lazy(`(?i)\b(?:run|use|execute|call|type|with|via) ((?:this|these|the following)(?: (?:exact )?(?:commands?|script|task|line|one))?)` +
+		`(?:\s+(?:to|before|after|when(?:ever)?|if|for|in|on|at|every|each|first|from|once)\b[^,;:]*)?$`)
 )
 
 // announcing returns the sentence before another in its message, unless it asks, or nil.

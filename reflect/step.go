@@ -383,8 +383,11 @@ func (s step) portable() bool {
 		!strings.HasPrefix(s.dir, "$") && drivePrefix(s.dir, 0) == 0
 }
 
-// part returns the package of a workspace that a task is confined to, as named, or "".
-func (s step) part() string {
+// part returns the only package of a workspace to which a task is confined, as named, or "".
+func (s step) part() (one string) {
+	if !workspaces.Has(s.words[0]) {
+		return ""
+	}
 	for i, w := range s.words[1:] {
 		name, value, given := strings.Cut(w, "=")
 		if !picking.Has(name) && !(name == "-w" && s.words[0] == "npm") {
@@ -393,10 +396,16 @@ func (s step) part() string {
 		if !given && i+2 < len(s.words) {
 			value = s.words[i+2]
 		}
-		return shell.Unquote(value)
+		value = shell.Unquote(value)
+		if one != "" || strings.ContainsAny(value, "*!{[^") || strings.HasPrefix(value, ".") || strings.HasSuffix(value, "...") {
+			return ""
+		}
+		one = value
 	}
-	return ""
+	return one
 }
+
+var workspaces = set("npm pnpm yarn bun turbo")
 
 // tool returns the word for the task of a task runner or the subcommand of a program: "lint" of
 // `mise run lint`, "test" of `go test ./...`.

@@ -172,7 +172,6 @@ func BenchmarkRead(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/4, "µs/sentence")
 }
 
-// A fault is no lasting rule.
 func TestMarksOfSeveralWords(t *testing.T) {
 	for text, want := range map[string]bool{
 		"The price list should not be rounded ever.":                   true,
@@ -187,6 +186,7 @@ func TestMarksOfSeveralWords(t *testing.T) {
 	}
 }
 
+// A fault is no lasting rule.
 func TestFaultIsNoMark(t *testing.T) {
 	for _, text := range []string{"les tests ne passent toujours pas après la migration", "der Build ist immer noch rot, obwohl alles installiert ist",
 		"closeAll lives in pool.go but is never actually called by the server"} {

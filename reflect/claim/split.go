@@ -177,12 +177,13 @@ type given struct {
 	end     int // in the message
 }
 
-// commandIn returns the command in the lines that begin at an index of a message: a block of code
-// with one line, or a line by itself that reads like one.
-func commandIn(text string, at int) given {
+// commandIn returns the command in the lines at an index of a message, after a heading: a block of
+// code with one line, or a line by itself that reads like a command after an order to run it.
+func commandIn(heading, text string, at int) given {
 	if m := onlyCommand.FindStringSubmatchIndex(text[at:]); m != nil {
+		const bare = 8 // in m, the first group without a mark of code
 		for i := 2; i < len(m); i += 2 {
-			if m[i] >= 0 {
+			if m[i] >= 0 && (i < bare || orderToRun.MatchString(heading)) {
 				return given{text[at+m[i] : at+m[i+1]], at + m[i+1]}
 			}
 		}
@@ -195,6 +196,8 @@ func commandIn(text string, at int) given {
 var onlyCommand = pattern.New("^(?:[ \t\r]*\n)*(?:(?:```|~~~)[\\w-]*[ \t\r]*\n[ \t]*(?:\\$ )?([^\n]+?)[ \t\r]*\n[ \t]*(?:```|~~~)|" +
 	"(?:\t| {4,}|\\$ )([^\n]+?)|`([^`\n]+)`|([a-z./][^\\s:;,]*(?: [^:;,?!\n]*)? --?[a-z](?:[^?!\n]*[^.:,;?!\\s])?)|" +
 	"([a-z][a-z0-9-]*(?: [a-z][a-z0-9:_-]*){1,2}))[ \t\r]*(?:\n[ \t\r]*(?:\n|$)|$)")
+
+var orderToRun = pattern.New(`(?i)\b(?:run|use|execute|commands?)\b|运行|执行|命令`)
 
 // typed splits a message into paragraphs.
 func typed(text string) []paragraph {
@@ -230,7 +233,7 @@ func typed(text string) []paragraph {
 				p.heading = heading
 			}
 			if head {
-				p.given = commandIn(text, pos)
+				p.given = commandIn(trimmed, text, pos)
 			}
 			out = append(out, p)
 		}
