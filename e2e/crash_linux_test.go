@@ -167,7 +167,7 @@ func operations(t *testing.T) []operation {
 		return state
 	}
 	accepted.again = func(t *testing.T, dir string) {
-		if a := reverie(t, dir, "accept", op); a.code != 0 && !strings.Contains(a.err, "there is no such id") {
+		if a := reverie(t, dir, "accept", op); a.code != 0 && !strings.Contains(a.err, "it was accepted before") {
 			t.Errorf("accept again: %s", a)
 		}
 	}
