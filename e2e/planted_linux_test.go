@@ -27,7 +27,7 @@ type planted struct {
 var plantedIn = []planted{
 	{name: "site", form: "choice of a tool in a folder", files: []string{"web/package.json", "web/src/main.ts", "api/main.py"},
 		rule: "Use pnpm in web/, never npm", guard: "Bash(npm *)", folder: "web",
-		breaks: "cd web && npm --version", keeps: "cd web && pnpm --version"},
+		breaks: "cd web && npm root", keeps: "cd web && pnpm --version"},
 	{name: "crate", form: "generated folder", files: []string{"Cargo.toml", "src/lib.rs", "src/generated/types.rs"},
 		rule: "Never edit src/generated/ by hand, because build.rs writes it", guard: "Edit(src/generated/**)",
 		edits: "src/generated", keeps: "sh tools/generate"},
