@@ -437,7 +437,7 @@ func (s step) tool() string {
 		}
 		return ""
 	case "npm", "bun", "mise", "uv", "poetry", "pipenv", "hatch", "pdm", "composer", "deno-task", "bundle", "yarn", "pnpm", "turbo":
-		valued := func(w string) bool { return placing.Has(w) || w == "-w" && program == "npm" }
+		valued := func(w string) bool { return picking.Has(w) || placing.Has(w) || w == "-w" && program == "npm" }
 		task, _ := argument(words, valued, func(w string) bool { return w == "run" || w == "exec" })
 		return task
 	}
@@ -447,8 +447,8 @@ func (s step) tool() string {
 	return path.Base(program)
 }
 
-// Flags with a value: of package managers, for a task's package and place, and of other programs.
-var picking, placing, fileFlag = set("workspace --workspace --filter -F"), set("workspace --workspace --filter -F --prefix -C"), set("-C -f -p")
+// Flags with a value: for a task's package, for its place, and of other programs.
+var picking, placing, fileFlag = set("workspace --workspace --filter -F"), set("--prefix -C"), set("-C -f -p")
 
 // argument returns the first word that is no flag, no value of one and not passed over.
 func argument(words []string, valued, passed func(string) bool) (string, bool) {

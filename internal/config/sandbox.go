@@ -24,19 +24,11 @@ func isVariable(s string) bool {
 
 // textsThat accepts a list of texts that all satisfy ok.
 func textsThat(ok func(string) bool, example string) func(v any) ([]string, error) {
-	return func(v any) ([]string, error) {
-		list, isList := v.([]any)
-		if !isList {
-			return nil, fmt.Errorf("%v is not a list such as [%q]", v, example)
+	return listOf(func(v any) (string, error) {
+		s, isText := v.(string)
+		if !isText || !ok(s) || strings.ContainsFunc(s, unicode.IsControl) {
+			return "", fmt.Errorf("%v is not one such as %s", v, example)
 		}
-		out := []string{}
-		for _, w := range list {
-			s, isText := w.(string)
-			if !isText || !ok(s) || strings.ContainsFunc(s, unicode.IsControl) {
-				return nil, fmt.Errorf("%v is not one such as %s", w, example)
-			}
-			out = append(out, s)
-		}
-		return out, nil
-	}
+		return s, nil
+	}, example)
 }

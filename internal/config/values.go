@@ -117,23 +117,28 @@ func memoryRef(v any) (string, error) {
 	return s, nil
 }
 
-// wordsOf accepts a list of some words.
-func wordsOf(allowed ...string) func(v any) ([]string, error) {
+// listOf accepts a list of what item accepts.
+func listOf(item func(v any) (string, error), example string) func(v any) ([]string, error) {
 	return func(v any) ([]string, error) {
 		list, ok := v.([]any)
+		if !ok {
+			return nil, fmt.Errorf("%v is not a list such as [%q]", v, example)
+		}
 		out := []string{}
 		for _, w := range list {
-			s, err := word(w, allowed...)
+			s, err := item(w)
 			if err != nil {
 				return nil, err
 			}
 			out = append(out, s)
 		}
-		if !ok {
-			return nil, fmt.Errorf("%v is not a list such as [%q]", v, allowed[0])
-		}
 		return out, nil
 	}
+}
+
+// wordsOf accepts a list of some words.
+func wordsOf(allowed ...string) func(v any) ([]string, error) {
+	return listOf(wordOf(allowed...), allowed[0])
 }
 
 // only lets a team remove entries from a list.
@@ -218,21 +223,9 @@ func limited(now int, v any) (int, error) {
 
 // peopleWith accepts a list of addresses or keys, each containing mark.
 func peopleWith(mark, example string) func(v any) ([]string, error) {
-	return func(v any) ([]string, error) {
-		list, ok := v.([]any)
-		if !ok {
-			return nil, fmt.Errorf("%v is not a list such as [%q]", v, example)
-		}
-		out := []string{}
-		for _, w := range list {
-			s, ok := w.(string)
-			if !ok || s == "" || !strings.Contains(s, mark) || strings.ContainsAny(s, " <>[]\\\"\n") {
-				return nil, fmt.Errorf("%q is not one such as %s", w, example)
-			}
-			out = append(out, s)
-		}
-		return out, nil
-	}
+	return textsThat(func(s string) bool {
+		return s != "" && strings.Contains(s, mark) && !strings.ContainsAny(s, " <>[]\\\"")
+	}, example)
 }
 
 // parseAge converts an age as users type it. Off is zero, and so is the number 0.
