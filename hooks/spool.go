@@ -32,8 +32,8 @@ const eventsFile = "events.jsonl"
 // the agent's last event.
 const SeenDir = "seen"
 
-// Files of the state folder by which git's hooks have the worker look for sessions of agents
-// without Reverie's hooks.
+// Git's hooks write these files into the state folder. They make the worker look for sessions of
+// agents without Reverie's hooks.
 const (
 	// LookFile asks for a look. It holds the session whose agent's shell asked, or nothing. Its
 	// modification time is the earliest moment for the look.
