@@ -222,7 +222,7 @@ func (r Rule) matchesRun(run []command, at Place) bool {
 	}
 	want := strings.Fields(p.Of)
 	return slices.ContainsFunc(run, func(c command) bool {
-		if !matchesWords(want, c.words) || c.asks() && !slices.Contains(want, c.words[1]) {
+		if asks := c.asks(); !matchesWords(want, c.words) || asks != "" && !slices.Contains(want, asks) {
 			return false
 		}
 		place, ok := below(at.Top, at.Top, cmp.Or(c.dir, at.Dir))

@@ -117,11 +117,22 @@ func matchesWords(want, words []string) bool {
 			}
 		}
 		for j, word := range words {
-			next[j+1] = reach[j] && matchesWord(w, word)
+			next[j+1] = reach[j] && (matchesWord(w, word) || joins(word, w) && !longFlags.Has(words[0]))
 		}
 		reach = next
 	}
 	return reach[len(words)]
+}
+
+// longFlags begin long flags with one dash: -race has no -r.
+var longFlags = pattern.NewWords("find go java javac terraform")
+
+// letters matches flags of one letter in one word.
+var letters = pattern.New(`^-[a-zA-Z]{1,3}$`)
+
+// joins reports whether a word has all one-letter flags of another: -fr and -uf have -f.
+func joins(word, flags string) bool {
+	return letters.MatchString(flags) && letters.MatchString(word) && strings.Trim(flags, word) == ""
 }
 
 // matchesWord reports whether a word matches one with wildcards.
@@ -148,9 +159,16 @@ type command struct {
 	dir   string   // where it runs: absolute, or "" if that is unknown
 }
 
-// asks reports whether a command only asks its program for a version or for help.
-func (c command) asks() bool {
-	return len(c.words) == 2 && (c.words[1] == "--version" || c.words[1] == "--help")
+// asks returns the flag by which a command only asks its program for a version, for help, or for
+// what it would do; else "".
+func (c command) asks() string {
+	if len(c.words) == 2 && slices.Contains([]string{"--version", "-v", "--help", "-h"}, c.words[1]) {
+		return c.words[1]
+	}
+	if slices.Contains(c.words, "--dry-run") {
+		return "--dry-run"
+	}
+	return ""
 }
 
 // Bounds of a command line.

@@ -57,11 +57,11 @@ var english = pattern.NewWords(`a all an and any anything as both by command com
 // flag matches a flag of a command, which may also stand behind other words.
 var flag = pattern.New(` (-\S)`)
 
-// short returns the pattern of a call with the short form of its flag, if agents often type that.
-func short(p Pattern) []string {
+// others returns the patterns of other ways to make a call.
+func others(p Pattern) []string {
 	switch p.Of {
 	case "git push * --force *":
-		return []string{hooks.Bash + "(git push * -f *)"}
+		return []string{hooks.Bash + "(git push * -f *)", hooks.Bash + "(git push * +* *)"}
 	case "git commit * --no-verify *":
 		return []string{hooks.Bash + "(git commit * -n *)"}
 	}
@@ -76,7 +76,7 @@ const maxProposed = 4
 // lint". A word without backticks counts only if it names a tool that has rivals.
 func Propose(statement string) (all []string) {
 	add := func(p Pattern, err error) {
-		for _, call := range append([]string{p.String()}, short(p)...) {
+		for _, call := range append([]string{p.String()}, others(p)...) {
 			if err == nil && len(all) < maxProposed && !slices.Contains(all, call) {
 				all = append(all, call)
 			}
