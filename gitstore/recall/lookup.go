@@ -21,7 +21,7 @@ type lookup struct {
 	df      int // documents that have it
 }
 
-// variant is a term that answers for a query term: itself, or a similar spelling.
+// variant is a term that answers for a query term: itself, a similar spelling, or a tool.
 type variant struct {
 	id    uint32
 	share float64 // of its weight
@@ -74,12 +74,32 @@ func (r *ranking) look(text string) bool {
 	if len(r.query) > maxLookups {
 		r.shorten()
 	}
-	for i := range r.query {
-		if l := &r.query[i]; l.df == 0 && l.gram && !hasParts(r.asked, i) {
+	stems, written := make([]string, len(r.query)), make([]string, len(r.query))
+	for i, l := range r.query {
+		stems[i], written[i] = l.text, l.written
+	}
+	for i, tools := range toolsFor(stems, written) {
+		l := &r.query[i]
+		answered := l.df > 0
+		for _, tool := range tools {
+			answered = l.replace(r.segments, a.Stem(tool), tool) || answered
+		}
+		if !answered && l.gram && !hasParts(r.asked, i) {
 			r.spell(&a, l)
 		}
 	}
 	return len(r.query) > 0
+}
+
+// replace lets a tool answer for a lookup. It reports whether a document has the tool.
+func (l *lookup) replace(segments []*Segment, stem, tool string) (found bool) {
+	for k, s := range segments {
+		id, ok := s.Term(stem)
+		if ok && s.DF(id) > 0 && !slices.ContainsFunc(l.ids[k], func(v variant) bool { return v.id == id }) {
+			l.ids[k], found = append(l.ids[k], variant{id, toolShare, tool}), true
+		}
+	}
+	return found
 }
 
 // shorten keeps the most informative words, in order: the rarest of those that a document has.

@@ -104,8 +104,11 @@ func (o *oracle) rank(query string) []oracleHit {
 		case n < all:
 			a.idf *= 0.7
 		}
+		for _, tool := range o.tools(tokens, t) {
+			a.spelt[tool] = 0.7
+		}
 		parted := i+1 < len(tokens) && tokens[i+1].Part && tokens[i+1].Word == t.Word && !t.Part
-		if o.df[t.Text] == 0 && t.Gram && !parted {
+		if o.df[t.Text] == 0 && len(a.spelt) == 1 && t.Gram && !parted {
 			o.spell(t, a.spelt, &a.idf)
 		}
 		q = append(q, a)
@@ -286,6 +289,34 @@ func (o *oracle) gram(term string) bool {
 		}
 	}
 	return false
+}
+
+// tools returns the known terms of the tools for the job that a word of a query names.
+func (o *oracle) tools(query []terms.Token, word terms.Token) (all []string) {
+	var a terms.Analyzer
+	names := func(words []string) bool {
+		return slices.ContainsFunc(query, func(t terms.Token) bool { return slices.Contains(words, t.Text) })
+	}
+	stems := func(words []string) (all []string) {
+		for _, w := range words {
+			all = append(all, a.Stem(w))
+		}
+		return all
+	}
+	bound := func(j job) bool { return len(j.languages) > 0 }
+	elsewhere := slices.ContainsFunc(allJobs(), func(j job) bool { return bound(j) && (names(j.languages) || names(stems(j.tools))) })
+	for _, j := range allJobs() {
+		of := slices.Contains(j.words, word.Text) || slices.Contains(j.languages, word.Text) && names(j.words)
+		if !of || names(stems(j.tools)) || bound(j) && elsewhere && !names(j.languages) {
+			continue
+		}
+		for _, tool := range stems(j.tools) {
+			if o.df[tool] > 0 && tool != word.Text {
+				all = append(all, tool)
+			}
+		}
+	}
+	return all
 }
 
 func (o *oracle) spell(word terms.Token, into map[string]float64, idf *float64) {

@@ -83,7 +83,7 @@ func TestRankAgreesWithOracle(t *testing.T) {
 		t.Skip("it takes long")
 	}
 	vocabulary := strings.Fields("parseHeader parser header cursor index segment lock file_lock config configuration configure cache retry timeout " +
-		"v1.2.3 E0308 提交信息 检索 消息 エラー 設定 について これは 커밋 메시지를 überprüfen über deadlock the of is, database db. postgres\n queue\n a/b/c.go")
+		"v1.2.3 E0308 提交信息 检索 消息 エラー 設定 について これは 커밋 메시지를 überprüfen über deadlock the of is, database db. postgres sqlite pytest python test\n queue\n a/b/c.go")
 	r := rand.New(rand.NewPCG(1, 2))
 	some := func(n int) string {
 		var out []string

@@ -17,10 +17,10 @@ type Part struct {
 	Score float64
 
 	tells        float64 // information of the word of the query
-	asked, spelt string  // if misspelt: as written, and its replacement
+	asked, spelt string  // if the term replaces a word of the query: both, as words
 }
 
-// String returns the term, or both spellings if it was misspelt: "flgas → flags".
+// String returns the term, or what it replaces too: "flgas → flags", "dependencies → pnpm".
 func (p Part) String() string {
 	if p.asked == "" {
 		return p.Term
