@@ -113,9 +113,16 @@ func TestSuppositionsAreNotProposed(t *testing.T) {
 	}
 }
 
-// A wish or a need is an order to do one thing, unless a word behind it makes a rule.
+// A wish or a need is an order to do one thing, unless a word behind it makes a rule. A report of a
+// fault is settled in its session.
 func TestWishesAreNotProposed(t *testing.T) {
 	for _, text := range []string{
+		"lets move the tariff tables into the ledger schema, converting all existing rows on the way",
+		"continue with the importer and commit the parser together with both fixtures",
+		"Давай перенесём тарифы в таблицу ledger и обновим все тесты импорта.",
+		"The freight column is not displayed anymore in the invoices view.",
+		"the sync badge seems to never stop spinning although the orders are there",
+		"I see the server start on port 4000 and a GET whenever I reload the dashboard",
 		"I do also want to send the names of the columns, in other words the whole header of the export.",
 		"need a little column for the orders table that shows the whole address",
 	} {
@@ -124,6 +131,7 @@ func TestWishesAreNotProposed(t *testing.T) {
 	for _, text := range []string{
 		"I want to review every migration before it is merged.", "We need a changelog entry for every change that users notice.",
 		"Write one changelog entry per pull request.", "Add a test for any bug you fix.",
+		"Check the fixtures into git together with each parser, never into the bucket.", "The v1 ledger endpoint is not supported anymore, clients call v2.",
 	} {
 		if c := Read(text); len(c) != 1 || c[0].Keep == 0 { // the model judges it
 			t.Errorf("%s: %+v", text, c)

@@ -118,16 +118,24 @@ var bounded = pattern.New(`(?i)\b(?:until|as long as|while (?:i|we|you|he|she|th
 	`^\W*(?:each|every|the) [\w-]+ (?:has|have) to have\b|\b(?:possibly|maybe|perhaps|probably|ideally|not sure)\b|->|=`)
 
 // leadingWords matches what may stand before an order or a wish.
-const leadingWords = `(?i)^[^\pL\pN]*(?:(?:please|pls|ok|okay|also|and|so|now|then|next)\b[ ,.]*)*`
+const leadingWords = `(?i)^[^\pL\pN]*(?:(?:please|pls|ok|okay|also|and|so|no|now|then|next|instead|let'?s|bitte|und|dann|y|por favor|puis|et|e|и|потом|теперь|а|i(?:['’]?d| would)? (?:want|like) you to)[ ,.]+)*`
 
-// order matches the beginning of an order to make or change one thing.
-var order = pattern.New(leadingWords + `(?:update|explain|review|fix|address|write|make|create|add|build|implement|generate|draft)\b`)
+// order matches the beginning of an order to make, change or look at one thing.
+var order = pattern.New(leadingWords + `(?:(?:add|address|adapt|analy[sz]e|build|check|clean|come|commit|continue|convert|create|debug|delete|deploy|draft|explain|extract|figure|find|fix|generate|go|` +
+	`help|implement|improve|introduce|investigate|list|look|make|merge|migrate|move|plan|proceed|reconstruct|redesign|redo|refactor|remove|rename|replace|research|restore|review|rewrite|show|` +
+	`store|throw|try|update|walk|write|` +
+	`mach|erstelle|füge|schau|prüfe|behebe|schreib|zeig|haz|crea|añade|agrega|arregla|corrige|escribe|revisa|vamos a|fais|ajoute|écris|vérifie|montre|faça|crie|adicione|corrija|escreva|verifique)\b|` +
+	`crée|давай|проанализируй|сделай|исправ|найди|реши|обнови|продолж|добав|допиши|перепиши|напиши|создай|посмотри|проверь|удали|объясни|покажи|帮我|给我|看一下|看看|分析|修复|实现)`)
 
 // wish matches the beginning of a sentence that asks for one thing in other words.
-var wish = pattern.New(leadingWords + `(?:(?:(?:i|we) )?(?:do )?(?:also |still )?needs? an?\b|i (?:do )?(?:also |still )?want to\b)`)
+var wish = pattern.New(leadingWords + `(?:(?:(?:i|we) )?(?:do )?(?:also |still )?needs? an?\b|i (?:do )?(?:also |still )?want to\b|i(?:['’]?d| would) like to\b|` +
+	`ich (?:möchte|will)\b|quiero\b|je veux\b|quero\b|я хочу|мне нужно|我想)`)
 
 // supposing matches a sentence that its author only supposes. A rule may follow a comma or a colon.
 var supposing = pattern.New(`(?i)^[^\pL\pN]*(?:(?:ok|okay|so|and|but|well|hm+)\b[ ,.]*)*(?:i (?:guess|suppose|wonder|assume)|apparently)\b(?:[^:,;]|[:,;]\S)*$`)
+
+// oneThing are quantifiers that an order may have of one thing.
+var oneThing = pattern.NewWords("all both entire everything one only same single whole alle alles todo todos toda todas tout tous toutes все всё один 全")
 
 // onlyOrdered reports whether a sentence asks for one thing: no word of it can make a rule of an
 // order, and none behind the wish a rule of a wish.
@@ -149,11 +157,8 @@ func (s *Sentence) onlyOrdered() bool {
 		case condition:
 			return wished != nil
 		case quantifier:
-			switch strings.ToLower(s.text[t.start:t.end]) {
-			case "any", "whole", "entire", "single", "one", "same": // a wish may have them of one thing
-				return wished == nil
-			}
-			return true
+			word := strings.ToLower(s.text[t.start:t.end])
+			return !oneThing.Has(word) && (wished == nil || word != "any")
 		}
 		return false
 	})
@@ -166,6 +171,10 @@ var writtenDown = pattern.New(`(?i)^(?:(?:please|pls|ok|also|and|so|now|then|let
 
 // faulty matches reports of a fault, whose words look like lasting marks.
 var faulty = pattern.New(`(?i)\btoujours pas\b|\bimmer noch\b|\bnoch immer\b|\b(?:but|and) (?:is |are |was |were )?never (?:actually )?(?:called|invoked|reached|executed|triggered|referenced)\b`)
+
+// failing matches reports of something that does not work, which are settled in their session.
+var failing = pattern.New(`(?i)\b(?:is|are|was|were|does|do|did)(?:n['’]?t| not) (?:\w+ ){0,2}(?:properly|correctly|(?:displayed|shown|visible|working|loading|rendered|triggered|called|there) any ?more)\b|` +
+	`\bseems? to (?:never|always|not)\b|\balways ==|^\W*(?:(?:and|but|so|also|now|still|yeah) )*i (?:still |now )?(?:see|get|got|seem|am getting|have an (?:issue|error|problem))\b`)
 
 // lasts reports whether a sentence claims to last or to be general.
 func (s *Sentence) lasts() bool {
