@@ -135,7 +135,7 @@ func refuseSaid(s *sentence, text string) string {
 
 // conjecture matches speculation and wishes, which state nothing.
 var conjecture = lazy(`(?i)^\W*(?:so |but |and |well )*(?:either|like for example|for example|for instance)\b|\b(?:we|you|i|it|they) (?:could|might)\b|` +
-	`\b(?:ideally|possibly|maybe|perhaps|probably|not sure)\b|\bmust (?:be|have been) (?:an?|some|something|because|due)\b`)
+	`\b(?:ideally|possibly|maybe|perhaps|probably|i(?:['’]m| am) not sure|we(?:['’]re| are) not sure)\b|^\W*not sure\b|\bmust (?:be|have been) (?:an?|some|something|because|due)\b`)
 
 // forNow matches a sentence that will not last.
 var forNow = lazy(`(?i)\b(?:for now|for the moment|for the time being|(?:just|only) (?:this once|once|this time)|this time|right now|temporarily|` +

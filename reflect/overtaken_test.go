@@ -57,4 +57,7 @@ func TestConjecturesStateNothing(t *testing.T) {
 			t.Errorf("%q: %q", text, got)
 		}
 	}
+	if text := "When you are not sure about a price, ask the desk first."; refuseSaid(&sentence{raw: text, lang: "en"}, text) != "" {
+		t.Errorf("a condition of doubt is refused: %q", text)
+	}
 }
