@@ -131,6 +131,7 @@ func (r *run) parser(f Format) parser {
 	case Aider:
 		return &aider{run: r, input: passage{cutter: r.cutter()}, answer: passage{cutter: r.cutter()}}
 	case SpecStory:
+		r.name = "" // a copy of the file may have another
 		return &specStory{run: r, part: passage{cutter: r.cutter()}}
 	default:
 		return &generic{run: r}

@@ -139,7 +139,7 @@ func (r *run) emit(e Event) {
 		r.Started = e.Time
 	}
 	if r.ID == "" { // stays the same when the transcript grows
-		sum := sha256.Sum256([]byte(r.Client + "\x00" + e.Time.String() + "\x00" + e.Text + e.Command))
+		sum := sha256.Sum256([]byte(r.Client + "\x00" + r.Started.String() + "\x00" + e.Text + e.Command))
 		r.ID = cmp.Or(r.name, fmt.Sprintf("unnamed-%x", sum[:6]))
 	}
 	if r.begin(); r.err != nil {
