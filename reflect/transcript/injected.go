@@ -26,7 +26,7 @@ var injectedTags = pattern.NewWords(`
 // injectedStarts begin texts of the user's role that no person wrote: notices of clients and of
 // widely used OpenCode plugins. The whole text is theirs, also behind an element.
 var injectedStarts = []string{
-	"Read the output file to retrieve the result: ", "The user wants to clarify these questions.",
+	"Read the output file to retrieve the result: ", "Full transcript available at: ", "The user wants to clarify these questions.",
 	"Operation stopped by hook:", "UserPromptSubmit operation blocked by hook", "Stop hook feedback:",
 	"# AGENTS.md instructions for ", "[Image: source: ", "Base directory for this skill: ",
 	"[SYSTEM DIRECTIVE:", "[Category+Skill Reminder]", "[EDIT ERROR - ", "[task CALL FAILED",

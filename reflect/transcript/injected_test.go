@@ -115,9 +115,11 @@ func TestMixedMessagesAreMarked(t *testing.T) {
 
 // A client's notice may go on behind its element.
 func TestNoticeBehindAnElement(t *testing.T) {
-	const notice = "<task-notification>\n<status>completed</status>\n</task-notification>\nRead the output file to retrieve the result: /tmp/a/b.output"
-	if w := partMessage(notice); len(w.own) > 0 || len(w.injected) != 2 {
-		t.Errorf("%+v", w)
+	for _, notice := range []string{"Read the output file to retrieve the result: /tmp/a/b.output", "Full transcript available at: /tmp/a/b.output"} {
+		w := partMessage("<task-notification>\n<status>completed</status>\n</task-notification>\n" + notice)
+		if len(w.own) > 0 || len(w.injected) != 2 {
+			t.Errorf("%+v", w)
+		}
 	}
 }
 
