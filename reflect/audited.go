@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/cut"
@@ -102,7 +103,7 @@ func (v *view) audited(i int, told AuditCall) record.Candidate {
 		c.Paths, where = paths, " in `"+paths[0]+"`"
 	}
 	intro := "Seen and fixed" + where + ": "
-	c.Text = intro + firstSentence(said, maxStatement-len(intro))
+	c.Text = intro + firstSentence(said, maxStatement-utf8.RuneCountInString(intro))
 	body := []string{cut.Marked(strings.TrimSpace(scenario), maxBody/2), "An audit called it a " + told.Severity + ", and it was gone before the loop ended."}
 	if told.Recurrences > 0 {
 		body = append(body, "It was named again "+times(told.Recurrences)+".")
@@ -111,9 +112,9 @@ func (v *view) audited(i int, told AuditCall) record.Candidate {
 	return c
 }
 
-// firstSentence returns a text, or only its first sentence if it is longer than room, in bytes.
+// firstSentence returns a text, or only its first sentence if it is longer than room, in characters.
 func firstSentence(text string, room int) string {
-	if len(text) > room {
+	if utf8.RuneCountInString(text) > room {
 		if first, _, more := strings.Cut(text, ". "); more {
 			return first + "."
 		}

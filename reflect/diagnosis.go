@@ -3,6 +3,7 @@ package reflect
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/reflect/transcript"
@@ -175,7 +176,7 @@ func diagnosed(text string) string {
 			}
 			announced--
 			words := len(strings.Fields(s))
-			if words >= 6 && len(s) <= maxStatement-40 && concrete.MatchString(s) && !ofTheMoment.MatchString(s) && !strings.HasSuffix(s, ":") && visibleText(s) &&
+			if words >= 6 && utf8.RuneCountInString(s) <= maxStatement-40 && concrete.MatchString(s) && !ofTheMoment.MatchString(s) && !strings.HasSuffix(s, ":") && visibleText(s) &&
 				!redacted.MatchString(s) && !weakens("", strings.Fields(s), nil) && strings.Contains(text, s) {
 				return s
 			}

@@ -3,6 +3,7 @@ package reflect
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
@@ -86,7 +87,7 @@ func (g *gate) refuse(c record.Candidate) string {
 		return "no evidence"
 	case strings.ContainsAny(text, "\n\r"):
 		return "not one line"
-	case len(text) > maxStatement:
+	case utf8.RuneCountInString(text) > maxStatement:
 		return "too long"
 	case redacted.MatchString(text):
 		return "redacted"

@@ -28,10 +28,10 @@ type sentence struct {
 	theirs bool   // someone else's words, as its paragraph says
 }
 
-// Bounds of statements, in bytes.
+// Bounds of statements.
 const (
-	maxStatement = 320
-	minStatement = 12
+	maxStatement = 320 // characters
+	minStatement = 12  // bytes: four characters of Chinese say more than four letters
 )
 
 // typed appends the sentences of the message at an index.

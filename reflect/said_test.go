@@ -38,6 +38,12 @@ func TestPersonNamesLongNumbers(t *testing.T) {
 		"The gateway must listen on port 50051, no longer on 8080.")
 }
 
+// A bound counts characters: a rule in another script may be as long as one in English.
+func TestLongRuleInAnotherScript(t *testing.T) {
+	const rule = "Всегда запускай проверку отчётов командой make reports перед каждым коммитом, потому что сервис отчётов читает схему базы данных только при запуске, и без этой проверки ошибка видна лишь на следующий день."
+	wants(t, script{user(rule)}, rule)
+}
+
 func TestPersonsNumberOfARunIsTransient(t *testing.T) {
 	wants(t, script{user("From now on, always look at build 8812345 first.")})
 }

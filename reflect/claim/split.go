@@ -13,7 +13,7 @@ const (
 	// bytes; of a longer message only the first and last paragraph count, because the rest is mostly
 	// pasted
 	maxTyped     = 4000
-	maxSentence  = 400 // bytes; longer ones state nothing
+	maxSentence  = 400 // bytes; longer ones state nothing, in Cyrillic already from 200 characters
 	maxSentences = 64
 )
 
