@@ -125,8 +125,9 @@ func (v *view) addActs(call, result int) {
 		if c.Dir != "" {
 			start = within(c.Dir, "", v.session.Dir)
 		}
-		// SpecStory leaves out the folder of Claude Code's shell, which stays where a command went.
-		history := v.session.Client == string(transcript.SpecStory) && c.Tool == "Bash"
+		// SpecStory leaves out the folder of the shell of Claude Code and of Cursor, which stays where a
+		// command went.
+		history := v.session.Client == string(transcript.SpecStory) && (c.Tool == "Bash" || c.Tool == "run_terminal_cmd")
 		if m, found := v.moved[c.Agent]; found && (call < m.result || history) {
 			start = m.to
 		}

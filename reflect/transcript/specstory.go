@@ -24,6 +24,7 @@ type specStory struct {
 	part  passage
 
 	early   bool      // written before the versions that put tags around the uses of tools
+	prompt  string    // the first word of a prompt behind which a terminal echoed a command
 	think   bool      // part holds the agent's thinking
 	use     *toolUse  // part holds a use of a tool
 	uses    int       // so far
@@ -134,7 +135,7 @@ func (p *specStory) block(text string) bool {
 	case p.think && strings.HasSuffix(text, thinkEnd):
 		p.part.add(text)
 		p.flush()
-	case p.use != nil && p.use.early && text == "---":
+	case p.early && text == "---":
 		p.flush()
 	case p.use != nil && !p.use.early && useEnd(text):
 		p.use.closed, p.left = true, true
@@ -158,7 +159,8 @@ func (p *specStory) flush() {
 	p.slash = p.slash && text == ""
 	switch {
 	case use != nil:
-		p.tool(e, use, text)
+		use.read(text)
+		p.tool(e, use)
 	case text == "":
 	case think:
 		e.Kind, e.Text = Reasoning, strings.TrimSpace(strings.TrimSuffix(text, thinkEnd))
@@ -167,6 +169,7 @@ func (p *specStory) flush() {
 		p.user(e, Delegated, text)
 	case p.role == "user":
 		p.userPart(e, text, afterCommand)
+	case p.early && p.untagged(e, text):
 	default:
 		e.Kind, e.Text = Assistant, text
 		p.emit(e)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
@@ -49,8 +50,7 @@ func useEnd(line string) bool {
 }
 
 // tool emits the call that a use shows, and its result if the use ends where it should.
-func (p *specStory) tool(e Event, u *toolUse, text string) {
-	u.read(text)
+func (p *specStory) tool(e Event, u *toolUse) {
 	p.uses++
 	e.CallID = "use-" + strconv.Itoa(p.uses)
 	c, r := e, e
@@ -60,6 +60,9 @@ func (p *specStory) tool(e Event, u *toolUse, text string) {
 	switch {
 	case !u.closed:
 	case c.Action == Run:
+		if u.name == cursorShell {
+			r.Text = p.printed(r.Text, c.Command, u.early)
+		}
 		p.runEnded(&r, u)
 	case c.Action == Edit:
 		u.editEnded(&r, &c)
@@ -70,6 +73,134 @@ func (p *specStory) tool(e Event, u *toolUse, text string) {
 	if u.closed {
 		p.emit(r)
 	}
+}
+
+// cursorShell and cursorEdit are Cursor's names for the tools that early histories do not name.
+const cursorShell, cursorEdit = "run_terminal_cmd", "edit_file"
+
+// untagged emits the use of a tool that a part of an early history shows without its name, and
+// reports whether it is one. Such a part consists of fences: diffs, or a command and what the
+// terminal printed. An answer may give an example of a command, so a terminal must have echoed this
+// or an earlier one behind its prompt.
+func (p *specStory) untagged(e Event, text string) bool {
+	infos, only := fencesOf(text)
+	if !only {
+		return false
+	}
+	u := &toolUse{early: true, closed: true}
+	u.read("\n" + text)
+	switch {
+	case !slices.ContainsFunc(infos, func(info string) bool { return info != "diff" }):
+		u.kind, u.name = "write", cursorEdit
+	case slices.Equal(infos, []string{"bash", ""}):
+		u.kind, u.name = "shell", cursorShell
+		if prompt, _ := echo(u.output, u.command()); prompt == "" && p.prompt == "" {
+			return false
+		}
+	default:
+		return false
+	}
+	p.tool(e, u)
+	return true
+}
+
+// fencesOf returns the infos of the fences in a text, and whether nothing else is in it.
+func fencesOf(text string) (infos []string, only bool) {
+	open := ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		m := codeFence.FindStringSubmatch(line)
+		switch {
+		case open != "" && closesFence(line, open):
+			open = ""
+		case open != "":
+		case m != nil:
+			open = m[1]
+			infos = append(infos, strings.TrimSpace(m[2]))
+		case strings.TrimSpace(line) != "":
+			return nil, false
+		}
+	}
+	return infos, open == "" && len(infos) > 0
+}
+
+// htmlText undoes the way in which later versions write the output of a terminal.
+var htmlText = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
+
+// printed returns what a command printed in a terminal, without its prompts and the echo of the
+// command.
+func (p *specStory) printed(output, command string, early bool) string {
+	if !early && !strings.ContainsAny(output, "<>") {
+		output = htmlText.Replace(output)
+	}
+	prompt, end := echo(output, command)
+	if words := strings.Fields(prompt); len(words) > 0 {
+		p.prompt, output = words[0], output[end:]
+	}
+	isPrompt := func(line string) bool {
+		line = strings.TrimSpace(line)
+		return p.prompt != "" && len(line) <= maxPrompt && strings.HasPrefix(line, p.prompt) && endsPrompt(line)
+	}
+	if first, rest, _ := strings.Cut(output, "\n"); isPrompt(first) {
+		output = rest
+	}
+	output = strings.TrimRight(output, " \n")
+	if at := strings.LastIndexByte(output, '\n') + 1; isPrompt(output[at:]) {
+		output = output[:at]
+	}
+	return strings.Trim(output, "\n")
+}
+
+// maxPrompt bounds the prompt of a shell, in bytes.
+const maxPrompt = 200
+
+func endsPrompt(s string) bool {
+	last, _ := utf8.DecodeLastRuneInString(s)
+	return strings.ContainsRune("$%#>❯➜", last)
+}
+
+// echo returns the prompt in the first line of a terminal's output and the end of the command
+// behind it, if both are there. A terminal breaks a line at its width, so white space may differ.
+// The mark of a prompt is not enough: examples have it too.
+func echo(output, command string) (prompt string, end int) {
+	words := strings.Fields(command)
+	if len(words) == 0 {
+		return "", 0
+	}
+	from := len(output) - len(strings.TrimLeft(output, " \n"))
+	line, _, _ := strings.Cut(output[from:], "\n")
+	line = line[:min(len(line), maxPrompt+len(words[0]))]
+	for at := 0; ; at++ {
+		next := strings.Index(line[at:], words[0])
+		if next < 0 {
+			return "", 0
+		}
+		at += next
+		if prompt = strings.TrimSpace(line[:at]); len(prompt) < 2 || !endsPrompt(prompt) {
+			continue
+		}
+		if n, ok := sameWords(output[from+at:], words); ok {
+			return prompt, from + at + n
+		}
+	}
+}
+
+// sameWords returns the length of the beginning of a text that has these words, whatever white
+// space is in and between them.
+func sameWords(text string, words []string) (n int, ok bool) {
+	for _, w := range words {
+		for i := 0; i < len(w); n++ {
+			switch {
+			case n == len(text):
+				return 0, false
+			case text[n] == w[i]:
+				i++
+			case text[n] != ' ' && text[n] != '\n':
+				return 0, false
+			}
+		}
+	}
+	return n, true
 }
 
 // read splits the text of a use into its parts.
