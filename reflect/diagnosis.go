@@ -103,8 +103,8 @@ func passes(failed, a act) bool {
 // event i, or, without such a pass, at all after the failure.
 func repaired(v *view, failed, i int) bool {
 	for _, a := range v.acts[failed+1 : min(len(v.acts), failed+maxActs)] {
-		if a.edit && slices.ContainsFunc(v.events[a.call].Paths, sourceFile.MatchString) {
-			return true
+		if e := &v.events[a.call]; a.edit && (slices.ContainsFunc(e.Paths, sourceFile.MatchString) || e.Action == transcript.Edit && len(e.Paths) == 0) {
+			return true // a file without a name may be code
 		}
 		if a.result > i && passes(v.acts[failed], a) {
 			return false

@@ -38,6 +38,7 @@ func TestDiagnosisThatIsNone(t *testing.T) {
 		"a person's words":            {fail, user("it turns out that `Pool.Close()` blocks?"), pass},
 		"a look around had failed":    {run("grep x y", 1, ""), agent(said), pass},
 		"its code, then repaired":     {fail, agent("It turns out that `closeAll` forgets the rows of an open pool."), edit("db/pool.go", "1", "2"), pass},
+		"in a file without a name":    {fail, agent("It turns out that `closeAll` forgets the rows of an open pool."), edit("", "1", "2"), pass},
 		"repaired after another pass": {fail, run("go test ./other", 0, ""), agent("It turns out that `closeAll` forgets the rows of an open pool."), edit("db/pool.go", "1", "2"), pass},
 		"a method of a class":         {fail, agent(said), edit("db/pool.ts", "1", "  close(force) {\n  async Close(): Promise<void> {"), edit("db/pool.ts", "2", "  Close() {"), pass},
 		"a file of docs":              {fail, agent("It turns out that `docs/build.ts` forgets to flush after 2.5 seconds."), edit("lib/out.ts", "1", "2"), pass},

@@ -70,7 +70,7 @@ func refused(command string) func(*[]transcript.Event) {
 func edit(path, before, after string) func(*[]transcript.Event) {
 	return func(list *[]transcript.Event) {
 		id := string(rune('a' + len(*list)))
-		add(transcript.Event{Kind: transcript.Call, Action: transcript.Edit, Tool: "Edit", CallID: id, Paths: []string{path}, Old: before, New: after})(list)
+		add(transcript.Event{Kind: transcript.Call, Action: transcript.Edit, Tool: "Edit", CallID: id, Paths: strings.Fields(path), Old: before, New: after})(list)
 		add(transcript.Event{Kind: transcript.Result, Action: transcript.Edit, CallID: id, Outcome: transcript.OK})(list)
 	}
 }
