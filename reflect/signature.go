@@ -22,13 +22,16 @@ var (
 	// the prefix of shells for a command that they cannot find
 	shellName   = lazy(`^(?:bash|zsh|sh|dash|fish|\(eval\)|/(?:usr/)?bin/\w+):(?:\d+:)?\s+(?:line )?(?:\d+:\s+)?`)
 	zshNotFound = lazy(`^command not found: (\S+)$`)
+	// the words of Windows for such a command, in PowerShell's case also those of any language
+	windowsNotFound = lazy(`(?:^|: )The term '([^'\s]+)' is not recognized as .*|^\+ CategoryInfo\s*: ObjectNotFound: \((\S+):String\) \[\], CommandNotFound.*|` +
+		`^'([^'\s]+)' is not recognized as an internal or external .*|^The command '([^'\s]+)' could not be found\b.*`)
 
 	// core matches the beginning of the part of a wrapped error that all callers share.
 	core = lazy(`dial tcp |connect ECONNREFUSED|No module named |Cannot find module |relation "[^"]+" does not exist|` +
 		`no such table|pattern \S+: no matching files|Unsupported class file|Executable doesn't exist`)
 
 	// environment matches errors about something missing or wrong outside the code under test.
-	environment = lazy(`(?i)not found\b|not recognized|no such (?:file|host|table)|(?:cannot|can't|could not) (?:find (?:module|package)|resolve|connect)|` +
+	environment = lazy(`(?i)not found\b|not recognized|\[\], CommandNotFound|^The command '\S+' could not be found|no such (?:file|host|table)|(?:cannot|can't|could not) (?:find (?:module|package)|resolve|connect)|` +
 		`no module named|importerror|failed to connect|unresolved import|econnrefused|connection refused|connect(?:ion)? (?:error|failed)|enotfound|` +
 		`(?:does not|doesn't) exist|unknown database|pending\b|not set\b|missing (?:required )?(?:env|variable|config)|` +
 		`environment variable|keyerror: '?[A-Z_]{3,}|undefined (?:variable|symbol)|daemon|unsupported (?:engine|class)|` +
@@ -45,7 +48,7 @@ var (
 		`mismatch|invalid|missing|unknown |not (?:properly )?formatted|would reformat|code style issues`)
 
 	// noise matches lines that only report a failure, or that merely look like errors.
-	noise = lazy(`(?i)^(?:exit (?:code|status)|make(?:\[\d+\])?: \*\*\*|error task failed|build failed|failure: build|` +
+	noise = lazy(`(?i)^(?:\+ (?:CategoryInfo\s*: (?:[^O]|O[^b])|FullyQualifiedErrorId\b)|(?:zsh: )?command not found: #|exit (?:code|status)|make(?:\[\d+\])?: \*\*\*|error task failed|build failed|failure: build|` +
 		`\* what went wrong|npm (?:err!|error) (?:a complete log|code|errno|path|command|lifecycle|syscall|workspace|location|` +
 		`exited|test failed)|error: (?:process completed|command failed|recipe|script ".*" exited)|\s*at\s|\$ |\(pass\)|saved lockfile|` +
 		`stack trace|traceback \(|note:|hint:|warning|warn\b|npm warn|info\b|debug\b|elifecycle|command failed|` +
@@ -301,6 +304,9 @@ func cleanError(line string) string {
 	}
 	s = shellName.ReplaceAllString(s, "")
 	s = zshNotFound.ReplaceAllString(s, "$1: command not found")
+	if m := windowsNotFound.FindStringSubmatch(s); m != nil {
+		s = strings.Join(m[1:], "") + ": command not found"
+	}
 	if t := errorLabel.ReplaceAllString(s, ""); len(t) >= 8 {
 		s = t
 	}
@@ -340,11 +346,29 @@ var (
 	weakFails = lazy(`(?m)^(?:ERROR\b|error:|Error:|fatal:)`)
 	failWords = lazy(`(?m)^(?:FAIL\b|--- FAIL|FAILED|error(?:\[\w+\]| TS)|panic:|npm ERR!|Traceback|make(?:\[\d+\])?: \*\*\*)|` +
 		`task failed|(?i:\b[1-9]\d* (?:failed|failing|failures?|errors?|issues:|fail\b)|exit(?:ed with)?(?: (?:code|` +
-		`status))?[:=]? ?[1-9]\d*|build failed|tests? failed|command not found)`)
+		`status))?[:=]? ?[1-9]\d*|build failed|tests? failed|command not found|` +
+		`is not recognized as (?:the name of|an internal or external)|\bCommandNotFoundException\b|^the command '\S+' could not be found)`)
 	passWords = lazy(`(?m)^(?:PASS\b|ok\s+\S+|OK\b|test result: ok)|(?i:\b0 (?:issues|errors|fail(?:ed|ures)?\b)|all (?:tests|` +
 		`checks) pass|\b[1-9]\d* (?:passed|passing|pass\b)|exit(?: (?:code|status))?[:=]? ?0\b|build succe|compiled successfully|` +
 		`successfully|no (?:issues|errors|problems) found|✓|done in|finished in)`)
 )
+
+// isComment reports whether a line is what zsh says to a comment of a command line. It goes on.
+func isComment(line string) bool { return strings.HasSuffix(line, "command not found: #") }
+
+// unfound reports whether an output says that the shell did not find a program.
+func unfound(program, output string) bool {
+	if !strings.Contains(output, program) {
+		return false
+	}
+	want := program + ": command not found"
+	for line := range strings.Lines(output) {
+		if len(line) < 1000 && strings.Contains(line, program) && environment.MatchString(line) && cleanError(line) == want {
+			return true
+		}
+	}
+	return false
+}
 
 // verdict infers a hidden exit code from an output: 1 passed, -1 failed, 0 unknown. Tools sum up at
 // the end, so it reads only the end.
@@ -363,7 +387,7 @@ func verdict(output string) int {
 		if !marks.in(line) && !strings.HasPrefix(line, "ok") && !strings.HasPrefix(line, "OK") && !strings.Contains(line, "✓") {
 			continue
 		}
-		if failWords.MatchString(line) {
+		if failWords.MatchString(line) && !isComment(line) {
 			return -1
 		}
 		passed = passed || passWords.MatchString(line)

@@ -78,6 +78,9 @@ func (v *view) otherSpelling(i int, sig signature, again bool, passes func(step)
 		} else if !strings.Contains(v.events[a.result].Text, sig.line) {
 			text = unwrapped(f.step, a.step, sig)
 		}
+		if text == "" && !usage.MatchString(v.sign(i+1+j).text) {
+			text = becameSubcommand(f.step, a.step, sig)
+		}
 		if text == "" {
 			if changesGround(a.step, sig) {
 				break
@@ -201,6 +204,15 @@ func unwrapped(from, to step, sig signature) string {
 		}
 	}
 	return ""
+}
+
+// becameSubcommand says to run a program that is not there as a subcommand, as `docker compose` for
+// `docker-compose`.
+func becameSubcommand(from, to step, sig signature) string {
+	if len(to.words) < 2 || from.words[0] != to.words[0]+"-"+to.words[1] || sig.text != from.words[0]+": command not found" {
+		return ""
+	}
+	return "Run `" + to.words[0] + " " + to.words[1] + " …`, not `" + from.words[0] + " …`"
 }
 
 // differ are the words that only one of two commands has, in order.

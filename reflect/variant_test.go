@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
 func TestVariantThatWorks(t *testing.T) {
@@ -61,6 +62,18 @@ func TestVariantThatWorks(t *testing.T) {
 			run("node src/main.ts", 1, "TypeError: Unknown file extension \".ts\" in node"),
 			run("tsx src/main.ts", 0, "ok"),
 		}, "Run `tsx src/main.ts`, not `node src/main.ts`: that fails with \"TypeError: Unknown file extension '.ts' in node\"."},
+		{"a program that became a subcommand", script{
+			run("ship-it up -d", 127, "zsh: command not found: ship-it"),
+			run("ship it up -d", 0, "up"),
+		}, "Run `ship it …`, not `ship-it …`: that fails with \"ship-it: command not found\"."},
+		{"a program that became a subcommand, without exit codes", script{
+			ran(transcript.Event{Command: "cd web && ship-it build && ship-it up -d"}, nil, "", "zsh: command not found: ship-it"),
+			ran(transcript.Event{Command: "cd web && ship it build && ship it up -d"}, nil, "", "a\nb\nc\nd"),
+		}, "Run `ship it …`, not `ship-it …`: that fails with \"ship-it: command not found\"."},
+		{"a missing program in PowerShell, without exit codes", script{
+			ran(transcript.Event{Command: "pytest"}, nil, "", "pytest : The term 'pytest' is not recognized as the name of a cmdlet"),
+			ran(transcript.Event{Command: "poetry run pytest"}, nil, "", "3 passed"),
+		}, "Run `poetry run pytest`, not `pytest`: that fails with \"pytest: command not found\"."},
 		{"a variable unset", script{
 			run("AGENT_NEST=1 nest run", 1, "error: cannot be started inside another session\nunset AGENT_NEST"),
 			run("env -u AGENT_NEST nest run", 0, "ok"),
@@ -75,6 +88,16 @@ func TestVariantThatTeachesNothing(t *testing.T) {
 		name string
 		s    script
 	}{
+		{"no subcommand either", script{
+			ran(transcript.Event{Command: "ship-it up -d"}, nil, "", "zsh: command not found: ship-it"),
+			ran(transcript.Event{Command: "ship it up -d"}, nil, "", "ship: 'it' is not a ship command."),
+		}},
+		{"a program asked for in vain, with another behind it", script{run("ship ps || podship ps", 0, "bash: ship: command not found\nNAME"), run("podship ps", 0, "NAME")}},
+		{"a line that PowerShell cannot read", script{
+			ran(transcript.Event{Command: "cd web && npm test"}, nil, "", "The token '&&' is not a valid statement separator in this version.\n    + CategoryInfo          : ParserError: (:) [], ParentContainsErrorRecordException"),
+			run("npm install", 0, "added 3 packages"),
+			ran(transcript.Event{Command: "cd web; npm test"}, nil, "", "3 passed"),
+		}},
 		{"a name of this machine", script{run("python app/main.py", 127, "bash: python: command not found"), run("python3 app/main.py", 0, "")}},
 		{"an error of the code", script{run("go test ./...", 1, "a_test.go:3: got 1, want 2"), run("go test -race ./...", 0, "ok")}},
 		{"a narrower aim", script{run("pytest", 1, "ModuleNotFoundError: No module named 'x'"), run("pytest -k y", 0, "1 passed")}},

@@ -118,7 +118,7 @@ func (v *view) addActs(call, result int) {
 			v.acts = append(v.acts, a)
 		}
 	case transcript.Run:
-		if strings.Contains(r.Text[:min(len(r.Text), 200)], notRun) {
+		if strings.Contains(r.Text[:min(len(r.Text), 200)], notRun) || strings.Contains(r.Text, ": ParserError: (") {
 			return
 		}
 		start := ""
@@ -162,7 +162,8 @@ func (v *view) addActs(call, result int) {
 	}
 }
 
-// notRun is Claude Code's answer to a call that was skipped because a parallel one failed.
+// notRun is Claude Code's answer to a call that was skipped because a parallel one failed. The other
+// words are PowerShell's for a line that it cannot read, so that none of it ran.
 const notRun = "Sibling tool call errored"
 
 // blamed is the step of a chain that failed: the last one that the output speaks of, as
@@ -226,6 +227,9 @@ func ending(r *transcript.Event) transcript.Outcome {
 // can have printed it.
 func outcomeOf(s step, n, work int, ended transcript.Outcome, output string) transcript.Outcome {
 	if s.masked || ended == transcript.Unknown {
+		if ended == transcript.Unknown && unfound(s.words[0], output) {
+			return transcript.Failed
+		}
 		if work == 1 && !readOnly.Has(s.words[0]) {
 			switch verdict(output) {
 			case 1:
