@@ -27,8 +27,8 @@ type documentParser interface {
 
 // Decode reads a transcript and passes its sessions and events to sink. It holds one line at a
 // time. If a format lets later records replace earlier ones, it holds the truncated events of that
-// session. If r has a name (as os.File does), a generic transcript without session ids takes its
-// ids from it. Decode stops with ctx's error when ctx is done.
+// session. If r has a name (as os.File does), an agent's transcript without a session id may take
+// its id from it. Decode stops with ctx's error when ctx is done.
 func Decode(ctx context.Context, r io.Reader, f Format, sink Sink) (Stats, error) {
 	run := &run{ctx: ctx, sink: sink, name: baseName(r), closed: map[string]bool{}}
 	err := run.decode(bufio.NewReaderSize(r, peekSize), f)

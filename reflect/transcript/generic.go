@@ -73,7 +73,7 @@ func (p *generic) line(b []byte) {
 		return
 	}
 	p.Session = Session{Client: s.Agent.value, Title: s.Task, Started: parseTime(s.StartedAt.value)}
-	p.ID = cmp.Or(s.Metadata.OpenDream, s.Metadata.OpenCode, p.unnamed(b))
+	p.ID = cmp.Or(s.Metadata.OpenDream, s.Metadata.OpenCode, p.unnamed(&s))
 	if p.closed[SafeID(p.ID)] {
 		p.bad(fmt.Errorf("metadata: session id %q was used by an earlier line", p.ID))
 		return
@@ -96,17 +96,15 @@ func (p *generic) line(b []byte) {
 	p.end()
 }
 
-// unnamed makes an id: the input's name, plus the line's number from the second line on, or without
-// a name a hash of the line.
-func (p *generic) unnamed(b []byte) string {
-	switch {
-	case p.name == "":
-		sum := sha256.Sum256(b)
-		return fmt.Sprintf("%x", sum[:8])
-	case p.run.line == 1:
-		return p.name
+// unnamed makes an id of a session's beginning, so that it stays the same when the session grows or
+// its file is copied. Later lines that begin alike get their numbers.
+func (p *generic) unnamed(s *genericSession) string {
+	sum := sha256.Sum256([]byte(s.Agent.value + "\x00" + s.StartedAt.value + "\x00" + s.Messages[0].Content.value))
+	id := fmt.Sprintf("%x", sum[:8])
+	if p.closed[id] {
+		id += "-" + strconv.Itoa(p.run.line)
 	}
-	return p.name + "-" + strconv.Itoa(p.run.line)
+	return id
 }
 
 // problems names each missing or wrong field.

@@ -2,7 +2,6 @@ package transcript
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -90,22 +89,22 @@ func TestGenericProblemsNameLineAndField(t *testing.T) {
 	}
 }
 
-func TestGenericSessionsAreNamedAfterTheirFile(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "week 7.jsonl")
-	line := `{"agent":"a","started_at":"2026-02-01T10:00:00Z","messages":[{"index":0,"role":"user","content":"x"}]}` + "\n"
-	if err := os.WriteFile(name, []byte(line+line), 0o600); err != nil {
-		t.Fatal(err)
+func TestGenericSessionsAreNamedAfterTheirBeginning(t *testing.T) {
+	line := func(start, more string) string {
+		return `{"agent":"a","started_at":"2026-02-01T10:` + start + `Z","messages":[{"index":0,"role":"user","content":"x"}` + more + `]}`
 	}
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
+	var ids [][]string
+	for _, lines := range [][]string{
+		{line("00:00", ""), line("00:01", ""), line("00:00", "")},
+		{line("00:00", `,{"index":1,"role":"assistant","content":"y"}`), line("00:01", ""), line("00:00", "")},
+	} {
+		var of []string
+		for _, s := range decodeText(t, Auto, lines...).sessions {
+			of = append(of, s.done.ID)
+		}
+		ids = append(ids, of)
 	}
-	defer f.Close()
-	var ids []string
-	for _, s := range decodeAll(t, f, Auto).sessions {
-		ids = append(ids, s.done.ID)
-	}
-	if d := cmp.Diff([]string{SafeID("week 7"), SafeID("week 7-2")}, ids); d != "" {
-		t.Error(d)
+	if d := cmp.Diff(ids[0], ids[1]); d != "" || len(ids[0]) != 3 || ids[0][0] == ids[0][1] || ids[0][2] != ids[0][0]+"-3" {
+		t.Errorf("%q, grown %q", ids[0], ids[1])
 	}
 }
