@@ -112,7 +112,7 @@ func (v *view) audited(i int, told AuditCall) record.Candidate {
 	return c
 }
 
-// firstSentence returns a text, or only its first sentence if it is longer than room, in characters.
+// firstSentence returns a text, or only its first sentence if it has more than room characters.
 func firstSentence(text string, room int) string {
 	if utf8.RuneCountInString(text) > room {
 		if first, _, more := strings.Cut(text, ". "); more {

@@ -118,7 +118,7 @@ func (v *view) addActs(call, result int) {
 			v.acts = append(v.acts, a)
 		}
 	case transcript.Run:
-		if strings.Contains(r.Text[:min(len(r.Text), 200)], notRun) || strings.Contains(r.Text, ": ParserError: (") {
+		if strings.Contains(r.Text[:min(len(r.Text), 200)], notRun) || strings.Contains(r.Text, unreadable) {
 			return
 		}
 		start := ""
@@ -162,9 +162,11 @@ func (v *view) addActs(call, result int) {
 	}
 }
 
-// notRun is Claude Code's answer to a call that was skipped because a parallel one failed. The other
-// words are PowerShell's for a line that it cannot read, so that none of it ran.
+// notRun is Claude Code's answer to a call that was skipped because a parallel one failed.
 const notRun = "Sibling tool call errored"
+
+// unreadable is in PowerShell's message about a line that it cannot parse: nothing of that ran.
+const unreadable = ": ParserError: ("
 
 // blamed is the step of a chain that failed: the last one that the output speaks of, as
 // runners do, or else the only one that does any work. It is -1 where neither tells.

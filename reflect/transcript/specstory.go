@@ -87,8 +87,8 @@ func (p *specStory) line(b []byte) {
 	}
 }
 
-// header reads a line before the first part. Early versions name no session, and put the time of its
-// start behind its title, without a zone. It counts as UTC, so that it is the same on any machine.
+// header reads a line before the first part. Early versions name no session, and put the time of
+// its start behind its title, without a zone. It counts as UTC, the same on any machine.
 func (p *specStory) header(text string) {
 	p.early = p.early || strings.HasPrefix(text, specStoryStart+" -->")
 	if m := specStoryID.FindStringSubmatch(text); m != nil && p.ID == "" {
