@@ -126,7 +126,7 @@ func (v *view) repaired(from, to int) []finding {
 // unsteady matches errors that come and go by themselves: the acts between prove nothing.
 var unsteady = lazy(`(?i)timed? ?out|timeout|etimedout|econnreset|socket hang up|rate.?limit|too many requests|\b(?:429|` +
 	`502|503|504)\b|temporar|flak|try again|network (?:error|is unreachable)|lock file .* exists|index\.lock|` +
-	`eaddrinuse|address already in use|another (?:process|instance)|interrupted|killed`)
+	`eaddrinuse|address already in use|another (?:process|instance)|interrupted|killed|could not be found in this WSL`)
 
 // related reports whether the helper repaired the error although files were edited too: it came
 // after the last edit, or the error mentions its effect.

@@ -24,14 +24,14 @@ var (
 	zshNotFound = lazy(`^command not found: (\S+)$`)
 	// the words of Windows for such a command, in PowerShell's case also those of any language
 	windowsNotFound = lazy(`(?:^|: )The term '([^'\s]+)' is not recognized as .*|^\+ CategoryInfo\s*: ObjectNotFound: \((\S+):String\) \[\], CommandNotFound.*|` +
-		`^'([^'\s]+)' is not recognized as an internal or external .*|^The command '([^'\s]+)' could not be found\b.*`)
+		`^'([^'\s]+)' is not recognized as an internal or external .*`)
 
 	// core matches the beginning of the part of a wrapped error that all callers share.
 	core = lazy(`dial tcp |connect ECONNREFUSED|No module named |Cannot find module |relation "[^"]+" does not exist|` +
 		`no such table|pattern \S+: no matching files|Unsupported class file|Executable doesn't exist`)
 
 	// environment matches errors about something missing or wrong outside the code under test.
-	environment = lazy(`(?i)not found\b|not recognized|\[\], CommandNotFound|^The command '\S+' could not be found|no such (?:file|host|table)|(?:cannot|can't|could not) (?:find (?:module|package)|resolve|connect)|` +
+	environment = lazy(`(?i)not found\b|not recognized|\[\], CommandNotFound|no such (?:file|host|table)|(?:cannot|can't|could not) (?:find (?:module|package)|resolve|connect)|` +
 		`no module named|importerror|failed to connect|unresolved import|econnrefused|connection refused|connect(?:ion)? (?:error|failed)|enotfound|` +
 		`(?:does not|doesn't) exist|unknown database|pending\b|not set\b|missing (?:required )?(?:env|variable|config)|` +
 		`environment variable|keyerror: '?[A-Z_]{3,}|undefined (?:variable|symbol)|daemon|unsupported (?:engine|class)|` +
@@ -363,7 +363,7 @@ func unfound(program, output string) bool {
 	}
 	want := program + ": command not found"
 	for line := range strings.Lines(output) {
-		if len(line) < 1000 && strings.Contains(line, program) && environment.MatchString(line) && cleanError(line) == want {
+		if len(line) < 1000 && strings.Contains(line, program) && mayTell(line) && environment.MatchString(line) && cleanError(line) == want {
 			return true
 		}
 	}

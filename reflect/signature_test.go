@@ -28,7 +28,6 @@ func TestSignature(t *testing.T) {
 		{"protoc : Die Benennung \"protoc\" wurde nicht als Name eines Cmdlet erkannt.\n    + CategoryInfo          : ObjectNotFound: (protoc:String) [], CommandNotFoundException\n" +
 			"    + FullyQualifiedErrorId : CommandNotFoundException", "protoc: command not found", true},
 		{"'protoc' is not recognized as an internal or external command,\noperable program or batch file.", "protoc: command not found", true},
-		{"The command 'protoc' could not be found in this WSL 2 distro.", "protoc: command not found", true},
 		{"1\n2\n3\n    + CategoryInfo          : NotSpecified: (error: x:String) [], RemoteException", "", false},
 		{"progress 10%\rprogress 99%\rfatal: bad revision", "bad revision", false},
 		{"│ Error: Backend initialization required, please run \"terraform init\"", "Backend initialization required, please run \"terraform init\"", true},

@@ -93,6 +93,7 @@ func TestVariantThatTeachesNothing(t *testing.T) {
 			ran(transcript.Event{Command: "ship it up -d"}, nil, "", "ship: 'it' is not a ship command."),
 		}},
 		{"a program asked for in vain, with another behind it", script{run("ship ps || podship ps", 0, "bash: ship: command not found\nNAME"), run("podship ps", 0, "NAME")}},
+		{"a service of Windows that was not started", script{run("ship up", 1, "\nThe command 'ship' could not be found in this WSL 2 distro.\nWe recommend to activate the WSL integration.")}},
 		{"a line that PowerShell cannot read", script{
 			ran(transcript.Event{Command: "cd web && npm test"}, nil, "", "The token '&&' is not a valid statement separator in this version.\n    + CategoryInfo          : ParserError: (:) [], ParentContainsErrorRecordException"),
 			run("npm install", 0, "added 3 packages"),
