@@ -11,6 +11,7 @@ import (
 
 	"github.com/reverie-memory/reverie/hooks/githook"
 	"github.com/reverie-memory/reverie/hooks/setup/doctor"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -45,6 +46,26 @@ func treeCmd(ts *testscript.TestScript, neg bool, args []string) {
 		return nil
 	})
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o644))
+}
+
+// A line that a person pastes into a hook is whole, however narrow the terminal.
+func TestHookLinesAreNotWrapped(t *testing.T) {
+	for _, tool := range []string{"", "husky", "lefthook"} {
+		var out strings.Builder
+		env := &Env{Terminal: term.Terminal{Err: &out, Interactive: true, Screen: true, Width: 40}}
+		var left []githook.Left
+		for _, h := range githook.All {
+			left = append(left, githook.Left{Hook: h.Name, Why: "left alone", Line: h.Snippet()})
+		}
+		for _, avoid := range []string{"", "it belongs to another program"} {
+			tellGitHooks(env, &githook.Installed{Left: left, Place: githook.Place{Tool: tool, Avoid: avoid}}, false)
+		}
+		for _, l := range left {
+			if n := strings.Count(out.String(), l.Line+"\n"); n != 2 {
+				t.Errorf("%q: the line of %s is whole %d times:\n%s", tool, l.Hook, n, out.String())
+			}
+		}
+	}
 }
 
 // doctorOfHooks returns the finding of doctor about the git hooks of a repository.

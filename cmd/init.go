@@ -15,6 +15,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/approval"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/intake"
+	"github.com/reverie-memory/reverie/internal/term"
 )
 
 type initOptions struct {
@@ -208,12 +209,15 @@ func tellGitHooks(env *Env, d *githook.Installed, dry bool) {
 		env.Say("put a section into %s in %s\ncommits here learn from sessions that agents and Aider kept; off: reverie config learn.background off", strings.Join(d.Changed, ", "), d.Dir)
 	case d.Place.Avoid != "" && len(d.Left) > 0:
 		env.Say("%s: it is left as it is", d.Place.Avoid)
-		env.Say("%s", d.Place.ByHand(d.Left))
+		how, lines := d.Place.ByHand(d.Left)
+		env.Say("%s", how)
+		term.Whole(&env.Terminal, lines)
 		return
 	case len(d.Left) == 0:
 		env.Say("the git hooks are already in %s", d.Dir)
 	}
 	for _, l := range d.Left {
-		env.Say("%s: %s; add this line to it: %s", filepath.Join(d.Dir, l.Hook), l.Why, l.Line)
+		env.Say("%s: %s; add this line to it:", filepath.Join(d.Dir, l.Hook), l.Why)
+		term.Whole(&env.Terminal, l.Line)
 	}
 }

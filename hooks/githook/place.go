@@ -84,26 +84,25 @@ func (p Place) Dirs(repo *git.Repo) []string {
 	return []string{p.Dir, own}
 }
 
-// ByHand returns the lines for a person to add to foreign hooks, in the form of their manager. All
-// lines but the first are meant to be copied.
-func (p Place) ByHand(left []Left) string {
-	var b strings.Builder
+// ByHand says how a person adds our lines to foreign hooks, and returns these lines in the form of
+// their manager.
+func (p Place) ByHand(left []Left) (how, lines string) {
 	switch p.Tool {
 	case "lefthook":
-		b.WriteString("to have them all the same, add this to lefthook-local.yml, which is yours alone:")
+		how = "to have them all the same, add this to lefthook-local.yml, which is yours alone:"
 	case "husky":
-		b.WriteString("to have them all the same, add to each file in .husky a line, which does nothing where Reverie is not installed:")
+		how = "to have them all the same, add to each file in .husky the line below its name, which does nothing where Reverie is not installed:"
 	default:
-		fmt.Fprintf(&b, "to have them all the same, add a line to each, in %s:", p.Dir)
+		how = fmt.Sprintf("to have them all the same, add the line below its name to each, in %s:", p.Dir)
+	}
+	form := "%s:\n%s\n"
+	if p.Tool == "lefthook" {
+		form = "%s:\n  commands:\n    reverie:\n      use_stdin: true\n      run: set -- {0}; %s\n"
 	}
 	for _, l := range left {
-		if p.Tool == "lefthook" {
-			fmt.Fprintf(&b, "\n%s:\n  commands:\n    reverie:\n      use_stdin: true\n      run: set -- {0}; %s", l.Hook, l.Line)
-		} else {
-			fmt.Fprintf(&b, "\n%s: %s", l.Hook, l.Line)
-		}
+		lines += fmt.Sprintf(form, l.Hook, l.Line)
 	}
-	return b.String()
+	return how, strings.TrimSuffix(lines, "\n")
 }
 
 // Mention is a file with calls of our scripts that a person added.

@@ -12,7 +12,8 @@ import (
 )
 
 // Text is fitted to a terminal by cells: a Chinese character or an emoji takes two, a combining
-// mark zero. A grapheme is never cut. If the output is not a terminal, lines keep their length.
+// mark zero. A grapheme is never cut, and neither is a command, which a person may copy. If the
+// output is not a terminal, lines keep their length.
 
 // Styled is a piece of text in one style: one of the style constants, or none.
 type Styled struct{ Style, Text string }
@@ -179,6 +180,7 @@ func listMark(line string) int {
 type glyph struct {
 	style, text string
 	width       int
+	joined      bool // to the one before it: no line ends between the two
 }
 
 func (g glyph) space() bool { return g.text == " " || g.text == "\t" }
@@ -203,7 +205,7 @@ func breaks(a, b glyph) bool {
 
 // flow breaks spans into lines of at most first cells, and then rest cells. It breaks at spaces,
 // which it drops, and beside ideographs. It breaks an overlong word after a slash, or between any
-// characters.
+// characters. An overlong command is a longer line.
 func flow(spans []Styled, first, rest int) [][]Styled {
 	glyphs := glyphsOf(spans)
 	var lines [][]Styled
@@ -214,13 +216,13 @@ func flow(spans []Styled, first, rest int) [][]Styled {
 		for ; i < len(glyphs); i++ {
 			g := glyphs[i]
 			switch {
-			case g.text == "\n":
+			case g.text == "\n", g.joined:
 			case g.space() && i > at && !blank(glyphs[at:i]), i > at && !glyphs[i-1].space() && breaks(glyphs[i-1], g):
 				end = i
 			case i > at && glyphs[i-1].text == "/":
 				slash = i
 			}
-			if width += g.width; g.text == "\n" || width > limit && !g.space() && i > at {
+			if width += g.width; g.text == "\n" || width > limit && !g.space() && i > at && (!g.joined || end > 0) {
 				break
 			}
 		}
@@ -281,12 +283,16 @@ func glyphsOf(spans []Styled) []glyph {
 	}
 	var glyphs []glyph
 	at, end := -1, 0 // the current span, and its end
+	whole := commands(all.String())
 	for it, pos := displaywidth.StringGraphemes(all.String()), 0; it.Next(); {
 		for pos >= end {
 			at++
 			end += len(spans[at].Text)
 		}
-		g := glyph{spans[at].Style, it.Value(), it.Width()}
+		for len(whole) > 0 && whole[0].end <= pos {
+			whole = whole[1:]
+		}
+		g := glyph{spans[at].Style, it.Value(), it.Width(), len(whole) > 0 && whole[0].begin < pos}
 		pos += len(g.text)
 		if g.text == "\t" {
 			g.width = 1
@@ -294,6 +300,69 @@ func glyphsOf(spans []Styled) []glyph {
 		glyphs = append(glyphs, g)
 	}
 	return glyphs
+}
+
+// stretch is a part of a text, in bytes.
+type stretch struct{ begin, end int }
+
+// commands finds the commands of reverie and git in a text, with the punctuation behind each. A
+// command in quotes ends with them. Another ends at a comma, semicolon, parenthesis or two spaces
+// outside a shell's quotes.
+func commands(text string) (found []stretch) {
+	for at := 0; ; {
+		i := strings.IndexAny(text[at:], "rg")
+		if i < 0 {
+			return found
+		}
+		begin := at + i
+		if at = begin + 1; !beginsCommand(text[:begin], text[begin:]) {
+			continue
+		}
+		at = begin + commandEnd(text[begin:], strings.HasSuffix(text[:begin], "'") || strings.HasSuffix(text[:begin], "`"))
+		if space := strings.IndexAny(text[at:], " \t\n"); space >= 0 {
+			at += space
+		} else {
+			at = len(text)
+		}
+		found = append(found, stretch{begin, at})
+	}
+}
+
+// beginsCommand reports whether a command begins between two parts of a text.
+func beginsCommand(before, text string) bool {
+	if before == "" || strings.HasSuffix(before, "\n") || strings.HasSuffix(before, "'") || strings.HasSuffix(before, "`") {
+		return strings.HasPrefix(text, "reverie ") || strings.HasPrefix(text, "git ")
+	}
+	if strings.HasPrefix(text, "reverie ") { // never prose: the program's name has a capital there
+		return strings.HasSuffix(before, " ") || strings.HasSuffix(before, "(")
+	}
+	return strings.HasPrefix(text, "git ") && (strings.HasSuffix(before, ": ") || strings.HasSuffix(before, ", ") || strings.HasSuffix(before, "; "))
+}
+
+// commandEnd returns the length of the command at the beginning of a text.
+func commandEnd(text string, quoted bool) int {
+	in := byte(0) // the open quote
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\n':
+			return i
+		case quoted:
+			if c == '\'' || c == '`' {
+				return i
+			}
+		case in != 0:
+			if c == in {
+				in = 0
+			}
+		case c == '\\':
+			i++
+		case c == '\'', c == '"':
+			in = c
+		case strings.HasPrefix(text[i:], " ("), strings.HasPrefix(text[i:], "  "), strings.IndexByte(";,)", c) >= 0:
+			return i
+		}
+	}
+	return len(text)
 }
 
 // styledOf converts glyphs back to spans, without trailing spaces. A tab becomes a space.

@@ -78,6 +78,11 @@ func TestFlowBreaksLines(t *testing.T) {
 		{"a family stays together", "👨‍👩‍👧‍👦👨‍👩‍👧‍👦👨‍👩‍👧‍👦", 5, 5, []string{"👨‍👩‍👧‍👦👨‍👩‍👧‍👦", "👨‍👩‍👧‍👦"}},
 		{"flags stay whole", "🇯🇵🇫🇷🇩🇪", 3, 3, []string{"🇯🇵", "🇫🇷", "🇩🇪"}},
 		{"fullwidth forms", "ＡＰＩを使う", 6, 6, []string{"ＡＰＩ", "を使う"}},
+		{"a command stays whole", "both are kept; next: reverie remember --replace 38d4 'it'\\''s, now' ID; or a long rest", 30, 20, []string{"both are kept; next:", `reverie remember --replace 38d4 'it'\''s, now' ID;`, "or a long rest"}},
+		{"a command in quotes", "left: 'git config --global core.x' says where it is", 12, 12, []string{"left:", "'git config --global core.x'", "says where", "it is"}},
+		{"a command with a range", "to check it: reverie check --diff origin/main...topic", 24, 24, []string{"to check it:", "reverie check --diff origin/main...topic"}},
+		{"commands that fit", "next: reverie list, or git log x (or: reverie ui)", 20, 20, []string{"next: reverie list,", "or git log x (or:", "reverie ui)"}},
+		{"git, the program", "the git hooks are in it", 8, 8, []string{"the git", "hooks", "are in", "it"}},
 		{"no room at all", "中a", 1, 1, []string{"中", "a"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

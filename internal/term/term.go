@@ -199,6 +199,14 @@ func (t *Terminal) Raw(text string) {
 	_, _ = io.WriteString(t.Out, text)
 }
 
+// Whole prints lines for a person to copy as they are, unless t is quiet: never broken, without a
+// lead.
+func Whole(t *Terminal, lines string) {
+	if !t.Quiet {
+		_, _ = io.WriteString(t.Err, Visible(lines)+"\n")
+	}
+}
+
 // EditFile opens an editor on a temporary file of that name and text, until done accepts the new
 // text or returns an error. words are the editor and its options.
 func EditFile(ctx context.Context, words []string, name string, text []byte, done func([]byte) (bool, error)) error {
