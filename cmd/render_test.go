@@ -52,6 +52,9 @@ func TestExpiryIsNoEdit(t *testing.T) {
 	if after, _ := os.ReadFile(agents); bytes.Contains(after, []byte("Soon gone")) {
 		t.Errorf("what expired is still written: %s", after)
 	}
+	if code := at(2101, "--check"); code != exit.Done {
+		t.Errorf("--check of a block without what expired: exit code %d", code)
+	}
 }
 
 // Edits made while the question is open are kept.

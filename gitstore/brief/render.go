@@ -20,8 +20,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/reader"
 )
 
-// All agents read the block of AGENTS.md. It shows the shared memories, and names its state and
-// time, so that it can be rendered again.
+// All agents read the block of AGENTS.md. It shows the shared memories and names its state, so that
+// it can be rendered again. It changes only with these, or branches of the code would conflict. So
+// it names the last expiry before it was written, not the time.
 
 // Fault is a fault of a block in a file.
 type Fault int
@@ -30,7 +31,8 @@ type Fault int
 const (
 	Faultless    Fault = iota
 	NoBlock            // the file has none
-	Stateless          // it does not name the state and the time that it shows
+	Stateless          // it does not name the state that it shows
+	Conflicted         // git could not merge it
 	Unknown            // the memory never had the state here
 	HandEdited         // it was edited by hand, or torn
 	ShowsForeign       // it shows changes by people not trusted here
@@ -43,7 +45,9 @@ func (f Fault) describe(branch string, b block.Block) string {
 	case NoBlock:
 		return " has no reverie block"
 	case Stateless:
-		return ": the block does not name its state and time" + again
+		return ": the block does not name its state" + again
+	case Conflicted:
+		return ": git marked a conflict in the block" + again
 	case Unknown:
 		return ": the block shows a state that " + branch + " never had here" + again
 	case HandEdited:
@@ -54,18 +58,41 @@ func (f Fault) describe(branch string, b block.Block) string {
 	return ""
 }
 
+// stateOf returns the state that a block shows, and a time at which the same memories were live.
+func stateOf(b block.Block) (tree gitstore.ID, at time.Time, ok bool) {
+	tree = gitstore.ID(b.Attribute("tree"))
+	when := b.Attribute("at")
+	if when == "" {
+		return tree, at, tree != ""
+	}
+	at, err := time.Parse(time.RFC3339, when)
+	return tree, at, tree != "" && err == nil
+}
+
+// lastExpiry returns the time of the last expiry before now, or zero.
+func lastExpiry(v *record.View, now time.Time) (last time.Time) {
+	for _, m := range v.Memories() {
+		if !m.Expires.After(now) && m.Expires.After(last) {
+			last = m.Expires
+		}
+	}
+	return last
+}
+
 // faultOf checks a block in a text. It renders the block again at its own state and time, so later
 // or expired memories are no fault. The state must belong to the history of the current one. The
 // block must not show a memory that is withheld for its author, then or now. The block records the
 // number of otherwise withheld memories and its own labels of stale ones, which cannot be known
 // here.
 func faultOf(ctx context.Context, r *reader.Reader, now *record.View, b block.Block, text string) (fault Fault, err error) {
-	if b.State == block.Absent {
+	switch b.State {
+	case block.Absent:
 		return NoBlock, nil
+	case block.Conflicted:
+		return Conflicted, nil
 	}
-	tree := gitstore.ID(b.Attribute("tree"))
-	at, err := time.Parse(time.RFC3339, b.Attribute("at"))
-	if tree == "" || err != nil {
+	tree, at, ok := stateOf(b)
+	if !ok {
 		return Stateless, nil
 	}
 	commit := now.Tip()
@@ -319,9 +346,8 @@ func handEdits(ctx context.Context, r *reader.Reader, now *record.View, b block.
 // state and time. It returns none if that state is not here.
 func renderedThen(ctx context.Context, r *reader.Reader, now *record.View, b block.Block) (lines map[string]bool, err error) {
 	lines = map[string]bool{}
-	tree := gitstore.ID(b.Attribute("tree"))
-	at, err := time.Parse(time.RFC3339, b.Attribute("at"))
-	if tree == "" || err != nil {
+	tree, at, ok := stateOf(b)
+	if !ok {
 		return lines, nil
 	}
 	commit := now.Tip()
@@ -372,14 +398,14 @@ func (m Managed) find(r *reader.Reader) (file string, to clone.Destination, err 
 	return file, to, err
 }
 
-// readBlock reads a file and finds its block. It refuses a torn block.
+// readBlock reads a file and finds its block. It refuses a torn block, except by git's merge.
 func readBlock(file string, to clone.Destination) (text string, b block.Block, err error) {
 	data, err := os.ReadFile(to.Real)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", b, fmt.Errorf("render: %w", err)
 	}
 	text = string(data)
-	if b = block.Find(text); b.State != block.OK && b.State != block.Absent {
+	if b = block.Find(text); b.State != block.OK && b.State != block.Absent && b.State != block.Conflicted {
 		return text, b, b.Refuse(file)
 	}
 	return text, b, nil
@@ -407,7 +433,7 @@ func (m Managed) Render(ctx context.Context, r *reader.Reader) (done Rendered, e
 	}
 	err = r.View(ctx, func(v *record.View) error {
 		reader.ReportBad(r, v)
-		now := r.Now().UTC().Truncate(time.Second) // as precise as the block tells it
+		now := r.Now().UTC()
 		given, kept, err := Shared(ctx, r, v, now)
 		if err != nil {
 			return err
@@ -426,7 +452,11 @@ func (m Managed) Render(ctx context.Context, r *reader.Reader) (done Rendered, e
 				return err
 			}
 		}
-		attributes := fmt.Sprintf("v1 tree=%s at=%s sum=%s", v.Tree(), now.Format(time.RFC3339), derived.Sum([]byte(body)))
+		attributes := "v1 tree=" + string(v.Tree())
+		if last := lastExpiry(v, now); !last.IsZero() {
+			attributes += " at=" + last.UTC().Format(time.RFC3339)
+		}
+		attributes += " sum=" + derived.Sum([]byte(body))
 		if kept > 0 {
 			attributes += fmt.Sprintf(" withheld=%d", kept)
 		}

@@ -31,6 +31,8 @@ const (
 	Reversed   State = "reversed"   // an end before the begin
 	// no markers, and the text ends inside a code fence: no place for a block
 	Fenced State = "fenced"
+	// git could not merge the block, and marked nothing outside it
+	Conflicted State = "conflicted"
 )
 
 // Block holds the places of the markers in a text.
@@ -41,10 +43,51 @@ type Block struct {
 	attributes string // of the begin marker; only when OK
 	gap        int    // line ends that Put set before the block; only when OK
 	eol        string // the line end of the begin line, or else of the text's first line
+	merging    bool   // git's conflict markers are in the text
 }
 
 // Find reads the markers of a text.
 func Find(text string) Block {
+	b := find(text)
+	ours, theirs, merging := sides(text)
+	if b.merging = merging; merging {
+		x, y := find(ours), find(theirs)
+		if x.State == OK && y.State == OK && ours[:x.From] == theirs[:y.From] && ours[x.To:] == theirs[y.To:] {
+			b.State = Conflicted
+		}
+	}
+	return b
+}
+
+// sides returns the two texts that git merged, if it marked conflicts.
+func sides(text string) (ours, theirs string, merging bool) {
+	in := "" // the last mark of the open conflict
+	for line := range strings.Lines(text) {
+		mark := strings.TrimRight(line, "\r\n")
+		mark, _, _ = strings.Cut(mark, " ")
+		switch {
+		case mark == "<<<<<<<" && in == "":
+		case mark == "|||||||" && in == "<<<<<<<":
+		case mark == "=======" && (in == "<<<<<<<" || in == "|||||||"):
+		case mark == ">>>>>>>" && in == "=======":
+			in, merging = "", true
+			continue
+		default:
+			if in == "" || in == "<<<<<<<" {
+				ours += line
+			}
+			if in == "" || in == "=======" {
+				theirs += line
+			}
+			continue
+		}
+		in = mark
+	}
+	return ours, theirs, merging && in == ""
+}
+
+// find reads the markers of a text in which git marked no conflict.
+func find(text string) Block {
 	b := Block{State: Absent, eol: "\n"}
 	if i := strings.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
 		b.eol = "\r\n"
@@ -142,16 +185,23 @@ func (b Block) Refuse(file string) error {
 	if b.State == Fenced {
 		return exit.New(exit.NeedsPerson, fmt.Errorf("%s:%d: the code fence is never closed, so there is no place for the block; nothing was changed", file, b.Lines[0]), "close the fence")
 	}
+	next := "leave one <!-- reverie:begin --> with one <!-- reverie:end --> after it, or none at all"
+	if b.merging {
+		next = "git marked a conflict: resolve it outside the block; 'reverie render agents-md' then writes the block"
+	}
 	return exit.New(exit.NeedsPerson,
-		fmt.Errorf("%s: the reverie markers are %s (%s %s); nothing was changed", file, b.State, word, strings.Join(at, ", ")),
-		"leave one <!-- reverie:begin --> with one <!-- reverie:end --> after it, or none at all")
+		fmt.Errorf("%s: the reverie markers are %s (%s %s); nothing was changed", file, b.State, word, strings.Join(at, ", ")), next)
 }
 
 // Put returns text with the block: a begin line with the attributes, the body (which ends in a
 // line feed or is empty) and an end line. An absent block is appended after one blank line, and
 // its begin line notes how many line ends that took, so that Cut gives the bytes back. The
-// text's line ends are kept.
+// text's line ends are kept. A conflicted block is replaced with git's marks.
 func (b Block) Put(text, attributes, body string) string {
+	if b.State == Conflicted {
+		text, _, _ = sides(text)
+		b = find(text)
+	}
 	before, after := text, ""
 	gap := b.gap
 	if b.State == OK {
