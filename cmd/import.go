@@ -144,7 +144,7 @@ func (w *workspace) tellIntake(n intake.Note) {
 
 // tellImport is the answer of an import of a file.
 func tellImport(w *workspace, res transfer.Result, o importOptions) error {
-	tellWaiting(w, res, o)
+	defer tellWaiting(w, res, o)
 	if w.env.JSON {
 		return w.env.Object(res)
 	}

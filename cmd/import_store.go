@@ -71,7 +71,7 @@ func importStore(ctx context.Context, w *workspace, tool string, found foreign.F
 	if !o.dryRun {
 		afterImport(ctx, w)
 	}
-	tellWaiting(w, res.Result, o)
+	defer tellWaiting(w, res.Result, o)
 	if err := tellTaken(w, res, o); err != nil || res.Unkept == nil {
 		return err
 	}

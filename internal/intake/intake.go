@@ -148,9 +148,15 @@ type planned struct {
 func (in *Intake) plan(v *record.View, b Batch, o Options) (p planned, err error) {
 	memories, known := b.Memories, 0
 	if b.apart {
-		if memories, known, err = in.unknown(v, memories); err != nil {
-			return p, err
+		var waiting []record.Operation
+		if !o.Accept { // else they are accepted
+			waiting, err = v.Inbox().Operations()
+			if err := in.Tolerate(err); err != nil {
+				return p, err
+			}
 		}
+		memories = slices.DeleteFunc(slices.Clone(memories), repeats(v, waiting, in.Now()))
+		known = len(b.Memories) - len(memories)
 	}
 	if p.ops, p.result, err = in.operations(v, memories, o.Accept, b.Why); err != nil {
 		return p, err
@@ -188,7 +194,7 @@ func (in *Intake) operations(v *record.View, memories []record.Memory, reviewed 
 	return ops, res, nil
 }
 
-// Written counts the statements of files that this clone has not imported yet.
+// Written counts the statements of files that the memory lacks, if this clone never imported them.
 type Written struct {
 	From  string   `json:"from"`
 	Files []string `json:"files"`
@@ -211,15 +217,35 @@ func FindWritten(ctx context.Context, c *clone.Clone) []Written {
 		if err != nil || len(found.Items) == 0 {
 			continue
 		}
-		one := Written{From: tool, Items: len(found.Items)}
-		for _, i := range found.Items {
+		one := Written{From: tool}
+		for _, i := range lacking(ctx, c, found.Items) {
+			one.Items++
 			if name := i.At[:max(0, strings.LastIndexByte(i.At, ':'))]; !slices.Contains(one.Files, name) {
 				one.Files = append(one.Files, name)
 			}
 		}
-		all = append(all, one)
+		if one.Items > 0 {
+			all = append(all, one)
+		}
 	}
 	return all
+}
+
+// lacking returns the items whose statements the memory of a clone does not have.
+func lacking(ctx context.Context, c *clone.Clone, items []foreign.Item) (lacks []foreign.Item) {
+	err := c.View(ctx, func(v *record.View, _ clone.Team) error {
+		known := repeats(v, nil, c.Now())
+		lacks = slices.DeleteFunc(slices.Clone(items), func(i foreign.Item) bool {
+			m, err := lineOf(i).Memory("import", c.Now())
+			m, _ = transfer.Clean(m, c.Book, c.Scanner)
+			return err == nil && known(m)
+		})
+		return nil
+	})
+	if err != nil {
+		return items // there is no memory yet
+	}
+	return lacks
 }
 
 // Query returns the query about a clone for the stores of tools. The caller adds Place and Remote.

@@ -2,36 +2,36 @@ package intake
 
 import (
 	"slices"
+	"time"
 
 	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// unknown returns the memories that repeat no known, pending or earlier one in nearly the same
-// words. known counts the others.
-func (in *Intake) unknown(v *record.View, memories []record.Memory) (fresh []record.Memory, known int, err error) {
-	ops, err := v.Inbox().Operations()
-	if err := in.Tolerate(err); err != nil {
-		return nil, 0, err
-	}
+// repeats returns a function that reports whether a statement of a file is known already: known,
+// waiting or earlier in the file, in nearly the same words. A memory that was edited since has the
+// id of its first words, and the edit counts.
+func repeats(v *record.View, waiting []record.Operation, now time.Time) func(record.Memory) bool {
 	var prints []record.Fingerprint
-	for _, o := range ops {
+	for _, o := range waiting {
 		if o.Op == record.Add || o.Op == record.Edit || o.Op == record.Merge {
 			prints = append(prints, record.Print(o.Memory.Text))
 		}
 	}
-	for _, m := range memories {
+	return func(m record.Memory) bool {
 		print := record.Print(m.Text)
-		same := slices.ContainsFunc(prints, print.Same) || slices.ContainsFunc(v.Alike(m.Text, dream.Alike), func(k record.Memory) bool {
-			return k.Live(in.Now()) && print.Same(record.Print(k.Text))
-		})
-		if same {
-			known++
-			continue
+		if slices.ContainsFunc(prints, print.Same) {
+			return true
 		}
-		fresh, prints = append(fresh, m), append(prints, print)
+		if k, err := v.Find(record.New(m).ID); err == nil && k.Live(now) {
+			return true
+		}
+		if slices.ContainsFunc(v.Alike(m.Text, dream.Alike), func(k record.Memory) bool { return k.Live(now) && print.Same(record.Print(k.Text)) }) {
+			return true
+		}
+		prints = append(prints, print)
+		return false
 	}
-	return fresh, known, nil
 }
 
 // maxNear bounds the near statements of each sort that an operation names.
