@@ -37,7 +37,7 @@ func rememberCommand(env *Env) *cli.Command {
 			"goes into your own memory, which every repository reads; the id of a memory here copies that.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "set its `KIND`: " + record.KindList(), Value: string(record.Note), Destination: &o.Kind},
-			&cli.StringSliceFlag{Name: "path", Aliases: []string{"p"}, Usage: "name files it is about by `GLOB`; may be repeated", Destination: &o.paths},
+			&cli.StringSliceFlag{Name: "path", Aliases: []string{"p"}, Usage: "name files it is about by `GLOB`, from the folder that you are in; may be repeated", Destination: &o.paths},
 			&cli.StringSliceFlag{Name: "in", Usage: "say that it holds in `FOLDER`; may be repeated", Destination: &o.places},
 			&cli.StringSliceFlag{Name: "guard", Usage: "act when an agent calls `TOOL(PATTERN)`: 'Bash(npm *)', 'Edit(generated/**)'; may be repeated", Destination: &o.guards},
 			&cli.StringFlag{Name: "strength", Usage: "let its guards `ACT`: say it to the agent, hold the call once (the default with --guard), ask the person, or deny", Destination: &o.Strength},
@@ -66,7 +66,7 @@ func rememberCommand(env *Env) *cli.Command {
 			if o.Expires, err = parseExpires(o.expires, env.Now()); err != nil {
 				return err
 			}
-			o.Paths, o.Folders, o.Tags, o.Guards = o.paths.Value(), o.places.Value(), o.tags.Value(), o.guards.Value()
+			o.Globs, o.Folders, o.Tags, o.Guards = o.paths.Value(), o.places.Value(), o.tags.Value(), o.guards.Value()
 			if o.Unguarded && (len(o.Guards) > 0 || o.Strength != "") {
 				return exit.Usage("", "--no-guard excludes --guard and --strength")
 			}
@@ -148,6 +148,9 @@ func runRemember(ctx context.Context, env *Env, s remember.Statement) error {
 		if m.Branch != "" && s.Branch == "" {
 			env.Say("holds only on %s until it lands; for every branch: --everywhere", record.ParseSide(m.Branch).Name)
 		}
+	}
+	if r.Replaced != nil {
+		env.Say("%s is retired: %s replaces it", r.Replaced.ID[:8], m.ID[:8])
 	}
 	if env.JSON {
 		return env.Object(newRememberJSON(m, r.Neighbours))

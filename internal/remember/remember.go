@@ -36,7 +36,8 @@ type Statement struct {
 	Kind        string // empty: a note, or the kind of the replaced memory
 	Text        string // the first line is the statement, the rest why and how
 	Paths, Tags []string
-	Folders     []string // where it holds, as named from the caller's folder
+	Globs       []string // more paths, as named from the caller's folder
+	Folders     []string // where it holds, as named from there too
 	Topic       string
 	Private     bool
 	Expires     time.Time
@@ -80,7 +81,7 @@ func ForAll(ctx context.Context, from clone.Options, s Statement) (Statement, er
 // the memory that the statement would have made.
 func (s Statement) kept(m, asked record.Memory) bool {
 	t := m.Trigger()
-	return (s.Kind == "" || s.Kind == string(m.Kind)) && (len(s.Paths)+len(s.Folders) == 0 || slices.Equal(asked.Paths, m.Paths)) &&
+	return (s.Kind == "" || s.Kind == string(m.Kind)) && (len(s.Paths)+len(s.Globs)+len(s.Folders) == 0 || slices.Equal(asked.Paths, m.Paths)) &&
 		!slices.ContainsFunc(s.Tags, func(tag string) bool { return !slices.Contains(m.Tags, tag) }) &&
 		(s.Topic == "" || s.Topic == m.Topic) && (s.Guards == nil || slices.Equal(s.Guards, t.Guards)) &&
 		(s.Strength == "" || s.Strength == string(t.Strength)) && (!s.Unguarded || len(t.Guards) == 0)
@@ -95,6 +96,8 @@ type Result struct {
 	Unlike     bool          // Known: it lacks a kind, place, tag or guard that was given
 	Whose      []string      // Known: authors for whom agents do not get it
 	Neighbours []Neighbour   // memories beside it
+
+	Replaced *record.Memory // retired for Memory, as it was
 
 	Suggested *record.Operation // waits for a person, instead of a memory
 }
@@ -165,13 +168,22 @@ func (k *Keeper) draft(ctx context.Context, s Statement, r *Result) (m record.Me
 		return m, exit.Usage("", "--branch and --everywhere say the contrary of each other")
 	}
 	paths := slices.Clone(s.Paths)
+	here := reader.Where(k.Repo.WorkTree, k.Dir)
+	for _, glob := range s.Globs {
+		switch path, ok := here.Path(glob); {
+		case !ok:
+			return m, exit.Usage("files are named from the folder that you are in", "--path %s: it lies outside of the repository", glob)
+		case path != "":
+			paths = append(paths, path)
+		}
+	}
 	for _, folder := range s.Folders {
-		place, ok := reader.Where(k.Repo.WorkTree, k.Dir).Path(folder)
+		place, ok := here.Path(folder)
 		switch {
 		case !ok:
 			return m, exit.Usage("folders are named from the one that you are in", "--in %s: it lies outside of the repository", folder)
 		case k.Repo.WorkTree != "" && !isFolder(filepath.Join(k.Repo.WorkTree, filepath.FromSlash(place))):
-			return m, exit.Usage("for a folder that is still to come: --path '"+place+"/**'", "--in %s: there is no such folder", folder)
+			return m, exit.Usage("for a folder that is still to come: --path '"+strings.TrimRight(folder, "/")+"/**'", "--in %s: there is no such folder", folder)
 		case place != "":
 			paths = append(paths, place+"/**")
 		}
@@ -189,9 +201,9 @@ func (k *Keeper) draft(ctx context.Context, s Statement, r *Result) (m record.Me
 		return m, err
 	}
 	r.Memory = m
-	here := k.Code.Here(ctx)
+	code := k.Code.Here(ctx)
 	grep, stop := context.WithTimeout(ctx, grepTime)
-	m.Anchors, _ = here.Find(ctx, grep, m)
+	m.Anchors, _ = code.Find(ctx, grep, m)
 	stop()
 	switch {
 	case s.Branch != "":
@@ -200,7 +212,7 @@ func (k *Keeper) draft(ctx context.Context, s Statement, r *Result) (m record.Me
 			return m, exit.Usage("'git branch -a' lists the branches", "there is no branch %q here", s.Branch)
 		}
 	case !s.Everywhere:
-		m.Branch = here.Side(ctx)
+		m.Branch = code.Side(ctx)
 	}
 	return m, err
 }
@@ -272,10 +284,10 @@ func (k *Keeper) put(ctx context.Context, tx *record.Tx, t clone.Team, m record.
 	}
 	if held, known := tx.Same(m.Text); known && held.Status != record.Retired {
 		r, err = k.extend(ctx, tx, held, m, old, s)
-		r.Reworded, r.Unlike = record.Normal(held.Text) != record.Normal(said), !s.kept(held, m)
+		r.Reworded, r.Unlike, r.Replaced = record.Normal(held.Text) != record.Normal(said), !s.kept(held, m), old
 		return r, err
 	}
-	r = Result{Memory: m, Neighbours: k.neighbours(tx.View, m)}
+	r = Result{Memory: m, Neighbours: k.neighbours(tx.View, m), Replaced: old}
 	if err := retireReplaced(tx, old, m.ID); err != nil {
 		return r, err
 	}
