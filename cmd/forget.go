@@ -29,7 +29,7 @@ func forgetCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:      "forget",
 		Usage:     "retire memories",
-		ArgsUsage: "ID…",
+		ArgsUsage: "--reason WHY ID…",
 		Description: "Filters select memories instead of ids; a memory must match all of them. Reverie shows the selected\n" +
 			"memories, asks a person, and retires only those shown. All go in one commit, which 'reverie revert'\n" +
 			"undoes.",
@@ -38,7 +38,7 @@ func forgetCommand(env *Env) *cli.Command {
 			kindFlag(&o.choice.Kind),
 			&cli.StringSliceFlag{Name: "tag", Aliases: []string{"t"}, Usage: "only memories with this `TAG`; may be repeated, to require each", Destination: &o.tags},
 			&cli.StringFlag{Name: "query", Usage: "only memories that match these `FILTERS` of recall, such as \"by:claude -since:30d path:web\"; without words", Destination: &o.choice.Query},
-			&cli.StringFlag{Name: "reason", Usage: "record `WHY` they no longer hold", Destination: &o.reason},
+			&cli.StringFlag{Name: "reason", Usage: "record `WHY` they no longer hold; only --dry-run needs none", Destination: &o.reason},
 			&cli.BoolFlag{Name: "dry-run", Usage: "print what would change, and change nothing", Destination: &o.dryRun},
 			&cli.BoolFlag{Name: "yes", Usage: "do not ask", Destination: &o.yes},
 		},
@@ -48,8 +48,10 @@ func forgetCommand(env *Env) *cli.Command {
 			switch some := o.choice.Given(); {
 			case some && len(ids) > 0:
 				return exit.Usage("filters select among all memories", "forget takes ids or filters, not both")
-			case !some && len(ids) == 0 || o.reason == "" && !o.dryRun:
-				return exit.Usage(`reverie forget ID --reason "the v1 client is gone"`, "forget takes ids or filters, and a --reason")
+			case !some && len(ids) == 0:
+				return exit.Usage(`reverie forget ID --reason "the v1 client is gone"`, "forget takes ids or filters")
+			case o.reason == "" && !o.dryRun:
+				return exit.Usage(`reverie forget ID --reason "the v1 client is gone"`, "forget needs --reason: why they no longer hold")
 			}
 			return runForget(c.Context, env, ids, o)
 		},
