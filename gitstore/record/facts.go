@@ -70,9 +70,10 @@ func (l life) later(other life) bool {
 type lives struct {
 	of     map[string]map[string]life // field → value → life
 	joined *joins
+	spelt  bool // texts that differ in spelling alone count as one
 }
 
-func newLives(j *joins) lives { return lives{map[string]map[string]life{}, j} }
+func newLives(j *joins) lives { return lives{of: map[string]map[string]life{}, joined: j} }
 
 // alive returns the values of a field that are there, sorted.
 func (l lives) alive(field string) []string {
@@ -155,6 +156,12 @@ type composite struct {
 	from []string
 }
 
+// spelling returns the form of a memory's text that its id is made of.
+func spelling(text string) string {
+	statement, body := firstLine(text)
+	return Normal(statement) + "\n" + Normal(body)
+}
+
 func textsOf(all []composite) []string {
 	var out []string
 	for _, c := range all {
@@ -165,7 +172,8 @@ func textsOf(all []composite) []string {
 }
 
 // composites returns the present texts. Two that replaced the same text and changed different lines
-// of it become one with both changes, as in git.
+// of it become one with both changes, as in git. Two that differ in spelling alone become the
+// first.
 func (l lives) composites() []composite {
 	var all []composite
 	origins := map[string]string{}
@@ -176,6 +184,9 @@ func (l lives) composites() []composite {
 		placed := false
 		for i := range all {
 			c := &all[i]
+			if !placed && l.spelt && spelling(c.text) == spelling(text) {
+				c.from, placed = append(c.from, text), true
+			}
 			if !few || placed || origin == "" || origins[c.from[0]] != origin {
 				continue
 			}
@@ -276,6 +287,7 @@ func meet(a, b lives) lives {
 
 func (l lives) clone() lives {
 	out := newLives(l.joined)
+	out.spelt = l.spelt
 	for field, values := range l.of {
 		out.of[field] = maps.Clone(values)
 	}
