@@ -3,10 +3,12 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+	"github.com/reverie-memory/reverie/cmd/help"
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/hooks/setup"
@@ -32,12 +34,31 @@ func configCommand(env *Env) *cli.Command {
 			if c.NArg() > 2 {
 				return exit.Usage(`quote the value: reverie config accept '["said"]'`, "config takes at most a key and a value")
 			}
+			if err := checkSetting(c.Args().First()); err != nil {
+				return err
+			}
 			if c.NArg() == 2 {
 				return setConfig(c.Context, env, setup.Setting{Key: c.Args().First(), Value: c.Args().Get(1), User: user})
 			}
 			return env.with(c.Context, func(w *workspace) error { return runConfig(c.Context, w, c.Args().First(), changed) })
 		},
 	}
+}
+
+// checkSetting returns an error if a key is no setting. It names the nearest one.
+func checkSetting(key string) error {
+	var keys []string
+	for _, s := range config.Default().Settings() {
+		keys = append(keys, s.Key)
+	}
+	if key == "" || slices.Contains(keys, key) {
+		return nil
+	}
+	next := "'reverie config' lists the settings"
+	if near := help.Nearest(keys, key); near != "" {
+		next = fmt.Sprintf("did you mean %s? %s", near, next)
+	}
+	return exit.Usage(next, "%s: it is not a setting", key)
 }
 
 func runConfig(ctx context.Context, w *workspace, key string, changed bool) error {
@@ -52,9 +73,6 @@ func runConfig(ctx context.Context, w *workspace, key string, changed bool) erro
 	found := slices.DeleteFunc(c.Settings(), func(s config.Setting) bool {
 		return key != "" && s.Key != key || changed && s.Plain
 	})
-	if key != "" && len(found) == 0 {
-		return setup.NoSetting(key)
-	}
 	if len(found) == 0 {
 		w.env.Say("every setting has its default")
 	}

@@ -20,16 +20,11 @@ type Setting struct {
 	Caller     string // the agent behind a tool, or ""
 }
 
-// NoSetting returns the error for an unknown key.
-func NoSetting(key string) error {
-	return exit.Usage("'reverie config' lists the settings", "%s: it is not a setting", key)
-}
-
 // Set writes the setting for the repository of a folder, and returns the changed file. For a person
 // it reads no other settings, so that it can repair a file that does not load.
 func (s Setting) Set(ctx context.Context, dir string) (file string, err error) {
 	if !slices.ContainsFunc(config.Default().Settings(), func(known config.Setting) bool { return known.Key == s.Key }) {
-		return "", NoSetting(s.Key)
+		return "", exit.Usage("'reverie config' lists the settings", "%s: it is not a setting", s.Key)
 	}
 	// Settings govern decisions without a person, the context of agents, and the kept data.
 	if cmp.Or(s.Caller, clone.Shell()) != "" {
