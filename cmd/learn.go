@@ -239,9 +239,13 @@ func tellLearned(w *workspace, res *learn.Result) {
 	}
 	sum := fmt.Sprintf("found %d, kept %d%s", len(accepted)+len(rest), len(accepted), waits)
 	if len(accepted)+len(rest) == 0 {
-		sum = "nothing worth keeping was found, as usual" + waits
-		if res.Reflections == 0 {
+		switch {
+		case res.Reflections == 0:
 			sum = "nothing new" + waits
+		case res.Found > 0:
+			sum = fmt.Sprintf("found %s, nothing new: known, decided before, or too weak alone%s", plural.Count(res.Found, "statement", "statements"), waits)
+		default:
+			sum = "nothing worth keeping was found, as usual" + waits
 		}
 	}
 	switch {

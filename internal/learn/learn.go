@@ -73,6 +73,7 @@ type (
 // Result sums up what learning from some sessions changed.
 type Result struct {
 	Reflections int // new ones
+	Found       int // statements in them, known ones too
 	Accepted    []record.Operation
 	Rest        []inbox.Waiting // operations proposed or confirmed now that wait
 	Waiting     int             // all that wait
@@ -107,7 +108,11 @@ func (l *Learner) StudyAll(ctx context.Context, names []string, r *Result) error
 			return err
 		}
 		r.Reflections += len(fresh)
-		r.studied = append(r.studied, Tallies(fresh)...)
+		tallies := Tallies(fresh)
+		for _, t := range tallies {
+			r.Found += t.Found
+		}
+		r.studied = append(r.studied, tallies...)
 	}
 	return nil
 }

@@ -109,7 +109,7 @@ type memoryCheck struct {
 func (m *memoryCheck) records(ctx context.Context) []Finding {
 	f := Finding{State: OK}
 	err := m.View(ctx, func(v *record.View) error {
-		f.Detail = m.Branch() + ", " + plural.Count(len(v.Memories()), "memory", "memories")
+		f.Detail = m.Branch() + ", " + inForce(v)
 		if len(v.Bad()) > 0 {
 			f.State, f.Detail = Broken, f.Detail+", and "+plural.Count(len(v.Bad()), "file", "files")+" that cannot be read"
 			f.Fix = "reverie check"
@@ -186,13 +186,24 @@ func (m *memoryCheck) trust(ctx context.Context) []Finding {
 	return []Finding{f}
 }
 
+// inForce counts the memories in force, as status does.
+func inForce(v *record.View) string {
+	n := 0
+	for _, m := range v.Memories() {
+		if m.Status != record.Retired {
+			n++
+		}
+	}
+	return plural.Count(n, "memory", "memories")
+}
+
 // own checks the person's own memory. Without one there is no finding.
 func (m *memoryCheck) own(ctx context.Context) []Finding {
 	c, err := clone.OpenOwn(ctx, m.Clone)
 	f := Finding{State: OK}
 	if err == nil {
 		err = c.View(ctx, func(v *record.View, _ clone.Team) error {
-			f.Detail = plural.Count(len(v.Memories()), "memory", "memories") + " in " + c.Repo.CommonDir
+			f.Detail = inForce(v) + " in " + c.Repo.CommonDir
 			return nil
 		})
 	}
