@@ -25,6 +25,7 @@ type Plan struct {
 	omit     gitstore.Omit              // everything to omit, including that of earlier records
 	sessions map[string]bool            // files of the sessions that a memory was learned from
 	also     map[string]bool            // memories that hold a statement of the purged one
+	clean    map[string]bool            // memories with a version that does not hold the text
 	state    []stateFile
 	loops    []string // refs of the loops' records that go whole
 	config   bool     // reverie.toml as it is now holds the text
@@ -42,7 +43,7 @@ func (p *Plan) tips() (out []gitstore.ID) {
 func (c *Clone) Plan(ctx context.Context, t Target, more ...record.Purge) (*Plan, error) {
 	t.first = c.First
 	p := &Plan{Target: t, c: c, dirty: map[string]bool{}, memories: map[string]int{}, kinds: map[string]map[string]bool{}, messages: map[string]bool{},
-		sessions: map[string]bool{}, also: map[string]bool{}}
+		sessions: map[string]bool{}, also: map[string]bool{}, clean: map[string]bool{}}
 	var err error
 	if p.shelves, err = c.ours(ctx); err != nil {
 		return nil, err
@@ -62,7 +63,7 @@ func (c *Clone) Plan(ctx context.Context, t Target, more ...record.Purge) (*Plan
 		}
 	}
 	p.prepare()
-	known := slices.Clone(more)
+	known, shared := slices.Clone(more), slices.Clone(more)
 	for _, s := range p.shelves {
 		for _, r := range s.refs {
 			if r.Name != s.store {
@@ -73,17 +74,29 @@ func (c *Clone) Plan(ctx context.Context, t Target, more ...record.Purge) (*Plan
 				return nil, err
 			}
 			known = append(known, purges...)
+			if s.store == c.Memory.Ref() {
+				shared = append(shared, purges...)
+			}
 		}
 	}
 	before := record.Omit(known...)
 	var all []record.Purge
+	var looks []*lookout
 	for _, s := range p.shelves {
-		l := lookout{c: c, p: p, s: s, before: before}
+		l := &lookout{c: c, p: p, s: s, before: before}
 		if err := l.look(ctx); err != nil {
 			return nil, err
 		}
-		s.purge = s.purge.Beyond(before)
-		all = append(all, s.purge)
+		looks = append(looks, l)
+	}
+	for _, l := range looks {
+		l.nameMemories()
+		if l.s.store == c.Memory.Ref() {
+			l.s.purge = l.s.purge.Beyond(record.Omit(shared...)) // other clones do not see the journal
+		} else {
+			l.s.purge = l.s.purge.Beyond(before)
+		}
+		all = append(all, l.s.purge)
 	}
 	p.omit = record.Omit(append(all, known...)...)
 	if p.loops, err = c.goneLoops(ctx, p); err != nil {
@@ -306,12 +319,13 @@ type lookout struct {
 	paths    map[gitstore.ID][]string // of each content
 	texts    map[string]bool          // the words themselves, as they were found
 	memories map[string]bool          // memories whose every version is removed
+	born     map[string]bool          // ids of statements that hold the text
 	recorded bool                     // remove only the content that records name
 }
 
 // look reads everything once.
 func (l *lookout) look(ctx context.Context) error {
-	l.paths, l.texts, l.memories = map[gitstore.ID][]string{}, map[string]bool{}, map[string]bool{}
+	l.paths, l.texts, l.memories, l.born = map[gitstore.ID][]string{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	l.recorded = l.p.local && l.s.store == l.c.Memory.Ref()
 	for _, text := range l.p.texts {
 		l.texts[text] = true
@@ -329,7 +343,6 @@ func (l *lookout) look(ctx context.Context) error {
 	if err := readBlobs(ctx, l.c.Repo, files, l.content); err != nil {
 		return err
 	}
-	l.otherVersions()
 	said := slices.Collect(maps.Keys(l.texts))
 	for _, c := range commits {
 		if !l.recorded {
@@ -355,6 +368,8 @@ func (l *lookout) content(_ string, id gitstore.ID, data []byte) {
 			l.gone(at, id)
 		case l.p.memory != "" && m != "" && l.p.in(data):
 			l.p.also[m] = true
+		default:
+			l.p.clean[m] = true
 		}
 	}
 }
@@ -373,6 +388,14 @@ func (l *lookout) name(at, memory string, id gitstore.ID, data []byte) {
 	tells := l.p.inPath(at)
 	if l.p.wrote(at, data) {
 		l.s.purge.Blobs = append(l.s.purge.Blobs, string(id))
+		l.born[memory] = true
+		if r, err := record.ParseReflection(at, data); err == nil {
+			for _, c := range r.Candidates {
+				if m := record.New(record.Memory{Text: c.Text, Body: c.Body}); l.p.in([]byte(m.Text)) || l.p.in([]byte(m.Body)) {
+					l.born[m.ID] = true
+				}
+			}
+		}
 		for _, text := range l.p.Target.found(at, data) {
 			l.texts[text] = true
 			tells = tells || record.SlugTells(at, text)
@@ -386,8 +409,16 @@ func (l *lookout) name(at, memory string, id gitstore.ID, data []byte) {
 	}
 }
 
-// otherVersions counts the versions of memories that are removed entirely.
-func (l *lookout) otherVersions() {
+// nameMemories puts ids of memories into the record, and counts the versions that go with them. It
+// adds the statements that hold the text in every version, in all our histories, so that no session
+// teaches them again.
+func (l *lookout) nameMemories() {
+	delete(l.born, "")
+	for id := range l.born {
+		if !l.p.clean[id] && !l.p.local { // a fetched history may have a clean version
+			l.memories[id] = true
+		}
+	}
 	for id, all := range l.paths {
 		for _, at := range all {
 			if l.memories[record.MemoryOf(at)] && !l.p.kinds[record.MemoryDir][string(id)] {

@@ -128,6 +128,44 @@ func everything(t *testing.T, c *purge.Clone, r *testrepo.Repo) string {
 	return all
 }
 
+// A statement whose every version held the text cannot be written again; one with a clean version
+// loses only the others.
+func TestPurgedStatementCannotReturn(t *testing.T) {
+	const first, second = "Deploys of the shop start from the box called falcon", "Logs of the shop are kept on the box called falcon"
+	c, _ := newClone(t, first, second, "We write tests first")
+	clean := "Logs of the shop are kept elsewhere"
+	err := c.Book.Update(t.Context(), func(tx *record.Tx) error {
+		m, ok := tx.Same(second)
+		if !ok {
+			t.Fatal("no memory")
+		}
+		was := m
+		m.Text = clean
+		tx.Describe(gitstore.Commit{Subject: "edit: say less"})
+		return tx.PutMemory(m, &was)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	purged(t, c, purge.Text("falcon"))
+	err = c.Book.Update(t.Context(), func(tx *record.Tx) error {
+		tx.Describe(gitstore.Commit{Subject: "remember: it"})
+		return tx.PutMemory(record.New(record.Memory{Kind: record.Fact, Text: first, Source: record.Source{Time: noon.Add(time.Hour), By: "claude/4", How: record.Said}}), nil)
+	})
+	if !errors.Is(err, record.ErrPurged) {
+		t.Errorf("the same statement from another session: %v", err)
+	}
+	err = c.Book.View(t.Context(), func(v *record.View) error {
+		if m, ok := v.Same(clean); !ok || m.ID != record.New(record.Memory{Text: second}).ID {
+			t.Errorf("the clean text is gone: %+v", v.Memories())
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func places(left []purge.Left) (out []purge.Place) {
 	for _, l := range left {
 		out = append(out, l.Place)
