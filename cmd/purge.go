@@ -12,6 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/share"
+	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/hint"
@@ -211,7 +212,11 @@ func showPurge(w *workspace, d purge.Found) {
 		w.env.Lay(13, term.Span("", term.Pad(name, 12)+" "+term.Visible(fmt.Sprintf(format, args...))))
 	}
 	for _, m := range d.Memories {
-		line("memory", "%s, %s", m.ID, plural.Count(m.N, "version", "versions"))
+		newest := ""
+		if m.Kept {
+			newest = "; the newest one stays"
+		}
+		line("memory", "%s, %s%s", m.ID, plural.Count(m.N, "version", "versions"), newest)
 	}
 	for _, top := range slices.Sorted(maps.Keys(d.Files)) {
 		if top != record.MemoryDir {
@@ -238,5 +243,17 @@ func showPurge(w *workspace, d purge.Found) {
 	}
 	if len(d.Refs)+len(d.Sessions)+len(d.State) == 0 {
 		w.env.Say("Reverie holds it nowhere here")
+	}
+	tellGoing(w.env, d)
+}
+
+// tellGoing names the texts in force that go although they do not hold what is purged, and the
+// command that keeps each under another id.
+func tellGoing(env *Env, d purge.Found) {
+	for _, m := range d.Memories {
+		if m.Text != "" {
+			env.Warn("%s goes whole, with a newest text that does not hold it: %s", m.ID[:8], term.VisibleLines(m.Text))
+			env.Warn("to keep that, afterwards: reverie remember -k %s %s", m.Newest.Kind, hooks.Quote(term.Visible(m.Newest.Text)))
+		}
 	}
 }

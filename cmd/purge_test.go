@@ -342,7 +342,7 @@ func followSaying(t *testing.T, dir, remote string) (theirs, to gitstore.ID, sai
 	if err != nil {
 		t.Fatal(err)
 	}
-	done, err := purge.Settle(t.Context(), c, w.Memory, theirs, func(*purge.Follow, purge.Found) error { return nil })
+	done, err := purge.Settle(t.Context(), c, w.Memory, theirs, func(int, purge.Found) error { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -486,13 +486,12 @@ func TestFollowedPurgeIsAPersonsDecision(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = purge.Settle(t.Context(), c, w.Memory, gitstore.ID(r.Run("rev-parse", "refs/reverie/remotes/x/new/memory")), func(f *purge.Follow, found purge.Found) error {
-			gone, err := f.Statements(t.Context())
-			syncTeller{w}.note(share.Purged{Remote: "x", Records: f.Records, Found: found, Gone: gone})
+		_, err = purge.Settle(t.Context(), c, w.Memory, gitstore.ID(r.Run("rev-parse", "refs/reverie/remotes/x/new/memory")), func(records int, found purge.Found) error {
+			syncTeller{w}.note(share.Purged{Remote: "x", Records: records, Found: found})
 			if !yes {
 				return refusal
 			}
-			return err
+			return nil
 		})
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -167,12 +168,14 @@ func (t syncTeller) purged(n share.Purged) {
 	say("%s was purged (%s); following it erases here for good:", n.Remote, plural.Count(n.Records, "record", "records"))
 	say("%s, %s in %s, %s", plural.Count(len(n.Found.Memories), "memory", "memories"), plural.Count(files, "file", "files"),
 		plural.Count(len(n.Found.Refs), "ref", "refs"), plural.Count(len(n.Found.Sessions), "session", "sessions"))
-	for _, m := range n.Gone[:min(maxGone, len(n.Gone))] {
-		say("  - %s %s", m.ID[:8], term.Visible(m.Text))
+	gone := slices.DeleteFunc(slices.Clone(n.Found.Memories), func(v purge.Versions) bool { return v.Newest.ID == "" })
+	for _, v := range gone[:min(maxGone, len(gone))] {
+		say("  - %s %s", v.ID[:8], term.Visible(v.Newest.Text))
 	}
-	if more := len(n.Gone) - maxGone; more > 0 {
+	if more := len(gone) - maxGone; more > 0 {
 		say("  and %d more", more)
 	}
+	tellGoing(t.w.env, n.Found)
 }
 
 // followed tells what is left to do here after another clone's purge, and which memories went.
@@ -182,11 +185,13 @@ func (t syncTeller) followed(n share.PurgeFollowed) {
 			t.w.env.Say("still there: %s: %s", l.What, l.Next)
 		}
 	}
-	if len(n.Found.Memories) > 0 {
-		ids := make([]string, len(n.Found.Memories))
-		for i, m := range n.Found.Memories {
-			ids[i] = m.ID
+	var ids []string
+	for _, v := range n.Found.Memories {
+		if !v.Kept {
+			ids = append(ids, v.ID)
 		}
+	}
+	if len(ids) > 0 {
 		t.w.env.Say("gone, as from %s: %s: %s", n.Remote, plural.Count(len(ids), "memory", "memories"), strings.Join(ids, " "))
 	}
 }

@@ -83,19 +83,6 @@ func (c *Clone) holds(ctx context.Context, theirs, ours gitstore.ID, known []rec
 // Find lists the parts to remove here if there are Records.
 func (f *Follow) Find(ctx context.Context) (Found, error) { return f.plan.Find(ctx) }
 
-// Statements returns the current memories that lose something, if there are Records.
-func (f *Follow) Statements(ctx context.Context) (gone []record.Memory, err error) {
-	err = f.c.Book.View(ctx, func(v *record.View) error {
-		for _, m := range v.Memories() {
-			if f.plan.memories[m.ID] > 0 {
-				gone = append(gone, m)
-			}
-		}
-		return nil
-	})
-	return gone, err
-}
-
 // Apply does the work, as Clone.Apply does, and also rewrites the refs that a fetch filled. Once
 // complete, Done.New[theirs] can be merged in place of theirs. If the two differ, the result cannot
 // be pushed, as it is no fast-forward for the remote. A person has to replace the remote's branch
@@ -121,7 +108,7 @@ type Followed struct {
 // Settle prepares a fetched history for a merge into a store. It calls Follow, Find, Apply and
 // Finish as needed. If anything has to go, agree decides first. The result is valid even with an
 // error.
-func Settle(ctx context.Context, c *Clone, s *gitstore.Store, theirs gitstore.ID, agree func(f *Follow, found Found) error) (Followed, error) {
+func Settle(ctx context.Context, c *Clone, s *gitstore.Store, theirs gitstore.ID, agree func(records int, found Found) error) (Followed, error) {
 	done := Followed{To: theirs}
 	f, err := c.Follow(ctx, s, theirs)
 	if err != nil || f == nil {
@@ -132,7 +119,7 @@ func Settle(ctx context.Context, c *Clone, s *gitstore.Store, theirs gitstore.ID
 			return done, err
 		}
 		if found := done.Found; len(found.Refs)+len(found.Sessions)+len(found.State) > 0 {
-			if err := agree(f, found); err != nil {
+			if err := agree(f.Records, found); err != nil {
 				return done, err
 			}
 		}

@@ -253,8 +253,13 @@ func NothingFound() Found {
 
 // Versions counts the removed versions of a memory.
 type Versions struct {
-	ID string `json:"id"`
-	N  int    `json:"versions"`
+	ID   string `json:"id"`
+	N    int    `json:"versions"`
+	Kept bool   `json:"kept,omitempty"` // the newest version stays
+	// Text is the newest version, in force and without the target, that goes all the same: with its
+	// path, or with the id of its first words.
+	Text   string        `json:"text,omitempty"`
+	Newest record.Memory `json:"-"` // if that goes
 }
 
 // Find lists the consequences of a plan.
@@ -266,7 +271,10 @@ func (p *Plan) Find(ctx context.Context) (Found, error) {
 	}
 	defer rw.Close()
 	for _, id := range slices.Sorted(maps.Keys(p.memories)) {
-		f.Memories = append(f.Memories, Versions{id, p.memories[id]})
+		f.Memories = append(f.Memories, Versions{ID: id, N: p.memories[id]})
+	}
+	if err := p.newest(ctx, f.Memories); err != nil {
+		return f, err
 	}
 	for top, ids := range p.kinds {
 		f.Files[top] = len(ids)
@@ -307,6 +315,32 @@ func (p *Plan) Find(ctx context.Context) (Found, error) {
 	}
 	f.Nothing = len(p.kinds)+len(p.messages)+len(p.dirty)+len(p.state) == 0
 	return f, nil
+}
+
+// newest finds out what becomes of the newest versions.
+func (p *Plan) newest(ctx context.Context, all []Versions) error {
+	err := p.c.Book.View(ctx, func(v *record.View) error {
+		for i := range all {
+			m, err := v.Find(all[i].ID)
+			if err != nil {
+				continue // it is only in history
+			}
+			blob, _ := v.Blob(m.ID)
+			held, named := p.omit.Blobs[blob], p.omit.Path != nil && p.omit.Path(m.Path())
+			if all[i].Kept = !held && !named; all[i].Kept {
+				continue
+			}
+			all[i].Newest = m
+			if !held && p.memory == "" && m.Status != record.Retired {
+				all[i].Text = strings.TrimSpace(m.Text + "\n\n" + m.Body)
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, gitstore.ErrNoStore) {
+		err = nil
+	}
+	return err
 }
 
 // lookout searches the histories of one shelf for the target of a purge.

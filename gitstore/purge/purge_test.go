@@ -324,8 +324,8 @@ func TestClonesFollow(t *testing.T) {
 	if err != nil || !slices.Equal(found.Refs, []string{branch}) {
 		t.Errorf("found %+v, %v", found, err)
 	}
-	if gone, err := f.Statements(t.Context()); err != nil || len(gone) != 1 || gone[0].Text != "The box is called falcon" {
-		t.Errorf("statements %+v, %v", gone, err)
+	if len(found.Memories) != 1 || found.Memories[0].Newest.Text != "The box is called falcon" {
+		t.Errorf("memories %+v", found.Memories)
 	}
 	followed, err := f.Apply(t.Context())
 	if err != nil {

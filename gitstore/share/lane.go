@@ -276,7 +276,7 @@ func (l *lane) purged(ctx context.Context, theirs gitstore.ID) (clean gitstore.I
 	if err != nil {
 		return "", err
 	}
-	done, err := purge.Settle(ctx, c, l.store, theirs, func(f *purge.Follow, found purge.Found) error { return l.agreeToFollow(ctx, theirs, f, found) })
+	done, err := purge.Settle(ctx, c, l.store, theirs, func(records int, found purge.Found) error { return l.agreeToFollow(theirs, records, found) })
 	if done.New != nil {
 		l.rewrote = done.New
 	}
@@ -296,12 +296,8 @@ func (l *lane) purged(ctx context.Context, theirs gitstore.ID) (clean gitstore.I
 }
 
 // agreeToFollow reports the parts that following a purge removes here, and asks.
-func (s *session) agreeToFollow(ctx context.Context, theirs gitstore.ID, f *purge.Follow, found purge.Found) error {
-	gone, err := f.Statements(ctx)
-	if err != nil {
-		return err
-	}
-	s.o.Report(Purged{s.remote.Name, f.Records, found, gone})
+func (s *session) agreeToFollow(theirs gitstore.ID, records int, found purge.Found) error {
+	s.o.Report(Purged{s.remote.Name, records, found})
 	if !s.o.Yes && !s.o.Ask(FollowPurge{s.remote.Name}) {
 		return exit.New(exit.NeedsPerson, fmt.Errorf("%s was purged, and this clone still holds what went there: nothing was merged", s.remote.Name),
 			"look at 'git log "+string(theirs)+" -- purged', then: reverie sync --yes")

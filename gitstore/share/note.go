@@ -2,7 +2,6 @@ package share
 
 import (
 	"github.com/reverie-memory/reverie/gitstore/purge"
-	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
 // Note is a message about the progress of a sync.
@@ -69,7 +68,6 @@ type (
 		Remote  string
 		Records int
 		Found   purge.Found
-		Gone    []record.Memory
 	}
 	// PurgeFollowed says what was removed, and what is left to do here.
 	PurgeFollowed struct {
