@@ -62,6 +62,35 @@ func TestDeletedStoreIsNotMadeAnew(t *testing.T) {
 	}
 }
 
+// Another ref takes the place of a deleted store only if it has the store's last commit.
+func TestAdoptLosesNoCommitOfADeletedStore(t *testing.T) {
+	r := testrepo.New(t)
+	s := create(t, r)
+	const origin = "refs/remotes/origin/reverie/memory"
+	r.Run("update-ref", origin, branch)
+	tip := write(t, s, map[string]string{"a/b.md": "unpublished\n"}).Commit
+	r.Run("branch", "-q", "-D", "reverie/memory")
+	if _, err := s.Adopt(t.Context(), origin); !errors.Is(err, gitstore.ErrDeleted) || !strings.Contains(err.Error(), string(tip)) {
+		t.Errorf("adopt: %v, want ErrDeleted with the last commit", err)
+	}
+	if refs := r.Run("for-each-ref", branch); refs != "" {
+		t.Errorf("made: %s", refs)
+	}
+	if lost := r.Run("reflog", "expire", "--expire=now", "--all") + r.Run("prune", "--expire=now"); lost != "" {
+		t.Error(lost)
+	}
+	if _, err := s.Adopt(t.Context(), origin); !errors.Is(err, gitstore.ErrDeleted) {
+		t.Errorf("adopt without the lost objects: %v", err)
+	}
+	last := create(t, testrepo.New(t)) // a store that was published whole
+	r = testrepo.At(t, last.Repo().CommonDir)
+	r.Run("update-ref", origin, branch)
+	r.Run("update-ref", "-d", branch)
+	if _, err := last.Adopt(t.Context(), origin); err != nil {
+		t.Errorf("adopt of its own last commit: %v", err)
+	}
+}
+
 func TestReflogAloneSaysTheStoreWasHere(t *testing.T) {
 	r := testrepo.New(t)
 	s := create(t, r)

@@ -110,7 +110,8 @@ func (s *Store) Discard(ctx context.Context) error {
 }
 
 // Adopt makes the store from the commit of another ref, such as refs/remotes/origin/reverie/memory.
-// It may replace a deleted store. The error wraps ErrExists if there is a store. It is an
+// It replaces a deleted store only if that commit reaches the last one made here. The error wraps
+// ErrExists if there is a store, and ErrDeleted if commits of a deleted one would be lost. It is an
 // EntryErrors if that commit has an entry or a file that a store must not have.
 func (s *Store) Adopt(ctx context.Context, from string) (Result, error) {
 	w, err := s.begin(ctx)
@@ -118,12 +119,18 @@ func (s *Store) Adopt(ctx context.Context, from string) (Result, error) {
 		return Result{}, err
 	}
 	defer w.end()
-	if err := s.mayBegin(ctx); err != nil && !errors.Is(err, ErrDeleted) {
-		return Result{}, err
+	gone := s.mayBegin(ctx)
+	if gone != nil && !errors.Is(gone, ErrDeleted) {
+		return Result{}, gone
 	}
 	tip, err := s.repo.Refs().Read(ctx, from)
 	if err != nil {
 		return Result{}, fmt.Errorf("adopt: %w", err)
+	}
+	if gone != nil {
+		if whole, err := s.repo.History().IsAncestor(ctx, string(s.tips.last()), tip); err != nil || !whole {
+			return Result{}, fmt.Errorf("%w; to give up what is only there: git update-ref %s %s", gone, s.ref, from)
+		}
 	}
 	t, err := s.open(ctx, ID(tip))
 	if err != nil {

@@ -173,14 +173,7 @@ func (p *proposals) build(ctx context.Context, ops []record.Operation, theirs gi
 
 // clearScratch removes the store in which proposals are made.
 func (p *proposals) clearScratch(ctx context.Context) error {
-	id, err := p.c.Repo.Refs().Read(ctx, scratchRef)
-	if errors.Is(err, git.ErrNoRef) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return p.c.Repo.Refs().Delete(ctx, scratchRef, id)
+	return gitstore.Open(p.c.Repo, scratchRef).Discard(ctx)
 }
 
 // refresh merges the remote's newest tip into the open proposals of operations. Operations of one
