@@ -65,7 +65,7 @@ func runSync(ctx context.Context, w *workspace, o share.Options, timeout time.Du
 		defer watch.Resume()
 		return t.ask(q)
 	}
-	o.Merged = w.learner().Land
+	o.Land = w.learner().Land
 	o.Purge = func() (*purge.Clone, error) { return upkeep.Purgeable(w.Clone) }
 	done, err := share.Sync(bounded, w.Clone, o)
 	if err != nil && bounded.Err() != nil && ctx.Err() == nil {

@@ -145,8 +145,8 @@ func (l *lane) attempt(ctx context.Context, first bool) (theirs gitstore.ID, los
 	if err != nil {
 		return theirs, false, err
 	}
-	if tip != ours && l.name == "memory" {
-		l.o.Merged(ctx)
+	if l.name == "memory" {
+		l.o.Land(ctx)
 		if tip, err = l.store.Tip(ctx); err != nil {
 			return theirs, false, err
 		}

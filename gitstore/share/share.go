@@ -38,7 +38,7 @@ type Options struct {
 
 	Report func(Note)
 	Ask    func(Question) bool
-	Merged func(context.Context)        // upkeep of the memory branch after a merge, before the push
+	Land   func(context.Context)        // upkeep of the memory branch before the push
 	Purge  func() (*purge.Clone, error) // opens the clone for following a purge
 }
 
