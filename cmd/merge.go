@@ -92,7 +92,7 @@ func tallyWords(t share.Tally) string {
 // maxOverruled bounds the overruled memories that are shown.
 const maxOverruled = 10
 
-// tellOverruled shows the memories that a merge put out of force though this side had changed them.
+// tellOverruled shows the memories that a merge put out of force though they were edited meanwhile.
 func tellOverruled(env *Env, all []record.Overruled) {
 	for _, o := range all[:min(maxOverruled, len(all))] {
 		why, next := "retired: "+term.OneLine(o.Why, 100), "reverie edit "+o.ID[:8]+" --status active"
@@ -102,9 +102,9 @@ func tellOverruled(env *Env, all []record.Overruled) {
 		case o.Why == "":
 			why = "retired"
 		}
-		tellRow(env, "changed here", "%s  %s  (%s); to restore it: %s", o.ID[:8], term.OneLine(o.Text, 100), why, next)
+		tellRow(env, "was edited", "%s  %s  (%s); to restore it: %s", o.ID[:8], term.OneLine(o.Text, 100), why, next)
 	}
 	if more := len(all) - maxOverruled; more > 0 {
-		tellRow(env, "", "and %d more that were changed here: reverie list --all", more)
+		tellRow(env, "", "and %d more that were edited: reverie list --all", more)
 	}
 }

@@ -8,45 +8,41 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 )
 
-// Overruled is a memory that this side had changed and a merge put out of force.
+// Overruled is a memory that a merge put out of force, though its retirement did not know the
+// newest change.
 type Overruled struct {
 	ID   string `json:"id"`
-	Text string `json:"text"` // this side's version
+	Text string `json:"text"` // our version
 	Why  string `json:"why"`  // their reason for retiring it, if any
 	Gone bool   `json:"gone"` // its file was removed
 }
 
-// FindOverruled lists memories that our commits had changed and that a merge of theirs put out of
-// force. The merge is right, but a bare count would hide this from their author.
-func FindOverruled(ctx context.Context, s *gitstore.Store, m gitstore.Merged, theirs gitstore.ID) ([]Overruled, error) {
+// FindOverruled lists memories that a merge of theirs put out of force, and that our history had
+// changed since theirs left it: by commits here, or by some that were merged elsewhere. The merge
+// is right, but a bare count would hide this from their author.
+func FindOverruled(ctx context.Context, s *gitstore.Store, m gitstore.Merged, theirs gitstore.ID) (out []Overruled, err error) {
 	if m.Old == "" || m.Old == m.Commit {
 		return nil, nil
 	}
-	base, err := s.Repo().History().MergeBase(ctx, string(m.Old), string(theirs))
-	if err != nil || base == "" || base == string(m.Old) {
+	forks, err := s.Repo().History().Forks(ctx, string(m.Old), string(theirs))
+	if err != nil || len(forks) == 0 {
 		return nil, err
 	}
-	var out []Overruled
-	err = s.ViewAt(ctx, base, func(common *gitstore.Tree) error {
-		return s.ViewAt(ctx, string(m.Old), func(ours *gitstore.Tree) error {
-			return s.ViewAt(ctx, string(m.Commit), func(now *gitstore.Tree) error {
-				return now.Diff(ours.ID(), func(c gitstore.Change) error {
-					if _, ok := MemoryID(c.Path); !ok || c.Old == "" {
-						return nil
-					}
-					was, err := common.Stat(c.Path)
-					if errors.Is(err, gitstore.ErrNotFound) || err == nil && was == c.Old {
-						return nil
-					}
-					if err != nil {
-						return err
-					}
-					o, err := overruledBy(ours, now, c)
-					if o != nil {
-						out = append(out, *o)
-					}
+	err = s.ViewAt(ctx, string(m.Old), func(ours *gitstore.Tree) error {
+		return s.ViewAt(ctx, string(m.Commit), func(now *gitstore.Tree) error {
+			return now.Diff(ours.ID(), func(c gitstore.Change) error {
+				if _, ok := MemoryID(c.Path); !ok || c.Old == "" {
+					return nil
+				}
+				o, err := overruledBy(ours, now, c)
+				if err != nil || o == nil {
 					return err
-				})
+				}
+				changed, err := changedSince(ctx, s, forks, c)
+				if changed {
+					out = append(out, *o)
+				}
+				return err
 			})
 		})
 	})
@@ -55,6 +51,24 @@ func FindOverruled(ctx context.Context, s *gitstore.Store, m gitstore.Merged, th
 		err = nil
 	}
 	return out, err
+}
+
+// changedSince reports whether one of some commits has an older version of our file.
+func changedSince(ctx context.Context, s *gitstore.Store, forks []string, c gitstore.Change) (changed bool, err error) {
+	for _, fork := range forks {
+		err := s.ViewAt(ctx, fork, func(t *gitstore.Tree) error {
+			was, err := t.Stat(c.Path)
+			changed = changed || err == nil && was != c.Old
+			if errors.Is(err, gitstore.ErrNotFound) {
+				err = nil
+			}
+			return err
+		})
+		if err != nil || changed {
+			return changed, err
+		}
+	}
+	return false, nil
 }
 
 // overruledBy compares our version of a memory with the merged one. It returns nil if that is still

@@ -22,7 +22,7 @@ type Tally struct {
 	Changed int `json:"changed"`
 	Retired int `json:"retired"` // went out of force, or were removed
 
-	// Overruled are the retired memories that this side had changed.
+	// Overruled are the retired memories that had been changed meanwhile.
 	Overruled []record.Overruled `json:"overruled,omitempty"`
 }
 

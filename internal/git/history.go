@@ -94,6 +94,17 @@ func (h History) MergeBase(ctx context.Context, commit string, others ...string)
 	return strings.TrimSpace(string(out)), err
 }
 
+// Forks lists the older commits of base on which tip has commits that base lacks.
+func (h History) Forks(ctx context.Context, base, tip string) (forks []string, err error) {
+	out, err := h.repo.Git(ctx, nil, "rev-list", "--boundary", tip, "^"+base, "--")
+	for _, line := range strings.Fields(string(out)) {
+		if id, old := strings.CutPrefix(line, "-"); old && id != base {
+			forks = append(forks, id)
+		}
+	}
+	return forks, err
+}
+
 // Between lists the non-merge commits reachable from tip and not from base, newest first, at most
 // n. With paths, it lists only commits that touch one of them.
 func (h History) Between(ctx context.Context, base, tip string, n int, paths ...string) ([]string, error) {
