@@ -143,6 +143,26 @@ func (w *Withheld) Pending(v *record.View, now time.Time) []Pending {
 	return all
 }
 
+// OutOfForce returns the ids of withheld memories about which there is nothing to decide, because
+// agents get no version of them. Without an approval, a later trust in an earlier author would give
+// them that author's version.
+func (w *Withheld) OutOfForce(v *record.View, now time.Time) (ids []string) {
+	pending := map[string]bool{}
+	for _, p := range w.Pending(v, now) {
+		pending[p.ID] = true
+	}
+	v = v.Actual()
+	for i, f := range v.Files() {
+		if len(w.WhoseFile(f.Blob, f.Private)) == 0 {
+			continue
+		}
+		if m := v.Memory(i); !pending[m.ID] {
+			ids = append(ids, m.ID)
+		}
+	}
+	return ids
+}
+
 // key identifies a memory: one in the journal may have the same file name as one on the branch.
 func key(m record.Memory) string {
 	if m.Private {

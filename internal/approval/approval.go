@@ -102,6 +102,9 @@ func Approve(ctx context.Context, r *reader.Reader, ids []string, all bool) (a A
 		for _, p := range chosen {
 			approved = append(approved, p.ID)
 		}
+		if all {
+			approved = append(approved, foreign.OutOfForce(v, r.Now())...)
+		}
 		a.Memories = r.Explain(chosen)
 		return r.Judge.Approve(v, foreign, r.Settings.Trust, approved)
 	})
