@@ -58,12 +58,29 @@ var requiredFields = []string{"kind", sourceField, textField}
 // life is the history of one fact.
 type life struct {
 	length int
-	origin string // of a text: the one it replaced, or "" if there was none or several
+	origin string   // of a text: the one it replaced, or "" if there was none or several
+	over   []string // of a text: all that it replaced, sorted
 }
 
-// later reports whether l wins over another life of the same fact.
-func (l life) later(other life) bool {
-	return l.length > other.length || l.length == other.length && l.origin > other.origin
+// meet joins the lives of one fact in two histories.
+func (l life) meet(other life) life {
+	switch {
+	case l.length > other.length:
+		return l
+	case l.length < other.length:
+		return other
+	}
+	return life{l.length, max(l.origin, other.origin), union(l.over, other.over)}
+}
+
+// union returns the values of two sorted lists, sorted.
+func union(a, b []string) []string {
+	if len(b) == 0 || slices.Equal(a, b) {
+		return a
+	}
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // lives holds all facts of a file in one history.
@@ -91,11 +108,13 @@ func (l lives) standing(field string) []string {
 		longest = max(longest, life.length)
 	}
 	last := l.where(field, func(n int) bool { return n == longest })
-	origins := map[string]bool{}
+	replaced := map[string]bool{}
 	for _, value := range last {
-		origins[l.of[field][value].origin] = true
+		for _, old := range l.of[field][value].over {
+			replaced[old] = true
+		}
 	}
-	newest := slices.DeleteFunc(slices.Clone(last), func(value string) bool { return origins[value] })
+	newest := slices.DeleteFunc(slices.Clone(last), func(value string) bool { return replaced[value] })
 	if len(newest) == 0 {
 		return last
 	}
@@ -219,21 +238,21 @@ func (l lives) observe(want facts) {
 		case field == textField:
 			l.observeTexts(want[field])
 		default:
-			l.keep(field, want[field], "")
+			l.keep(field, want[field], life{})
 		}
 	}
 }
 
-// keep leaves only the given values of a field, and adds missing ones.
-func (l lives) keep(field string, want []string, origin string) {
+// keep leaves only the given values of a field, and adds missing ones with the origin of from.
+func (l lives) keep(field string, want []string, from life) {
 	for _, value := range l.alive(field) {
 		if !slices.Contains(want, value) {
-			l.turn(field, value, "")
+			l.turn(field, value, life{})
 		}
 	}
 	for _, value := range want {
 		if l.of[field][value].length%2 == 0 {
-			l.turn(field, value, origin)
+			l.turn(field, value, from)
 		}
 	}
 }
@@ -241,32 +260,43 @@ func (l lives) keep(field string, want []string, origin string) {
 // observeTexts is keep for texts: a composite survives through its parts.
 func (l lives) observeTexts(want []string) {
 	var gone, stay []string
+	var from life
 	for _, c := range l.composites() {
 		switch {
 		case !slices.Contains(want, c.text):
-			gone = append(gone, c.text)
+			gone, from.over = append(gone, c.text), append(from.over, c.from...)
 		case len(c.from) > 1:
 			stay = append(stay, c.from...)
 			want = slices.DeleteFunc(slices.Clone(want), func(text string) bool { return text == c.text })
 		}
 	}
-	origin := ""
 	if len(gone) == 1 {
-		origin = gone[0]
+		from.origin = gone[0]
 	}
-	l.keep(textField, append(stay, want...), origin)
+	slices.Sort(from.over)
+	left := append(stay, want...)
+	there := l.of[textField]
+	if !slices.ContainsFunc(left, func(text string) bool { return there[text].length%2 == 0 }) {
+		for _, text := range left { // one of several was taken
+			was := there[text]
+			was.over = union(was.over, from.over)
+			there[text] = was
+		}
+	}
+	l.keep(textField, left, from)
 }
 
-// turn adds or removes a fact. A removed fact keeps its origin.
-func (l lives) turn(field, value, origin string) {
+// turn adds a fact with the origin of from, or removes it. A removed fact keeps its origin.
+func (l lives) turn(field, value string, from life) {
 	if l.of[field] == nil {
 		l.of[field] = map[string]life{}
 	}
 	was := l.of[field][value]
 	if was.length%2 == 1 {
-		origin = was.origin
+		from = was
 	}
-	l.of[field][value] = life{was.length + 1, origin}
+	from.length = was.length + 1
+	l.of[field][value] = from
 }
 
 // meet joins the lives of two histories.
@@ -277,9 +307,7 @@ func meet(a, b lives) lives {
 			out.of[field] = map[string]life{}
 		}
 		for value, life := range values {
-			if life.later(out.of[field][value]) {
-				out.of[field][value] = life
-			}
+			out.of[field][value] = out.of[field][value].meet(life)
 		}
 	}
 	return out

@@ -36,7 +36,16 @@ func TestMergeLines(t *testing.T) {
 	}
 }
 
-// life by hand: field text, each value with its length and origin.
+// after returns a life by hand, of a text that replaced others.
+func after(length int, over ...string) life {
+	l := life{length: length, over: over}
+	if len(over) == 1 {
+		l.origin = over[0]
+	}
+	return l
+}
+
+// textLives returns lives of texts alone.
 func textLives(values map[string]life) lives {
 	l := newLives(&joins{})
 	l.of[textField] = values
@@ -48,10 +57,11 @@ func TestTextsWhereNoneIsLeft(t *testing.T) {
 		lives map[string]life
 		want  []string
 	}{
-		"one is there":         {map[string]life{"a": {1, ""}, "b": {4, ""}}, []string{"a"}},
-		"the longest":          {map[string]life{"a": {2, ""}, "b": {4, ""}}, []string{"b"}},
-		"not what it replaced": {map[string]life{"a": {2, ""}, "b": {2, "a"}, "c": {2, "a"}}, []string{"b", "c"}},
-		"each replaced other":  {map[string]life{"a": {2, "b"}, "b": {2, "a"}}, []string{"a", "b"}},
+		"one is there":         {map[string]life{"a": after(1), "b": after(4)}, []string{"a"}},
+		"the longest":          {map[string]life{"a": after(2), "b": after(4)}, []string{"b"}},
+		"not what it replaced": {map[string]life{"a": after(2), "b": after(2, "a"), "c": after(2, "a")}, []string{"b", "c"}},
+		"nor what it settled":  {map[string]life{"a": after(2), "b": after(2), "c": after(2, "a", "b"), "d": after(2, "c"), "e": after(2, "c")}, []string{"d", "e"}},
+		"each replaced other":  {map[string]life{"a": after(2, "b"), "b": after(2, "a")}, []string{"a", "b"}},
 	} {
 		if d := cmp.Diff(c.want, textLives(c.lives).standing(textField)); d != "" {
 			t.Errorf("%s: %s", name, d)
@@ -59,9 +69,33 @@ func TestTextsWhereNoneIsLeft(t *testing.T) {
 	}
 }
 
+// A conflict that was settled, by another text or by one of its own, stays so if a later one is
+// settled differently on two sides.
+func TestSettledTextsStayAway(t *testing.T) {
+	text := func(texts ...string) facts { return facts{textField: texts, thereField: {"yes"}} }
+	side := func(l lives, texts ...string) lives {
+		l = l.clone()
+		l.observe(text(texts...))
+		return l
+	}
+	both := func(l lives, a, b string) lives { return meet(side(l, a), side(l, b)) }
+	for _, settled := range []string{"settled", "a"} {
+		l := side(newLives(&joins{}), "first")
+		l = side(both(l, "a", "b"), settled)
+		l = both(l, "c", "d")
+		if d := cmp.Diff([]string{"c", "d"}, l.visible()[textField]); d != "" {
+			t.Fatalf("%s: %s", settled, d)
+		}
+		l = both(l, "c", "d")
+		if d := cmp.Diff([]string{"c", "d"}, l.visible()[textField]); d != "" {
+			t.Errorf("%s: %s", settled, d)
+		}
+	}
+}
+
 // Two clones that replace different texts with the same one agree on its origin.
 func TestMeetingIsTheSameFromBothSides(t *testing.T) {
-	a, b := textLives(map[string]life{"x": {1, "a"}}), textLives(map[string]life{"x": {1, "b"}})
+	a, b := textLives(map[string]life{"x": after(1, "a")}), textLives(map[string]life{"x": after(1, "b")})
 	if d := cmp.Diff(meet(a, b).of, meet(b, a).of, cmp.AllowUnexported(life{})); d != "" {
 		t.Error(d)
 	}
