@@ -256,8 +256,8 @@ type Versions struct {
 	ID   string `json:"id"`
 	N    int    `json:"versions"`
 	Kept bool   `json:"kept,omitempty"` // the newest version stays
-	// Text is the newest version, in force and without the target, that goes all the same: with its
-	// path, or with the id of its first words.
+	// Text is the newest version, in force and without the target, that goes all the same: its path
+	// holds that, or the purging clone knew no such version.
 	Text   string        `json:"text,omitempty"`
 	Newest record.Memory `json:"-"` // if that goes
 }
