@@ -20,8 +20,7 @@ func renderCommand(env *Env) *cli.Command {
 		ArgsUsage: "agents-md|memory-md",
 		Description: "agents-md maintains one block between two marker lines and leaves the rest of the file alone. The\n" +
 			"block records the state it shows, so learning more does not make it stale; --check reports an edited\n" +
-			"or torn block. A block that was edited by hand stays as it is, unless --force is given. A block in\n" +
-			"which git marked a conflict is written again.",
+			"or torn block. A block that was edited by hand stays as it is, unless --force is given.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "file", Usage: "use `FILE` instead of the setting agents.file", Destination: &file},
 			&cli.BoolFlag{Name: "check", Usage: "write nothing; exit 1 if the file's block differs from what was rendered", Destination: &check},

@@ -32,7 +32,6 @@ const (
 	Faultless    Fault = iota
 	NoBlock            // the file has none
 	Stateless          // it does not name the state that it shows
-	Conflicted         // git could not merge it
 	Unknown            // the memory never had the state here
 	HandEdited         // it was edited by hand, or torn
 	ShowsForeign       // it shows changes by people not trusted here
@@ -46,8 +45,6 @@ func (f Fault) describe(branch string, b block.Block) string {
 		return " has no reverie block"
 	case Stateless:
 		return ": the block does not name its state" + again
-	case Conflicted:
-		return ": git marked a conflict in the block" + again
 	case Unknown:
 		return ": the block shows a state that " + branch + " never had here" + again
 	case HandEdited:
@@ -85,11 +82,8 @@ func lastExpiry(v *record.View, now time.Time) (last time.Time) {
 // number of otherwise withheld memories and its own labels of stale ones, which cannot be known
 // here.
 func faultOf(ctx context.Context, r *reader.Reader, now *record.View, b block.Block, text string) (fault Fault, err error) {
-	switch b.State {
-	case block.Absent:
+	if b.State == block.Absent {
 		return NoBlock, nil
-	case block.Conflicted:
-		return Conflicted, nil
 	}
 	tree, at, ok := stateOf(b)
 	if !ok {
@@ -398,14 +392,14 @@ func (m Managed) find(r *reader.Reader) (file string, to clone.Destination, err 
 	return file, to, err
 }
 
-// readBlock reads a file and finds its block. It refuses a torn block, except by git's merge.
+// readBlock reads a file and finds its block. It refuses a torn block.
 func readBlock(file string, to clone.Destination) (text string, b block.Block, err error) {
 	data, err := os.ReadFile(to.Real)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", b, fmt.Errorf("render: %w", err)
 	}
 	text = string(data)
-	if b = block.Find(text); b.State != block.OK && b.State != block.Absent && b.State != block.Conflicted {
+	if b = block.Find(text); b.State != block.OK && b.State != block.Absent {
 		return text, b, b.Refuse(file)
 	}
 	return text, b, nil

@@ -31,8 +31,6 @@ const (
 	Reversed   State = "reversed"   // an end before the begin
 	// no markers, and the text ends inside a code fence: no place for a block
 	Fenced State = "fenced"
-	// git could not merge the block, and marked nothing outside it
-	Conflicted State = "conflicted"
 )
 
 // Block holds the places of the markers in a text.
@@ -43,52 +41,12 @@ type Block struct {
 	attributes string // of the begin marker; only when OK
 	gap        int    // line ends that Put set before the block; only when OK
 	eol        string // the line end of the begin line, or else of the text's first line
-	merging    bool   // git's conflict markers are in the text
+	merging    bool   // git's marks of a conflict are in the text
 }
 
 // Find reads the markers of a text.
 func Find(text string) Block {
-	b := find(text)
-	ours, theirs, merging := sides(text)
-	if b.merging = merging; merging {
-		x, y := find(ours), find(theirs)
-		if x.State == OK && y.State == OK && ours[:x.From] == theirs[:y.From] && ours[x.To:] == theirs[y.To:] {
-			b.State = Conflicted
-		}
-	}
-	return b
-}
-
-// sides returns the two texts that git merged, if it marked conflicts.
-func sides(text string) (ours, theirs string, merging bool) {
-	in := "" // the last mark of the open conflict
-	for line := range strings.Lines(text) {
-		mark := strings.TrimRight(line, "\r\n")
-		mark, _, _ = strings.Cut(mark, " ")
-		switch {
-		case mark == "<<<<<<<" && in == "":
-		case mark == "|||||||" && in == "<<<<<<<":
-		case mark == "=======" && (in == "<<<<<<<" || in == "|||||||"):
-		case mark == ">>>>>>>" && in == "=======":
-			in, merging = "", true
-			continue
-		default:
-			if in == "" || in == "<<<<<<<" {
-				ours += line
-			}
-			if in == "" || in == "=======" {
-				theirs += line
-			}
-			continue
-		}
-		in = mark
-	}
-	return ours, theirs, merging && in == ""
-}
-
-// find reads the markers of a text in which git marked no conflict.
-func find(text string) Block {
-	b := Block{State: Absent, eol: "\n"}
+	b := Block{State: Absent, eol: "\n", merging: strings.Contains(text, "<<<<<<< ") && strings.Contains(text, ">>>>>>> ")}
 	if i := strings.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
 		b.eol = "\r\n"
 	}
@@ -187,7 +145,7 @@ func (b Block) Refuse(file string) error {
 	}
 	next := "leave one <!-- reverie:begin --> with one <!-- reverie:end --> after it, or none at all"
 	if b.merging {
-		next = "git marked a conflict: resolve it outside the block; 'reverie render agents-md' then writes the block"
+		next = "git marked a conflict: resolve it with the block of either side, then: reverie render agents-md --force"
 	}
 	return exit.New(exit.NeedsPerson,
 		fmt.Errorf("%s: the reverie markers are %s (%s %s); nothing was changed", file, b.State, word, strings.Join(at, ", ")), next)
@@ -196,12 +154,8 @@ func (b Block) Refuse(file string) error {
 // Put returns text with the block: a begin line with the attributes, the body (which ends in a
 // line feed or is empty) and an end line. An absent block is appended after one blank line, and
 // its begin line notes how many line ends that took, so that Cut gives the bytes back. The
-// text's line ends are kept. A conflicted block is replaced with git's marks.
+// text's line ends are kept.
 func (b Block) Put(text, attributes, body string) string {
-	if b.State == Conflicted {
-		text, _, _ = sides(text)
-		b = find(text)
-	}
 	before, after := text, ""
 	gap := b.gap
 	if b.State == OK {

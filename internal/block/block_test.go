@@ -40,42 +40,6 @@ func TestBlockStates(t *testing.T) {
 
 // For any file, inserting the block and cutting it out again restores the bytes. Inserting the same
 // block twice changes nothing.
-// A conflict that git marked in the block alone is replaced with the block. A conflict in the text
-// around it stays.
-func TestBlockInConflict(t *testing.T) {
-	const begin, end = "<!-- reverie:begin v1 tree=1 gap=1 -->\n", "<!-- reverie:end -->\n"
-	const begin2 = "<!-- reverie:begin v1 tree=2 gap=1 -->\n"
-	const from, base, mid, to = "<<<<<<< HEAD\n", "||||||| 1234567\n", "=======\n", ">>>>>>> topic\n"
-	want := "mine\n\n<!-- reverie:begin new gap=1 -->\nfresh\n" + end + "after\n"
-	for name, c := range map[string]struct {
-		text string
-		want State
-	}{
-		"the begin line": {"mine\n\n" + from + begin + mid + begin2 + to + "a\n" + end + "after\n", Conflicted},
-		"two places":     {"mine\n\n" + from + begin + mid + begin2 + to + "same\n" + from + "a\n" + mid + "b\n" + to + end + "after\n", Conflicted},
-		"a line":         {"mine\n\n" + begin + from + "a\n" + mid + to + end + "after\n", Conflicted},
-		"the whole":      {"mine\n\n" + from + begin + "a\n" + end + mid + begin2 + "b\n" + end + to + "after\n", Conflicted},
-		"with the base":  {"mine\n\n" + from + begin + base + begin + "was\n" + mid + begin2 + to + "a\n" + end + "after\n", Conflicted},
-		"text before it": {from + "mine\n\n" + begin + mid + "theirs\n\n" + begin2 + to + "a\n" + end + "after\n", Nested},
-		"text after it":  {"mine\n\n" + begin + "a\n" + from + end + "after\n" + mid + end + "then\n" + to, Unopened},
-		"another place":  {from + "mine\n" + mid + "theirs\n" + to + "\n" + from + begin + mid + begin2 + to + end + "after\n", Nested},
-		"gone on a side": {"mine\n\n" + from + mid + begin2 + "b\n" + end + to + "after\n", OK},
-		"an open one":    {"mine\n\n" + from + begin + mid + begin2 + "a\n" + end + "after\n", Nested},
-	} {
-		text := c.text
-		for _, eol := range []string{"\n", "\r\n"} {
-			text := strings.ReplaceAll(text, "\n", eol)
-			b := Find(text)
-			if b.State != c.want {
-				t.Errorf("%s: %s, want %s", name, b.State, c.want)
-			}
-			if want := strings.ReplaceAll(want, "\n", eol); c.want == Conflicted && b.Put(text, "new", "fresh\n") != want {
-				t.Errorf("%s: %q, want %q", name, b.Put(text, "new", "fresh\n"), want)
-			}
-		}
-	}
-}
-
 func TestBlockLeavesOtherBytesAlone(t *testing.T) {
 	for _, text := range []string{"", "a", "a\n", "a\n\n", "a\r\nb\r\n", "\n", "# x\n\ntext\n", "```\n" + begin + "```\n"} {
 		once := Find(text).Put(text, "v1 tree=0", "- one\n")
