@@ -18,7 +18,6 @@ var (
 	namedFile      = pattern.New(named)
 	generatedFile  = pattern.New(`(?i)(` + named + `)(?:\s+files?)?\s+(?:(?:is|are)\s+(?:auto-?)?generated\b.{0,60}?\b(?:never|do not|don't|must not)\s+(?:hand-?)?(?:edit|touch|modify|change)|(?:must|should|may)\s+(?:not|never)\s+be\s+(?:edited|touched|modified|changed))(?:\s+(?:it|them|by hand|manually|directly)\b|[\s.;!]*$)`)
 	forcePush      = pattern.New(`(?i)\b(?:never|do not|don't|must not|mustn't)\s+(?:ever\s+)?force[- ]push\b`)
-	reported       = pattern.New(`(?i)\b(?:we|i|they|he|she|it)\s+([a-z]+ed|ran|did|had|made|was|were|took|found|saw|got)\b\s*(\w*)[^.;:!?]*$`)
 	beforeCommand  = pattern.New("(?i)\\bbefore\\s+(?:you\\s+)?(?:(?:run|running|each|every|any)\\s+)?(`[^`\n]+`|committing|commit\\b|pushing|push\\b)")
 )
 
@@ -122,24 +121,16 @@ func Propose(statement string) (all []string) {
 			add(Parse(hooks.Edit + "(" + glob + ")"))
 		}
 	}
-	if at := beforeCommand.FindStringSubmatchIndex(statement); at != nil && !report(statement[:at[0]]) {
-		named := statement[at[2]:at[3]]
-		command, ok := gerund(named)
+	if m := beforeCommand.FindStringSubmatch(statement); m != nil {
+		command, ok := gerund(m[1])
 		if !ok {
-			command, ok = commandOf(named, isTool)
+			command, ok = commandOf(m[1], isTool)
 		}
 		if ok {
 			add(Parse(hooks.Bash + "(" + flag.ReplaceAllString(command, " * $1") + " *)"))
 		}
 	}
 	return all
-}
-
-// report reports whether a text ends in a clause about the past, as "we measured latency". "We
-// agreed to run make lint" is a rule.
-func report(text string) bool {
-	m := reported.FindStringSubmatch(text)
-	return m != nil && !strings.EqualFold(m[1], "need") && m[2] != "to" && m[2] != "that"
 }
 
 // globOf returns the glob of a file or folder as a statement names it, if it surely is one. whole
