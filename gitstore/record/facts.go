@@ -87,10 +87,9 @@ func union(a, b []string) []string {
 type lives struct {
 	of     map[string]map[string]life // field → value → life
 	joined *joins
-	spelt  bool // texts that differ in spelling alone count as one
 }
 
-func newLives(j *joins) lives { return lives{of: map[string]map[string]life{}, joined: j} }
+func newLives(j *joins) lives { return lives{map[string]map[string]life{}, j} }
 
 // alive returns the values of a field that are there, sorted.
 func (l lives) alive(field string) []string {
@@ -175,12 +174,6 @@ type composite struct {
 	from []string
 }
 
-// spelling returns the form of a memory's text that its id is made of.
-func spelling(text string) string {
-	statement, body := firstLine(text)
-	return Normal(statement) + "\n" + Normal(body)
-}
-
 func textsOf(all []composite) []string {
 	var out []string
 	for _, c := range all {
@@ -191,8 +184,7 @@ func textsOf(all []composite) []string {
 }
 
 // composites returns the present texts. Two that replaced the same text and changed different lines
-// of it become one with both changes, as in git. Two that differ in spelling alone become the
-// first.
+// of it become one with both changes, as in git.
 func (l lives) composites() []composite {
 	var all []composite
 	origins := map[string]string{}
@@ -203,9 +195,6 @@ func (l lives) composites() []composite {
 		placed := false
 		for i := range all {
 			c := &all[i]
-			if !placed && l.spelt && spelling(c.text) == spelling(text) {
-				c.from, placed = append(c.from, text), true
-			}
 			if !few || placed || origin == "" || origins[c.from[0]] != origin {
 				continue
 			}
@@ -315,7 +304,6 @@ func meet(a, b lives) lives {
 
 func (l lives) clone() lives {
 	out := newLives(l.joined)
-	out.spelt = l.spelt
 	for field, values := range l.of {
 		out.of[field] = maps.Clone(values)
 	}

@@ -98,7 +98,6 @@ func resolve(ctx context.Context, path string, h gitstore.History) (gitstore.Out
 	r := replay{form: formOf(path), path: path, read: h.Read, known: map[gitstore.ID]*facts{}}
 	states := make([]lives, len(h.Versions))
 	none := newLives(&joins{})
-	none.spelt = strings.HasPrefix(path, MemoryDir+"/")
 	for i, v := range h.Versions {
 		if err := ctx.Err(); err != nil {
 			return gitstore.Outcome{}, err

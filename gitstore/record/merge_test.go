@@ -350,42 +350,6 @@ func TestMergeOfTwoDecisionsKeepsBoth(t *testing.T) {
 // If one clone retires a memory and another makes it active, the result may be in force with a
 // reason. Retired again for the same or another reason, it has the same bytes as a merge of the
 // same facts.
-// Two people who say the same in another spelling contest nothing.
-func TestMergeOfSpellingsKeepsOne(t *testing.T) {
-	const path = "memories/01/0123456789abcdef-keys.md"
-	file := func(text, body string) []byte {
-		m := Memory{ID: "0123456789abcdef", Slug: "keys", Kind: Note, Status: Active, Text: text, Body: body, Source: Source{Time: time.Date(2026, 11, 5, 12, 0, 0, 0, time.UTC), By: "human", How: Written}}
-		return m.Format()
-	}
-	for _, c := range []struct {
-		a, b, bodyA, bodyB string
-		want               []string
-	}{
-		{"Cache keys carry the tenant", "cache keys carry the tenant.", "", "", []string{"Cache keys carry the tenant"}},
-		{"Use `x` at all times", "Use x at  all times!", "Why.", "why", []string{"Use `x` at all times"}},
-		{"Cache keys carry the tenant", "Cache keys carry the tenant.", "", "One leaked.", []string{"Cache keys carry the tenant", "Cache keys carry the tenant."}},
-		{"Cache keys carry the tenant", "Cache keys carry no tenant", "", "", []string{"Cache keys carry no tenant", "Cache keys carry the tenant"}},
-	} {
-		for _, sides := range [][2][]byte{{file(c.a, c.bodyA), file(c.b, c.bodyB)}, {file(c.b, c.bodyB), file(c.a, c.bodyA)}} {
-			merged, _, err := MergeFiles(path, nil, sides[0], sides[1])
-			if err != nil {
-				t.Fatal(err)
-			}
-			m, err := ParseMemory(path, merged)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got []string
-			for _, v := range m.Texts() {
-				got = append(got, v.Text)
-			}
-			if !slices.Equal(got, c.want) {
-				t.Errorf("%q and %q: %q, want %q", c.a, c.b, got, c.want)
-			}
-		}
-	}
-}
-
 func TestReasonsHaveOneForm(t *testing.T) {
 	m := New(Memory{Kind: Fact, Text: "First.", Body: "Why.", Source: Source{By: "human", How: Written}})
 	again := m.Retire("wrong").Retire("gone").Retire("wrong")
