@@ -90,9 +90,11 @@ func (p Pattern) first() string {
 }
 
 // matchesWords reports whether the words of one command match those of a pattern. Flags of the
-// command that the pattern does not name are skipped, each with one value.
+// command that the pattern does not name are skipped, each with one value. Flags of one letter may
+// be joined in rm and git push, where no letter of such a word is a value.
 func matchesWords(want, words []string) bool {
 	words = words[:min(len(words), 64)]
+	joined := len(words) > 0 && (words[0] == "rm" || words[0] == "git" && slices.Contains(words, "push"))
 	// reach[j] says that the pattern so far matches the first j words.
 	reach := make([]bool, len(words)+1)
 	reach[0] = true
@@ -117,15 +119,12 @@ func matchesWords(want, words []string) bool {
 			}
 		}
 		for j, word := range words {
-			next[j+1] = reach[j] && (matchesWord(w, word) || joins(word, w) && !longFlags.Has(words[0]))
+			next[j+1] = reach[j] && (matchesWord(w, word) || joined && joins(word, w))
 		}
 		reach = next
 	}
 	return reach[len(words)]
 }
-
-// longFlags begin long flags with one dash: -race has no -r.
-var longFlags = pattern.NewWords("find go java javac terraform")
 
 // letters matches flags of one letter in one word.
 var letters = pattern.New(`^-[a-zA-Z]{1,3}$`)
@@ -159,13 +158,13 @@ type command struct {
 	dir   string   // where it runs: absolute, or "" if that is unknown
 }
 
-// asks returns the flag by which a command only asks its program for a version, for help, or for
-// what it would do; else "".
+// asks returns the flag by which a command only asks its program for a version or for help, or git
+// what a push would do; else "".
 func (c command) asks() string {
-	if len(c.words) == 2 && slices.Contains([]string{"--version", "-v", "--help", "-h"}, c.words[1]) {
+	switch {
+	case len(c.words) == 2 && (c.words[1] == "--version" || c.words[1] == "--help"):
 		return c.words[1]
-	}
-	if slices.Contains(c.words, "--dry-run") {
+	case len(c.words) > 2 && c.words[0] == "git" && c.words[1] == "push" && slices.Contains(c.words, "--dry-run"):
 		return "--dry-run"
 	}
 	return ""

@@ -132,6 +132,9 @@ func TestWishesAreNotProposed(t *testing.T) {
 		"I want to review every migration before it is merged.", "We need a changelog entry for every change that users notice.",
 		"Write one changelog entry per pull request.", "Add a test for any bug you fix.",
 		"Check the fixtures into git together with each parser, never into the bucket.", "The v1 ledger endpoint is not supported anymore, clients call v2.",
+		"Go code lives in services/, Python in ml/.", "Commit messages are written in German.", "Store prices in cents.", "实现类放在 impl 包里。",
+		"I get confused by tabs, always use spaces.", "Always reject parcels that are not properly labelled.",
+		"The CI cache does not work correctly on Windows runners, so disable it there.",
 	} {
 		if c := Read(text); len(c) != 1 || c[0].Keep == 0 { // the model judges it
 			t.Errorf("%s: %+v", text, c)

@@ -121,11 +121,11 @@ var bounded = pattern.New(`(?i)\b(?:until|as long as|while (?:i|we|you|he|she|th
 const leadingWords = `(?i)^[^\pL\pN]*(?:(?:please|pls|ok|okay|also|and|so|no|now|then|next|instead|let'?s|bitte|und|dann|y|por favor|puis|et|e|и|потом|теперь|а|i(?:['’]?d| would)? (?:want|like) you to)[ ,.]+)*`
 
 // order matches the beginning of an order to make, change or look at one thing.
-var order = pattern.New(leadingWords + `(?:(?:add|address|adapt|analy[sz]e|build|check|clean|come|commit|continue|convert|create|debug|delete|deploy|draft|explain|extract|figure|find|fix|generate|go|` +
-	`help|implement|improve|introduce|investigate|list|look|make|merge|migrate|move|plan|proceed|reconstruct|redesign|redo|refactor|remove|rename|replace|research|restore|review|rewrite|show|` +
-	`store|throw|try|update|walk|write|` +
+var order = pattern.New(leadingWords + `(?:(?:add|address|adapt|analy[sz]e|build|check|clean|come up with|commit (?:any|all|the|this|these|your|it|and)|continue|create|debug|delete|deploy (?:it|this|the)|draft|explain|extract|figure out|find|fix|generate|` +
+	`help|implement|improve|introduce|investigate|list|look|make|merge|migrate|move|plan (?:the|how|a)|proceed|reconstruct|redesign|redo|refactor|remove|rename|replace|research|restore|review|rewrite|show|` +
+	`throw|try to|update|walk|write|` +
 	`mach|erstelle|füge|schau|prüfe|behebe|schreib|zeig|haz|crea|añade|agrega|arregla|corrige|escribe|revisa|vamos a|fais|ajoute|écris|vérifie|montre|faça|crie|adicione|corrija|escreva|verifique)\b|` +
-	`crée|давай|проанализируй|сделай|исправ|найди|реши|обнови|продолж|добав|допиши|перепиши|напиши|создай|посмотри|проверь|удали|объясни|покажи|帮我|给我|看一下|看看|分析|修复|实现)`)
+	`crée|давай|проанализируй|сделай|исправ|найди|реши|обнови|продолж|добав|допиши|перепиши|напиши|создай|посмотри|проверь|удали|объясни|покажи|帮我|给我|看一下|看看)`)
 
 // wish matches the beginning of a sentence that asks for one thing in other words.
 var wish = pattern.New(leadingWords + `(?:(?:(?:i|we) )?(?:do )?(?:also |still )?needs? an?\b|i (?:do )?(?:also |still )?want to\b|i(?:['’]?d| would) like to\b|` +
@@ -172,9 +172,23 @@ var writtenDown = pattern.New(`(?i)^(?:(?:please|pls|ok|also|and|so|now|then|let
 // faulty matches reports of a fault, whose words look like lasting marks.
 var faulty = pattern.New(`(?i)\btoujours pas\b|\bimmer noch\b|\bnoch immer\b|\b(?:but|and) (?:is |are |was |were )?never (?:actually )?(?:called|invoked|reached|executed|triggered|referenced)\b`)
 
-// failing matches reports of something that does not work, which are settled in their session.
+// failing matches reports of something that does not work, which are settled in their session. A
+// rule may follow one.
 var failing = pattern.New(`(?i)\b(?:is|are|was|were|does|do|did)(?:n['’]?t| not) (?:\w+ ){0,2}(?:properly|correctly|(?:displayed|shown|visible|working|loading|rendered|triggered|called|there) any ?more)\b|` +
-	`\bseems? to (?:never|always|not)\b|\balways ==|^\W*(?:(?:and|but|so|also|now|still|yeah) )*i (?:still |now )?(?:see|get|got|seem|am getting|have an (?:issue|error|problem))\b`)
+	`\bseems? to (?:never|not)\b|\balways ==|^\W*(?:(?:and|but|so|also|now|still|yeah) )*i (?:still |now )?(?:see|seem to|am getting|get (?:an?|the) error|got (?:an?|the|this) error|have an (?:issue|error|problem))\b`)
+
+// concluding matches the beginning of a rule behind a report.
+var concluding = pattern.New(`(?i)[,;:]\s*(?:so|therefore|hence|always|never|please|use|don['’]?t|do not|we|you)\b`)
+
+// reports reports whether a sentence is nothing but the report of a fault.
+func (s *Sentence) reports() bool {
+	at := failing.FindStringIndex(s.text)
+	if at == nil || concluding.MatchString(s.text) {
+		return false
+	}
+	known := marks()
+	return !slices.ContainsFunc(s.tokens, func(t token) bool { return t.end <= at[0] && t.shape < symbol && known[t.hash] })
+}
 
 // lasts reports whether a sentence claims to last or to be general.
 func (s *Sentence) lasts() bool {

@@ -154,7 +154,7 @@ func (m *Model) judge(s *Sentence, list []uint32) (Claim, []uint32) {
 	if writtenDown.MatchString(s.text) {
 		c.Lasts, c.Bound = true, true
 	}
-	if s.open || s.machine() || supposing.MatchString(s.text) && !markPhrase.MatchString(s.text) || failing.MatchString(s.text) || !c.Lasts && s.onlyOrdered() {
+	if s.open || s.machine() || supposing.MatchString(s.text) && !markPhrase.MatchString(s.text) || s.reports() || !c.Lasts && s.onlyOrdered() {
 		c.Keep = 0 // it is a heading, was not typed, is no statement, or is done when its session is
 	}
 	if !m.proposes(c) {
