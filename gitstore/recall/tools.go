@@ -24,15 +24,20 @@ dependency package library crate          | rust                          | carg
 dependency package library gem            | ruby rails                    | bundler
 dependency package library                | php                           | composer
 dependency package library build          | java kotlin jvm               | gradle maven mvn
+dependency package library                | swift                         | cocoapods carthage
+dependency package library                | csharp dotnet                 | nuget
+dependency package library                | elixir                        | hex
+dependency package library                | haskell                       | cabal stack
+dependency package library                | dart flutter                  | pub
 dependency upgrade bump                   |                               | renovate dependabot
 interpreter runtime toolchain             |                               | nvm pyenv asdf mise volta rbenv
 format formatter style                    | javascript js typescript css  | prettier biome dprint
 format formatter style                    | python                        | black ruff yapf autopep8
-format formatter style                    | golang                        | gofmt gofumpt goimports fmt
+format formatter style                    | go golang                     | gofmt gofumpt goimports fmt
 format formatter style                    | rust                          | rustfmt fmt
 lint linter                               | javascript js typescript      | eslint biome oxlint
 lint linter                               | python                        | ruff flake8 pylint
-lint linter                               | golang                        | staticcheck vet golangci
+lint linter                               | go golang                     | staticcheck vet golangci
 lint linter                               | rust                          | clippy
 lint linter                               | shell bash                    | shellcheck
 type typing                               | python                        | mypy pyright
@@ -42,7 +47,7 @@ browser e2e                               |                               | play
 mock stub fake                            |                               | wiremock msw nock testcontainers localstack
 load benchmark stress                     |                               | k6 locust jmeter hyperfine
 database db sql                           |                               | postgres postgresql mysql mariadb sqlite mongodb dynamodb
-schema migration                          |                               | alembic flyway liquibase goose prisma knex
+schema migration                          |                               | alembic flyway liquibase prisma knex
 orm                                       |                               | sqlalchemy prisma hibernate gorm sequelize drizzle
 cache                                     |                               | redis memcached valkey
 queue message broker                      |                               | kafka rabbitmq nats sqs pubsub celery sidekiq
@@ -51,7 +56,7 @@ storage bucket upload                     |                               | s3 m
 search                                    |                               | elasticsearch opensearch algolia meilisearch solr
 error exception crash                     |                               | sentry rollbar bugsnag
 metric dashboard monitor latency          |                               | grafana prometheus datadog newrelic
-log logging                               |                               | loki kibana fluentd splunk slog zap winston
+log logging                               |                               | kibana fluentd splunk slog winston
 trace tracing span                        |                               | opentelemetry otel jaeger zipkin
 alert incident outage oncall              |                               | pagerduty opsgenie
 infrastructure provision cloud            |                               | terraform tofu pulumi ansible cloudformation
@@ -62,7 +67,7 @@ proxy balancer gateway                    |                               | ngin
 secret password credential                |                               | vault sops doppler keychain 1password
 flag toggle rollout experiment            |                               | launchdarkly unleash flagsmith growthbook
 email mail                                |                               | mailhog mailpit sendgrid postmark ses mailgun
-payment billing invoice subscription      |                               | stripe paddle adyen braintree
+payment billing invoice subscription      |                               | stripe adyen braintree
 login auth authentication identity sso    |                               | oauth oidc saml keycloak auth0 okta cognito jwt
 translation locale localization           |                               | i18n crowdin lokalise transifex weblate
 documentation docs api                    |                               | openapi swagger redoc sphinx mkdocs docusaurus

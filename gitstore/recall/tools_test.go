@@ -33,7 +33,7 @@ func TestToolsAnswerForTheirJob(t *testing.T) {
 	}
 }
 
-// A line has words and tools, and each tool stands once in a language.
+// A line has words and tools, and no tool is a word for its job.
 func TestJobs(t *testing.T) {
 	for line := range strings.Lines(strings.TrimSpace(jobs)) {
 		if strings.Count(line, "|") != 2 {

@@ -328,15 +328,13 @@ func commands(text string) (found []stretch) {
 	}
 }
 
-// beginsCommand reports whether a command begins between two parts of a text.
+// beginsCommand reports whether a command begins between two parts of a text: in quotes, behind a
+// colon, or in a new line.
 func beginsCommand(before, text string) bool {
-	if before == "" || strings.HasSuffix(before, "\n") || strings.HasSuffix(before, "'") || strings.HasSuffix(before, "`") {
-		return strings.HasPrefix(text, "reverie ") || strings.HasPrefix(text, "git ")
+	if !strings.HasPrefix(text, "reverie ") && !strings.HasPrefix(text, "git ") {
+		return false
 	}
-	if strings.HasPrefix(text, "reverie ") { // never prose: the program's name has a capital there
-		return strings.HasSuffix(before, " ") || strings.HasSuffix(before, "(")
-	}
-	return strings.HasPrefix(text, "git ") && (strings.HasSuffix(before, ": ") || strings.HasSuffix(before, ", ") || strings.HasSuffix(before, "; "))
+	return before == "" || strings.HasSuffix(before, ": ") || strings.ContainsRune("\n'`", rune(before[len(before)-1]))
 }
 
 // commandEnd returns the length of the command at the beginning of a text.

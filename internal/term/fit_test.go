@@ -82,6 +82,7 @@ func TestFlowBreaksLines(t *testing.T) {
 		{"a command in quotes", "left: 'git config --global core.x' says where it is", 12, 12, []string{"left:", "'git config --global core.x'", "says where", "it is"}},
 		{"a command with a range", "to check it: reverie check --diff origin/main...topic", 24, 24, []string{"to check it:", "reverie check --diff origin/main...topic"}},
 		{"commands that fit", "next: reverie list, or git log x (or: reverie ui)", 20, 20, []string{"next: reverie list,", "or git log x (or:", "reverie ui)"}},
+		{"a program in prose", "ask what reverie is for", 12, 12, []string{"ask what", "reverie is", "for"}},
 		{"git, the program", "the git hooks are in it", 8, 8, []string{"the git", "hooks", "are in", "it"}},
 		{"no room at all", "中a", 1, 1, []string{"中", "a"}},
 	} {

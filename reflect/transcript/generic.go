@@ -96,10 +96,17 @@ func (p *generic) line(b []byte) {
 	p.end()
 }
 
-// unnamed makes an id of a session's beginning, so that it stays the same when the session grows or
-// its file is copied. Later lines that begin alike get their numbers.
+// unnamed makes an id of a session's beginning, up to the first message of a person, so that it
+// stays the same when the session grows or its file is copied. Later lines that begin alike get
+// their numbers.
 func (p *generic) unnamed(s *genericSession) string {
-	sum := sha256.Sum256([]byte(s.Agent.value + "\x00" + s.StartedAt.value + "\x00" + s.Messages[0].Content.value))
+	beginning := s.Agent.value + "\x00" + s.StartedAt.value
+	for _, m := range s.Messages {
+		if beginning += "\x00" + m.Content.value; m.Role.value == "user" {
+			break
+		}
+	}
+	sum := sha256.Sum256([]byte(beginning))
 	id := fmt.Sprintf("%x", sum[:8])
 	if p.closed[id] {
 		id += "-" + strconv.Itoa(p.run.line)
