@@ -80,7 +80,17 @@ release changelog                         |                               | gore
 // job is a line of jobs, words and languages as stems.
 type job struct{ words, languages, tools []string }
 
-var allJobs = sync.OnceValue(func() (all []job) {
+var (
+	parse  sync.Once
+	parsed []job
+)
+
+func allJobs() []job {
+	parse.Do(func() { parsed = parseJobs() })
+	return parsed
+}
+
+func parseJobs() (all []job) {
 	var a terms.Analyzer
 	stems := func(words []string) []string {
 		for i, w := range words {
@@ -93,7 +103,7 @@ var allJobs = sync.OnceValue(func() (all []job) {
 		all = append(all, job{stems(strings.Fields(columns[0])), stems(strings.Fields(columns[1])), strings.Fields(columns[2])})
 	}
 	return all
-})
+}
 
 // toolsFor returns the tools for the job that each word of a query names, given its words as stems
 // and as written. A job bound to a language counts unless the query names another language, or a

@@ -124,14 +124,11 @@ func fencesOf(text string) (infos []string, only bool) {
 	return infos, open == "" && len(infos) > 0
 }
 
-// htmlText undoes the way in which later versions write the output of a terminal.
-var htmlText = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
-
 // printed returns what a command printed in a terminal, without its prompts and the echo of the
 // command.
 func (p *specStory) printed(output, command string, early bool) string {
-	if !early && !strings.ContainsAny(output, "<>") {
-		output = htmlText.Replace(output)
+	if !early && !strings.ContainsAny(output, "<>") { // later versions write it as HTML
+		output = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(output)
 	}
 	prompt, end := echo(output, command)
 	if words := strings.Fields(prompt); len(words) > 0 {
