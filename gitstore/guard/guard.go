@@ -241,7 +241,7 @@ func Failed(rules []Rule, output string) []Rule {
 }
 
 // FilterOf returns the filter that lets an agent start a hook only where the table of a repository
-// may match. commonDir is the repository's common git directory.
+// may match, by an agent's own rules. commonDir is the repository's common git directory.
 func FilterOf(commonDir string) (f hooks.Filter) {
 	for _, r := range Open(filepath.Join(commonDir, "reverie")).Rules() {
 		p, err := Parse(r.On)
@@ -251,7 +251,7 @@ func FilterOf(commonDir string) (f hooks.Filter) {
 		to, what := &f.Tools, p.Tool
 		switch p.Tool {
 		case hooks.Bash:
-			to, what = &f.Commands, p.Of
+			to, what = &f.Commands, p.wide()
 		case hooks.Edit:
 			to, what = &f.Files, p.Of
 		}

@@ -223,7 +223,7 @@ func TestFilter(t *testing.T) {
 	if err := os.Mkdir(state, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	rules := []Rule{{ID: "a", On: "Bash(npm *)"}, {ID: "b", On: "Bash(npm *)"}, {ID: "c", On: "Edit(gen/**)"}, {ID: "d", On: "Bash(go test *)", Lesson: true}, {ID: "e", On: "mcp__db__drop"}}
+	rules := []Rule{{ID: "a", On: "Bash(npm *)"}, {ID: "b", On: "Bash(npm *)"}, {ID: "f", On: "Bash(git push * -f *)"}, {ID: "c", On: "Edit(gen/**)"}, {ID: "d", On: "Bash(go test *)", Lesson: true}, {ID: "e", On: "mcp__db__drop"}}
 	text, err := Table{Key: "k"}.Encode(rules)
 	if err != nil {
 		t.Fatal(err)
@@ -231,7 +231,7 @@ func TestFilter(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(state, File), text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	want := hooks.Filter{Commands: []string{"npm *", "go test *"}, Failing: []string{"go test *"}, Files: []string{"gen/**"}, Tools: []string{"mcp__db__drop"}}
+	want := hooks.Filter{Commands: []string{"npm *", "git push * -* *", "go test *"}, Failing: []string{"go test *"}, Files: []string{"gen/**"}, Tools: []string{"mcp__db__drop"}}
 	if diff := cmp.Diff(want, FilterOf(common)); diff != "" {
 		t.Error(diff)
 	}

@@ -94,7 +94,7 @@ func (p Pattern) first() string {
 // be joined in rm and git push, where no letter of such a word is a value.
 func matchesWords(want, words []string) bool {
 	words = words[:min(len(words), 64)]
-	joined := len(words) > 0 && (words[0] == "rm" || words[0] == "git" && slices.Contains(words, "push"))
+	joined := joinsFlags(words)
 	// reach[j] says that the pattern so far matches the first j words.
 	reach := make([]bool, len(words)+1)
 	reach[0] = true
@@ -124,6 +124,25 @@ func matchesWords(want, words []string) bool {
 		reach = next
 	}
 	return reach[len(words)]
+}
+
+// joinsFlags reports whether flags of one letter may be joined in a command.
+func joinsFlags(words []string) bool {
+	return len(words) > 0 && (words[0] == "rm" || words[0] == "git" && slices.Contains(words, "push"))
+}
+
+// wide returns the words of a command with any letters in flags that may be joined with others,
+// for an agent that only compares words.
+func (p Pattern) wide() string {
+	words := strings.Fields(p.Of)
+	if joinsFlags(words) {
+		for i, w := range words {
+			if letters.MatchString(w) {
+				words[i] = "-*"
+			}
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // letters matches flags of one letter in one word.

@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/reverie-memory/reverie/hooks/githook"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
-	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
@@ -23,9 +21,6 @@ type Setting struct {
 // Set writes the setting for the repository of a folder, and returns the changed file. For a person
 // it reads no other settings, so that it can repair a file that does not load.
 func (s Setting) Set(ctx context.Context, dir string) (file string, err error) {
-	if !slices.ContainsFunc(config.Default().Settings(), func(known config.Setting) bool { return known.Key == s.Key }) {
-		return "", exit.Usage("'reverie config' lists the settings", "%s: it is not a setting", s.Key)
-	}
 	// Settings govern decisions without a person, the context of agents, and the kept data.
 	if cmp.Or(s.Caller, clone.Shell()) != "" {
 		if c, err := config.Load(config.UserFile()); err != nil || !c.AgentsDecide {

@@ -89,16 +89,14 @@ const everyCall = ""
 var (
 	oddText = pattern.New(`[^A-Za-z0-9_./=@%+,-]+`)
 	oddPart = pattern.New(`[^A-Za-z0-9_.=@%+,*?-]|^\.\.$`)
-	letters = pattern.New(` -[A-Za-z]{1,3}\b`)
 )
 
 // commandRules returns rules that start a hook at least for some commands. A client matches the
-// words of a simple command, and knows no wrapper such as sudo, folder of a program, global flag or
-// joined short flags. Hence a rule only has the words of a pattern in their order, with any letters
-// in short flags, and the hook looks again.
+// words of a simple command, and knows no wrapper such as sudo, folder of a program or global flag.
+// Hence a rule only has the words of a pattern in their order, and the hook looks again.
 func commandRules(tool string, commands []string) []string {
 	return rules(commands, func(command string) string {
-		words := strings.Trim(oddText.ReplaceAllString(letters.ReplaceAllString(command, " -*"), "*"), "*")
+		words := strings.Trim(oddText.ReplaceAllString(command, "*"), "*")
 		if words == "" {
 			return everyCall
 		}

@@ -112,7 +112,6 @@ func TestRulesOfOddPatterns(t *testing.T) {
 		"npm *":                      "Bash(*npm*)",
 		"npm run":                    "Bash(*npm*run*)",
 		"git push * main":            "Bash(*git*push*main*)",
-		"git push * -f *":            "Bash(*git*push*-*)", // -uf
 		"*lint *":                    "Bash(*lint*)",
 		"./build.sh --all=1":         "Bash(*./build.sh*--all=1*)",
 		"docker run a:b":             "Bash(*docker*run*a*b*)",
