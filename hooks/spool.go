@@ -66,7 +66,7 @@ func (s Spool) Append(e Event) error {
 	if err != nil {
 		return fmt.Errorf("spool: %w", err)
 	}
-	for range 10 { // the worker may remove the folder between two steps
+	for range 100 { // each of them loses against a worker that takes what others wrote
 		err = appendLine(dir, line)
 		if !errors.Is(err, errMoved) && !errors.Is(err, fs.ErrNotExist) {
 			break
@@ -516,9 +516,13 @@ func (w *Waiting) Remove() (removed bool, err error) {
 	if info, err := f.Stat(); err != nil || info.Size() != w.size {
 		return false, err
 	}
-	gone := filepath.Join(filepath.Dir(w.dir), goneMark+filepath.Base(w.dir))
-	if err := os.Rename(w.dir, gone); err != nil {
+	gone, err := os.MkdirTemp(filepath.Dir(w.dir), goneMark)
+	if err == nil {
+		err = os.Rename(w.dir, filepath.Join(gone, filepath.Base(w.dir)))
+	}
+	if err != nil {
 		return false, fmt.Errorf("spool: %w", err)
 	}
-	return true, os.RemoveAll(gone)
+	os.RemoveAll(gone) // a late Append may make a file there; Take removes the rest
+	return true, nil
 }
