@@ -78,8 +78,19 @@ func TestBranchNamedByHand(t *testing.T) {
 // said is a session in which a person says something for good, on a branch.
 func said(t *testing.T, session, branch, words string) string {
 	t.Helper()
+	at := time.Date(2026, 11, 2, 10, 0, 0, 0, time.UTC)
+	return saidBetween(t, session, branch, words, at, at)
+}
+
+// saidBetween is said with the session's beginning and end.
+func saidBetween(t *testing.T, session, branch, words string, began, ended time.Time) string {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "s.jsonl")
-	line := fmt.Sprintf(`{"type":"user","uuid":"u1","sessionId":%q,"timestamp":"2026-11-02T10:00:00.000Z","cwd":"/src/demo","gitBranch":%q,"message":{"role":"user","content":%q}}`+"\n", session, branch, words)
+	line := ""
+	for i, at := range []time.Time{began, ended} {
+		line += fmt.Sprintf(`{"type":"user","uuid":"u%d","sessionId":%q,"timestamp":%q,"cwd":"/src/demo","gitBranch":%q,"message":{"role":"user","content":%q}}`+"\n",
+			i, session, at.UTC().Format(time.RFC3339), branch, []string{words, "Thanks."}[i])
+	}
 	if err := os.WriteFile(file, []byte(line), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -103,13 +114,26 @@ func TestSessionsBranchCounts(t *testing.T) {
 		t.Errorf("on main: %s", got)
 	}
 	r.Run("switch", "-q", "topic")
-	got = reverie(t, r.Dir, "learn", said(t, "5f0c1e2a-0000-4000-8000-000000000003", "main", "From now on always pin the versions of tools, never float them."))
-	if !strings.Contains(got, "on topic until it lands") {
-		t.Errorf("begun on main, ended on the side branch: %s", got)
-	}
-	got = reverie(t, r.Dir, "learn", said(t, "5f0c1e2a-0000-4000-8000-000000000004", "nosuch", "From now on never squash merge commits by hand."))
-	if !strings.Contains(got, "on topic until it lands") {
-		t.Errorf("of a branch that is not here: %s", got)
+	for i, s := range []struct {
+		began, ended time.Duration // from the branch's commit
+		branch, text string
+		bound        bool
+	}{
+		{-time.Hour, time.Hour, "main", "From now on always pin the versions of tools, never float them.", true},
+		{-time.Hour, time.Hour, "nosuch", "From now on never squash merge commits by hand.", true},
+		{-2 * time.Hour, -time.Hour, "main", "From now on always write tests for parsers first.", false},
+		{time.Hour, 2 * time.Hour, "main", "From now on always keep the changelog sorted by date.", false},
+		{time.Hour, 2 * time.Hour, "", "From now on always name benchmarks after their package.", true},
+		{-2 * time.Hour, -time.Hour, "", "From now on never log whole requests.", false},
+	} {
+		at, err := time.Parse(time.RFC3339, r.Run("log", "-1", "--format=%cI", "topic"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := saidBetween(t, fmt.Sprintf("5f0c1e2a-0000-4000-8000-%012d", 10+i), s.branch, s.text, at.Add(s.began), at.Add(s.ended))
+		if got = reverie(t, r.Dir, "learn", file); got == "" || strings.Contains(got, "on topic until it lands") != s.bound {
+			t.Errorf("on %q, from %v to %v: %s", s.branch, s.began, s.ended, got)
+		}
 	}
 }
 

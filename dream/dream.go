@@ -283,7 +283,7 @@ func (p *planner) relate(op *record.Operation, r record.Reflection, c record.Can
 		switch replaces := (!record.Offered(r.Session) || q.hearsay()) && !q.outranks(c); {
 		case corrects(c, q.op.Memory) && (!record.Offered(r.Session) || q.hearsay()):
 			q.withdrawn = true
-		case c.How == record.Said && replaces && q.op.Op == record.Add && overlap(c.Paths, q.op.Memory.Paths) && (says.opposes(q.phrase) || says.covers(q.phrase)):
+		case c.How == record.Said && replaces && q.op.Op == record.Add && overlap(c.Paths, q.op.Memory.Paths) && (says.replaces(q.phrase) || says.covers(q.phrase)):
 			q.withdrawn = true
 			op.Why = replaced(q.text, q.op.Sightings)
 		case q.takes(sighting(r, c), c.Text) && contradict(op.Memory, q.op.Memory, says, q.phrase):
@@ -324,12 +324,12 @@ func (p *planner) outdated(c record.Candidate, m record.Memory, says phrase) str
 		return ""
 	}
 	for _, k := range p.known {
-		if k.Live(p.in.Now) && k.Source.How != record.Model && k.Source.Time.After(m.Source.Time) && overlap(k.Paths, c.Paths) && k.opposes(says) {
+		if k.Live(p.in.Now) && k.Source.How != record.Model && k.Source.Time.After(m.Source.Time) && overlap(k.Paths, c.Paths) && k.replaces(says) {
 			return k.ID + " says otherwise since"
 		}
 	}
 	for _, q := range p.pending {
-		if later := q.op.Memory.Source; !q.withdrawn && later.How == record.Said && later.Time.After(m.Source.Time) && q.outranks(c) && q.opposes(says) {
+		if later := q.op.Memory.Source; !q.withdrawn && later.How == record.Said && later.Time.After(m.Source.Time) && q.outranks(c) && q.replaces(says) {
 			return q.op.ID + " says otherwise since"
 		}
 	}

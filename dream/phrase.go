@@ -30,6 +30,9 @@ func (p phrase) opposes(q phrase) bool {
 	return p.print.Alike(q.print) >= minOpposed && !p.same(q) && p.reading().Opposes(q.reading())
 }
 
+// replaces reports whether two statements are opposed about one subject.
+func (p phrase) replaces(q phrase) bool { return p.opposes(q) && p.reading().Replaces(q.reading()) }
+
 // covers reports whether a statement says in general what another says for one place.
 func (p phrase) covers(q phrase) bool {
 	return p.print.Within(q.print) && p.reading().Covers(q.reading())

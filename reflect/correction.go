@@ -176,7 +176,7 @@ func replaces(b, a *record.Candidate) bool {
 	if a.Topic != "" && a.Topic == b.Topic && isSubject(a.Topic) {
 		return fold(a.Text) != fold(b.Text)
 	}
-	return revision.MatchString(b.Evidence[0].Quote) && sharedWords(a.Text, b.Text) >= 2 || wording.Read(b.Text).Opposes(wording.Read(a.Text))
+	return revision.MatchString(b.Evidence[0].Quote) && sharedWords(a.Text, b.Text) >= 2 || wording.Read(b.Text).Replaces(wording.Read(a.Text))
 }
 
 func samePaths(a, b []string) bool {

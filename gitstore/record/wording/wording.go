@@ -1,7 +1,7 @@
 // Package wording compares the meaning of statements. Read analyses a statement. Reading.Opposes
-// reports whether two cannot both hold, and Reading.Covers whether one rule includes another. Light
-// and Root tell which of their words must agree. Restates checks a claim, such as a model's, that
-// two statements say the same.
+// reports whether two cannot both hold, Reading.Replaces whether they also concern one subject, and
+// Reading.Covers whether one rule includes another. Light and Root tell which of their words must
+// agree. Restates checks a claim, such as a model's, that two statements say the same.
 //
 // A statement has values and a frame. Values are the commands, paths, symbols, literals, numbers
 // and tools that it names. The frame holds the stems of its other meaningful words. "Start function
@@ -427,9 +427,18 @@ func (r Reading) Specific() bool {
 // Opposes reports whether two statements cannot both hold. One refuses the other's value, they
 // differ only by a negation, or they put different values of one sort into the same frame.
 func (r Reading) Opposes(s Reading) bool {
+	return r.opposes(s, func(a, b clause) bool { return true })
+}
+
+// Replaces reports whether two statements are opposed about one subject, so that the later one
+// takes the place of the earlier. "Use GET for the search, never POST" replaces no rule about the
+// login.
+func (r Reading) Replaces(s Reading) bool { return r.opposes(s, clause.sameSubject) }
+
+func (r Reading) opposes(s Reading, about func(a, b clause) bool) bool {
 	for _, a := range r.clauses {
 		for _, b := range s.clauses {
-			if a.refusesOf(b) || b.refusesOf(a) || a.rivals(b, r.later || s.later) {
+			if (a.refusesOf(b) || b.refusesOf(a)) && about(a, b) || a.rivals(b, r.later || s.later) {
 				return true
 			}
 		}
@@ -438,9 +447,14 @@ func (r Reading) Opposes(s Reading) bool {
 }
 
 // refusesOf reports whether another clause wants, or is about, everything that c refuses, and does
-// not refuse it too.
+// not refuse it too. Clauses about different things are compatible, unless c refuses a tool: a
+// project has one for each job.
 func (c clause) refusesOf(d clause) bool {
 	if len(c.refuses) == 0 || d.negated || c.apart(d) {
+		return false
+	}
+	a, b := c.subjects(d)
+	if len(a) > 0 && len(b) > 0 && !overlap(a, b) && !slices.ContainsFunc(c.refuses, func(w string) bool { return Tool(w) != "" }) {
 		return false
 	}
 	for _, w := range c.refuses {
@@ -450,6 +464,18 @@ func (c clause) refusesOf(d clause) bool {
 		}
 	}
 	return true
+}
+
+// sameSubject reports whether one of two clauses is about all that the other is about.
+func (c clause) sameSubject(d clause) bool {
+	a, b := c.subjects(d)
+	return within(a, b) || within(b, a)
+}
+
+// subjects returns the frames of two clauses without the refused words.
+func (c clause) subjects(d clause) (a, b []string) {
+	refused := func(w string) bool { return slices.Contains(c.refuses, w) || slices.Contains(d.refuses, w) }
+	return slices.DeleteFunc(slices.Clone(c.frame), refused), slices.DeleteFunc(slices.Clone(d.frame), refused)
 }
 
 // apart reports whether two clauses apply to different places or times. A clause without one

@@ -14,6 +14,7 @@ func TestOpposes(t *testing.T) {
 		{"Prefer composition over inheritance.", "Prefer inheritance over composition.", true},
 		{"Commit generated files.", "Never commit generated files.", true},
 		{"Log with slog, not fmt.", "Log errors with slog.", false},
+		{"React components in PascalCase, never snake_case.", "Database columns in snake_case, never PascalCase.", false},
 		{"Use pnpm, never npm, in web/.", "Use pnpm in web/, not npm.", false},
 		{"Use pnpm, never npm, in web/.", "Use pnpm rather than yarn in web/.", false},
 		{"Always use pnpm in web/, never npm.", "use pnpm not npm", false},
@@ -87,6 +88,28 @@ func TestCovers(t *testing.T) {
 	} {
 		if a, b := Read(c.wide), Read(c.narrow); a.Covers(b) != c.want {
 			t.Errorf("%q covers %q: %v\n%+v\n%+v", c.wide, c.narrow, !c.want, a, b)
+		}
+	}
+}
+
+func TestReplaces(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"Use pnpm, never npm.", "Use npm in web/, not pnpm.", true},
+		{"Prefer composition over inheritance.", "Prefer inheritance over composition.", true},
+		{"Use POST for the login endpoint, never GET.", "Use GET for the login endpoint, never POST.", true},
+		{"Use POST for the login endpoint, never GET.", "Use GET for the search endpoint, never POST.", false},
+		{"Use pnpm to install packages, never npm.", "The frontend runs its scripts with npm, not pnpm.", false},
+		{"Keep functions under 50 lines.", "Keep functions under 80 lines.", true},
+	} {
+		a, b := Read(c.a), Read(c.b)
+		if !a.Opposes(b) {
+			t.Errorf("%q does not oppose %q", c.a, c.b)
+		}
+		if a.Replaces(b) != c.want || b.Replaces(a) != c.want {
+			t.Errorf("%q replaces %q: %v\n%+v\n%+v", c.b, c.a, !c.want, a, b)
 		}
 	}
 }

@@ -19,14 +19,14 @@ func anchorNew(ctx context.Context, code *anchor.Code, ops []record.Operation, i
 	for _, o := range in.Pending {
 		pending[o.ID] = o.How
 	}
-	branches := map[string]string{} // by reflection
+	sessions := map[string]anchor.Session{} // by reflection
 	for _, r := range in.New {
-		branches[r.ID()] = r.Branch
+		sessions[r.ID()] = session(r)
 	}
 	for i, o := range ops {
 		// A session's own words replace those of a model.
 		if how := pending[o.ID]; how == o.How || how != "" && how != record.Model {
-			ops[i] = unlimit(ctx, code, o, branches)
+			ops[i] = unlimit(ctx, code, o, sessions)
 			continue
 		}
 		if o.Op == record.Edit { // other words may belong to other code
@@ -39,27 +39,35 @@ func anchorNew(ctx context.Context, code *anchor.Code, ops []record.Operation, i
 		if o.Op != record.Add && o.Op != record.Merge {
 			continue
 		}
-		branch := ""
+		var s anchor.Session
 		if len(o.Sightings) > 0 {
-			branch = branches[o.Sightings[0].Reflection]
+			s = sessions[o.Sightings[0].Reflection]
 		}
-		c := code.On(ctx, branch)
+		side, c := s.Side(ctx, code)
 		o.Memory.Anchors, _ = c.Find(ctx, grep, o.Memory)
 		if len(o.Memory.Supersedes) == 0 { // otherwise nothing would hold on the default branch
-			o.Memory.Branch = c.Side(ctx)
+			o.Memory.Branch = side
 		}
 		ops[i] = record.NewOperation(o)
 	}
 }
 
+func session(r record.Reflection) anchor.Session {
+	return anchor.Session{Branch: r.Branch, Began: r.Started, Ended: r.Ended}
+}
+
 // unlimit removes the side branch from a pending operation if a new session on the default branch
 // says the same. It leaves a person's own text alone.
-func unlimit(ctx context.Context, code *anchor.Code, o record.Operation, branches map[string]string) record.Operation {
+func unlimit(ctx context.Context, code *anchor.Code, o record.Operation, sessions map[string]anchor.Session) record.Operation {
 	if o.Memory.Branch == "" || o.How == record.Written {
 		return o
 	}
-	for _, s := range o.Sightings {
-		if branch, isNew := branches[s.Reflection]; isNew && !record.Offered(s.Session) && code.On(ctx, branch).Side(ctx) == "" {
+	for _, seen := range o.Sightings {
+		s, isNew := sessions[seen.Reflection]
+		if !isNew || record.Offered(seen.Session) {
+			continue
+		}
+		if side, _ := s.Side(ctx, code); side == "" {
 			o.Memory.Branch = ""
 			return record.NewOperation(o)
 		}
@@ -87,7 +95,10 @@ func widen(ctx context.Context, code *anchor.Code, plan *dream.Result, in dream.
 		o.Memory.Branch = ""
 		for _, r := range in.New {
 			i := slices.IndexFunc(r.Candidates, func(c record.Candidate) bool { return print.Same(record.Print(c.Text)) })
-			if i >= 0 && code.On(ctx, r.Branch).Side(ctx) == "" {
+			if i < 0 {
+				continue
+			}
+			if side, _ := session(r).Side(ctx, code); side == "" {
 				c := r.Candidates[i]
 				o.How = c.How
 				o.Sightings = append(o.Sightings, record.Sighting{Reflection: r.ID(), Client: r.Client, Session: r.Session, Parent: r.Parent, How: c.How, Evidence: c.Evidence})
