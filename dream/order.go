@@ -60,12 +60,12 @@ var (
 	pullRequest = pattern.New(`\bpull requests?\b|\bprs\b`)
 
 	orderStop = stems{text: `a an the this that these those it its them their please can could would will you your me my i we us our to for of in on at by with
-		from into as is are be been now then also just so again too up out all and or let go there here new same any some what which back next first current currently`}
+		from into as is are be been now then also just so again too up out all and or let go there here new same any some what which back next first current currently get`}
 	making = stems{text: `make create open add write log file raise submit generate prepare put do`}
 	daily  = stems{text: `pr commit push run test fix check change update remove delete review implement plan start continue proceed issue error code bug
 		problem look read find explain show give try merge pull git branch use need want work thing yes no help see tell stop wait retry build
 		ahead doc document investigate analyze feature proposal suggestion task step option phase finding idea think file folder message question
-		ask answer carefully again properly correctly more main master latest upstream origin`}
+		ask answer carefully again properly correctly more project repo repository codebase main master latest upstream origin`}
 )
 
 // order counts an order. Once orderSessions sessions have it, it becomes an operation, which a

@@ -15,7 +15,7 @@ func TestOrderKeyIsTheSameInOtherWords(t *testing.T) {
 		"changelog updat":    {"Update the changelog.", "update CHANGELOG"},
 		"jira sprint ticket": {"Create a jira ticket in the current sprint.", "log the jira tickets for this sprint"},
 		"": {"Fix the tests.", "commit and push", "run it again", "Open a PR.", "try --force", "fix src/app/main.go",
-			"Resolve remark #2.", "resolve remark 4", "Tackle remarks 1-5, please.", "Resolve 3 and #4"},
+			"Resolve remark #2.", "resolve remark 4", "Tackle remarks 1-5, please.", "Resolve 3 and #4", "Get started.", "Look at the project."},
 		"jira ticket":            {"Log a jira ticket for sprint 12.", "create jira tickets in sprint #13"},
 		"screenshot typographic": {"check the typographic screenshot"},
 	} {

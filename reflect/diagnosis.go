@@ -15,8 +15,11 @@ import (
 // maxDiagnoses bounds the diagnoses proposed from one session.
 const maxDiagnoses = 1
 
-// besideEvents bounds the events between a failure and a remark about it.
-const besideEvents = 200
+// Bounds of the events between a failure and a remark about it.
+const (
+	besideEvents = 60
+	beyondEvents = 200 // about versions and documentation, which the work between does not change
+)
 
 // cause matches the announcement of a supposed cause of a failure.
 var cause = lazy(`(?i)\broot cause\b|\bturns out\b|\bknown (?:issue|bug|limitation|anti-?pattern)\b|\bi see the (?:issue|problem)\b`)
@@ -41,7 +44,10 @@ func findDiagnoses(v *view) []finding {
 			continue
 		}
 		sentence := diagnosed(e.Text)
-		if sentence == "" || strings.Contains(v.injected, fold(sentence)) || i-v.acts[failed].result > besideEvents || editedAfter(v, i, sentence) {
+		if sentence == "" || strings.Contains(v.injected, fold(sentence)) || editedAfter(v, i, sentence) {
+			continue
+		}
+		if far := i - v.acts[failed].result; far > beyondEvents || far > besideEvents && !beyondCode.MatchString(sentence) {
 			continue
 		}
 		if !passesAfter(v.acts, failed) || repaired(v, failed, i) && !outlives(v, sentence) {

@@ -1,6 +1,7 @@
 package reflect
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -21,6 +22,16 @@ func TestDiagnosisIsTheAgentsWord(t *testing.T) {
 		}
 	}
 }
+
+// Work in between does not change what a version does.
+func TestDiagnosisOfAVersionMayBeLate(t *testing.T) {
+	const said = "It turns out that `driver` v4.2 blocks while a row is open, in every pool."
+	s := slices.Concat(script{run("make test", 1, failing)}, busy, script{agent(said), run("make test", 0, "")})
+	wants(t, s, "An agent's diagnosis: "+said)
+}
+
+// busy is work of many events.
+var busy = slices.Repeat(script{run("ls", 0, "a b")}, besideEvents/2)
 
 func TestDiagnosisThatIsNone(t *testing.T) {
 	const said = "It turns out that `Pool.Close()` blocks while a row is open."
@@ -43,6 +54,7 @@ func TestDiagnosisThatIsNone(t *testing.T) {
 		"a method of a class":         {fail, agent(said), edit("db/pool.ts", "1", "  close(force) {\n  async Close(): Promise<void> {"), edit("db/pool.ts", "2", "  Close() {"), pass},
 		"a file of docs":              {fail, agent("It turns out that `docs/build.ts` forgets to flush after 2.5 seconds."), edit("lib/out.ts", "1", "2"), pass},
 		"a method defined here":       {fail, agent(said), edit("db/pool.go", "1", "func (p *Pool) Close() {"), pass},
+		"long after the failure":      slices.Concat(script{fail}, busy, script{agent(said), pass}),
 		"a ticket of the moment":      {fail, agent("It turns out that `Pool.Close()` blocks while a row is open, as #343 says."), pass},
 	} {
 		t.Run(name, func(t *testing.T) { wants(t, s) })

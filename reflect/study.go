@@ -18,7 +18,7 @@ import (
 
 // Detectors is the version of the detectors. It grows when they find different things in the same
 // session.
-const Detectors = 6
+const Detectors = 7
 
 // A detector finds candidates of one kind in a session. It may offer too much: the gate decides.
 type detector struct {
@@ -33,6 +33,7 @@ var detectors = []detector{
 	{"fix", findFixes},
 	{"hook", findHooks},
 	{"variant", findVariants},
+	{"separator", findSeparators},
 	{"deadend", findDeadEnds},
 	{"routine", findRoutines},
 	{"audit", findAudited},

@@ -94,11 +94,6 @@ func TestVariantThatTeachesNothing(t *testing.T) {
 		}},
 		{"a program asked for in vain, with another behind it", script{run("ship ps || podship ps", 0, "bash: ship: command not found\nNAME"), run("podship ps", 0, "NAME")}},
 		{"a service of Windows that was not started", script{run("ship up", 1, "\nThe command 'ship' could not be found in this WSL 2 distro.\nWe recommend to activate the WSL integration.")}},
-		{"a line that PowerShell cannot read", script{
-			ran(transcript.Event{Command: "cd web && npm test"}, nil, "", "The token '&&' is not a valid statement separator in this version.\n    + CategoryInfo          : ParserError: (:) [], ParentContainsErrorRecordException"),
-			run("npm install", 0, "added 3 packages"),
-			ran(transcript.Event{Command: "cd web; npm test"}, nil, "", "3 passed"),
-		}},
 		{"a name of this machine", script{run("python app/main.py", 127, "bash: python: command not found"), run("python3 app/main.py", 0, "")}},
 		{"an error of the code", script{run("go test ./...", 1, "a_test.go:3: got 1, want 2"), run("go test -race ./...", 0, "ok")}},
 		{"a narrower aim", script{run("pytest", 1, "ModuleNotFoundError: No module named 'x'"), run("pytest -k y", 0, "1 passed")}},

@@ -30,6 +30,7 @@ var injectedStarts = []string{
 	"Operation stopped by hook:", "UserPromptSubmit operation blocked by hook", "Stop hook feedback:",
 	"# AGENTS.md instructions for ", "[Image: source: ", "Base directory for this skill: ",
 	"[SYSTEM DIRECTIVE:", "[Category+Skill Reminder]", "[EDIT ERROR - ", "[task CALL FAILED",
+	"Implement the plan as specified, it is attached for your reference.", // of Cursor's button
 	"[EMERGENCY CONTEXT WINDOW WARNING]", "<!-- OMO_INTERNAL_INITIATOR", "<qwen:",
 }
 

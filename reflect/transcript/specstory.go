@@ -159,7 +159,7 @@ func (p *specStory) flush() {
 	p.slash = p.slash && text == ""
 	switch {
 	case use != nil:
-		use.read(text)
+		use.read(strings.TrimRight(strings.TrimSuffix(text, "</details>"), " \n"))
 		p.tool(e, use)
 	case text == "":
 	case think:

@@ -107,6 +107,11 @@ func TestSpecStoryToolUses(t *testing.T) {
 		{"a tool without a name here", specBlock("shell", "TaskOutput", summary, "", "```text", "Exit code 1", "```"), []string{"call/other TaskOutput:", "result/other TaskOutput: Exit code 1"}},
 		{"an older form", []string{"_**Agent**_", "", `<tool-use data-tool-type="read" data-tool-name="read_file">`, "<details><summary>Tool use: **read_file** • Read file: a.go</summary>", "", "</details>", "</tool-use>", ""},
 			[]string{"call/read read_file: [a.go]", "result/read read_file:"}},
+		{"an output in that form", []string{"_**Agent**_", "", `<tool-use data-tool-type="shell" data-tool-name="run_terminal_cmd">`, "<details><summary>Tool use: **run_terminal_cmd** • Run command: make a &amp;&amp; make b</summary>", "",
+			"```bash", "make a && make b", "```", "", "```", "no && here: a &amp;&amp; b", "```", "</details>", "</tool-use>", ""},
+			[]string{"call/run run_terminal_cmd: $ make a && make b", "result/run run_terminal_cmd: no && here: a && b"}},
+		{"Cursor's order to carry out its plan", []string{"_**User**_", "", "Implement the plan as specified, it is attached for your reference. Don't stop until it is done.", ""},
+			[]string{"user/injected: Implement the plan as specified, it is attached for your reference. Don't stop until it is done."}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
