@@ -222,7 +222,7 @@ func (r Rule) matchesRun(run []command, at Place) bool {
 	}
 	want := strings.Fields(p.Of)
 	return slices.ContainsFunc(run, func(c command) bool {
-		if asks := c.asks(); !matchesWords(want, c.words) || asks != "" && !slices.Contains(want, asks) {
+		if asks := c.asks(); !matchesWords(want, c.words) || asks != "" && !slices.Contains(want, asks) || c.spares(r.Text) {
 			return false
 		}
 		place, ok := below(at.Top, at.Top, cmp.Or(c.dir, at.Dir))

@@ -21,7 +21,7 @@ func TestPatternsOfCommands(t *testing.T) {
 	}{
 		{"npm *", "npm", true},
 		{"npm *", "npm install left-pad", true},
-		{"npm *", "npx npm", false},
+		{"npm *", "npx npm", true},
 		{"npm *", "echo npm install", false},
 		{"npm *", "echo 'a && npm install'", false},
 		{"npm *", "cat <<'EOF'\nnpm install\nEOF", false},
@@ -65,6 +65,41 @@ func TestPatternsOfCommands(t *testing.T) {
 		{"npm *", "npm --version && npm i", true},
 		{"npm --version *", "npm --version", true},
 		{"npm *", "npm --help install", true},
+		{"jest *", "npx jest", true},
+		{"jest *", "cd web && CI=1 npx --yes jest@29 --watch", true},
+		{"jest *", "npx --package jest-cli jest", true},
+		{"jest *", "npx --package jest other", false},
+		{"jest *", "npx jest-codemods", false},
+		{"jest *", "npx @scope/jest", false},
+		{"jest *", "npx github:user/jest", false},
+		{"jest *", "npx jest --version", false},
+		{"npx *", "npx jest", true},
+		{"npx jest *", "npx --yes jest", true},
+		{"jest *", "npm exec -- jest", true},
+		{"jest *", "npm --prefix web exec jest", true},
+		{"jest *", "npm run jest", false},
+		{"jest *", "npm install jest", false},
+		{"jest *", "yarn jest", true},
+		{"jest *", "yarn run jest", true},
+		{"jest *", "yarn add jest", false},
+		{"jest *", "pnpm -w exec jest", true},
+		{"jest *", "pnpm --filter web jest", true},
+		{"jest *", "pnpm run jest", false},
+		{"jest *", "pnpm dlx jest", true},
+		{"jest *", "bunx jest", true},
+		{"jest *", "bun x --bun jest", true},
+		{"npm *", "yarn npm publish", false},
+		{"make *", "yarn make", false},
+		{"pip *", "python -m pip install x", true},
+		{"pip *", "/usr/bin/python3.12 -u -m pip install x", true},
+		{"pip *", "uv run python3 -m pip install x", true},
+		{"pip *", "uv pip install x", false},
+		{"pip *", "python main.py -m pip", false},
+		{"black *", "uvx black@24.1.0 .", true},
+		{"black *", "uvx --with black ruff", false},
+		{"pytest *", "poetry run pytest", true},
+		{"pytest *", "sudo -u bob uv tool run pytest -q", true},
+		{"python *", "uv run python a.py", false},
 		{"./build.sh *", "cd x && ../build.sh all", true},
 		{"npm run", "npm run", true},
 		{"npm run", "npm run build", false},
@@ -92,7 +127,7 @@ func TestPatternsOfCommands(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		table := tableOf(t, record.Trigger{Guards: []string{p.String()}}, nil)
+		table := tableOf(t, "Use pnpm, never npm", record.Trigger{Guards: []string{p.String()}}, nil)
 		got := len(table.Match(hooks.Call{Tool: hooks.Bash, Command: c.line}, Place{"/p", "/p"}, time.Now())) > 0
 		if got != c.want {
 			t.Errorf("%s on %.60q: %t", p, c.line, got)
@@ -100,9 +135,34 @@ func TestPatternsOfCommands(t *testing.T) {
 	}
 }
 
+// A rule about a program spares the runner that it names.
+func TestRulesNameRunners(t *testing.T) {
+	for _, c := range []struct {
+		rule, program, line string
+		want                bool
+	}{
+		{"Run the tests with `npx vitest run`, never jest", "jest", "npx jest", true},
+		{"Run the tests with npx jest, never jest", "jest", "npx --yes jest", false},
+		{"Use `uv run pytest`, never `pytest`", "pytest", "uv run pytest -q", false},
+		{"Use `uv run pytest`, never `pytest`", "pytest", "poetry run pytest", true},
+		{"Run pytest by `uv run`, never alone", "pytest", "uv run pytest", false},
+		{"Never use pytest directly", "pytest", "poetry run pytest", false},
+		{"Use `python -m pytest`, never `pytest`", "pytest", "python3 -m pytest", false},
+		{"Use yarn test, never jest", "jest", "yarn jest", true},
+		{"Use yarn jest, never jest", "jest", "yarn jest", false},
+		{"Use pnpm and vitest, never jest", "jest", "pnpm jest", true},
+		{"Use pnpm, never npm", "npm", "pnpm dlx npm i", true},
+	} {
+		table := tableOf(t, c.rule, record.Trigger{Guards: []string{"Bash(" + c.program + " *)"}}, nil)
+		if got := len(table.Match(hooks.Call{Command: c.line}, Place{"/p", "/p"}, time.Now())) > 0; got != c.want {
+			t.Errorf("%q on %q: %t", c.rule, c.line, got)
+		}
+	}
+}
+
 // An agent waits for a hook, and runs the call if it takes too long.
 func TestNestedLinesAreReadInTime(t *testing.T) {
-	for _, nested := range []string{"$(", `"$(`, "x$(", `echo "$(echo `, "`", "sudo ", "if ", "bash -c '"} {
+	for _, nested := range []string{"$(", `"$(`, "x$(", `echo "$(echo `, "`", "sudo ", "if ", "bash -c '", "npx ", "uv run "} {
 		started := time.Now()
 		commands(strings.Repeat(nested, maxLine/len(nested)), "/p")
 		if took := time.Since(started); took > 10*time.Second {
@@ -112,9 +172,9 @@ func TestNestedLinesAreReadInTime(t *testing.T) {
 }
 
 // tableOf returns the table of one memory, by way of its file.
-func tableOf(t *testing.T, trigger record.Trigger, paths []string) Table {
+func tableOf(t *testing.T, statement string, trigger record.Trigger, paths []string) Table {
 	t.Helper()
-	m := record.New(record.Memory{Kind: record.Convention, Text: "Use pnpm, never npm", Paths: paths}).WithTrigger(trigger)
+	m := record.New(record.Memory{Kind: record.Convention, Text: statement, Paths: paths}).WithTrigger(trigger)
 	text, err := Table{Key: "k"}.Encode(Rules(m, false, nil))
 	if err != nil {
 		t.Fatal(err)
@@ -161,7 +221,7 @@ func TestPlaces(t *testing.T) {
 		{"mcp__db__drop", nil, hooks.Call{Tool: "mcp__db__drop"}, "/p", true},
 		{"mcp__db__drop", nil, hooks.Call{Tool: "mcp__db__get"}, "/p", false},
 	} {
-		got := len(tableOf(t, record.Trigger{Guards: []string{c.on}}, c.paths).Match(c.call, Place{"/p", c.dir}, time.Now())) > 0
+		got := len(tableOf(t, "Use pnpm, never npm", record.Trigger{Guards: []string{c.on}}, c.paths).Match(c.call, Place{"/p", c.dir}, time.Now())) > 0
 		if got != c.want {
 			t.Errorf("%s in %v: %+v from %s: %t", c.on, c.paths, c.call, c.dir, got)
 		}
@@ -183,7 +243,7 @@ func TestParseRefuses(t *testing.T) {
 }
 
 func TestLessonsMatchOutput(t *testing.T) {
-	table := tableOf(t, record.Trigger{Command: "go test", Errors: []string{"no such table"}}, nil)
+	table := tableOf(t, "Use pnpm, never npm", record.Trigger{Command: "go test", Errors: []string{"no such table"}}, nil)
 	rules := table.Match(hooks.Call{Command: "go test ./..."}, Place{"/p", "/p"}, time.Now())
 	if len(rules) != 1 || !rules[0].Lesson {
 		t.Fatalf("before: %+v", rules)

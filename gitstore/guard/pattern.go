@@ -173,8 +173,9 @@ func matchesWord(want, word string) bool {
 
 // command is a simple command of a call.
 type command struct {
-	words []string // without quotes and wrappers, the program without its folder
-	dir   string   // where it runs: absolute, or "" if that is unknown
+	words   []string // without quotes and wrappers, the program without its folder
+	dir     string   // where it runs: absolute, or "" if that is unknown
+	runners []string // that start it
 }
 
 // asks returns the flag by which a command only asks its program for a version or for help, or git
@@ -227,11 +228,12 @@ func (s *scan) read(line, dir string, depth int) {
 			outer = append(outer, dir)
 		}
 		in := dir // for the command behind a wrapper
+		var by []string
 		for len(words) > 0 {
 			if s.left -= len(words); s.left < 0 || len(s.all) >= maxCommands {
 				return
 			}
-			run := command{words: make([]string, len(words))}
+			run := command{words: make([]string, len(words)), runners: by}
 			for i, w := range words {
 				run.words[i] = plain(w)
 			}
@@ -245,7 +247,13 @@ func (s *scan) read(line, dir string, depth int) {
 			if script := scriptOf(run.words); script != "" {
 				s.read(script, dir, depth+1)
 			}
-			words = behind(words)
+			inner, runner := behind(words), ""
+			if inner == nil {
+				if inner, runner = ranBy(words); inner != nil {
+					by = append(by[:len(by):len(by)], runner)
+				}
+			}
+			words = inner
 		}
 		for range min(closed, len(outer)) {
 			dir, outer = outer[len(outer)-1], outer[:len(outer)-1]

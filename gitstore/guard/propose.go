@@ -23,7 +23,7 @@ var (
 
 const (
 	flagged = `(?-i:[a-z][\w+-]*(?:\s+[a-z][\w-]*){0,2}(?:\s+--?[a-zA-Z][\w-]*)+)`
-	called  = "(?:`[^`\n]+`|" + flagged + `|[a-z][\w.+-]*)`
+	called  = "(?:`[^`\n]+`|" + flagged + `|(?:` + runners + "|" + managers + `)\s+(?:` + tools + `)\b|[a-z][\w.+-]*)`
 	calls   = "(" + called + `)((?:,| or| and| nor)+\s+` + called + ")*"
 	named   = "(?:`[^`\n]+`|[\\w.*-]*[/*][\\w./*-]*|[\\w.-]*\\.[\\w-]+)"
 )
@@ -65,11 +65,14 @@ func others(p Pattern) []string {
 	case "git commit * --no-verify *":
 		return []string{hooks.Bash + "(git commit * -n *)"}
 	}
+	if rest, ok := strings.CutPrefix(p.Of, "pip "); ok {
+		return []string{hooks.Bash + "(pip3 " + rest + ")"}
+	}
 	return nil
 }
 
 // maxProposed bounds the patterns that a statement gives.
-const maxProposed = 4
+const maxProposed = 6
 
 // Propose returns the calls that a statement is about by its form: the tool that "use pnpm, never
 // npm" refuses, the folder of "never edit generated/", the command of "before committing, run make
@@ -100,8 +103,11 @@ func Propose(statement string) (all []string) {
 	})
 	if len(all) == 0 {
 		commands(refusedTool, func(call string) bool {
-			program, _, _ := strings.Cut(call, " ")
-			return program == "git" && program != call || isTool(program) && hasRival(statement, program)
+			words := strings.Fields(call)
+			if inner, _ := ranBy(words); inner != nil {
+				words = inner
+			}
+			return words[0] == "git" && len(words) > 1 || isTool(words[0]) && hasRival(statement, words[0])
 		})
 	}
 	if forcePush.MatchString(statement) {
