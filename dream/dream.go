@@ -1,14 +1,15 @@
 // Package dream consolidates knowledge: it compares the lessons of sessions (reflections) with
 // memories, pending operations and rejections, and returns the resulting operations.
 //
-// Begin with Plan. It is pure: it reads no git and no clock and writes nothing, so equal input
-// gives an equal plan. Policy.Accepts decides which operations need no person. Both are safe for
-// concurrent use.
+// Begin with Plan. It reads no git and no clock, and writes nothing, so equal input gives an equal
+// plan. It asks only which files the work tree has. Policy.Accepts decides which operations
+// need no person. Both are safe for concurrent use.
 package dream
 
 import (
 	"cmp"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -28,6 +29,9 @@ type Input struct {
 	New        []record.Reflection
 	Private    []record.Kind   // kinds that stay in this clone
 	Own        []record.Memory // the person's own memories, which every repository has
+
+	// Tree is the work tree, whose files and folders statements name. It may be nil.
+	Tree fs.FS
 
 	// Written names the place of the repository that states a memory, or returns "". It may be nil.
 	Written func(record.Memory) string
@@ -425,15 +429,15 @@ func (p *planner) memory(r record.Reflection, c record.Candidate) record.Memory 
 		Kind: c.Kind, Text: c.Text, Body: c.Body, Paths: c.Paths, Tags: c.Tags, Topic: c.Topic,
 		Source:  record.Source{Time: at, By: r.Client + "/" + r.Session, Commit: r.Commit, How: c.How},
 		Private: slices.Contains(p.in.Private, c.Kind),
-	}).WithTrigger(record.Trigger{Command: c.Command, Errors: c.Errors, Guards: guards(c)})
+	}).WithTrigger(record.Trigger{Command: c.Command, Errors: c.Errors, Guards: p.guards(c)})
 }
 
 // guards returns the calls at which the memory of a candidate acts. Facts and lessons of failures
 // refuse nothing.
-func guards(c record.Candidate) []string {
+func (p *planner) guards(c record.Candidate) []string {
 	switch c.Kind {
 	case record.Constraint, record.Convention, record.Decision, record.Preference, record.Workflow:
-		return guard.Propose(c.Text)
+		return guard.Propose(c.Text, p.in.Tree)
 	}
 	return nil
 }

@@ -1,6 +1,8 @@
 package guard
 
 import (
+	"io/fs"
+	"path"
 	"slices"
 	"strings"
 
@@ -76,8 +78,9 @@ const maxProposed = 6
 
 // Propose returns the calls that a statement is about by its form: the tool that "use pnpm, never
 // npm" refuses, the folder of "never edit generated/", the command of "before committing, run make
-// lint". A word without backticks counts only if it names a tool that has rivals.
-func Propose(statement string) (all []string) {
+// lint". A word without backticks counts only if it names a tool that has rivals. A path without a
+// trailing slash or an extension counts only if the work tree has it. tree may be nil.
+func Propose(statement string, tree fs.FS) (all []string) {
 	add := func(p Pattern, err error) {
 		for _, call := range append([]string{p.String()}, others(p)...) {
 			if err == nil && len(all) < maxProposed && !slices.Contains(all, call) {
@@ -117,13 +120,13 @@ func Propose(statement string) (all []string) {
 		names := namedFile.FindAllString(statement[at[2]:at[3]], -1)
 		for i, name := range names {
 			whole := i < len(names)-1 || ends.MatchString(statement[at[1]:])
-			if glob, ok := globOf(name, whole); ok && (whole || i == 0) {
+			if glob, ok := globOf(name, whole, tree); ok && (whole || i == 0) {
 				add(Parse(hooks.Edit + "(" + glob + ")"))
 			}
 		}
 	}
 	if m := generatedFile.FindStringSubmatch(statement); m != nil {
-		if glob, ok := globOf(m[1], true); ok {
+		if glob, ok := globOf(m[1], true, tree); ok {
 			add(Parse(hooks.Edit + "(" + glob + ")"))
 		}
 	}
@@ -141,17 +144,24 @@ func Propose(statement string) (all []string) {
 
 // globOf returns the glob of a file or folder as a statement names it, if it surely is one. whole
 // says that its clause ends behind it.
-func globOf(name string, whole bool) (glob string, ok bool) {
+func globOf(name string, whole bool, tree fs.FS) (glob string, ok bool) {
 	glob = strings.TrimRight(strings.Trim(name, "`"), ".,;:")
-	quoted := name[0] == '`'
+	sure := name[0] == '`'
 	switch {
 	case strings.ContainsAny(glob, " ()"):
 		return "", false
 	case strings.ContainsAny(glob, "/*"):
+		if whole && tree != nil {
+			info, err := fs.Stat(tree, path.Clean(glob))
+			if err == nil && info.IsDir() {
+				glob = path.Clean(glob) + "/"
+			}
+			sure = sure || err == nil
+		}
 		// not "and/or"
-		return glob, quoted || strings.HasSuffix(glob, "/") || strings.ContainsAny(glob, "*.")
+		return glob, sure || strings.HasSuffix(glob, "/") || strings.ContainsAny(glob, "*.")
 	}
-	return "**/" + glob, (quoted || whole) && isFile(glob)
+	return "**/" + glob, (sure || whole) && isFile(glob)
 }
 
 // isFile reports whether a name with a dot is one of a file, unlike `user.name` and "Node.js".

@@ -5,6 +5,7 @@ package preview
 
 import (
 	"context"
+	"os"
 	"slices"
 	"time"
 
@@ -137,7 +138,7 @@ func Look(ctx context.Context, from Source, o Options) (*Preview, error) {
 		return nil, err
 	}
 	p.order(all)
-	in := dream.Input{Now: from.Now(), Private: clone.Private(from.Config), Written: from.Documents.Stated}
+	in := dream.Input{Now: from.Now(), Private: clone.Private(from.Config), Written: from.Documents.Stated, Tree: os.DirFS(from.Repo.WorkTree)}
 	for _, s := range all {
 		in.New = append(in.New, s.Reflection)
 	}

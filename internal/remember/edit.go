@@ -3,6 +3,8 @@ package remember
 import (
 	"context"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
@@ -55,7 +57,7 @@ func (k *Keeper) Edit(ctx context.Context, id string, e Edit) (done Edited, err 
 	if after, err = e.fields(id, after); err != nil {
 		return done, err
 	}
-	if after, err = e.guard(before, after); err != nil {
+	if after, err = e.guard(before, after, os.DirFS(k.Repo.WorkTree)); err != nil {
 		return done, err
 	}
 	after, redacted := k.Book.Clean(after)
@@ -151,12 +153,14 @@ func (e Edit) fields(id string, m record.Memory) (record.Memory, error) {
 // guarding reports whether guards are to change.
 func (e Edit) guarding() bool { return len(e.Guards) > 0 || e.Strength != "" || e.NoGuard }
 
-// guard returns the memory with its guards changed. was is the memory before.
-func (e Edit) guard(was, m record.Memory) (record.Memory, error) {
+// guard returns the memory with its guards changed. was is the memory before, and tree the work
+// tree.
+func (e Edit) guard(was, m record.Memory, tree fs.FS) (record.Memory, error) {
 	t := m.Trigger()
 	if !e.guarding() {
-		if len(t.Guards) > 0 && slices.Equal(t.Guards, guard.Propose(was.Text)) { // its form gave them
-			t.Guards = guard.Propose(m.Text)
+		gave := slices.Sorted(slices.Values(guard.Propose(was.Text, tree)))
+		if m.Text != was.Text && slices.Equal(t.Guards, gave) { // its form gave them, or gave none
+			t.Guards = guard.Propose(m.Text, tree)
 			m = m.WithTrigger(t)
 		}
 		return m, nil

@@ -197,7 +197,7 @@ func (k *Keeper) draft(ctx context.Context, s Statement, r *Result) (m record.Me
 		Source: record.Source{Time: k.Now(), By: "human", Commit: commit, How: record.Written},
 	})
 	m, r.Redacted = record.New(m), redacted.Found
-	if m, err = guarded(m, s); err != nil {
+	if m, err = k.guarded(m, s); err != nil {
 		return m, err
 	}
 	r.Memory = m
@@ -223,7 +223,7 @@ func isFolder(name string) bool {
 }
 
 // guarded returns a memory with the guards of a statement.
-func guarded(m record.Memory, s Statement) (record.Memory, error) {
+func (k *Keeper) guarded(m record.Memory, s Statement) (record.Memory, error) {
 	if s.Unguarded {
 		return m, nil
 	}
@@ -232,7 +232,7 @@ func guarded(m record.Memory, s Statement) (record.Memory, error) {
 		return m, err
 	}
 	if s.Guards == nil {
-		t.Guards = guard.Propose(m.Text)
+		t.Guards = guard.Propose(m.Text, os.DirFS(k.Repo.WorkTree))
 		if len(t.Guards) > 0 && len(m.Paths) == 0 {
 			m.Paths = guard.Places(m.Text)
 		}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -182,7 +183,7 @@ func (d *Dreamer) input(ctx context.Context, v *record.View, t clone.Team, count
 // counts has considered. It uses only this clone's own reflections and dreams. Others, which came
 // with the branch or a synced journal, are evidence for readers only.
 func (d *Dreamer) newReflections(ctx context.Context, v *record.View, t clone.Team, counts func(record.Dream) bool, which SessionFilter) (dream.Input, error) {
-	in := dream.Input{Now: d.Now(), Agent: d.Asker() != "", Memories: v.Memories(), Private: clone.Private(t.Config), Written: d.Documents(), Own: d.Own(ctx, v),
+	in := dream.Input{Now: d.Now(), Agent: d.Asker() != "", Memories: v.Memories(), Private: clone.Private(t.Config), Written: d.Documents(), Own: d.Own(ctx, v), Tree: os.DirFS(d.Repo.WorkTree),
 		Blobs: map[string]string{}, Weighed: map[string]bool{}, Withheld: map[string]bool{}}
 	for _, m := range in.Memories {
 		blob, _ := v.Blob(m.ID)
