@@ -62,6 +62,15 @@ func TestPatternsOfCommands(t *testing.T) {
 		{"pytest *", "pytest -v", true},
 		{"npm *", "npm test -- --dry-run", true},
 		{"git commit * -n *", "git commit -uno -m x", false},
+		{"git commit * -n *", "git commit -nm x", true},
+		{"git commit * -n *", "git -C sub commit -anm x", true},
+		{"git commit * -n *", "git commit -amend", false},
+		{"git commit * -n *", "git commit -nm'fix a bug'", true},
+		{"git commit * -n *", "git commit -mn", false},
+		{"git commit * -n *", "git commit -amn", false},
+		{"git commit * -n *", "git commit -Sn -m x", false},
+		{"git commit * -n *", "git commit --no-edit", false},
+		{"git push * -f *", "git push -of origin", false},
 		{"npm *", "npm --version && npm i", true},
 		{"npm --version *", "npm --version", true},
 		{"npm *", "npm --help install", true},
@@ -283,7 +292,7 @@ func TestFilter(t *testing.T) {
 	if err := os.Mkdir(state, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	rules := []Rule{{ID: "a", On: "Bash(npm *)"}, {ID: "b", On: "Bash(npm *)"}, {ID: "f", On: "Bash(git push * -f *)"}, {ID: "c", On: "Edit(gen/**)"}, {ID: "d", On: "Bash(go test *)", Lesson: true}, {ID: "e", On: "mcp__db__drop"}}
+	rules := []Rule{{ID: "a", On: "Bash(npm *)"}, {ID: "b", On: "Bash(npm *)"}, {ID: "f", On: "Bash(git push * -f *)"}, {ID: "g", On: "Bash(git commit * -n *)"}, {ID: "c", On: "Edit(gen/**)"}, {ID: "d", On: "Bash(go test *)", Lesson: true}, {ID: "e", On: "mcp__db__drop"}}
 	text, err := Table{Key: "k"}.Encode(rules)
 	if err != nil {
 		t.Fatal(err)
@@ -291,7 +300,7 @@ func TestFilter(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(state, File), text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	want := hooks.Filter{Commands: []string{"npm *", "git push * -* *", "go test *"}, Failing: []string{"go test *"}, Files: []string{"gen/**"}, Tools: []string{"mcp__db__drop"}}
+	want := hooks.Filter{Commands: []string{"npm *", "git push * -* *", "git commit * -* *", "go test *"}, Failing: []string{"go test *"}, Files: []string{"gen/**"}, Tools: []string{"mcp__db__drop"}}
 	if diff := cmp.Diff(want, FilterOf(common)); diff != "" {
 		t.Error(diff)
 	}

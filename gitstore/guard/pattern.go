@@ -91,10 +91,10 @@ func (p Pattern) first() string {
 
 // matchesWords reports whether the words of one command match those of a pattern. Flags of the
 // command that the pattern does not name are skipped, each with one value. Flags of one letter may
-// be joined in rm and git push, where no letter of such a word is a value.
+// be joined in rm, git push and git commit.
 func matchesWords(want, words []string) bool {
 	words = words[:min(len(words), 64)]
-	joined := joinsFlags(words)
+	valued, joined := joinsFlags(words)
 	// reach[j] says that the pattern so far matches the first j words.
 	reach := make([]bool, len(words)+1)
 	reach[0] = true
@@ -119,23 +119,36 @@ func matchesWords(want, words []string) bool {
 			}
 		}
 		for j, word := range words {
-			next[j+1] = reach[j] && (matchesWord(w, word) || joined && joins(word, w))
+			next[j+1] = reach[j] && (matchesWord(w, word) || joined && joins(word, w, valued))
 		}
 		reach = next
 	}
 	return reach[len(words)]
 }
 
-// joinsFlags reports whether flags of one letter may be joined in a command.
-func joinsFlags(words []string) bool {
-	return len(words) > 0 && (words[0] == "rm" || words[0] == "git" && slices.Contains(words, "push"))
+// joinsFlags reports whether flags of one letter may be joined in a command. valued holds the
+// letters behind which the rest of a word is a value.
+func joinsFlags(words []string) (valued string, ok bool) {
+	switch {
+	case len(words) == 0:
+	case words[0] == "rm":
+		return "", true
+	case words[0] == "git":
+		switch at := slices.IndexFunc(words, func(w string) bool { return w == "push" || w == "commit" }); {
+		case at > 0 && words[at] == "push":
+			return "o", true
+		case at > 0:
+			return "CFScmtu", true
+		}
+	}
+	return "", false
 }
 
 // wide returns the words of a command with any letters in flags that may be joined with others,
 // for an agent that only compares words.
 func (p Pattern) wide() string {
 	words := strings.Fields(p.Of)
-	if joinsFlags(words) {
+	if _, ok := joinsFlags(words); ok {
 		for i, w := range words {
 			if letters.MatchString(w) {
 				words[i] = "-*"
@@ -148,8 +161,12 @@ func (p Pattern) wide() string {
 // letters matches flags of one letter in one word.
 var letters = pattern.New(`^-[a-zA-Z]{1,3}$`)
 
-// joins reports whether a word has all one-letter flags of another: -fr and -uf have -f.
-func joins(word, flags string) bool {
+// joins reports whether a word has all one-letter flags of another: -fr and -uf have -f. The n of
+// -mn is a value, as m is one of valued.
+func joins(word, flags, valued string) bool {
+	if at := strings.IndexAny(word, valued); at > 0 {
+		word = word[:at+1]
+	}
 	return letters.MatchString(flags) && letters.MatchString(word) && strings.Trim(flags, word) == ""
 }
 
