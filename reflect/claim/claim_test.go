@@ -165,6 +165,29 @@ func TestRulesToBeWrittenDown(t *testing.T) {
 	}
 }
 
+func TestWordsToRememberAreProposed(t *testing.T) {
+	for text, want := range map[string]string{
+		"remember: the staging database is wiped every night":   "the staging database is wiped every night",
+		"Please remember that deploys run from the release tag": "deploys run from the release tag",
+		"keep in mind that the importer runs twice a day":       "the importer runs twice a day",
+		"请记住：所有金额都用分表示":                                         "所有金额都用分表示",
+		"Запомни: миграции пишем руками":                        "миграции пишем руками",
+		"remember that bug from yesterday, it is back":          "",
+		"do you remember: how did we fix it?":                   "",
+		"remember to run the linter":                            "",
+	} {
+		got := ""
+		for _, c := range Read(text) {
+			if c.Proposed() {
+				got = text[c.Start:c.End]
+			}
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestDamagedWeightsAreRefused(t *testing.T) {
 	for _, file := range []string{"", weights[:100], weights[:len(weights)-1], weights + "x", "x" + weights[1:]} {
 		if _, err := open(file); err == nil {

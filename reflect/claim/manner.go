@@ -111,6 +111,18 @@ var fromNow = pattern.New(`(?i)^(?:from (?:now|here|today|this point) on(?:wards
 	`a partir de (?:ahora|agora)|désormais|dorénavant|à partir de maintenant|daqui (?:em|pra|para) (?:diante|frente)|с этого момента|впредь|отныне|` +
 	`以后|今后|从现在(?:开始|起)|今後は?|これからは?|앞으로는?)[,，、]?\s*`)
 
+// remembering matches the beginning of a sentence that asks to remember the rest.
+var remembering = pattern.New(`(?i)^[^\pL\pN]*(?:(?:please|pls|ok|okay|also|and|so|hey|just|bitte|por favor|请|пожалуйста)\b[, ]*)*(?:(?:remember|keep in mind|bear in mind)(?: that\b|:)|` +
+	`(?:merke? dir|denk(?:e)? dran|recuerda(?: que)?|souviens-toi(?: que)?|lembre(?:-se)?(?: (?:de )?que)?|запомни(?:,? что)?)[:,]?|(?:请)?记住[：:，,]?|覚えて(?:おいて)?[：:、])\s*`)
+
+// thatThing matches a sentence that only reminds of something.
+var thatThing = pattern.New(`(?i)\b(?:remember|mind) that (?:bug|issue|error|problem|one|time|day|file|thing|test|function|crash|fix|change|pr|commit|discussion|conversation)\b`)
+
+// remembers reports whether a sentence asks to remember what it says.
+func (s *Sentence) remembers() bool {
+	return remembering.MatchString(s.text) && !thatThing.MatchString(s.text)
+}
+
 // bounded matches sentences that hold for a time, or let an agent act without asking. They need a
 // person's review, as orders do.
 var bounded = pattern.New(`(?i)\b(?:until|as long as|while (?:i|we|you|he|she|they|it|the|[a-z]+ is)|so long as|till)\b|` +
@@ -201,5 +213,5 @@ func (s *Sentence) lasts() bool {
 			return true
 		}
 	}
-	return markPhrase.MatchString(s.text)
+	return markPhrase.MatchString(s.text) || s.remembers()
 }

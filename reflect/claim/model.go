@@ -151,6 +151,9 @@ func (m *Model) judge(s *Sentence, list []uint32) (Claim, []uint32) {
 	}
 	c.Keep = logistic(m.keepBias + m.keepScale*float64(sum)*norm(len(list)))
 	c.Lasts = s.lasts()
+	if s.remembers() {
+		c.Keep = max(c.Keep, m.lasting) // its author says that it is worth keeping
+	}
 	if writtenDown.MatchString(s.text) {
 		c.Lasts, c.Bound = true, true
 	}
@@ -224,7 +227,7 @@ func (m *vocabulary) trim(s *Sentence) (from, to int) {
 			break
 		}
 	}
-	for _, lead := range []*pattern.Pattern{writtenDown, fromNow} {
+	for _, lead := range []*pattern.Pattern{writtenDown, fromNow, remembering} {
 		if at := lead.FindStringIndex(s.text[toks[first].start:]); at != nil {
 			for end := toks[first].start + at[1]; first < last-minClaim && toks[first].start < end; {
 				first++
