@@ -131,7 +131,7 @@ func (v *verdicts) save(repo *git.Repo) {
 	}
 	text := b.String()
 	name := verdictDir + "/" + filepath.Base(v.file) // not durable: a torn file is passed over
-	if repo.State().Write(name, []byte(verdictMagic+text+checksumLine(text)), false) != nil {
+	if repo.State().Cache(name, []byte(verdictMagic+text+checksumLine(text))) != nil {
 		return
 	}
 	for i, file := range verdictsByAge(filepath.Dir(v.file)) {

@@ -80,8 +80,10 @@ func (b *maker) branches(v *record.View, journal string, age time.Duration) (map
 		all[c.Branch] = last
 	}
 	kept.Format, kept.Journal, kept.Age, kept.Branches = contextFormat, journal, age, all
-	if _, err := b.Repo.State().Sub(PreparedDir); err == nil {
-		b.KeepDerived(path, kept)
+	if b.Started() {
+		if _, err := b.Repo.State().Sub(PreparedDir); err == nil {
+			b.KeepDerived(path, kept)
+		}
 	}
 	return all, nil
 }

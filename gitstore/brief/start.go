@@ -155,7 +155,7 @@ func (s startState) write(repo *git.Repo, p prepared) {
 		return
 	}
 	text, err := derived.Encode(p)
-	if err != nil || repo.State().Write(PreparedDir+"/"+s.key(), text, false) != nil {
+	if err != nil || repo.State().Cache(PreparedDir+"/"+s.key(), text) != nil {
 		return
 	}
 	files := file.ByAge(filepath.Join(clone.StateOf(repo), PreparedDir), func(name string) bool { return contextName.MatchString(name) || git.StateTemp(name) })

@@ -128,5 +128,5 @@ func write(repo *git.Repo, l *listing) {
 	}
 	b.WriteString(l.rest)
 	fmt.Fprintf(&b, "end %d\n", n+strings.Count(l.rest, "\n"))
-	_ = repo.State().Write(listFile, b.Bytes(), false)
+	_ = repo.State().Cache(listFile, b.Bytes())
 }

@@ -340,7 +340,7 @@ func (p place) keep(ctx context.Context, r *Repo, began time.Time) {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) >= maxFound {
 		os.RemoveAll(dir)
 	}
-	_ = r.State().Write(p.name(), append(append(data, '\n'), sumOf(data)+"\n"...), false)
+	_ = r.State().Cache(p.name(), append(append(data, '\n'), sumOf(data)+"\n"...))
 }
 
 func sumOf(data []byte) string {

@@ -97,6 +97,15 @@ func (s State) Write(name string, data []byte, durable bool) error {
 	return nil
 }
 
+// Cache is Write, not durable, for a value that can be computed again. It never creates the state
+// folder, because hooks act in a repository that has one.
+func (s State) Cache(name string, data []byte) error {
+	if _, err := os.Lstat(s.dir); err != nil {
+		return err
+	}
+	return s.Write(name, data, false)
+}
+
 // cause returns a system call's error without its paths. A temporary name tells a reader nothing,
 // and two long paths push the cause out of a one-line message.
 func cause(err error) error {
