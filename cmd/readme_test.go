@@ -166,7 +166,7 @@ func TestReadmesFirstCommandInAFreshClone(t *testing.T) {
 			if out, err := exec.Command("git", "clone", "-q", top, dir).CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			r := shell{testrepo.At(t, dir)}
+			r := newcomerShell{testrepo.At(t, dir)}
 			untouched := func() string {
 				index, _ := os.ReadFile(filepath.Join(dir, ".git", "index"))
 				config, _ := os.ReadFile(filepath.Join(dir, ".git", "config"))
@@ -219,30 +219,30 @@ func built(t *testing.T) string {
 	return bin
 }
 
-// shell is a repository in which commands are run.
-type shell struct{ *testrepo.Repo }
+// newcomerShell is a repository in which commands are run.
+type newcomerShell struct{ *testrepo.Repo }
 
 // newcomer makes a repository with the shipped transcripts. It is called after what is built, which
 // wants Go's own caches.
-func newcomer(t *testing.T) shell {
+func newcomer(t *testing.T) newcomerShell {
 	t.Helper()
 	testrepo.Isolate(t)
-	return shell{}.again(t)
+	return newcomerShell{}.again(t)
 }
 
 // again is another such repository.
-func (shell) again(t *testing.T) shell {
+func (newcomerShell) again(t *testing.T) newcomerShell {
 	t.Helper()
 	r := testrepo.Init(t, filepath.Join(t.TempDir(), "repo"))
 	r.Run("commit", "--allow-empty", "-qm", "one")
 	if err := os.CopyFS(filepath.Join(r.Dir, "examples"), os.DirFS("../examples")); err != nil {
 		t.Fatal(err)
 	}
-	return shell{r}
+	return newcomerShell{r}
 }
 
 // run runs a command line with the folder bin before the others in PATH.
-func (r shell) run(bin, command string) (string, error) {
+func (r newcomerShell) run(bin, command string) (string, error) {
 	words := splitWords(command)
 	run := exec.Command(words[0], words[1:]...)
 	if words[0] == "reverie" {

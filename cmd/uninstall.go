@@ -7,15 +7,19 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/reverie-memory/reverie/cmd/usage"
 	"github.com/reverie-memory/reverie/gitstore/guard"
 	"github.com/reverie-memory/reverie/hooks/setup"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/offer"
+	"github.com/reverie-memory/reverie/internal/shell"
 )
 
 type uninstallOptions struct {
 	agents                       cli.StringSlice
 	dryRun, yes, memory, project bool
 	gitHooks                     bool
+	again                        string // the hint that repeats the command with --yes
 }
 
 func uninstallCommand(env *Env) *cli.Command {
@@ -44,6 +48,7 @@ func uninstallCommand(env *Env) *cli.Command {
 			case o.project && len(o.agents.Value()) == 0:
 				return exit.Usage("reverie uninstall --agent claude --project", "--project needs --agent")
 			}
+			o.again = "to go ahead: " + usage.Again(c, "--yes")
 			return env.with(c.Context, func(w *workspace) error { return runUninstall(c.Context, w, o) })
 		},
 	}
@@ -78,6 +83,12 @@ func runUninstall(ctx context.Context, w *workspace, o uninstallOptions) error {
 	for _, file := range left.Workflows {
 		w.env.Say("%s stays on the branch for the forge; a commit that removes it ends the checks", file)
 	}
+	if err := offer.Forget(ctx, w.Repo); err != nil {
+		return err
+	}
+	if own := offer.Files(); len(own) > 0 {
+		w.env.Say("your own settings and memory, for every repository, stay; to remove them: rm -r %s", shell.Join(own))
+	}
 	return nil
 }
 
@@ -110,7 +121,7 @@ func askRemoval(w *workspace, o uninstallOptions, found []setup.Artefact) (goes 
 			}
 			continue
 		}
-		w.env.Print("%s\n", a.Name)
+		w.env.Print("remove %s\n", a.Name)
 	}
 	if shared {
 		w.env.Say("a removal from your own settings affects every repository; 'reverie init --agent NAME' undoes it")
@@ -122,7 +133,7 @@ func askRemoval(w *workspace, o uninstallOptions, found []setup.Artefact) (goes 
 		return false, err
 	}
 	if !o.yes && !w.env.Ask("Remove these?", "n") {
-		return false, exit.New(exit.NeedsPerson, errors.New("uninstall: nothing was removed"), "to go ahead: reverie uninstall --yes")
+		return false, exit.New(exit.NeedsPerson, errors.New("uninstall: nothing was removed"), o.again)
 	}
 	return true, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reverie-memory/reverie/cmd/help"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/shell"
 	"github.com/urfave/cli/v2"
 )
 
@@ -111,6 +112,12 @@ func NoCommand(app *cli.App, word string) error {
 
 // Typed is the key in App.Metadata of the command line as it was typed.
 const Typed = "args"
+
+// Again returns the command line as it was typed, with more options.
+func Again(c *cli.Context, more ...string) string {
+	args, _ := c.App.Metadata[Typed].([]string)
+	return "reverie " + shell.Join(append(slices.Clone(args[1:]), more...))
+}
 
 // Error words an error of the flag parser.
 func Error(c *cli.Context, err error, _ bool) error {

@@ -84,13 +84,12 @@ func (r *Removal) findNamedAgents() error {
 
 // addAgent adds a file of an agent, unless it cannot be read. The commands in a folder are one.
 func (r *Removal) addAgent(in agents.Installer, i agents.Installed, clone string) {
-	ours, calls, file := "the hooks", "calls Reverie from ", i.File
+	ours, file := "the hooks", i.File
 	switch {
 	case i.Command():
-		file = filepath.Dir(i.File)
-		calls = "has Reverie's commands for "
+		ours, file = "the commands", filepath.Dir(i.File)
 	case !i.Hooks():
-		ours, calls = "the tools", "has Reverie's tools for "
+		ours = "the tools"
 	}
 	name := ""
 	switch i.Fate {
@@ -100,7 +99,10 @@ func (r *Removal) addAgent(in agents.Installer, i agents.Installed, clone string
 	case agents.Stays:
 		name = fmt.Sprintf("this clone's share in %s, which other clones use too; to remove it there: reverie uninstall --agent %s", file, i.Agent.Name)
 	case agents.Goes:
-		name = fmt.Sprintf("%s, which %s%s", file, calls, i.Agent.Title)
+		name = fmt.Sprintf("%s for %s in %s", ours, i.Agent.Title, file)
+		if !i.Command() {
+			name += ", and the file, which has nothing else"
+		}
 	case agents.Returns:
 		name = fmt.Sprintf("%s in %s, which gets back the bytes it had", ours, file)
 	case agents.Cut:

@@ -19,6 +19,8 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/share"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/file"
+	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/reader"
 )
 
@@ -110,21 +112,70 @@ func known(v *record.View) (texts []string, err error) {
 	return texts, err
 }
 
-// enlist adds a work tree to the list of those with preferences, and returns the others.
-func enlist(top string) (others []string, err error) {
+// listed returns the work trees of the list, the oldest first, without duplicates.
+func listed() (dirs []string, err error) {
 	data, err := os.ReadFile(listFile())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	listed := false
 	for line := range strings.Lines(string(data)) {
-		if dir := strings.TrimRight(line, "\r\n"); dir == top {
-			listed = true
-		} else if filepath.IsAbs(dir) && !slices.Contains(others, dir) {
-			others = append(others, dir)
+		if dir := strings.TrimRight(line, "\r\n"); filepath.IsAbs(dir) && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
 		}
 	}
-	if slices.Reverse(others); listed || strings.ContainsAny(top, "\r\n") {
+	return dirs, nil
+}
+
+// Forget takes the work trees of a repository off the list. An empty list goes, with its folder if
+// that is empty, too.
+func Forget(ctx context.Context, repo *git.Repo) error {
+	if config.OwnStore() == "" {
+		return nil
+	}
+	dirs, err := listed()
+	if err != nil || len(dirs) == 0 {
+		return err
+	}
+	kept := slices.DeleteFunc(slices.Clone(dirs), func(dir string) bool {
+		if dir == repo.WorkTree {
+			return true
+		}
+		other, err := git.Find(ctx, dir)
+		return err == nil && other.CommonDir == repo.CommonDir
+	})
+	switch len(kept) {
+	case len(dirs):
+		return nil
+	case 0:
+		err = os.Remove(listFile())
+		os.Remove(filepath.Dir(listFile())) // stays with a memory in it
+		return err
+	}
+	return file.Replace(listFile(), []byte(strings.Join(kept, "\n")+"\n"), 0o600, true)
+}
+
+// Files returns the person's own files that serve every repository: the settings, the own memory
+// and the list of work trees.
+func Files() (files []string) {
+	for _, name := range []string{config.UserFile(), config.OwnStore(), listFile()} {
+		if _, err := os.Lstat(name); err == nil && filepath.IsAbs(name) {
+			files = append(files, name)
+		}
+	}
+	return files
+}
+
+// enlist adds a work tree to the list of those with preferences, and returns the others, the newest
+// first.
+func enlist(top string) (others []string, err error) {
+	if others, err = listed(); err != nil {
+		return nil, err
+	}
+	at := slices.Index(others, top)
+	if at >= 0 {
+		others = slices.Delete(others, at, at+1)
+	}
+	if slices.Reverse(others); at >= 0 || strings.ContainsAny(top, "\r\n") {
 		return others, nil
 	}
 	if err := os.MkdirAll(filepath.Dir(listFile()), 0o700); err != nil {
