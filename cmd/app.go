@@ -55,7 +55,7 @@ func Run(ctx context.Context, given *Env, args []string) int {
 	if asked := new(exit.Error); code == exit.NoStore && !errors.As(err, &asked) && env.hasRemote(ctx) {
 		next += "\nor, if a remote has it, fetch it: reverie sync"
 	}
-	if err.Error() != "" && env.JSON {
+	if err.Error() != "" && (env.JSON || code == exit.BadUsage && argv.WantsJSON(args)) {
 		env.TellError(code, err.Error(), hint.OfOwn(env.own, next))
 		return code
 	}

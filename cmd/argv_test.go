@@ -38,6 +38,7 @@ func TestFlagsMayStandAnywhere(t *testing.T) {
 		{[]string{"guard", "test", "--", "git", "push", "--", "--help"}, []string{"guard", "--", "test", "git", "push", "--", "--help"}},
 		{[]string{"--json", "guard", "test", "--edit", "a", "-q"}, []string{"--json", "guard", "--edit", "--", "test", "a", "-q"}},
 		{[]string{"guard", "off", "-q"}, []string{"-q", "guard", "--", "off"}},
+		{[]string{"--json", "--help", "nosuch", "x"}, []string{"--json", "help", "nosuch"}},
 		{nil, nil},
 	}
 	for _, c := range cases {

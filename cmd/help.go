@@ -59,6 +59,9 @@ func helpCommand(env *Env) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			if man != "" {
+				if err := os.MkdirAll(env.path(man), 0o755); err != nil {
+					return err
+				}
 				for name, page := range help.Manual(newApp(env)) {
 					if err := os.WriteFile(filepath.Join(env.path(man), name), []byte(page), 0o644); err != nil {
 						return err

@@ -4,6 +4,7 @@ package argv
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -16,6 +17,21 @@ func IsVersion(arg string) bool { return arg == "-V" || arg == "--version" }
 
 // IsHelp reports whether an argument asks for help.
 func IsHelp(arg string) bool { return arg == "-h" || arg == "--help" }
+
+// WantsJSON reports whether a command line that the parser refused has --json.
+func WantsJSON(args []string) bool {
+	for _, arg := range args {
+		name, value, _ := strings.Cut(arg, "=")
+		yes, err := strconv.ParseBool(value)
+		switch {
+		case arg == "--":
+			return false
+		case (name == "--json" || name == "-json") && (yes || err != nil):
+			return true
+		}
+	}
+	return false
+}
 
 // Order orders a command line for the flag parser: flags of the program, the command and its
 // subcommand, their flags, and after "--" everything else. So flags may stand anywhere, as with
@@ -55,7 +71,11 @@ func Order(app *cli.App, args []string) []string {
 			}
 		case command == nil:
 			if command = app.Command(arg); command == nil {
-				return args // help, or an error that the parser words
+				if slices.ContainsFunc(args, IsHelp) {
+					global = slices.DeleteFunc(global, IsHelp)
+					return append(append([]string{args[0]}, global...), "help", arg)
+				}
+				return args // an error that the parser words
 			}
 			names = append(names, command.Name)
 		case len(rest) == 0 && command.Command(arg) != nil:
