@@ -144,9 +144,6 @@ func originals(ctx context.Context, env *Env) (compress.Store, *redact.Scanner, 
 }
 
 func runCompressSession(w *workspace, o compressOptions) error {
-	if o.limit < 0 {
-		return exit.Usage("", "--limit is a number of bytes")
-	}
 	_, events, err := w.Sessions.Load(o.session)
 	if errors.Is(err, reflect.ErrNoSession) {
 		return exit.New(exit.Failed, err, "'reverie sessions' lists the kept sessions")

@@ -40,8 +40,6 @@ func contextCommand(env *Env) *cli.Command {
 				return exit.Usage("it is one of "+strings.Join(brief.Occasions, ", "), "%q is not an occasion", r.For)
 			case (r.For == brief.Prompt) != c.IsSet("query"):
 				return exit.Usage(`reverie context --for prompt --query "…"`, "a prompt needs --query, and nothing else takes it")
-			case r.Budget < 0:
-				return exit.Usage("0 is nothing", "--budget is %d, but must be more than 0", r.Budget)
 			case r.Record && r.Session == "":
 				return exit.Usage("reverie context --record --session AGENT/ID", "--record needs a session")
 			case r.Agent != "" && !isAgent(r.Agent):

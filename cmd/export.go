@@ -45,8 +45,6 @@ func exportCommand(env *Env) *cli.Command {
 			switch {
 			case c.NArg() > 0:
 				return exit.Usage("reverie export >FILE, or reverie export -o FILE", "export takes no arguments")
-			case o.limit < 0 || o.offset < 0:
-				return exit.Usage("--limit 0 means no limit", "--limit and --offset must be 0 or more")
 			case o.format != "jsonl" && o.format != "json" && o.format != "markdown":
 				return exit.Usage("reverie export --format markdown", "export writes jsonl, json or markdown, not %q", o.format)
 			case env.JSON && o.format == "markdown":

@@ -59,9 +59,6 @@ func lookBack(ctx context.Context, w *workspace, o backfillOptions) (*ingest.Pas
 	if err != nil {
 		return nil, err
 	}
-	if o.limit < 0 {
-		return nil, exit.Usage("give a number of sessions", "--limit must be 1 or more")
-	}
 	return ingester(w).LookBack(ctx, q, o.limit)
 }
 

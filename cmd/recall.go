@@ -38,11 +38,8 @@ func recallCommand(env *Env) *cli.Command {
 			&cli.BoolFlag{Name: "explain", Usage: "show how each score is computed", Destination: &o.explain},
 		},
 		Action: func(c *cli.Context) error {
-			switch {
-			case c.NArg() == 0:
+			if c.NArg() == 0 {
 				return exit.Usage(`reverie recall "two words"`, "recall needs a query")
-			case o.Limit < 0:
-				return exit.Usage("0 means no limit", "-n is %d, but must be 0 or more", o.Limit)
 			}
 			o.Files = c.StringSlice("file")
 			text, err := text(env, joined(c))

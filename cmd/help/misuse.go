@@ -52,7 +52,7 @@ func Misuse(c *cli.Context, err error, args []string) (says, hint string) {
 		case *cli.DurationFlag:
 			says = fmt.Sprintf("--%s %s: not a time such as 90s, 5m or 2h", flag, value)
 		case *cli.IntFlag, *cli.Int64Flag:
-			says = fmt.Sprintf("%s %s: not a whole number", option(flag), value)
+			says = fmt.Sprintf("%s %s: not a whole number", Option(flag), value)
 		}
 	}
 	return name + says, hint
@@ -66,11 +66,11 @@ func dashed(args []string, name string) string {
 			return typed
 		}
 	}
-	return option(name)
+	return Option(name)
 }
 
-// option is a flag's name with its usual dashes.
-func option(name string) string {
+// Option is a flag's name with its usual dashes.
+func Option(name string) string {
 	if len(name) == 1 {
 		return "-" + name
 	}
@@ -86,7 +86,7 @@ func nearestFlag(flags []cli.Flag, name string) string {
 		}
 	}
 	if near := Nearest(names, name); near != "" && len(name) > 1 {
-		return option(near)
+		return Option(near)
 	}
 	return ""
 }

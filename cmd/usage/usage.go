@@ -13,14 +13,33 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// NameCommands gives every command below c its full name, and our wording of usage errors.
+// NameCommands gives every command below c its full name, our wording of usage errors, and a check
+// of its numbers.
 func NameCommands(c *cli.Command, name string) {
-	c.OnUsageError = Error
+	c.OnUsageError, c.Before = Error, noneNegative
 	c.HideHelpCommand = true
 	for _, sub := range c.Subcommands {
 		sub.HelpName = name + " " + sub.Name
 		NameCommands(sub, sub.HelpName)
 	}
+}
+
+// noneNegative refuses a whole number below 0: every option counts something.
+func noneNegative(c *cli.Context) error {
+	for _, f := range c.Command.Flags {
+		var n int64
+		switch f := f.(type) {
+		case *cli.IntFlag:
+			n = int64(f.Get(c))
+		case *cli.Int64Flag:
+			n = f.Get(c)
+		}
+		if n < 0 {
+			name := help.Name(c.Command)
+			return exit.Usage("'reverie help "+name+"' describes it", "%s: %s is %d, but must be 0 or more", name, help.Option(f.Names()[0]), n)
+		}
+	}
+	return nil
 }
 
 // NoVerb is the action of a command that has others below it.
