@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -53,7 +54,7 @@ func planAgents(c *clone.Clone, program func() (string, error), o AgentOptions) 
 	}
 	m, err := agents.ThisMachine()
 	if err != nil {
-		return p, err
+		return p, exit.New(exit.Failed, err, SetHome)
 	}
 	named, generic, err := chosen(m, o.Names)
 	if err != nil {
@@ -165,11 +166,19 @@ func targetsOf(c *clone.Clone, m agents.Machine, of []hooks.Agent, project bool,
 // refused turns the error about a refused file into one for a person, and adds the fate of the
 // others.
 func refused(err error, rest string) error {
-	if is := new(agents.RefusedError); errors.As(err, &is) {
-		return exit.New(exit.NeedsPerson, fmt.Errorf("%w; %s", err, rest), "mend the file, or leave that agent out")
+	is := new(agents.RefusedError)
+	if !errors.As(err, &is) {
+		return err
 	}
-	return err
+	mend := "mend the file"
+	if _, missing := os.Lstat(is.File); missing != nil {
+		mend = "check HOME and the permissions of the folder"
+	}
+	return exit.New(exit.NeedsPerson, fmt.Errorf("%w; %s", err, rest), mend+", or leave that agent out")
 }
+
+// SetHome is the hint if the system does not say where the home folder is.
+const SetHome = "set that variable to your home folder"
 
 // Outcome says for a person what a change to an agent's file brings, or would bring in a dry run.
 // The commands in a folder share one outcome.

@@ -9,6 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/hooks/setup/agents"
 	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/plural"
 )
 
@@ -49,7 +50,7 @@ func (r *Removal) findNamedAgents() error {
 	}
 	m, err := agents.ThisMachine()
 	if err != nil {
-		return err
+		return exit.New(exit.Failed, err, SetHome)
 	}
 	named, _, err := chosen(m, r.scope.Agents)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/hooks/setup"
 	"github.com/reverie-memory/reverie/hooks/setup/agents"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/file"
@@ -32,7 +33,7 @@ type agentCheck struct {
 func (x agentCheck) run(ctx context.Context) (found []Finding) {
 	var err error
 	if x.machine, err = agents.ThisMachine(); err != nil {
-		return []Finding{{State: Broken, Detail: err.Error()}}
+		return []Finding{{State: Broken, Detail: err.Error(), Fix: setup.SetHome}}
 	}
 	if x.program, err = agents.Program(); err != nil {
 		found = append(found, Finding{What: "program", State: Note, Detail: err.Error(), Fix: "run the installed one"})

@@ -6,12 +6,14 @@ package doctor
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -161,9 +163,18 @@ func (m *memoryCheck) index(ctx context.Context) []Finding {
 // CheckIndex checks whether the index of a clone can be stored.
 func CheckIndex(ctx context.Context, r *reader.Reader) Finding {
 	if err := r.RefreshIndex(ctx); err != nil {
-		return Finding{State: Broken, Detail: "every search indexes all memories again: " + err.Error(), Fix: "look who may write to " + filepath.Join(r.State, reader.CatalogFile) + ", or remove it"}
+		return indexFault(err, filepath.Join(r.State, reader.CatalogFile))
 	}
 	return Finding{State: OK, Detail: "up to date"}
+}
+
+// indexFault returns the finding of an index that could not be stored in a file.
+func indexFault(err error, path string) Finding {
+	f := Finding{State: Broken, Detail: "every search indexes all memories again: " + err.Error(), Err: err}
+	if !errors.Is(err, syscall.ENOSPC) { // which has a hint of its own
+		f.Fix = "look who may write to " + path + ", or remove it"
+	}
+	return f
 }
 
 // trust checks whether agents get the memories. Without a memory there is no finding.
