@@ -149,7 +149,7 @@ func linesOf(v dossier.Version) (lines []string) {
 	}
 	fields := v.Fields
 	if v.Was == nil {
-		fields = append(inbox.Compare(record.Memory{Kind: v.Now.Kind, Status: v.Now.Status}, *v.Now).Lost, "source: "+v.Now.Source.String())
+		fields = append(inbox.Fields(*v.Now), "source: "+v.Now.Source.String())
 	}
 	for _, f := range fields {
 		lines = append(lines, "+"+f)

@@ -104,33 +104,51 @@ func (c *Change) compare(now record.Memory) {
 		c.Words = marked(Words(was.Text, now.Text))
 	}
 	c.Body = was.Body != "" && !strings.Contains(now.Body, was.Body)
-	field := func(name, before, after string) {
-		if before != after {
-			c.Lost = append(c.Lost, name+": "+cmp.Or(before, "none")+" → "+cmp.Or(after, "none"))
+	after := fieldsOf(now)
+	for i, f := range fieldsOf(was) {
+		if f.value != after[i].value {
+			c.Lost = append(c.Lost, f.name+": "+cmp.Or(f.value, f.none)+" → "+cmp.Or(after[i].value, f.none))
 		}
 	}
-	date := func(m record.Memory) string {
-		if m.Expires.IsZero() {
-			return ""
-		}
-		return m.Expires.Format("2006-01-02")
-	}
-	field("kind", string(was.Kind), string(now.Kind))
-	field("status", string(was.Status), string(now.Status))
-	field("paths", cmp.Or(strings.Join(was.Paths, " "), "everywhere"), cmp.Or(strings.Join(now.Paths, " "), "everywhere"))
-	before, after := was.Trigger(), now.Trigger()
-	field("guards", strings.Join(before.Guards, ", "), strings.Join(after.Guards, ", "))
-	field("strength", string(before.Strength), string(after.Strength))
-	field("tags", strings.Join(was.Tags, " "), strings.Join(now.Tags, " "))
-	field("topic", was.Topic, now.Topic)
-	field("only on", record.ParseSide(was.Branch).Label(), record.ParseSide(now.Branch).Label())
-	field("expires", date(was), date(now))
-	field("anchors", strings.Join(was.Anchors, ", "), strings.Join(now.Anchors, ", "))
 	for _, v := range was.Variants {
 		if v.Text != now.Text {
 			c.Lost = append(c.Lost, "the other text: "+v.Text)
 		}
 	}
+}
+
+// field is a part of a memory beside its statement and body. none describes an empty value.
+type field struct{ name, value, none string }
+
+// fieldsOf returns the fields of a memory: the same names in the same order for each.
+func fieldsOf(m record.Memory) []field {
+	expires := ""
+	if !m.Expires.IsZero() {
+		expires = m.Expires.Format("2006-01-02")
+	}
+	t := m.Trigger()
+	return []field{
+		{"kind", string(m.Kind), "none"},
+		{"status", string(m.Status), "none"},
+		{"paths", strings.Join(m.Paths, " "), "everywhere"},
+		{"guards", strings.Join(t.Guards, ", "), "none"},
+		{"strength", string(t.Strength), "none"},
+		{"tags", strings.Join(m.Tags, " "), "none"},
+		{"topic", m.Topic, "none"},
+		{"only on", record.ParseSide(m.Branch).Label(), "none"},
+		{"expires", expires, "none"},
+		{"anchors", strings.Join(m.Anchors, ", "), "none"},
+	}
+}
+
+// Fields describes the fields that a memory has, each as "name: value", except kind and status.
+func Fields(m record.Memory) (lines []string) {
+	for _, f := range fieldsOf(m) {
+		if f.value != "" && f.name != "kind" && f.name != "status" {
+			lines = append(lines, f.name+": "+f.value)
+		}
+	}
+	return lines
 }
 
 // model returns the name of the model that proposed an operation, or "".
