@@ -206,7 +206,8 @@ func tellGitHooks(env *Env, d *githook.Installed, dry bool) {
 	case len(d.Changed) > 0 && dry:
 		env.Say("would put a section into %s in %s", strings.Join(d.Changed, ", "), d.Dir)
 	case len(d.Changed) > 0:
-		env.Say("put a section into %s in %s\ncommits here learn from sessions that agents and Aider kept; off: reverie config learn.background off", strings.Join(d.Changed, ", "), d.Dir)
+		env.Say("put a section into %s in %s", strings.Join(d.Changed, ", "), d.Dir)
+		env.Say("commits here learn from sessions that agents and Aider kept; off: reverie config learn.background off")
 	case d.Place.Avoid != "" && len(d.Left) > 0:
 		env.Say("%s: it is left as it is", d.Place.Avoid)
 		how, lines := d.Place.ByHand(d.Left)

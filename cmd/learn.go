@@ -237,15 +237,19 @@ func tellLearned(w *workspace, res *learn.Result) {
 	if all > 0 {
 		waits = ", " + plural.Count(all, "waits", "wait") + " for you"
 	}
+	earlier := ""
+	if all > 0 {
+		earlier = "; " + plural.Count(all, "earlier operation waits", "earlier operations wait") + " for you"
+	}
 	sum := fmt.Sprintf("found %d, kept %d%s", len(accepted)+len(rest), len(accepted), waits)
 	if len(accepted)+len(rest) == 0 {
 		switch {
 		case res.Reflections == 0:
-			sum = "nothing new" + waits
+			sum = "nothing new" + earlier
 		case res.Found > 0:
-			sum = fmt.Sprintf("found %s, nothing new: known, decided before, or too weak alone%s", plural.Count(res.Found, "statement", "statements"), waits)
+			sum = fmt.Sprintf("found %s, none new: already known, already decided, or too weak alone%s", plural.Count(res.Found, "statement", "statements"), earlier)
 		default:
-			sum = "nothing worth keeping was found, as usual" + waits
+			sum = "nothing worth keeping was found, which is usual" + earlier
 		}
 	}
 	switch {

@@ -328,10 +328,10 @@ func TestBrokenSurroundingsHarmNoPrompt(t *testing.T) {
 		spoil func(t *testing.T, dir string) (wrapper []string)
 		met   sign // signs of the fault, and of its effect
 	}{
-		{"no JSON", nil, func(string) string { return "nothing of the kind\n" }, asIs, says("it is no JSON object")},
-		{"nothing", nil, func(string) string { return "" }, asIs, says("it is no JSON object")},
-		{"half of it", nil, func(dir string) string { return payload(dir, "s", "UserPromptSubmit", nil)[:40] }, asIs, says("it is no JSON object")},
-		{"a list", nil, func(string) string { return `[{"session_id":1}]` }, asIs, says("it is no JSON object")},
+		{"no JSON", nil, func(string) string { return "nothing of the kind\n" }, asIs, says("not a JSON object")},
+		{"nothing", nil, func(string) string { return "" }, asIs, says("not a JSON object")},
+		{"half of it", nil, func(dir string) string { return payload(dir, "s", "UserPromptSubmit", nil)[:40] }, asIs, says("not a JSON object")},
+		{"a list", nil, func(string) string { return `[{"session_id":1}]` }, asIs, says("not a JSON object")},
 		{"other types", nil, func(string) string { return `{"session_id":7,"cwd":[],"hook_event_name":{},"prompt":null}` }, asIs, says("it names no session")},
 		{"deep", nil, func(string) string { return `{"session_id":"s","x":` + strings.Repeat("[", 1<<20) }, asIs, says("exceeded max depth")},
 		{"an event that nobody knows", nil, func(dir string) string { return payload(dir, "s", "Yesterday", nil) }, asIs, still},

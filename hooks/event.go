@@ -136,7 +136,7 @@ func topStrings(doc []byte) (found map[string]string, whole bool, err error) {
 	found = map[string]string{}
 	dec := json.NewDecoder(bytes.NewReader(doc))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return nil, false, errors.New("it is no JSON object")
+		return nil, false, errors.New("not a JSON object")
 	}
 	for err == nil && dec.More() {
 		var name json.Token
@@ -158,7 +158,7 @@ func topStrings(doc []byte) (found map[string]string, whole bool, err error) {
 	case len(doc) == maxRead:
 		return found, false, nil
 	}
-	return nil, false, fmt.Errorf("it is no JSON object: %w", err)
+	return nil, false, fmt.Errorf("not a JSON object: %w", err)
 }
 
 // Reply answers an event.

@@ -442,9 +442,9 @@ func TestDecode(t *testing.T) {
 		{"generic", "", `{"session_id":"g","event":"end","prompt":"not typed now"}`, "g end    "},
 		{"generic", "stop", `{"session_id":"g","big":"` + long + `"}`, "g stop    "},
 		{"generic", "stop", `{}`, "not a hook's payload: it names no session"},
-		{"generic", "stop", `[]`, "not a hook's payload: it is no JSON object"},
-		{"generic", "stop", ``, "not a hook's payload: it is no JSON object"},
-		{"generic", "stop", `{"session_id":"g"`, "not a hook's payload: it is no JSON object: EOF"},
+		{"generic", "stop", `[]`, "not a hook's payload: not a JSON object"},
+		{"generic", "stop", ``, "not a hook's payload: not a JSON object"},
+		{"generic", "stop", `{"session_id":"g"`, "not a hook's payload: not a JSON object: EOF"},
 	} {
 		a, _ := Find(c.agent)
 		e, err := a.Decode(c.name, strings.NewReader(c.payload), now)

@@ -95,7 +95,11 @@ func headline(p *preview.Preview) string {
 	}
 	count(len(p.Rules), "rule you said", "rules you said")
 	if n, times := p.Returns(); n > 0 {
-		found = append(found, fmt.Sprintf("%s that came back %s", plural.Count(n, "failure", "failures"), plural.Count(times, "time", "times")))
+		again := "once"
+		if times > 1 {
+			again = plural.Count(times, "time", "times")
+		}
+		found = append(found, plural.Count(n, "failure", "failures")+" that came back "+again)
 	}
 	count(len(p.Orders), "order you repeat", "orders you repeat")
 	count(len(p.Workflows), "way of working", "ways of working")

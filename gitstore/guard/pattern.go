@@ -57,7 +57,7 @@ func Parse(text string) (p Pattern, err error) {
 	case hooks.Bash:
 		words := strings.Fields(of)
 		if len(words) == 0 || len(words) > maxWords {
-			return p, fmt.Errorf("guard %q: want one to %d words of a command", text, maxWords)
+			return p, fmt.Errorf("guard %q: want a command of 1 to %d words", text, maxWords)
 		}
 		words[0] = path.Base(words[0]) // a command may give any folder
 		p.Of = strings.Join(words, " ")

@@ -89,11 +89,15 @@ func (a Answer) whyNothing() string {
 	case n.Empty:
 		return "nothing is known here yet; next: reverie learn, or reverie remember TEXT"
 	case n.Found > 0:
-		found := plural.Count(n.Found, "memory is", "memories are")
+		found := plural.Count(n.Found, "memory matches", "memories match")
 		if n.Found == MaxNear {
 			found = "at least " + found
 		}
-		return "nothing is found with " + unseen.Visible(strings.Join(n.Without, " ")) + "; without that " + found
+		them := "it"
+		if len(n.Without) > 1 {
+			them = "them"
+		}
+		return "nothing matches with " + unseen.Visible(strings.Join(n.Without, " ")) + "; " + found + " without " + them
 	}
 	return "nothing is known about that"
 }

@@ -25,7 +25,7 @@ func TestUnreadableInputSaysWhatIsWrong(t *testing.T) {
 		{"database", "SQLite format 3\x00", Auto, ErrBinary, "export the session first"},
 		{"UTF-16", "\xff\xfe{\x00", Auto, ErrBinary, "UTF-16 text: convert it to UTF-8"},
 		{"prose", "# Notes\nhello\n", Auto, ErrUnknownFormat, "line 1: not JSON"},
-		{"other JSON lines", "{\"a\":1}\n{\"b\":2}\n", Auto, ErrUnknownFormat, "no record of one of opencode, claude, codex, gemini, copilot, qwen, aider, specstory, jsonl"},
+		{"other JSON lines", "{\"a\":1}\n{\"b\":2}\n", Auto, ErrUnknownFormat, "not a record of opencode, claude, codex, gemini, copilot, qwen, aider, specstory, jsonl"},
 		{"other JSON document", "{\n \"a\": 1\n}\n", Auto, ErrUnknownFormat, "a JSON document, but not one of opencode"},
 		{"cut off at once", `{"type":"user","sessionId":"s","mess`, Auto, ErrUnknownFormat, "line 1: cut off in the middle of a JSON value"},
 		{"no such format", "{}", "cursor", ErrUnknownFormat, `"cursor": want auto, opencode, claude, codex, gemini, copilot, qwen, aider, specstory, jsonl`},
@@ -53,7 +53,7 @@ func TestBadLinesAreNamedAndTheRestIsRead(t *testing.T) {
 		strings.Replace(good, "one", "b\xffd", 1), claudeUser("two", ""), good[:len(good)-5]}
 	want := []string{
 		"2: cut off in the middle of a JSON value",
-		"4: not JSON: invalid character 'o' in literal null (expecting 'u')",
+		"4: not JSON from byte 2 on",
 		"5: found a JSON array where an object belongs",
 		"6: message.content: missing",
 		"7: type: missing",

@@ -157,7 +157,7 @@ func (r *run) firstLines(lines *lineReader, f Format) ([]firstLine, error) {
 	if why != nil {
 		return nil, fmt.Errorf("%w: %w; want one of %s", ErrUnknownFormat, why, formatList(Formats[1:]))
 	}
-	return nil, fmt.Errorf("%w: JSON, but no record of one of %s", ErrUnknownFormat, formatList(Formats[1:]))
+	return nil, fmt.Errorf("%w: JSON, but not a record of %s", ErrUnknownFormat, formatList(Formats[1:]))
 }
 
 var (

@@ -109,6 +109,7 @@ func (r *run) parse(b []byte, v any) bool {
 func decode(b []byte, v any) error {
 	err := json.Unmarshal(b, v)
 	var wrong *json.UnmarshalTypeError
+	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &wrong) && wrong.Field == "":
 		return fmt.Errorf("found a JSON %s where an object belongs", wrong.Value)
@@ -116,6 +117,8 @@ func decode(b []byte, v any) error {
 		return nil
 	case err != nil && strings.Contains(err.Error(), "unexpected end"):
 		return errors.New("cut off in the middle of a JSON value")
+	case errors.As(err, &syntax):
+		return fmt.Errorf("not JSON from byte %d on", syntax.Offset)
 	case err != nil:
 		return fmt.Errorf("not JSON: %w", err)
 	}
