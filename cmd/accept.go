@@ -14,22 +14,25 @@ import (
 )
 
 func acceptCommand(env *Env) *cli.Command {
-	var all bool
+	var all, yes bool
 	return &cli.Command{
 		Name:      "accept",
 		Usage:     "accept pending operations",
 		ArgsUsage: "OP…",
-		Flags:     []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "accept all pending operations, but guards that hold, ask or deny", Destination: &all}},
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "all", Usage: "accept all pending operations, but guards that hold, ask or deny, and apparent attacks", Destination: &all},
+			&cli.BoolFlag{Name: "yes", Usage: "do not ask about an OP that looks like an attack on agents", Destination: &yes},
+		},
 		Action: func(c *cli.Context) error {
 			if all == (c.NArg() > 0) {
 				return exit.Usage("'reverie review' lists the pending operations", "accept takes operation ids, or --all")
 			}
-			return runAccept(c.Context, env, c.Args().Slice())
+			return runAccept(c.Context, env, c.Args().Slice(), yes)
 		},
 	}
 }
 
-func runAccept(ctx context.Context, env *Env, ids []string) error {
+func runAccept(ctx context.Context, env *Env, ids []string, yes bool) error {
 	w, err := env.openToDecide(ctx, "accept")
 	if err != nil {
 		return err
@@ -45,6 +48,20 @@ func runAccept(ctx context.Context, env *Env, ids []string) error {
 		var gates int
 		if queue, gates = inbox.WithoutGates(queue); gates > 0 {
 			env.Say("%s would hold up calls of tools; next: reverie review", plural.Count(gates, "operation", "operations"))
+		}
+	}
+	rest, attacks := inbox.WithoutAttacks(queue)
+	switch {
+	case attacks == nil || yes && len(ids) > 0:
+	case len(ids) == 0:
+		queue = rest
+		env.Say("%s like an attack on agents; next: reverie review", plural.Count(len(attacks), "operation looks", "operations look"))
+	default:
+		for _, why := range attacks {
+			env.Warn("%s", why)
+		}
+		if !env.Ask("Accept anyway?", "n") {
+			return exit.New(exit.NeedsPerson, errors.New("accept: nothing was accepted"), "to go ahead, repeat the command with --yes")
 		}
 	}
 	accepted, err := w.learner().Accept(ctx, operations(queue), "accept")

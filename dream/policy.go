@@ -16,18 +16,22 @@ type Policy struct {
 // Accepts reports whether the policy accepts an operation, and if not, why a person is needed.
 func (p Policy) Accepts(o record.Operation) (ok bool, why string) {
 	if ok, why = p.grounds(o); ok { // else the forms of attacks need not be compiled
-		if what := suspicious(o); what != "" {
+		if what := Suspicious(o); what != "" {
 			return false, "looks like " + what
 		}
 	}
 	return ok, why
 }
 
-// suspicious describes an apparent attack in an operation's words, or in a quote that supports it.
-// The author of a file or an error text chooses words that a person or a command repeats.
-func suspicious(o record.Operation) string {
+// Suspicious describes an apparent attack in an operation's words, or in a quote that supports it,
+// or returns "". The author of a file or an error text chooses words that a person or a command
+// repeats.
+func Suspicious(o record.Operation) string {
+	if o.Op == record.Retire {
+		return ""
+	}
 	trigger := o.Memory.Trigger()
-	texts := append([]string{o.Memory.Text, o.Memory.Body, o.Memory.Topic, trigger.Command}, trigger.Errors...)
+	texts := append([]string{o.Memory.Text, o.Memory.Body, o.Memory.Topic, o.File, trigger.Command}, trigger.Errors...)
 	for _, s := range o.Sightings {
 		for _, e := range s.Evidence {
 			texts = append(texts, e.Quote)

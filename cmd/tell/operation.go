@@ -130,6 +130,9 @@ func Grounds(t *term.Terminal, o record.Operation, waits string, l inbox.Outlook
 	for _, id := range o.Alike {
 		tell("much like", id[:8]+" "+l.Texts[id])
 	}
+	if l.Attack != "" {
+		t.Labelled(2, term.Red, "looks like", l.Attack)
+	}
 	if waits != "" {
 		tell("waits because", waits)
 	}

@@ -159,6 +159,7 @@ type Operation struct {
 	File        string            `json:"file,omitempty"`  // of a skill: its SKILL.md
 	Model       string            `json:"model,omitempty"` // that proposed it
 
+	Attack  string        `json:"attack,omitempty"`  // from review and show: the apparent attack in it
 	Changes []Change      `json:"changes,omitempty"` // from review and show: changes of its memories
 	Quotes  []inbox.Quote `json:"quotes,omitempty"`  // from review and show: each event once
 
@@ -194,7 +195,7 @@ func OfOperation(o record.Operation, waits string) Operation {
 // OfLook returns an operation with everything that a person has to see of it.
 func OfLook(o record.Operation, waits string, l inbox.Outlook) Operation {
 	j := OfOperation(o, waits)
-	j.Model, j.Quotes, j.Contradicts = l.Model, l.Quotes, List(l.Contradicts)
+	j.Model, j.Attack, j.Quotes, j.Contradicts = l.Model, l.Attack, l.Quotes, List(l.Contradicts)
 	for _, c := range l.Changes {
 		change := Change{ID: c.ID, Goes: c.Goes, Words: c.Words, Lost: List(c.Lost)}
 		if c.Held {

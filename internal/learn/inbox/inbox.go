@@ -140,6 +140,18 @@ func WithoutGates(queue []Waiting) (rest []Waiting, gates int) {
 	return rest, len(queue) - len(rest)
 }
 
+// WithoutAttacks removes the operations that look like attacks on agents, and describes each.
+func WithoutAttacks(queue []Waiting) (rest []Waiting, attacks []string) {
+	for _, p := range queue {
+		if what := dream.Suspicious(p.Operation); what != "" {
+			attacks = append(attacks, p.ID[:8]+" looks like "+what)
+		} else {
+			rest = append(rest, p)
+		}
+	}
+	return rest, attacks
+}
+
 func rank(p Waiting) int {
 	if p.Stated {
 		return 1

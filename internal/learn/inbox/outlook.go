@@ -15,6 +15,7 @@ import (
 // Outlook holds the information, besides an operation, that a person needs to decide it.
 type Outlook struct {
 	Model       string // the model that proposed it, or ""
+	Attack      string // the apparent attack in its words, or ""
 	Changes     []Change
 	Quotes      []Quote
 	Contradicts []string          // ids that the operation names, replaces or contradicts
@@ -49,7 +50,7 @@ func NewViewer(c *clone.Clone, v *record.View) *Viewer {
 
 // Look returns the outlook of an operation.
 func (l *Viewer) Look(o record.Operation) Outlook {
-	out := Outlook{Model: l.model(o), Quotes: l.quotes(o), Contradicts: slices.Clone(o.Contradicts), Texts: map[string]string{}}
+	out := Outlook{Model: l.model(o), Attack: dream.Suspicious(o), Quotes: l.quotes(o), Contradicts: slices.Clone(o.Contradicts), Texts: map[string]string{}}
 	if o.Op == record.Skill {
 		return out
 	}
