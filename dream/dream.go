@@ -268,7 +268,7 @@ func (p *planner) relate(op *record.Operation, r record.Reflection, c record.Can
 			op.Base = append(op.Base, record.Base{ID: k.ID, Path: k.Path(), Blob: p.in.Blobs[k.ID]})
 		case contradict(op.Memory, k.Memory, says, k.phrase):
 			op.Contradicts = append(op.Contradicts, k.ID)
-		case k.print.Alike(says.print) >= Alike:
+		case k.resembles(says):
 			op.Alike = append(op.Alike, k.ID)
 		}
 	}

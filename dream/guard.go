@@ -314,7 +314,7 @@ func (c *considering) complete(o record.Operation, w wish, targets ...record.Mem
 			case c.in.Withheld[k.ID], k.Private && !o.Memory.Private:
 			case contradict(o.Memory, k.Memory, says, k.phrase):
 				o.Contradicts = append(o.Contradicts, k.ID)
-			case k.print.Alike(says.print) >= Alike:
+			case k.resembles(says):
 				o.Alike = append(o.Alike, k.ID)
 			}
 		}

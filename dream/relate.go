@@ -6,10 +6,38 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/record/wording"
 )
 
 // Alike is the share of common words from which a reviewer sees two statements side by side.
 const Alike = 0.5
+
+// Resembles reports whether a reviewer sees two statements side by side: they share most words, and
+// do not name different paths, commands or tools. "Never edit go.sum" is no version of "Never edit
+// web/vendor".
+func Resembles(a, b string) bool { return phraseOf(a).resembles(phraseOf(b)) }
+
+func (p phrase) resembles(q phrase) bool {
+	if p.print.Alike(q.print) < Alike {
+		return false
+	}
+	these, those := p.things(), q.things()
+	return len(these) == 0 || len(those) == 0 || slices.ContainsFunc(these, func(t string) bool { return slices.Contains(those, t) })
+}
+
+// things lists the paths, commands, symbols and tools that a statement names.
+func (p phrase) things() []string {
+	out, rest := p.reading().Names(), p.text
+	for _, name := range out {
+		rest = strings.ReplaceAll(rest, name, " ")
+	}
+	for _, w := range strings.Fields(rest) {
+		if w = strings.Trim(strings.ToLower(w), "`'\".,:;!?()"); wording.Tool(w) != "" {
+			out = append(out, w)
+		}
+	}
+	return out
+}
 
 // corrects reports whether a person, in the candidate and beyond doubt, retracted the memory: it
 // contains the replaced words and is about the same topic.

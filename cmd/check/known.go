@@ -153,7 +153,7 @@ func (c *checker) relate(f changedFile, m record.Memory) {
 			tell("contradiction", finding.Warning, k, "may contradict")
 		case m.Topic != "" && m.Topic == k.Topic && m.Kind == k.Kind:
 			tell("contradiction", finding.Note, k, "is on the same topic as")
-		case alike >= dream.Alike:
+		case dream.Resembles(m.Text, k.Text):
 			tell("duplicate", finding.Note, k, "is much like")
 		default:
 			continue

@@ -61,7 +61,7 @@ func (in *Intake) markNear(v *record.View, ops []record.Operation) error {
 			case k.ID == o.Memory.ID || k.Status == record.Retired:
 			case print.Turned(record.Print(k.Text)):
 				o.Contradicts = append(o.Contradicts, k.ID)
-			default:
+			case dream.Resembles(o.Memory.Text, k.Text):
 				o.Alike = append(o.Alike, k.ID)
 			}
 		}

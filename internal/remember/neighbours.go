@@ -32,7 +32,7 @@ func (k *Keeper) neighbours(v *record.View, m record.Memory) (out []Neighbour) {
 		if !other(o) {
 			continue
 		}
-		if opposed := opposes(o.Text); opposed || !like && record.Print(o.Text).Alike(print) >= dream.Alike {
+		if opposed := opposes(o.Text); opposed || !like && dream.Resembles(m.Text, o.Text) {
 			like = like || !opposed
 			out = append(out, Neighbour{o, m.Topic != "" && o.Topic == m.Topic, opposed})
 		}
