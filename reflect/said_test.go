@@ -1,6 +1,7 @@
 package reflect
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -148,19 +149,22 @@ func TestTopicsThatContradict(t *testing.T) {
 		{"Use pnpm, never npm.", "Use yarn for installing packages."},
 		{"Always answer in German.", "Reply in English."},
 		{"Use tabs for indentation.", "Indent with spaces."},
-		{"Run `make lint` to lint.", "Run `make lint` to lint."},
+		{"We use `pnpm` here, not `npm`.", "Verwende yarn, nicht bun."},
 	} {
 		if a, b := topic(pair[0]), topic(pair[1]); a != b || a == "" {
 			t.Errorf("topics of %q and %q: %q, %q", pair[0], pair[1], a, b)
 		}
 	}
-	for _, text := range []string{"v2 下游三个系统在用，不能改字段。", "Deterministic-serialization implementation-specific considerations."} {
+	for _, text := range []string{
+		"v2 下游三个系统在用，不能改字段。", "Don't ever touch web/vendor, it is copied from upstream.", "Moment is banned here, date-fns does that.",
+		"Files in server/db/generated come from `npm run gen`.", "Run npm test before each push.", "Install with `npm ci`.", "Never edit vendor/npm by hand.",
+	} {
 		if got := topic(text); got != "" {
-			t.Errorf("topic of %q: %q, a bag of words", text, got)
+			t.Errorf("topic of %q: %q", text, got)
 		}
 	}
-	if a, b := topic("Never edit generated files."), topic("Never push to main."); a == b {
-		t.Errorf("one topic %q for two subjects", a)
+	if got := contentWords("Don’t touch web"); !slices.Equal(got, []string{"touch", "web"}) {
+		t.Errorf("words %q", got)
 	}
 }
 

@@ -1,9 +1,7 @@
 package reflect
 
 import (
-	"sort"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/gitstore/record/wording"
 	"github.com/reverie-memory/reverie/internal/pattern"
@@ -37,7 +35,7 @@ var topicForms = []struct {
 }
 
 var (
-	latinWord = lazy(`[A-Za-z][\w.-]*[A-Za-z0-9]|[A-Za-z]|[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]+`)
+	latinWord = lazy(`[A-Za-z][\w.'-]*[A-Za-z0-9]|[A-Za-z]|[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]+`)
 	stopWords = set("a an the and or but of to in on at for with by from as is are be been was were do does did don't " +
 		"not never always only use using used run running must should shall may can cannot can't will " +
 		"would it its they them we our you your i my me this that these those so if when whenever before " +
@@ -47,34 +45,33 @@ var (
 		"had need needs which who what where how there here let's let lets get set")
 )
 
-// topic names the subject of a statement: the job of its tools, or else its first meaningful words,
-// sorted.
+// calling matches the rest of a command without code marks: "npm run gen".
+var calling = lazy(`^ (?:(?:run|install|ci|i|test|add|start|exec|build|publish|update|audit|init)\b|-)`)
+
+// topic names the subject of a statement, or returns "": a form, or the job of a tool that it
+// chooses or refuses. Tools that are named in passing too often make no topic.
 func topic(text string) string {
 	for _, f := range topicForms {
 		if f.form.MatchString(text) {
 			return f.name
 		}
 	}
-	words := contentWords(text)
-	for _, w := range words {
-		if f := wording.Tool(w); f != "" {
-			if f == "task runner" || f == "container tool" {
-				continue // named in passing too often
-			}
-			return f
+	text = concrete.ReplaceAllStringFunc(text, func(code string) string {
+		if strings.ContainsAny(code, " \n") {
+			return "" // a command, which names its program in passing
+		}
+		return code
+	})
+	for _, at := range latinWord.FindAllStringSubmatchIndex(text, -1) {
+		switch job := wording.Tool(text[at[0]:at[1]]); {
+		case job == "", job == "task runner", job == "container tool":
+		case strings.HasSuffix(text[:at[0]], "/"), strings.HasPrefix(text[at[1]:], "/"), calling.MatchString(text[at[1]:]):
+		default:
+			return job
 		}
 	}
-	words = append([]string(nil), words[:min(3, len(words))]...)
-	sort.Strings(words)
-	name := strings.Join(words, " ")
-	if utf8.RuneCountInString(name) > maxTopic || unspaced.MatchString(name) {
-		return "" // a bag of words is no topic
-	}
-	return name
+	return ""
 }
-
-// maxTopic bounds a topic made of a statement's own words, in characters.
-const maxTopic = 24
 
 // unspaced matches scripts whose runs of letters are clauses, not words.
 var unspaced = lazy(`[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]`)
@@ -83,7 +80,7 @@ var unspaced = lazy(`[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]`)
 func contentWords(text string) []string {
 	var out []string
 	seen := map[string]bool{}
-	for _, w := range latinWord.FindAllString(strings.ToLower(text), -1) {
+	for _, w := range latinWord.FindAllString(strings.ToLower(strings.ReplaceAll(text, "’", "'")), -1) {
 		w = strings.Trim(w, ".-_")
 		if len(w) < 2 || stopWords.Has(w) || seen[w] {
 			continue

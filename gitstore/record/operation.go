@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -303,12 +304,14 @@ func (o Operation) Verb() string {
 	return "remember"
 }
 
-// Subject returns the memory's topic, or its kind if it has none.
+// Subject returns the memory's topic, or else the file or folder to which it is limited, or its
+// kind.
 func (m Memory) Subject() string {
-	if m.Topic != "" {
-		return m.Topic
+	place := ""
+	if len(m.Paths) > 0 {
+		place = strings.TrimSuffix(m.Paths[0], "**")
 	}
-	return string(m.Kind)
+	return cmp.Or(m.Topic, place, string(m.Kind))
 }
 
 // Imported reports whether the memory came in by import.
