@@ -119,7 +119,11 @@ func (l lookup) find(ctx context.Context) (a Answer, err error) {
 	if err := ctx.Err(); err != nil {
 		return a, err
 	}
-	a.Loose = loose
+	a.Loose, a.Many = loose, request.N > 0 && len(found) == request.N
+	a.Far = !Wordless(l.q) && !slices.ContainsFunc(found, func(f recall.Found) bool { return f.Covered > 0 })
+	if !a.Far && !Wordless(l.q) {
+		found = slices.DeleteFunc(found, besideOnly)
+	}
 	a.Hidden = l.hidden(request)
 	var failed error
 	each := func(yield func(recall.Hit, Caveats) bool) {
@@ -140,11 +144,15 @@ func (l lookup) find(ctx context.Context) (a Answer, err error) {
 	if failed != nil {
 		return a, failed
 	}
-	a.Far = !Wordless(l.q) && !slices.ContainsFunc(found, func(f recall.Found) bool { return f.Covered > 0 })
-	if a.Many = request.N > 0 && len(found) == request.N; !a.Many {
+	if !a.Many {
 		a.More = l.unshown(found, a.Hits)
 	}
 	return a, nil
+}
+
+// besideOnly reports whether a document was found by nothing but its session.
+func besideOnly(f recall.Found) bool {
+	return f.Parts.Words == 0 && f.Parts.Grams == 0 && f.Parts.Characters == 0
 }
 
 // speaker returns the best of the memories that say the same as a document and that agents may see,
