@@ -125,7 +125,7 @@ var (
 	token    = pattern.New("`[^`]+`|'[^'\\s][^'\n]{0,40}'|\"[^\"]{1,40}\"|“[^”]{1,40}”|[\\pL\\pN_./@*$~+#-]+(?:'[\\pL]+)?")
 	parts    = pattern.New(`[.!?;]\s+|\s+and\s+|,\s+and\s+|[,;]\s+(?:but\s+)?(?:always|instead|rather)\s+`)
 	// subject matches the name whose value a clause gives: "max_retries is 5".
-	subject = pattern.New("^\\W{0,3}(?:the (?:value of )?)?(`[^`\\s]+`|[\\pL_][\\w.-]*[_.][\\w.-]*)(?:\\s+(?:is|are|must be|should be|stays at)\\s|\\s*=\\s)")
+	subject = pattern.New("^\\W{0,3}(?:the (?:value of )?)?(`[^`\\s]+`|[\\pL_][\\w.-]*[_./][\\w./-]*)(?:\\s+(?:is|are|must be|should be|stays at)\\s|\\s*=\\s)")
 	// ban refuses the text after it.
 	ban = pattern.New(`(?i)^\W*(?:please\s+)?(?:never|don'?t|do not|avoid|stop)\s+(?:use|using)\b`)
 )
@@ -488,11 +488,11 @@ func (c clause) apart(d clause) bool {
 }
 
 // rivals reports whether two clauses put different values of one sort into the same frame. For
-// named rivals one frame may have more words than the other. Another value of the same name is one
-// if the statement announces a change. An additive request is a rival only if
-// the statement announces a change.
+// named rivals one frame may have more words than the other. Values of different names are
+// compatible. Another value of the same name is one if the statement announces a change. An
+// additive request is a rival only if the statement announces a change.
 func (c clause) rivals(d clause, later bool) bool {
-	if c.negated || d.negated || (c.adds || d.adds) && !later {
+	if c.negated || d.negated || (c.adds || d.adds) && !later || c.subject != "" && d.subject != "" && c.subject != d.subject {
 		return false
 	}
 	if later && c.subject != "" && c.subject == d.subject {

@@ -49,6 +49,8 @@ func TestOpposes(t *testing.T) {
 		{"From now on, retry_max is 5.", "retry_max is 5.", false},
 		{"`retry_max` is 5.", "`retry_delay` is 8.", false},
 		{"retry_max is 5.", "Raise retry_max to 8 in slow tests.", false},
+		{"`a.go` is generated.", "`b.go` is generated.", false},
+		{"server/a is generated, do not edit it.", "server/b is generated, do not edit it.", false},
 		{"`main.go` is generated.", "`main.go` is formatted by `gofmt`.", false},
 		{"Support Node 16.", "No longer support Node 16.", true},
 		{"The build takes 5 minutes.", "The build takes no longer than 5 minutes.", false},
