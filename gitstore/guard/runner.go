@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
@@ -75,18 +76,27 @@ func behindFlags(program string, words []string, want string) []string {
 var interpreters = pattern.NewWords("bun deno node php python python3 ruby")
 
 // direct matches words of a statement that refuses only a program without a runner.
-var direct = pattern.New(`(?i)\b(?:bare|by itself|directly|global|globally|on its own|plain|raw|system|systemwide)\b`)
+var direct = pattern.New(`(?i)\b(?:directly|by itself|on its own|globally|systemwide|(?:bare|plain|raw|global|system) \x60?NAME\b)`)
 
 // spares reports whether a statement about a program does not refuse the command, because it names
-// the runner that starts it: "use uv run pytest, never pytest".
+// the runner that starts it, with this program or alone: "use uv run pytest, never pytest", "run
+// pytest through Poetry".
 func (c command) spares(statement string) bool {
 	if len(c.runners) == 0 {
 		return false
 	}
-	statement = strings.ReplaceAll(strings.ToLower(statement), "python3", "python")
-	return interpreters.Has(c.words[0]) || direct.MatchString(statement) || slices.ContainsFunc(c.runners, func(runner string) bool {
-		for _, rest := range strings.Split(statement, runner)[1:] {
-			if strings.HasPrefix(rest, " "+c.words[0]) || !manages(runner) && ends.MatchString(strings.TrimPrefix(rest, "`")) {
+	if name := c.words[0]; interpreters.Has(name) || direct.MatchString(strings.ReplaceAll(statement, name, "NAME")) {
+		return true
+	}
+	rest := refusedTool.ReplaceAllString(refusedCommand.ReplaceAllString(strings.ToLower(statement), " "), " ")
+	words := strings.FieldsFunc(rest, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("`\"'.,;:!?()", r) })
+	return slices.ContainsFunc(c.runners, func(runner string) bool {
+		first, _, _ := strings.Cut(runner, " ")
+		for i, w := range words {
+			if strings.TrimRight(w, "0123456789") != first {
+				continue
+			}
+			if inner, _ := ranBy(words[i:]); inner == nil && !manages(first) || inner != nil && inner[0] == c.words[0] {
 				return true
 			}
 		}
