@@ -114,8 +114,9 @@ func TestSessionsBranchCounts(t *testing.T) {
 		t.Errorf("on main: %s", got)
 	}
 	r.Run("switch", "-q", "topic")
+	r.Run("commit", "-q", "--amend", "--no-edit", "--date", "2026-11-01T10:00:00Z")
 	for i, s := range []struct {
-		began, ended time.Duration // from the branch's commit
+		began, ended time.Duration // from the branch's commit, which was amended later
 		branch, text string
 		bound        bool
 	}{
@@ -126,7 +127,7 @@ func TestSessionsBranchCounts(t *testing.T) {
 		{time.Hour, 2 * time.Hour, "", "From now on always name benchmarks after their package.", true},
 		{-2 * time.Hour, -time.Hour, "", "From now on never log whole requests.", false},
 	} {
-		at, err := time.Parse(time.RFC3339, r.Run("log", "-1", "--format=%cI", "topic"))
+		at, err := time.Parse(time.RFC3339, r.Run("log", "-1", "--format=%aI", "topic"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -40,8 +40,9 @@ type Commit struct {
 	paths  map[string]string            // the first anchorDigits of a file's id → its path
 	search context.Context              // of searches in history, with a time limit
 	stop   context.CancelFunc
-	read   int      // bytes
-	last   codeFile // the last one read
+	read   int          // bytes
+	last   codeFile     // the last one read
+	dates  *[]time.Time // of commits that the default branch lacks; nil before the question
 
 	sides   int                 // side branches that were asked about
 	spent   time.Duration       // on them, of sideTime

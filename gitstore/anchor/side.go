@@ -1,6 +1,7 @@
 package anchor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
-	"github.com/reverie-memory/reverie/internal/git"
 )
 
 // Bounds of one comparison for landing, in commits. A busier branch is recognised only if merged.
@@ -47,36 +47,37 @@ type Session struct {
 
 // Side returns the Branch for a memory of a session, and the code that the session worked on. A
 // session that began elsewhere belongs to the branch of HEAD only if a commit of that branch was
-// made meanwhile; history that is learned later does not.
+// written meanwhile, and one whose branch is unknown if a commit was written before its end.
 func (s Session) Side(ctx context.Context, c *Code) (string, *Commit) {
 	on := c.On(ctx, s.Branch)
-	if on.Branch == s.Branch || on.ID == "" || s.Ended.IsZero() {
+	if on.Branch == s.Branch || on.ID == "" || s.Ended.IsZero() || slices.ContainsFunc(on.written(ctx), s.saw) {
 		return on.Side(ctx), on
 	}
-	if made, err := s.committed(ctx, c, on.ID); err != nil {
-		c.note(fmt.Errorf("branch %s: %w", on.Branch, err))
-		return "", on
-	} else if !made {
-		return "", on
-	}
-	return on.Side(ctx), on
+	return "", on
 }
 
-// committed reports whether a side branch with the given tip got a commit during a session, or, if
-// the session's branch is unknown, before its end.
-func (s Session) committed(ctx context.Context, c *Code, tip string) (bool, error) {
-	last, err := c.Repo.History().Before(ctx, tip, s.Ended)
-	if last == "" || err != nil {
-		return false, err
-	}
-	if s.Branch != "" {
-		first, err := c.Repo.History().Before(ctx, tip, s.Began)
-		if first == last || err != nil {
-			return false, err
+// saw reports whether a commit of that time may be of the session.
+func (s Session) saw(at time.Time) bool {
+	return !at.After(s.Ended) && (s.Branch == "" || !at.Before(s.Began.Truncate(time.Second)))
+}
+
+// OnMainline reports whether a session began on the default branch. With its branch unknown, HEAD
+// must be there.
+func (s Session) OnMainline(ctx context.Context, c *Code) bool {
+	main := c.Mainline(ctx).Name
+	return main != "" && cmp.Or(s.Branch, c.Here(ctx).Branch) == main
+}
+
+// written returns the author's dates of the newest commits that the default branch lacks.
+func (c *Commit) written(ctx context.Context) []time.Time {
+	if c.dates == nil {
+		dates, err := c.of.Repo.History().Authored(ctx, c.ID, c.of.Mainline(ctx).Tips, maxSquashes)
+		if err != nil {
+			c.of.note(fmt.Errorf("branch %s: %w", c.Branch, err))
 		}
+		c.dates = &dates
 	}
-	landed, err := contained(ctx, c.Repo.History(), last, c.Mainline(ctx).Tips)
-	return !landed, err
+	return *c.dates
 }
 
 // side describes a branch with the given tip relative to the default branch. Without a commit of
@@ -86,8 +87,10 @@ func (c *Code) side(ctx context.Context, name, tip string) (record.Side, error) 
 	if name == main.Name || len(main.Tips) == 0 || "refs/heads/"+name == c.Memories {
 		return record.Side{}, nil
 	}
-	if in, err := contained(ctx, c.Repo.History(), tip, main.Tips); in || err != nil {
-		return record.Side{Name: name}, err
+	for _, to := range main.Tips {
+		if in, err := c.Repo.History().IsAncestor(ctx, tip, to); in || err != nil {
+			return record.Side{Name: name}, err
+		}
 	}
 	base, err := c.Repo.History().MergeBase(ctx, tip, main.Tips...)
 	if err != nil || base == "" {
@@ -95,16 +98,6 @@ func (c *Code) side(ctx context.Context, name, tip string) (record.Side, error) 
 	}
 	patch, err := c.Repo.History().PatchID(ctx, base, tip)
 	return record.Side{Name: name, Tip: tip, Base: base, Patch: patch}, err
-}
-
-// contained reports whether a commit is reachable from one of the tips.
-func contained(ctx context.Context, h git.History, commit string, tips []string) (bool, error) {
-	for _, tip := range tips {
-		if in, err := h.IsAncestor(ctx, commit, tip); in || err != nil {
-			return in, err
-		}
-	}
-	return false, nil
 }
 
 // Named returns the Branch for a memory that a person limits to a branch. The error may wrap

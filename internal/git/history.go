@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -62,6 +63,20 @@ func (h History) Committed(ctx context.Context, commit string) (time.Time, error
 	}
 	seconds, err := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
 	return time.Unix(seconds, 0).UTC(), err
+}
+
+// Authored returns the author's dates of the newest n commits that are reachable from a tip, but
+// from none of the others.
+func (h History) Authored(ctx context.Context, tip string, others []string, n int) (dates []time.Time, err error) {
+	out, err := h.repo.Git(ctx, nil, slices.Concat([]string{"log", "--no-show-signature", "--format=%at", "--max-count=" + strconv.Itoa(n), tip, "--not"}, others, []string{"--"})...)
+	for line := range strings.Lines(string(out)) {
+		seconds, err := strconv.ParseInt(strings.TrimSpace(line), 10, 64)
+		if err != nil {
+			return dates, err
+		}
+		dates = append(dates, time.Unix(seconds, 0))
+	}
+	return dates, err
 }
 
 // Before returns the newest commit on the first-parent line of ref that is not younger than at, or

@@ -67,7 +67,7 @@ func unlimit(ctx context.Context, code *anchor.Code, o record.Operation, session
 		if !isNew || record.Offered(seen.Session) {
 			continue
 		}
-		if side, _ := s.Side(ctx, code); side == "" {
+		if s.OnMainline(ctx, code) {
 			o.Memory.Branch = ""
 			return record.NewOperation(o)
 		}
@@ -95,10 +95,7 @@ func widen(ctx context.Context, code *anchor.Code, plan *dream.Result, in dream.
 		o.Memory.Branch = ""
 		for _, r := range in.New {
 			i := slices.IndexFunc(r.Candidates, func(c record.Candidate) bool { return print.Same(record.Print(c.Text)) })
-			if i < 0 {
-				continue
-			}
-			if side, _ := session(r).Side(ctx, code); side == "" {
+			if i >= 0 && session(r).OnMainline(ctx, code) {
 				c := r.Candidates[i]
 				o.How = c.How
 				o.Sightings = append(o.Sightings, record.Sighting{Reflection: r.ID(), Client: r.Client, Session: r.Session, Parent: r.Parent, How: c.How, Evidence: c.Evidence})
