@@ -13,13 +13,16 @@ import (
 const Alike = 0.5
 
 // Resembles reports whether a reviewer sees two statements side by side: they share most words, and
-// do not name different paths, commands or tools. "Never edit go.sum" is no version of "Never edit
-// web/vendor".
+// do not forbid different paths, commands or tools. "Never edit go.sum" is no version of "Never
+// edit web/vendor".
 func Resembles(a, b string) bool { return phraseOf(a).resembles(phraseOf(b)) }
 
 func (p phrase) resembles(q phrase) bool {
 	if p.print.Alike(q.print) < Alike {
 		return false
+	}
+	if !p.reading().Forbids() || !q.reading().Forbids() {
+		return true
 	}
 	these, those := p.things(), q.things()
 	return len(these) == 0 || len(those) == 0 || slices.ContainsFunc(these, func(t string) bool { return slices.Contains(those, t) })
@@ -27,9 +30,11 @@ func (p phrase) resembles(q phrase) bool {
 
 // things lists the paths, commands, symbols and tools that a statement names.
 func (p phrase) things() []string {
-	out, rest := p.reading().Names(), p.text
-	for _, name := range out {
+	var out []string
+	rest := p.text
+	for _, name := range p.reading().Names() {
 		rest = strings.ReplaceAll(rest, name, " ")
+		out = append(out, strings.TrimRight(name, "/*"))
 	}
 	for _, w := range strings.Fields(rest) {
 		if w = strings.Trim(strings.ToLower(w), "`'\".,:;!?()"); wording.Tool(w) != "" {

@@ -104,6 +104,16 @@ func choice(word string) string {
 	return Tool(word)
 }
 
+// single reports whether a project has one answer to the question of a word. Code and text have
+// their own styles.
+func single(word string) bool {
+	switch choice(word) {
+	case "", "quotes", "casing", "direction", "tense", "indentation":
+		return false
+	}
+	return true
+}
+
 var (
 	// lead matches an introduction without information about the subject.
 	lead = pattern.New(`(?i)^[^:]{0,200}:\s+|^.{0,120}?\b(?:is|are) (?:that|to)\b|\bwhen it comes to\b|\b(?:i want|i need|i'd like|i would like|we want|we need) (?:you )?to\b`)
@@ -150,7 +160,7 @@ var blank = pattern.NewWords(`of to on at by with from into as and or but not no
 	use uses using used should may can cannot will would don't these those i i'd i'll i'm my me us you you're you'll they them their there have has one want need like
 	make sure ensure instead rather than over so if then likewise firstly secondly first second lastly finally next again just also additionally going forward onwards onward
 	another other thing things convention conventions standard standards rule rules guideline guidelines instruction instructions practice
-	follow following followed update updates previous usual code coding style guide regarding respect terms comes remember note new prefer
+	follow following followed update updates previous usual code codebase coding style guide regarding respect terms comes remember note new prefer
 	preferred choose pick write writes writing written let's lets avoid stop mustn't shouldn't can't isn't aren't how what which who
 	name names naming named carry carries descriptive specific particular certain implement implementing emphasize few more most well ok okay yes hi hey task tasks project repo repository`)
 
@@ -418,6 +428,9 @@ func (c *clause) refuseAll() {
 // placing reports whether a stem names the end of something where a value goes.
 func placing(w string) bool { return w == "start" || w == "end" }
 
+// Forbids reports whether a statement has a negation outside of a contrast.
+func (r Reading) Forbids() bool { return r.negated }
+
 // Specific reports whether a statement puts a value into a frame, so that another can be compared
 // with it.
 func (r Reading) Specific() bool {
@@ -447,14 +460,14 @@ func (r Reading) opposes(s Reading, about func(a, b clause) bool) bool {
 }
 
 // refusesOf reports whether another clause wants, or is about, everything that c refuses, and does
-// not refuse it too. Clauses about different things are compatible, unless c refuses a tool: a
-// project has one for each job.
+// not refuse it too. Clauses about different things are compatible, unless c refuses an answer of
+// which a project has only one.
 func (c clause) refusesOf(d clause) bool {
 	if len(c.refuses) == 0 || d.negated || c.apart(d) {
 		return false
 	}
 	a, b := c.subjects(d)
-	if len(a) > 0 && len(b) > 0 && !overlap(a, b) && !slices.ContainsFunc(c.refuses, func(w string) bool { return Tool(w) != "" }) {
+	if len(a) > 0 && len(b) > 0 && !overlap(a, b) && !slices.ContainsFunc(c.refuses, single) {
 		return false
 	}
 	for _, w := range c.refuses {

@@ -14,6 +14,8 @@ func TestOpposes(t *testing.T) {
 		{"Prefer composition over inheritance.", "Prefer inheritance over composition.", true},
 		{"Commit generated files.", "Never commit generated files.", true},
 		{"Log with slog, not fmt.", "Log errors with slog.", false},
+		{"Answer in English, not German.", "Replies should be in German, not English.", true},
+		{"Never use default exports in the codebase.", "React components use default exports.", true},
 		{"React components in PascalCase, never snake_case.", "Database columns in snake_case, never PascalCase.", false},
 		{"Use pnpm, never npm, in web/.", "Use pnpm in web/, not npm.", false},
 		{"Use pnpm, never npm, in web/.", "Use pnpm rather than yarn in web/.", false},
