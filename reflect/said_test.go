@@ -150,6 +150,7 @@ func TestTopicsThatContradict(t *testing.T) {
 		{"Always answer in German.", "Reply in English."},
 		{"Use tabs for indentation.", "Indent with spaces."},
 		{"We use `pnpm` here, not `npm`.", "Verwende yarn, nicht bun."},
+		{"Install packages with `pnpm install`, not `npm install`.", "Install packages with `yarn install`, not `npm install`."},
 	} {
 		if a, b := topic(pair[0]), topic(pair[1]); a != b || a == "" {
 			t.Errorf("topics of %q and %q: %q, %q", pair[0], pair[1], a, b)

@@ -28,7 +28,7 @@ func findSeparators(v *view) []finding {
 				from = call
 				c = record.Candidate{
 					Kind: record.Failure, How: record.Seen, Weak: true, Topic: "shell",
-					Text:     "Separate commands with `;`, not `&&`: the shell here, Windows PowerShell, refuses that.",
+					Text:     "In Windows PowerShell, separate commands with `;`, not `&&`: it refuses that.",
 					Evidence: []record.Evidence{v.quote(i, line)},
 				}
 			}

@@ -21,7 +21,7 @@ func TestPowerShellRefusesAnd(t *testing.T) {
 		{"with its exit code", script{run("cd web && npm test", 1, refusal), run("cd web; npm test", 0, "")}, true, false},
 		{"and nothing else", script{refused}, true, true},
 		{"in one of two shells", script{refused, run("cd web && npm test", 0, "3 passed")}, false, false},
-		{"for something else", script{run("npm test)", 1, "Unexpected token ')' in expression or statement.\n    + CategoryInfo          : ParserError: (:) []")}, false, false},
+		{"for something else", script{run("cd web && npm test)", 1, "Unexpected token ')' in expression or statement.\n    + CategoryInfo          : ParserError: (:) []")}, false, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := slices.DeleteFunc(study(t, test.s).Candidates, func(c record.Candidate) bool { return c.Detector != "separator" })

@@ -48,6 +48,9 @@ var (
 // calling matches the rest of a command without code marks: "npm run gen".
 var calling = lazy(`^ (?:(?:run|install|ci|i|test|add|start|exec|build|publish|update|audit|init)\b|-)`)
 
+// contrasted matches a command that a statement refuses beside another.
+var contrasted = lazy("(?i)\\b(?:not|never|instead of|rather than)\\s+`")
+
 // topic names the subject of a statement, or returns "": a form, or the job of a tool that it
 // chooses or refuses. Tools that are named in passing too often make no topic.
 func topic(text string) string {
@@ -56,11 +59,13 @@ func topic(text string) string {
 			return f.name
 		}
 	}
+	chosen := contrasted.MatchString(text)
 	text = concrete.ReplaceAllStringFunc(text, func(code string) string {
-		if strings.ContainsAny(code, " \n") {
-			return "" // a command, which names its program in passing
+		program, _, command := strings.Cut(code, " ")
+		if command && !chosen {
+			return "" // it names its program in passing
 		}
-		return code
+		return program
 	})
 	for _, at := range latinWord.FindAllStringSubmatchIndex(text, -1) {
 		switch job := wording.Tool(text[at[0]:at[1]]); {

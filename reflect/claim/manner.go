@@ -112,15 +112,16 @@ var fromNow = pattern.New(`(?i)^(?:from (?:now|here|today|this point) on(?:wards
 	`以后|今后|从现在(?:开始|起)|今後は?|これからは?|앞으로는?)[,，、]?\s*`)
 
 // remembering matches the beginning of a sentence that asks to remember the rest.
-var remembering = pattern.New(`(?i)^[^\pL\pN]*(?:(?:please|pls|ok|okay|also|and|so|hey|just|bitte|por favor|请|пожалуйста)\b[, ]*)*(?:(?:remember|keep in mind|bear in mind)(?: that\b|:)|` +
-	`(?:merke? dir|denk(?:e)? dran|recuerda(?: que)?|souviens-toi(?: que)?|lembre(?:-se)?(?: (?:de )?que)?|запомни(?:,? что)?)[:,]?|(?:请)?记住[：:，,]?|覚えて(?:おいて)?[：:、])\s*`)
+var remembering = pattern.New(`(?i)^[^\pL\pN]*(?:(?:please|pls|ok|okay|also|and|so|hey|just|bitte|por favor|пожалуйста)[, ]+)*(?:(?:remember|keep in mind|bear in mind)(?: that |: )|` +
+	`(?:merke? dir|denke? dran|recuerda|souviens-toi|lembre(?:-se)?|запомни)(?:(?: |, )(?:dass|que|de que|что) |: )|请?记住[：:]|覚えて(?:おいて)?[：:、])\s*`)
 
-// thatThing matches a sentence that only reminds of something.
-var thatThing = pattern.New(`(?i)\b(?:remember|mind) that (?:bug|issue|error|problem|one|time|day|file|thing|test|function|crash|fix|change|pr|commit|discussion|conversation)\b`)
+// ofToday matches a sentence that is to be remembered for now, or that reminds of one thing.
+var ofToday = pattern.New(`(?i)\b(?:now|today|tomorrow|yesterday|yet|already|currently|at the moment|i am|i'm|i (?:was|have|had|will|just)|you (?:just|have|had|were|did))\b|` +
+	`\b(?:remember|mind) that (?:bug|issue|error|problem|one|time|day|thing|crash|fix|discussion|conversation)\b`)
 
-// remembers reports whether a sentence asks to remember what it says.
+// remembers reports whether a sentence asks to remember for good what it says.
 func (s *Sentence) remembers() bool {
-	return remembering.MatchString(s.text) && !thatThing.MatchString(s.text)
+	return remembering.MatchString(s.text) && !ofToday.MatchString(s.text)
 }
 
 // bounded matches sentences that hold for a time, or let an agent act without asking. They need a
