@@ -371,7 +371,7 @@ func (s Spool) Take() ([]*Waiting, error) {
 	for _, entry := range entries {
 		dir := filepath.Join(s.Dir, entry.Name())
 		if strings.HasPrefix(entry.Name(), goneMark) {
-			os.RemoveAll(dir) // an earlier worker was killed before it could
+			os.RemoveAll(dir) // what an earlier Remove could not
 			continue
 		}
 		w, err := readWaiting(dir)
@@ -516,11 +516,8 @@ func (w *Waiting) Remove() (removed bool, err error) {
 	if info, err := f.Stat(); err != nil || info.Size() != w.size {
 		return false, err
 	}
-	gone, err := os.MkdirTemp(filepath.Dir(w.dir), goneMark)
-	if err == nil {
-		err = os.Rename(w.dir, filepath.Join(gone, filepath.Base(w.dir)))
-	}
-	if err != nil {
+	gone := filepath.Join(filepath.Dir(w.dir), fmt.Sprintf("%s%s-%d", goneMark, filepath.Base(w.dir), time.Now().UnixNano()))
+	if err := os.Rename(w.dir, gone); err != nil {
 		return false, fmt.Errorf("spool: %w", err)
 	}
 	os.RemoveAll(gone) // a late Append may make a file there; Take removes the rest
