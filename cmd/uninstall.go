@@ -76,15 +76,17 @@ func runUninstall(ctx context.Context, w *workspace, o uninstallOptions) error {
 	for _, m := range left.Mentions {
 		w.env.Say("%s still has the lines that you added for %s; they do nothing now", m.File, strings.Join(m.Hooks, ", "))
 	}
-	if o.memory || o.gitHooks || len(o.agents.Value()) > 0 {
+	if o.gitHooks || len(o.agents.Value()) > 0 {
 		return nil
 	}
-	w.env.Say("the branch %s stays; to delete it too: git branch -D %s", w.Branch(), w.Branch())
+	if !o.memory {
+		w.env.Say("the branch %s stays; to delete it too: git branch -D %s", w.Branch(), w.Branch())
+	}
 	for _, file := range left.Workflows {
 		w.env.Say("%s stays on the branch for the forge; a commit that removes it ends the checks", file)
 	}
 	if err := offer.Forget(ctx, w.Repo); err != nil {
-		return err
+		w.env.Warn("the list of your repositories still names this clone: %v", err)
 	}
 	if own := offer.Files(); len(own) > 0 {
 		w.env.Say("your own settings and memory, for every repository, stay; to remove them: rm -r %s", shell.Join(own))

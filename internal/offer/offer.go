@@ -126,8 +126,8 @@ func listed() (dirs []string, err error) {
 	return dirs, nil
 }
 
-// Forget takes the work trees of a repository off the list. An empty list goes, with its folder if
-// that is empty, too.
+// Forget takes the work trees of a repository off the list. It looks for them with the bounds of
+// common. An empty list goes, with its folder if that is empty, too.
 func Forget(ctx context.Context, repo *git.Repo) error {
 	if config.OwnStore() == "" {
 		return nil
@@ -136,13 +136,20 @@ func Forget(ctx context.Context, repo *git.Repo) error {
 	if err != nil || len(dirs) == 0 {
 		return err
 	}
-	kept := slices.DeleteFunc(slices.Clone(dirs), func(dir string) bool {
-		if dir == repo.WorkTree {
-			return true
+	ctx, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	var kept []string
+	for i, dir := range slices.Backward(dirs) {
+		mine := dir == repo.WorkTree
+		if !mine && len(dirs)-i <= maxClones {
+			other, err := git.Find(ctx, dir)
+			mine = err == nil && other.CommonDir == repo.CommonDir
 		}
-		other, err := git.Find(ctx, dir)
-		return err == nil && other.CommonDir == repo.CommonDir
-	})
+		if !mine {
+			kept = append(kept, dir)
+		}
+	}
+	slices.Reverse(kept)
 	switch len(kept) {
 	case len(dirs):
 		return nil
