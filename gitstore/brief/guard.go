@@ -75,7 +75,7 @@ func MakeGuards(ctx context.Context, r *reader.Reader) (t guard.Table, err error
 	if err != nil {
 		return t, err
 	}
-	return guard.Decode(text), r.Repo.State().Write(guard.File, text, false)
+	return guard.Decode(text), r.Repo.State().Cache(guard.File, text)
 }
 
 // ReadGuards returns the table of guards, after making it if it is missing or outdated.
