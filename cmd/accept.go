@@ -24,8 +24,11 @@ func acceptCommand(env *Env) *cli.Command {
 			&cli.BoolFlag{Name: "yes", Usage: "do not ask about an OP that looks like an attack on agents", Destination: &yes},
 		},
 		Action: func(c *cli.Context) error {
-			if all == (c.NArg() > 0) {
+			switch {
+			case all == (c.NArg() > 0):
 				return exit.Usage("'reverie review' lists the pending operations", "accept takes operation ids, or --all")
+			case all && yes:
+				return exit.Usage("name them: reverie accept --yes OP", "--all leaves apparent attacks out, so it excludes --yes")
 			}
 			return runAccept(c.Context, env, c.Args().Slice(), yes)
 		},
@@ -52,10 +55,10 @@ func runAccept(ctx context.Context, env *Env, ids []string, yes bool) error {
 	}
 	rest, attacks := inbox.WithoutAttacks(queue)
 	switch {
-	case attacks == nil || yes && len(ids) > 0:
+	case attacks == nil || yes:
 	case len(ids) == 0:
 		queue = rest
-		env.Say("%s like an attack on agents; next: reverie review", plural.Count(len(attacks), "operation looks", "operations look"))
+		env.Say("%s; next: reverie review", inbox.LeftOut(attacks))
 	default:
 		for _, why := range attacks {
 			env.Warn("%s", why)

@@ -41,7 +41,7 @@ var arrows = map[string][]string{
 	"internal/learn": {"gitstore", "gitstore/purge", "gitstore/record", "internal/clone", "internal/config", "internal/file", "internal/learn/dreams", "internal/learn/inbox", "internal/learn/ingest", "internal/model",
 		"prompts", "prompts/door", "reflect", "reflect/transcript"},
 	"internal/learn/dreams":   {"dream", "gitstore", "gitstore/anchor", "gitstore/purge", "gitstore/record", "internal/clone", "internal/learn/inbox", "prompts", "reflect", "reflect/transcript"},
-	"internal/learn/inbox":    {"dream", "gitstore", "gitstore/record", "gitstore/trust", "internal/clone", "internal/config", "internal/exit", "internal/history", "reflect/transcript"},
+	"internal/learn/inbox":    {"dream", "gitstore", "gitstore/record", "gitstore/trust", "internal/clone", "internal/config", "internal/exit", "internal/history", "internal/plural", "reflect/transcript"},
 	"internal/offer":          {"dream", "gitstore", "gitstore/record", "gitstore/share", "internal/clone", "internal/config", "internal/file", "internal/git", "internal/reader"},
 	"internal/learn/ingest":   {"hooks", "hooks/setup/agents", "internal/clone", "internal/file", "internal/git", "internal/job", "internal/redact", "reflect", "reflect/transcript", "reflect/transcript/past"},
 	"internal/model":          {"internal/config", "internal/exit", "internal/model/agent", "internal/ollama", "prompts"},

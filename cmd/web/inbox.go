@@ -136,20 +136,29 @@ func decide(ctx context.Context, d *Desk, r *http.Request) (said string, err err
 	if err != nil {
 		return "", err
 	}
-	var ops []record.Operation
 	for _, o := range shown {
 		if !slices.Contains(digests, o.Seen) {
 			return "", errOther
 		}
-		ops = append(ops, o.Operation)
 	}
 	switch r.PathValue("verb") {
 	case "accept":
+		left := ""
+		if len(queue) > 1 {
+			var attacks []string
+			if queue, attacks = inbox.WithoutAttacks(queue); len(attacks) > 0 {
+				left = "\n" + inbox.LeftOut(attacks) + "; accept each alone"
+			}
+		}
+		var ops []record.Operation
+		for _, o := range queue {
+			ops = append(ops, o.Operation)
+		}
 		done, err := d.Learner.Accept(ctx, ops, "review")
 		if len(done) > 0 && record.Undecidable(err) {
-			return "accepted: " + these(done) + "\n" + err.Error(), nil
+			return "accepted: " + these(done) + left + "\n" + err.Error(), nil
 		}
-		return "accepted: " + these(done), err
+		return "accepted: " + these(done) + left, err
 	case "reject":
 		done, err := d.Learner.Reject(ctx, ids, false, r.PostForm.Get("reason"))
 		return "rejected: " + these(done), err

@@ -14,6 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/plural"
 )
 
 // Inbox is the inbox of a clone. All functions but Report must be set.
@@ -150,6 +151,11 @@ func WithoutAttacks(queue []Waiting) (rest []Waiting, attacks []string) {
 		}
 	}
 	return rest, attacks
+}
+
+// LeftOut says how many attacks were left out.
+func LeftOut(attacks []string) string {
+	return plural.Count(len(attacks), "operation looks", "operations look") + " like an attack on agents"
 }
 
 func rank(p Waiting) int {
