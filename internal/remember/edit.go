@@ -158,10 +158,11 @@ func (e Edit) guarding() bool { return len(e.Guards) > 0 || e.Strength != "" || 
 func (e Edit) guard(was, m record.Memory, tree fs.FS) (record.Memory, error) {
 	t := m.Trigger()
 	if !e.guarding() {
-		gave := slices.Sorted(slices.Values(guard.Propose(was.Text, tree)))
-		if m.Text != was.Text && slices.Equal(t.Guards, gave) { // its form gave them, or gave none
-			t.Guards = guard.Propose(m.Text, tree)
-			m = m.WithTrigger(t)
+		gave := func(tree fs.FS) bool { // its form gave the guards, or gave none
+			return slices.Equal(t.Guards, slices.Sorted(slices.Values(guard.Propose(was.Text, tree))))
+		}
+		if m.Text != was.Text && (gave(tree) || gave(folders{tree})) {
+			m = derive(m, t, was.Text, tree)
 		}
 		return m, nil
 	}
@@ -182,6 +183,11 @@ func (e Edit) guard(was, m record.Memory, tree fs.FS) (record.Memory, error) {
 	}
 	return m.WithTrigger(t), nil
 }
+
+// folders is a tree in which every path is a folder, also one that is gone.
+type folders struct{ fs.FS }
+
+func (f folders) Open(string) (fs.File, error) { return f.FS.Open(".") }
 
 // reanchor anchors a memory to the current code. If the search was cut short and found nothing, the
 // memory keeps its anchors.
