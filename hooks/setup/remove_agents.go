@@ -98,7 +98,7 @@ func (r *Removal) addAgent(in agents.Installer, i agents.Installed, clone string
 		r.report(PassedOver{i.Why})
 		return
 	case agents.Stays:
-		name = fmt.Sprintf("this clone's share in %s, which other clones use too; to remove it there: reverie uninstall --agent %s", file, i.Agent.Name)
+		name = fmt.Sprintf("this clone's use of %s in %s, which other clones still need; to remove them everywhere: reverie uninstall --agent %s", ours, file, i.Agent.Name)
 	case agents.Goes:
 		name = fmt.Sprintf("%s for %s in %s", ours, i.Agent.Title, file)
 		if !i.Command() {
