@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/reverie-memory/reverie/cmd/usage"
 	"github.com/reverie-memory/reverie/cmd/wire"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
@@ -30,12 +31,13 @@ func acceptCommand(env *Env) *cli.Command {
 			case all && yes:
 				return exit.Usage("name them: reverie accept --yes OP", "--all leaves apparent attacks out, so it excludes --yes")
 			}
-			return runAccept(c.Context, env, c.Args().Slice(), yes)
+			return runAccept(c.Context, env, c.Args().Slice(), yes, usage.Again(c, "--yes"))
 		},
 	}
 }
 
-func runAccept(ctx context.Context, env *Env, ids []string, yes bool) error {
+// runAccept accepts operations. again is the command with --yes.
+func runAccept(ctx context.Context, env *Env, ids []string, yes bool, again string) error {
 	w, err := env.openToDecide(ctx, "accept")
 	if err != nil {
 		return err
@@ -64,7 +66,7 @@ func runAccept(ctx context.Context, env *Env, ids []string, yes bool) error {
 			env.Warn("%s", why)
 		}
 		if !env.Ask("Accept anyway?", "n") {
-			return exit.New(exit.NeedsPerson, errors.New("accept: nothing was accepted"), "to go ahead, repeat the command with --yes")
+			return exit.New(exit.NeedsPerson, errors.New("accept: nothing was accepted"), "to go ahead: "+again)
 		}
 	}
 	accepted, err := w.learner().Accept(ctx, operations(queue), "accept")

@@ -46,7 +46,7 @@ func Run(ctx context.Context, given *Env, args []string) int {
 		if errors.Is(out.Err, syscall.EPIPE) || errors.Is(out.Err, io.ErrClosedPipe) {
 			return exit.Done
 		}
-		err = exit.New(exit.Failed, fmt.Errorf("write the answer: %w", file.Bare(out.Err)), "only the output is incomplete; changes that the command makes took effect")
+		err = exit.New(exit.Failed, fmt.Errorf("write the answer: %w", file.Bare(out.Err)), "only the output is incomplete; any change took effect")
 	}
 	if err == nil {
 		return exit.Done

@@ -233,12 +233,9 @@ func tellLearned(w *workspace, res *learn.Result) {
 		}
 		line(w, "?", term.Dim, p.Memory, p.Why)
 	}
-	waits := ""
+	waits, earlier := "", ""
 	if all > 0 {
 		waits = ", " + plural.Count(all, "waits", "wait") + " for you"
-	}
-	earlier := ""
-	if all > 0 {
 		earlier = "; " + plural.Count(all, "earlier operation waits", "earlier operations wait") + " for you"
 	}
 	sum := fmt.Sprintf("found %d, kept %d%s", len(accepted)+len(rest), len(accepted), waits)

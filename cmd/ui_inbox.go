@@ -39,11 +39,9 @@ func inboxTab(env *Env) tui.Tab {
 		},
 		Actions: []tui.Action{
 			{Key: "y", Name: "accept", Many: true, Do: act(env, decide(func(ctx context.Context, w *workspace, queue []inbox.Waiting) error {
-				if len(queue) > 1 { // one was shown with its warning
-					var attacks []string
-					if queue, attacks = inbox.WithoutAttacks(queue); len(attacks) > 0 {
-						w.env.Say("%s; accept each alone", inbox.LeftOut(attacks))
-					}
+				queue, left := inbox.Together(queue)
+				if left != "" {
+					w.env.Say("%s", left)
 				}
 				done, err := w.learner().Accept(ctx, operations(queue), "review")
 				return errors.Join(tellAccepted(w, done), err)

@@ -143,12 +143,9 @@ func decide(ctx context.Context, d *Desk, r *http.Request) (said string, err err
 	}
 	switch r.PathValue("verb") {
 	case "accept":
-		left := ""
-		if len(queue) > 1 {
-			var attacks []string
-			if queue, attacks = inbox.WithoutAttacks(queue); len(attacks) > 0 {
-				left = "\n" + inbox.LeftOut(attacks) + "; accept each alone"
-			}
+		queue, left := inbox.Together(queue)
+		if left != "" {
+			left = "\n" + left
 		}
 		var ops []record.Operation
 		for _, o := range queue {

@@ -158,6 +158,19 @@ func LeftOut(attacks []string) string {
 	return plural.Count(len(attacks), "operation looks", "operations look") + " like an attack on agents"
 }
 
+// Together leaves the attacks out of several operations that a person chose, and says so. One
+// operation stays: its warning was shown.
+func Together(queue []Waiting) (rest []Waiting, note string) {
+	if len(queue) < 2 {
+		return queue, ""
+	}
+	rest, attacks := WithoutAttacks(queue)
+	if len(attacks) > 0 {
+		note = LeftOut(attacks) + "; accept each alone"
+	}
+	return rest, note
+}
+
 func rank(p Waiting) int {
 	if p.Stated {
 		return 1
