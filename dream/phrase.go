@@ -25,13 +25,14 @@ const minOpposed = 0.1
 // same reports whether two statements say the same.
 func (p phrase) same(q phrase) bool { return p.text == q.text || p.print.Same(q.print) }
 
+// near reports whether two different statements share enough words to be about one thing.
+func (p phrase) near(q phrase) bool { return p.print.Alike(q.print) >= minOpposed && !p.same(q) }
+
 // opposes reports whether two statements cannot both hold.
-func (p phrase) opposes(q phrase) bool {
-	return p.print.Alike(q.print) >= minOpposed && !p.same(q) && p.reading().Opposes(q.reading())
-}
+func (p phrase) opposes(q phrase) bool { return p.near(q) && p.reading().Opposes(q.reading()) }
 
 // replaces reports whether two statements are opposed about one subject.
-func (p phrase) replaces(q phrase) bool { return p.opposes(q) && p.reading().Replaces(q.reading()) }
+func (p phrase) replaces(q phrase) bool { return p.near(q) && p.reading().Replaces(q.reading()) }
 
 // covers reports whether a statement says in general what another says for one place.
 func (p phrase) covers(q phrase) bool {

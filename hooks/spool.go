@@ -66,7 +66,7 @@ func (s Spool) Append(e Event) error {
 	if err != nil {
 		return fmt.Errorf("spool: %w", err)
 	}
-	for range 100 { // each of them loses against a worker that takes what others wrote
+	for range 100 { // a try fails if a worker removes the folder meanwhile
 		err = appendLine(dir, line)
 		if !errors.Is(err, errMoved) && !errors.Is(err, fs.ErrNotExist) {
 			break

@@ -214,5 +214,5 @@ func (s *Sentence) lasts() bool {
 			return true
 		}
 	}
-	return markPhrase.MatchString(s.text) || s.remembers()
+	return markPhrase.MatchString(s.text)
 }

@@ -150,9 +150,8 @@ func (m *Model) judge(s *Sentence, list []uint32) (Claim, []uint32) {
 		}
 	}
 	c.Keep = logistic(m.keepBias + m.keepScale*float64(sum)*norm(len(list)))
-	c.Lasts = s.lasts()
-	if s.remembers() {
-		c.Keep = max(c.Keep, m.lasting) // its author says that it is worth keeping
+	if c.Lasts = s.lasts(); s.remembers() {
+		c.Lasts, c.Keep = true, max(c.Keep, m.lasting) // its author says that it is worth keeping
 	}
 	if writtenDown.MatchString(s.text) {
 		c.Lasts, c.Bound = true, true
