@@ -265,6 +265,8 @@ var kindsOfSecrets = []struct{ kind, text string }{
 	{"use the password", "Use the password ¶ for staging."},
 	{"with password", "Log in as admin with password ¶ and check."},
 	{"login with a / b", "login with admin / ¶"},
+	{"an account and its password", "connect as usual, use sa / ¶"},
+	{"an account and its password, joined", "login sa/¶ works"},
 	{"creds", "creds: bob:¶"},
 	{"PIN", "The PIN is ‹d6›."},
 	{"PIN in settings", "PIN=‹d6›"},

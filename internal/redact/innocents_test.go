@@ -149,6 +149,7 @@ The seed phrase is twelve words that should be written on paper and kept in a sa
 Store the mnemonic in the wallet, then derive the key from the mnemonic and the passphrase of the user
 Recovery codes are shown once. Keep them safe.
 login with GitHub / GitLab works
+the WA / SA / Gawler2024 pages, open Fr / Sa / So10-18Uhr
 log in as admin and check
 credentials: see docs/login2.md
 | Option | Password | Description |

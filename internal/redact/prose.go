@@ -108,6 +108,9 @@ var phrases = []phrase{
 	{"zugangsdaten", lookLogin},
 	{"identifiants", lookLogin},
 	{"credenciales", lookLogin},
+	{"use sa", lookAccount},
+	{"user sa", lookAccount},
+	{"login sa", lookAccount},
 	{"set password for", lookSetPassword},
 	{"mnemonic", lookWords},
 	{"seed phrase", lookWords},
@@ -150,10 +153,19 @@ func lookLogin(s *scan, at int) {
 	for i < len(text) && i < user+48 && (sets[dotSet].has(text[i]) || text[i] == '@') {
 		i++
 	}
-	if i-user < 2 || i >= len(text) {
-		return
+	if i-user >= 2 {
+		lookBehindUser(s, i)
 	}
-	rest := text[i:]
+}
+
+// lookAccount looks for the password in `use sa / hunter2`, of SQL Server's administrator.
+func lookAccount(s *scan, at int) {
+	lookBehindUser(s, at+strings.IndexByte(s.text[at:], ' ')+len(" sa"))
+}
+
+// lookBehindUser looks for the password behind the name of a user that ends before an index.
+func lookBehindUser(s *scan, i int) {
+	text, rest := s.text, s.text[i:]
 	for _, between := range [...]string{" / ", "/", ":", " : ", " and ", ", ", " with ", " | "} {
 		if !strings.HasPrefix(rest, between) {
 			continue
