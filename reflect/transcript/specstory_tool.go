@@ -79,9 +79,9 @@ func (p *specStory) tool(e Event, u *toolUse) {
 const cursorShell, cursorEdit = "run_terminal_cmd", "edit_file"
 
 // untagged emits the use of a tool that a part of an early history shows without its name, and
-// reports whether it is one. Such a part consists of fences: diffs, or a command and what the
-// terminal printed. An answer may give an example of a command, so a terminal must have echoed this
-// or an earlier one behind its prompt.
+// reports whether it is one. Such a part consists of fences alone: diffs, or a command and what the
+// terminal printed. An example in an answer rarely stands alone, and has no prompt with another
+// command.
 func (p *specStory) untagged(e Event, text string) bool {
 	infos, only := fencesOf(text)
 	if !only {
@@ -94,7 +94,7 @@ func (p *specStory) untagged(e Event, text string) bool {
 		u.kind, u.name = "write", cursorEdit
 	case slices.Equal(infos, []string{"bash", ""}):
 		u.kind, u.name = "shell", cursorShell
-		if prompt, _ := echo(u.output, u.command()); prompt == "" && p.prompt == "" {
+		if prompt, _ := echo(u.output, u.command()); prompt == "" && otherEcho.MatchString(u.output) {
 			return false
 		}
 	default:
@@ -103,6 +103,9 @@ func (p *specStory) untagged(e Event, text string) bool {
 	p.tool(e, u)
 	return true
 }
+
+// otherEcho matches the prompt and the command at the beginning of a terminal's output.
+var otherEcho = pattern.New(`^\s*[\w.-]+@\S+ [^\n]*[$%#>❯➜] \S`)
 
 // fencesOf returns the infos of the fences in a text, and whether nothing else is in it.
 func fencesOf(text string) (infos []string, only bool) {
