@@ -91,6 +91,10 @@ type Faults []string
 
 func (f Faults) Error() string { return strings.Join(f, "; ") }
 
+// slack multiplies the bounds of texts, and of lists in items, in an examined answer. Models that
+// no grammar holds to the schema count badly; the readers of answers have bounds of their own.
+const slack = 2
+
 // maxAnswer bounds an examined answer, in bytes. It is far more than any schema allows.
 const maxAnswer = 256 << 10
 
@@ -180,7 +184,7 @@ func (c *checker) value(s *schema, at string) error {
 			c.wrong(s, at, "a string")
 		} else if n := utf8.RuneCountInString(v); len(s.Enum) > 0 && !slices.Contains(s.Enum, v) {
 			c.fault(at, "%s is not one of %s", strconv.Quote(cut(v, 40)), strings.Join(s.Enum, ", "))
-		} else if len(s.Enum) == 0 && n > s.MaxLength {
+		} else if len(s.Enum) == 0 && n > slack*s.MaxLength {
 			c.fault(at, "%d characters; it may have %d", n, s.MaxLength)
 		}
 	case json.Number:
@@ -259,10 +263,13 @@ func (c *checker) object(s *schema, at string) error {
 }
 
 func (c *checker) array(s *schema, at string) error {
-	n := 0
+	n, most := 0, s.MaxItems
+	if strings.Contains(at, ".") { // of an item
+		most *= slack
+	}
 	for ; c.in.More(); n++ {
 		var err error
-		if n < s.MaxItems && s.Items != nil {
+		if n < most && s.Items != nil {
 			err = c.value(s.Items, fmt.Sprintf("%s[%d]", at, n))
 		} else {
 			err = c.any()
@@ -274,7 +281,7 @@ func (c *checker) array(s *schema, at string) error {
 	if _, err := c.in.Token(); err != nil {
 		return err
 	}
-	if n > s.MaxItems {
+	if n > most {
 		c.fault(at, "%d items; it may have %d", n, s.MaxItems)
 	}
 	return nil
