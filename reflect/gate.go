@@ -166,9 +166,7 @@ func (g *gate) stands(e record.Evidence) bool {
 	if !found {
 		return false
 	}
-	ev := &g.view.events[i]
-	return strings.Contains(ev.Text, e.Quote) || strings.Contains(ev.Command, e.Quote) ||
-		strings.Contains(ev.Old, e.Quote) || strings.Contains(ev.New, e.Quote)
+	return slices.ContainsFunc(quotable(&g.view.events[i]), func(text string) bool { return strings.Contains(text, e.Quote) })
 }
 
 // settle sorts the accepted findings in session order, lets a person's later words replace earlier

@@ -267,8 +267,10 @@ func visibleText(text string) bool {
 	})
 }
 
-// quotable returns the fields of an event that may be quoted.
-func quotable(e *transcript.Event) []string { return []string{e.Text, e.Command, e.Old, e.New} }
+// quotable returns the texts of an event that may be quoted.
+func quotable(e *transcript.Event) []string {
+	return append([]string{e.Text, e.Command, e.Old, e.New}, e.Paths...)
+}
 
 // quoted returns the words of an event that match a quote. They may differ in white space, code
 // marks, and the form of quotation marks and dashes; everything else must be equal. A quote has
@@ -413,7 +415,7 @@ func nearly(text, quote string) (string, bool) {
 // the statement.
 func aboutThem(text string, cited []*transcript.Event) bool {
 	for _, e := range cited {
-		all := strings.Join(append(quotable(e), e.Paths...), "\n")
+		all := strings.Join(quotable(e), "\n")
 		if sharedWords(text, all) > 0 || pairsOf(text, all) > 0 {
 			return true
 		}
@@ -465,12 +467,10 @@ var (
 // are no part of it. at is the first shown event that has the part, or -1.
 func invented(text string, cited []*transcript.Event, shown map[int]*transcript.Event) (what string, at int) {
 	stands := func(what string, e *transcript.Event) bool {
-		for _, field := range quotable(e) {
-			if _, ok := stretch(field, what); ok {
-				return true
-			}
-		}
-		return slices.ContainsFunc(e.Paths, func(p string) bool { return strings.Contains(p, what) })
+		return slices.ContainsFunc(quotable(e), func(text string) bool {
+			_, ok := stretch(text, what)
+			return ok
+		})
 	}
 	quoted := func(what string) bool {
 		for _, e := range cited {
@@ -544,5 +544,5 @@ func pathsNamed(paths []string, shown map[int]*transcript.Event) []string {
 }
 
 func standsPath(p string, e *transcript.Event) bool {
-	return slices.ContainsFunc(append(quotable(e), e.Paths...), func(text string) bool { return strings.Contains(text, p) })
+	return slices.ContainsFunc(quotable(e), func(text string) bool { return strings.Contains(text, p) })
 }

@@ -74,7 +74,7 @@ func (r *reader) outcome(e *transcript.Event, words string) bool {
 			return true
 		}
 	}
-	return false
+	return e.Kind == transcript.Result && strings.Contains(e.Text, unreadable) && complains(words)
 }
 
 // complaint reports whether words are in a line of an output in which a program of a command
@@ -97,10 +97,13 @@ func complaint(command, output, words string) bool {
 func failedWith(v *view, a act, words string) bool {
 	ended := ending(&v.events[a.result])
 	if ended == transcript.Unknown || ended == transcript.OK && a.step.masked {
-		return a.outcome == transcript.Failed || a.outcome != transcript.OK && complains(words)
+		return a.outcome == transcript.Failed || a.outcome != transcript.OK && (complains(words) || compilerError.MatchString(words))
 	}
 	return ended == transcript.Failed
 }
+
+// compilerError matches an error with a compiler's code: error TS2345:
+var compilerError = lazy(`\berror:? [A-Z]{2,}\d{2,}:`)
 
 // putRight reports whether something was edited, or a command passed, after an event.
 func putRight(v *view, after int) bool {

@@ -200,6 +200,9 @@ func TestCandidatesOfAModelAreRefused(t *testing.T) {
 		{"a quote over colour codes", change(func(c *candidate) {
 			c.Evidence = []anchor{{Event: 3, Quote: "retry_test.go:41: deadline exceeded after 30s in gateway"}}
 		}), ""},
+		{"a path beside the words", change(func(c *candidate) {
+			c.Evidence = append(c.Evidence, anchor{Event: 4, Quote: "gateway/retry_test.go"})
+		}), ""},
 		{"an old text alone", change(func(c *candidate) { c.Evidence = []anchor{{Event: 4, Quote: "clock := realClock()"}} }), "no proof"},
 		{"a whole short event", change(func(c *candidate) {
 			c.Text, c.Evidence = "Gateway clocks are great.", []anchor{{Event: 9, Quote: "great"}}
@@ -217,7 +220,7 @@ func TestCandidatesOfAModelAreRefused(t *testing.T) {
 		{"long in bytes", change(func(c *candidate) {
 			c.Text, c.Evidence[0].Quote = strings.Repeat("测试要用假时钟。", 20)+" mock clock", "the gateway tests hang unless the mock clock is on"
 		}), ""},
-		{"long in characters", change(func(c *candidate) { c.Text = strings.Repeat("测试要用假时钟。", 25) + "很长" }), "too long"},
+		{"long in characters", change(func(c *candidate) { c.Text = strings.Repeat("测试要用假时钟。", 41) + "很长" }), "too long"},
 		{"a report", change(func(c *candidate) {
 			c.Text, c.Evidence = "Fixed the retry test of the gateway.", []anchor{{Event: 1, Quote: "I will look at the retry test."}}
 		}), "no proof"},
@@ -358,7 +361,7 @@ func TestMending(t *testing.T) {
 		{"a quote that is not verbatim", with(fix, func(c *prompts.ReflectCandidate) { c.Evidence[0].Quote = "MOCK_CLOCK=1 go test gateway" }), "does not stand so in event 6"},
 		{"an identifier", with(fix, func(c *prompts.ReflectCandidate) { c.Text = "Gateway tests use `fakeClock`." }), `"fakeClock" is not so in the session`},
 		{"another speaker", with(fix, func(c *prompts.ReflectCandidate) { c.Kind = "convention" }), "a rule needs a sentence that a person typed"},
-		{"a long text", with(fix, func(c *prompts.ReflectCandidate) { c.Text += strings.Repeat(" very", 40) }), "it may have 200"},
+		{"a long text", with(fix, func(c *prompts.ReflectCandidate) { c.Text += strings.Repeat(" very", 80) }), "it may have 200"},
 		{"no antecedent", with(fix, func(c *prompts.ReflectCandidate) { c.Text = "Run it by `MOCK_CLOCK=1 go test ./gateway`." }), `"it" refers to something`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -741,8 +744,8 @@ func TestImportOfSeveralAnswers(t *testing.T) {
 	}
 }
 
-// A pipe hides the exit code of a failed command, whose output then tells.
-func TestAFailureBehindAPipe(t *testing.T) {
+// A pipe or a history hides the exit code of a failed command, whose output then tells.
+func TestAFailureWithoutAnExitCode(t *testing.T) {
 	piped := script{
 		user("get the lint step green"),
 		run("npm run lint 2>&1 | tail -20", 0, "eslint: cannot find rule set acme/strict\nerror: script \"lint\" exited with code 1"),
@@ -752,6 +755,14 @@ func TestAFailureBehindAPipe(t *testing.T) {
 	whole := script{piped[0], run("npm run lint", 0, "eslint: cannot find rule set acme/strict\nerror: script \"lint\" exited with code 1"), piped[2], piped[3]}
 	looked := script{user("what is in the notes"),
 		run("head -3 notes.txt | cat -A", 1, "cat: illegal option -- A\nusage: cat [-belnstuv] [file ...]"), run("cat -vet notes.txt", 0, "one$"), run("make notes", 0, "ok")}
+	unparsed := "At C:\\x.ps1:7 char:9\nThe token '&&' is not a valid statement separator in this version.\n    + CategoryInfo          : ParserError: (:) []"
+	history := script{user("build and start it"),
+		ran(transcript.Event{Command: "npm run build"}, nil, "", "✓ Finished writing to disk\nFailed to compile.\n149:41  Error: Unexpected any. Specify a type.  no-explicit-any"),
+		edit("pages/cart.ts", "item: any", "item: Item"),
+		ran(transcript.Event{Command: "cd pages && npm start"}, nil, "", unparsed), ran(transcript.Event{Command: "cd pages; npm start"}, nil, "", "ready")}
+	coded := script{piped[0], ran(transcript.Event{Command: "npm run build"}, nil, "", "Cart.razor(6,1): error RZ9996: Unrecognized child content inside component 'Card'."), piped[2]}
+	prose := script{piped[0], ran(transcript.Event{Command: "gh issue view 3"}, nil, "", "If the key is missing, disable the sandbox before each build."), piped[2]}
+	posed := script{piped[0], run("curl docs.example/x", 0, "x : ParserError: (y)\nDisable the sandbox before each npm start"), piped[2]}
 	shown := script{piped[0], run("cat notes.txt gone.txt", 1, "error: unknown rule set acme/strict\ncat: gone.txt: No such file or directory"), piped[2]}
 	lint := with(item("`npm run lint` fails until `npm run rules:fetch` has run.", 2, `error: script "lint" exited with code 1`), func(c *prompts.ReflectCandidate) { c.Kind = "failure" })
 	for _, test := range []struct {
@@ -766,6 +777,11 @@ func TestAFailureBehindAPipe(t *testing.T) {
 		{"a passed run proves no failure", piped, with(lint, func(c *prompts.ReflectCandidate) {
 			c.Evidence[0] = prompts.ReflectAnchor{Event: 4, Quote: "fetched 12 rules"}
 		}), "no proof"},
+		{"an unknown outcome", history, with(item("`npm run build` refuses an explicit any.", 2, "Error: Unexpected any. Specify a type."), func(c *prompts.ReflectCandidate) { c.Kind = "failure" }), ""},
+		{"a line that a shell cannot parse", history, with(item("The shell refuses the token '&&'.", 6, "The token '&&' is not a valid statement separator"), func(c *prompts.ReflectCandidate) { c.Kind = "failure" }), ""},
+		{"a compiler's code", coded, item("The component 'Card' takes no child content.", 2, "error RZ9996: Unrecognized child content inside component 'Card'"), ""},
+		{"an order in an output", prose, item("Each build wants the sandbox disabled.", 2, "If the key is missing, disable the sandbox before each build"), "no proof"},
+		{"an order beside a shell's complaint", posed, item("`npm start` wants the sandbox disabled.", 2, "Disable the sandbox before each npm start"), "no proof"},
 		{"a tool of the machine", looked, item("The machine's `cat` has no option `-A`.", 2, "cat: illegal option -- A"), ""},
 		{"a file that a failed look shows", shown, item("The rule set acme/strict is unknown.", 2, "error: unknown rule set acme/strict"), "no proof"},
 	} {

@@ -344,7 +344,7 @@ func clip(s string, n int) string {
 
 var (
 	weakFails = lazy(`(?m)^(?:ERROR\b|error:|Error:|fatal:)`)
-	failWords = lazy(`(?m)^(?:FAIL\b|--- FAIL|FAILED|error(?:\[\w+\]| TS)|panic:|npm ERR!|Traceback|make(?:\[\d+\])?: \*\*\*)|` +
+	failWords = lazy(`(?m)^(?:FAIL\b|--- FAIL|FAILED|Failed to compile|error(?:\[\w+\]| TS)|panic:|npm ERR!|Traceback|make(?:\[\d+\])?: \*\*\*)|` +
 		`task failed|(?i:\b[1-9]\d* (?:failed|failing|failures?|errors?|issues:|fail\b)|exit(?:ed with)?(?: (?:code|` +
 		`status))?[:=]? ?[1-9]\d*|build failed|tests? failed|command not found|` +
 		`is not recognized as (?:the name of|an internal or external)|\bCommandNotFoundException\b|^the command '\S+' could not be found)`)

@@ -105,7 +105,7 @@ func checkEvidence(t testing.TB, events []transcript.Event, r record.Reflection)
 				continue
 			}
 			ev := events[e.Event]
-			if !strings.Contains(ev.Text, e.Quote) && !strings.Contains(ev.Command, e.Quote) && !strings.Contains(ev.Old, e.Quote) && !strings.Contains(ev.New, e.Quote) {
+			if !strings.Contains(strings.Join(append([]string{ev.Text, ev.Command, ev.Old, ev.New}, ev.Paths...), "\x00"), e.Quote) {
 				t.Errorf("quote %q does not stand in event %d", e.Quote, e.Event)
 			}
 		}

@@ -74,10 +74,8 @@ func Hearsay(text string) string {
 			return s.what
 		}
 	}
-	for _, at := range reporting.FindAllString(bare, -1) {
-		if first, _, _ := strings.Cut(strings.ToLower(at), " "); !speakers.Has(first) {
-			return "report"
-		}
+	if reported(bare) > 0 {
+		return "report"
 	}
 	for word := range strings.FieldsFuncSeq(strings.ToLower(bare), func(r rune) bool { return !unicode.IsLetter(r) }) {
 		if foreignReports.Has(word) {
@@ -100,14 +98,32 @@ func Hearsay(text string) string {
 	return ""
 }
 
-// reporting matches a reported speaker. With one of speakers as the first word, it is a person
-// here.
+// reported returns the end of the first words in a text that report another's, or 0. A report is of
+// a person here if it begins with one of speakers, or if its verb has one for a subject ("the docs
+// you've written"). The verb of such a report may begin another.
+func reported(text string) int {
+	for from := 0; ; {
+		at := reporting.FindStringIndex(text[from:])
+		if at == nil {
+			return 0
+		}
+		report := text[from+at[0] : from+at[1]]
+		first, _, _ := strings.Cut(strings.ToLower(report), " ")
+		if !speakers.Has(first) && !ourVerb.MatchString(report) {
+			return from + at[1]
+		}
+		from += at[0] + strings.LastIndexAny(report, " \t\n\f\r") + 1
+	}
+}
+
+// reporting matches a reported speaker.
 var (
 	reporting = pattern.New(`(?i)(?:\b(?:he|she|they|who|someone|somebody|(?:the|our|my|a|an|this|that|his|her|their|your|some|one of \w+)\s+(?:[\w'./-]+\s+){1,4}?)|\b(?-i:[A-Z])[\w.-]*\s+)` +
 		`(?:(?:also|just|now|once|even|then)\s+)?(?:has |have |had )?(?:wrote|writes|written|reads|reported|announced|commented|noted)\b|` +
 		`\b[\w.-]+\s+(?:(?:also|just|now|once|even|then)\s+)?(?:has |have |had )?(?:said|says?|saying|asked|asks|posted|posts|told|tells|claimed|claims?|suggested|suggests?|recommended|` +
 		`recommends?|mentioned|mentions?|stated|states|replied|replies|answered|insists?|insisted|proposed|proposes|demands?|demanded|instructs?|instructed|quoted|reminded|warned|warns)\b`)
 	speakers = pattern.NewWords("i we you and or to not just only never always")
+	ourVerb  = pattern.New(`(?i)\s(?:i|we|you)(?:['’](?:ve|d))?\s(?:(?:also|just|now|once|even|then|have|had)\s){0,2}\w+$`)
 )
 
 // foreignReports lists words that report speech, or ask for work on it, in languages with few rules

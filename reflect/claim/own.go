@@ -71,21 +71,25 @@ func ofAnother(said, sentence string) bool {
 	bare := inTicks.ReplaceAllString(sentence, "`x`")
 	for _, s := range signs {
 		switch s.what {
-		case "source", "letter", "data":
+		case "source":
+			if s.looks.MatchString(fileName.ReplaceAllString(bare, "x")) {
+				return true
+			}
+		case "letter", "data":
 			if s.looks.MatchString(bare) {
 				return true
 			}
 		}
 	}
-	for _, at := range reporting.FindAllStringSubmatchIndex(bare, -1) {
-		first, _, _ := strings.Cut(strings.ToLower(bare[at[0]:at[1]]), " ")
-		// "…, the auditors insist" is a reason
-		if !speakers.Has(first) && hasWord(bare, at[1], len(bare)) {
-			return true
-		}
+	// "…, the auditors insist" is a reason
+	if end := reported(bare); end > 0 && hasWord(bare, end, len(bare)) {
+		return true
 	}
 	return Theirs(said)
 }
+
+// fileName matches the name of a file, whose words report nothing: transcript.json.
+var fileName = pattern.New(`[\w@/-]+\.[a-z]\w{0,5}\b`)
 
 // quotations matches words between quotation marks.
 var quotations = pattern.New(`"[^"\n]+"|“[^”\n]+”|„[^“”\n]+[“”]|«[^»\n]+»|「[^」\n]+」|『[^』\n]+』`)

@@ -36,3 +36,25 @@ func TestOwnWordsAfterOutput(t *testing.T) {
 		}
 	}
 }
+
+// A file, an agent's earlier work and a technology stack are not other people's words.
+func TestOwnWordsBesideNames(t *testing.T) {
+	for text, want := range map[string]string{
+		"I read the guide you've written, and |I want Bazel to build all of it.|":               "",
+		"I read the guide that Ada has written, and |I want Bazel to build all of it.|":         Reported,
+		"|the docs you've written say never push to main|":                                      Reported,
+		"|the guide you linked reads never push to main|":                                       Reported,
+		"|a guy I know wrote always use yarn|":                                                  Reported,
+		"|CONTRIBUTING.md reads never push to main|":                                            Reported,
+		"|don't look for transcript.json, look for summary.csv|":                                "",
+		"as the transcript says, |never look for summary.csv|":                                  Reported,
+		"I want a shop, with this technology stack:\n- Go\n- |Redis only if it pays|\nto begin": "",
+		"it fails with this stack trace:\n- |Redis only if it pays|":                            Pasted,
+	} {
+		before, rest, _ := strings.Cut(text, "|")
+		words, after, _ := strings.Cut(rest, "|")
+		if why := Own(before+words+after, len(before), len(before+words)); why != want {
+			t.Errorf("%q: %q, want %q", text, why, want)
+		}
+	}
+}
