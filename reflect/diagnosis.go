@@ -25,7 +25,7 @@ const (
 var cause = lazy(`(?i)\broot cause\b|\bturns out\b|\bknown (?:issue|bug|limitation|anti-?pattern)\b|\bi see the (?:issue|problem)\b`)
 
 // ofTheMoment matches text about the current work or a repair, not about lasting facts.
-var ofTheMoment = lazy(`(?i)^(?:let me|let's|i |i'll|i'm|now|so |we |next|both|neither|this|that|these|those|they|one|another|which|here)\b|\d\d:\d\d:\d\d|\b(?:i|my|our|let me|i'll|we should|we need|lines? \d+|your|this (?:session|test|run|commit|pr|branch|change|either)|the fix|wasn't|weren't|was|were)\b|\b[0-9a-f]*\d[0-9a-f]{6,}\b|(?:^|[\s(])#\d+|\?$`)
+var ofTheMoment = lazy(`(?i)^(?:let me|let's|i |i'll|i'm|now|so |we |next|both|neither|this|that|these|those|they|one|another|which|here)\b|\d\d:\d\d:\d\d|\b(?:i|my|our|let me|i'll|we (?:should|need|could|can)|lines? \d+|your|this (?:session|test|run|commit|pr|branch|change|either)|the fix|wasn't|weren't|was|were)\b|\b[0-9a-f]*\d[0-9a-f]{6,}\b|(?:^|[\s(])#\d+|\?$`)
 
 // findDiagnoses examines the agent's words between a failed command and one that passed, and takes
 // the sentence that names a cause in terms of the code.

@@ -20,7 +20,7 @@ const (
 var (
 	orderParts = lazy(`\s*[,;.!?]\s+|\s+(?:and|then|und|et|y|e)\s+`)
 	orderLead  = lazy(`(?i)^(?:(?:ok(?:ay)?|now|then|also|and|please|pls|(?:can|could|would|will) you|let'?s|i want you to|i'?d like you to|i need you to|` +
-		`go ahead and|you (?:can|should|need to)|we (?:need|have) to|great|good|nice|perfect|cool|yes|yep|yeah|no|sure|thanks?|so|first|next|finally|just)\b[ ,.!:-]*)+`)
+		`go ahead and|you (?:can|should|need to)|we (?:need|have) to|great|good|nice|perfect|cool|yes|yep|yeah|sure|thanks?|so|first|next|finally|just)\b[ ,.!:-]*|no(?:[,.!:]+| +-) *)+`)
 	orderTail = lazy(`(?i)\s+(?:please|pls|thanks?|thx|for me)$`)
 	// reporting matches "lint fails", which asks for something else each time
 	reporting = lazy(`(?i)\s(?:fail(?:s|ed|ing)?|(?:is |are )?broken|crash(?:es|ed)?|hangs?)$`)

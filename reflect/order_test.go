@@ -13,6 +13,9 @@ func TestOrdersAreWeakAndInPassing(t *testing.T) {
 		user("why does the build fail? it worked yesterday"),
 		user("can you update the changelog?"),
 		user("lint fails"),
+		user("no mocks in unit tests"),
+		user("no-one should edit the lock file"),
+		user("no, sort the imports"),
 		user("Always use pnpm in web/, never npm: CI rejects the lock file."),
 	})
 	var got []string
@@ -25,7 +28,7 @@ func TestOrdersAreWeakAndInPassing(t *testing.T) {
 			t.Errorf("%s: %+v", c.Text, c)
 		}
 	}
-	if diff := cmp.Diff([]string{"Commit this.", "Open a draft PR.", "Update the changelog."}, got); diff != "" {
+	if diff := cmp.Diff([]string{"Commit this.", "Open a draft PR.", "Update the changelog.", "No-one should edit the lock file.", "Sort the imports."}, got); diff != "" {
 		t.Error(diff)
 	}
 }
