@@ -99,7 +99,7 @@ func distilled(t *testing.T, a prompts.DistillAnswer) (Distilled, *scripted) {
 // A malformed step is dropped, like one that the sessions do not support.
 func TestDistillLeavesOutWhatHasAWrongForm(t *testing.T) {
 	got, s := distilled(t, prompts.DistillAnswer{Worth: true, Name: "Add a migration", Trigger: "When a table changes.",
-		Steps: []string{"First `make migration name=<name>`.", strings.Repeat("so ", 80), "Then `make schema-dump`."}})
+		Steps: []string{"First `make migration name=<name>`.", strings.Repeat("so ", 160), "Then `make schema-dump`."}})
 	if len(s.asked) != 1 || len(got.Operations) != 1 || got.Refused[wrongForm] != 1 {
 		t.Errorf("asked %d times: %+v", len(s.asked), got)
 	}

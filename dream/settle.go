@@ -103,7 +103,8 @@ func (c settler) waits(o record.Operation) int {
 }
 
 // join moves the evidence of pending operations to the best proven one of them, which keeps its
-// words. The others leave the inbox.
+// words. If several are proven equally, it is the first that can represent the others. These leave
+// the inbox.
 func (c settler) join(ops []record.Operation, why string) (refused string) {
 	for i, o := range ops {
 		if refused := c.settleable(o); refused != "" {
@@ -111,9 +112,12 @@ func (c settler) join(ops []record.Operation, why string) (refused string) {
 		}
 		ops[i] = c.pending[c.waits(o)].op
 	}
-	kept := slices.MinFunc(ops, func(a, b record.Operation) int {
+	slices.SortStableFunc(ops, func(a, b record.Operation) int {
 		return cmp.Or(cmp.Compare(proof(a), proof(b)), cmp.Compare(len(b.Memory.Trigger().Guards), len(a.Memory.Trigger().Guards)))
 	})
+	kept := ops[max(0, slices.IndexFunc(ops, func(k record.Operation) bool {
+		return proof(k) == proof(ops[0]) && !slices.ContainsFunc(ops, func(o record.Operation) bool { return joins(k, o) != "" })
+	}))]
 	into := kept
 	into.Sightings, into.Contradicts = slices.Clone(kept.Sightings), slices.Clone(kept.Contradicts)
 	rest := slices.DeleteFunc(slices.Clone(ops), func(o record.Operation) bool { return o.ID == kept.ID })
@@ -159,7 +163,7 @@ func joins(kept, o record.Operation) (why string) {
 	switch {
 	case !saysToo(kept.Memory, o.Memory, oneProof(kept, o)):
 		return "joins what says something else"
-	case !slices.Equal(kept.Memory.Paths, o.Memory.Paths), kept.Memory.Branch != o.Memory.Branch, kept.Private != o.Private,
+	case len(kept.Memory.Paths) > 0 && !slices.Equal(kept.Memory.Paths, o.Memory.Paths), kept.Memory.Branch != o.Memory.Branch, kept.Private != o.Private,
 		!kept.Memory.Expires.Equal(o.Memory.Expires):
 		return "joins what holds in different places"
 	case slices.Contains(kept.Contradicts, o.Memory.ID), slices.Contains(o.Contradicts, kept.Memory.ID):

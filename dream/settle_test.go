@@ -117,6 +117,22 @@ func TestJoinKeepsWordsAndEvidence(t *testing.T) {
 	}
 }
 
+// A join keeps the statement that says more or holds in more places, if the proof is equal.
+func TestJoinKeepsTheWiderStatement(t *testing.T) {
+	wide := "Run `make lint` before every push."
+	for _, c := range [][2]record.Operation{
+		{pendingBy(record.Model, wide, "a1"), pendingBy(record.Model, "Run `make lint` and `make vet` before every push.", "b1")},
+		{within(pendingBy(record.Model, wide, "a1"), "web/"), pendingBy(record.Model, "Before every push, run `make lint`.", "b1")},
+	} {
+		in := world()
+		in.New, in.Pending = newLint("s1"), c[:]
+		got := settles(t, in, prompts.DreamOperation{Op: "join", Targets: []string{ref(t, in, c[0].Memory.Text), ref(t, in, c[1].Memory.Text)}})
+		if len(got.Joined) != 1 || got.Joined[0].ID != c[1].ID {
+			t.Errorf("kept %+v, refused %v", got.Joined, got.Refused)
+		}
+	}
+}
+
 // A rejection stops the joined words too, also as a person's.
 func TestRejectionStopsJoinedWords(t *testing.T) {
 	const other = "Run the linter of the web client before each push."
@@ -152,7 +168,7 @@ func TestJoinIsRefused(t *testing.T) {
 		{"another value", pendingBy(record.Said, "Lint the web client by make lint before every push.", "a1"), pendingBy(record.Said, "Lint the web client by just lint before every push.", "b1"), "joins what says something else"},
 		{"a negation", pendingBy(record.Said, lintSaid, "a1"), pendingBy(record.Said, "Never lint the web client before every push.", "b1"), "joins what says something else"},
 		{"a person's edit", pendingBy(record.Said, lintSaid, "a1"), pendingBy(record.Written, lintSeen, "b1"), "settles what a person wrote"},
-		{"another place", pendingBy(record.Said, lintSaid, "a1"), within(pendingBy(record.Said, lintSeen, "b1"), "web/"), "joins what holds in different places"},
+		{"another place", within(pendingBy(record.Said, lintSaid, "a1"), "api/"), within(pendingBy(record.Said, lintSeen, "b1"), "web/"), "joins what holds in different places"},
 		{"a constraint", pendingBy(record.Said, lintSaid, "a1"), ofKind(pendingBy(record.Seen, lintSeen, "b1"), record.Constraint), "weakens a constraint"},
 		{"two sessions that count once", pendingBy(record.Seen, lintGuessed, "a1"), pendingBy(record.Seen, "Before every push to main, lint the web client.", "b1"), "raises what is proven"},
 		{"a change", pendingBy(record.Said, lintSaid, "a1"), based(pendingBy(record.Said, lintSeen, "b1")), "settles a change of a memory"},
