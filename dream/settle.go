@@ -70,7 +70,7 @@ func (c settler) apply(q question, o prompts.DreamOperation) (why string) {
 	case len(groups) > 0:
 		return c.closeCorrected(ops[0], groups, o.Why)
 	}
-	return "rests on nothing"
+	return c.closeOrder(ops[0], o.Why)
 }
 
 // settleable returns why a model may not settle a pending operation, or "". It must wait unchanged,
@@ -262,6 +262,20 @@ func (c settler) closeCorrected(o record.Operation, evidence []*group, why strin
 		return "rests on too little"
 	}
 	return c.close(Settled{Operation: o, Since: fmt.Sprintf("no longer holds since %q", evidence[0].Text), Why: reason(why)})
+}
+
+// closeOrder removes a pending operation that a model takes for an order of one task. It must be a
+// person's words of one session, not certain to last, and no constraint.
+func (c settler) closeOrder(o record.Operation, why string) (refused string) {
+	if refused := c.settleable(o); refused != "" {
+		return refused
+	}
+	o = c.pending[c.waits(o)].op
+	marked := func(s record.Sighting) bool { return !inPassing(s) }
+	if o.How != record.Said || o.Memory.Kind == record.Constraint || record.Sessions(o.Sightings) > 1 || slices.ContainsFunc(o.Sightings, marked) {
+		return "rests on nothing"
+	}
+	return c.close(Settled{Operation: o, Since: "asks for one task", Why: reason(why)})
 }
 
 // latest returns the latest time of some evidence, if it is after at.

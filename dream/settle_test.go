@@ -199,6 +199,16 @@ func within(o record.Operation, path string) record.Operation {
 	return record.NewOperation(o)
 }
 
+// passing returns an operation whose quotes, each of another time, do not claim to last.
+func passing(o record.Operation) record.Operation {
+	for n, s := range o.Sightings {
+		for i := range s.Evidence {
+			s.Evidence[i].Doubt, s.Evidence[i].Time = record.Passing, now.Add(-time.Duration(n+1)*time.Hour)
+		}
+	}
+	return record.NewOperation(o)
+}
+
 func ofKind(o record.Operation, k record.Kind) record.Operation {
 	o.Memory.Kind = k
 	return record.NewOperation(o)
@@ -250,6 +260,12 @@ func TestClose(t *testing.T) {
 		{"commands of one later session", nil, pendingBy(record.Seen, lintSeen, "a1"), later(record.Seen, opposite)[:1], "c1", "rests on too little"},
 		{"another subject", nil, pendingBy(record.Seen, lintSeen, "a1"), append(later(record.Seen, deploys), newLint("s1")...), "c1", "rests on what is about something else"},
 		{"no evidence", nil, pendingBy(record.Seen, lintSeen, "a1"), newLint("s1"), "", "rests on nothing"},
+		{"an order of one task", nil, passing(pendingBy(record.Said, lintSaid, "a1")), newLint("s1"), "", ""},
+		{"an order of two sessions", nil, passing(pendingBy(record.Said, lintSaid, "a1", "b1")), newLint("s1"), "", "rests on nothing"},
+		{"a constraint", nil, ofKind(passing(pendingBy(record.Said, lintSaid, "a1")), record.Constraint), newLint("s1"), "", "rests on nothing"},
+		{"a person's rule", nil, pendingBy(record.Said, lintSaid, "a1"), newLint("s1"), "", "rests on nothing"},
+		{"a model's reading in passing", nil, passing(pendingBy(record.Model, lintSaid, "a1")), newLint("s1"), "", "rests on nothing"},
+		{"an edited order", nil, passing(pendingBy(record.Written, lintSaid, "a1")), newLint("s1"), "", "settles what a person wrote"},
 		{"a person's edit", []record.Memory{known}, pendingBy(record.Written, lintSaid, "a1"), newLint("s1"), "m1", "settles what a person wrote"},
 	}
 	for _, test := range tests {
