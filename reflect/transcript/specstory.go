@@ -28,6 +28,7 @@ type specStory struct {
 	think   bool      // part holds the agent's thinking
 	use     *toolUse  // part holds a use of a tool
 	uses    int       // so far
+	tooled  string    // name of the last tool
 	told    bool      // the client has shown the exit code of a failed command
 	shell   int       // commands the user ran
 	slash   bool      // the part before was a slash command
@@ -71,7 +72,7 @@ func (p *specStory) line(b []byte) {
 		p.within, p.left = cut || p.within && !p.left, false
 		p.role, p.side = "agent", m[2]+m[4] != "" || m[3] == "sidechain"
 		if m[1] == "User" {
-			p.role = "user"
+			p.role, p.tooled = "user", ""
 		}
 		p.at = specTime(specStoryTime.FindString(m[3]))
 		return
@@ -171,7 +172,7 @@ func (p *specStory) flush() {
 		p.userPart(e, text, afterCommand)
 	case p.early && p.untagged(e, text):
 	default:
-		e.Kind, e.Text = Assistant, text
+		e.Kind, e.Text = Assistant, strings.TrimSpace(strings.TrimPrefix(text, "---\n\n"))
 		p.emit(e)
 	}
 }

@@ -49,8 +49,13 @@ func useEnd(line string) bool {
 	return line == "</details></tool-use>" || line == "</tool-use>"
 }
 
-// tool emits the call that a use shows, and its result if the use ends where it should.
+// tool emits the call that a use shows, and its result if the use ends where it should. Histories
+// of Cursor 2 repeat each use without its input and output.
 func (p *specStory) tool(e Event, u *toolUse) {
+	if u.closed && u.name == p.tooled && u.blank() {
+		return
+	}
+	p.tooled = u.name
 	p.uses++
 	e.CallID = "use-" + strconv.Itoa(p.uses)
 	c, r := e, e
@@ -73,6 +78,11 @@ func (p *specStory) tool(e Event, u *toolUse) {
 	if u.closed {
 		p.emit(r)
 	}
+}
+
+// blank reports whether a use shows nothing but the name of its tool.
+func (u *toolUse) blank() bool {
+	return u.output == "" && u.label == "" && len(u.fences) == 0 && strings.TrimSpace(strings.Join(u.input, "")) == ""
 }
 
 // cursorShell and cursorEdit are Cursor's names for the tools that early histories do not name.
