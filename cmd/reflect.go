@@ -35,8 +35,8 @@ func reflectCommand(env *Env) *cli.Command {
 		ArgsUsage: "[SESSION…]",
 		Description: "Detectors study a session at once. A local model, if chosen by --model or the setting model.name,\n" +
 			"reads the session afterwards; its candidates wait for a person, regardless of the speaker.\n" +
-			"--print-prompt prints the prompt for a model, and --import reads the answers of a model that Reverie\n" +
-			"cannot reach: one JSON object for each printed question, in order.",
+			"--print-prompt prints the prompt for a model, and --import reads the answers about one session of a\n" +
+			"model that Reverie cannot reach: one JSON object for each printed question, in order.",
 		Flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "pending", Usage: "study every kept session without a reflection, or not yet read by the model", Destination: &o.pending},
 			&cli.IntFlag{Name: "limit", Usage: "with --pending: study at most `N` sessions, oldest first; the next reflect continues", Destination: &o.limit},
