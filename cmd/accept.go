@@ -69,7 +69,7 @@ func runAccept(ctx context.Context, env *Env, ids []string, yes bool, again stri
 			return exit.New(exit.NeedsPerson, errors.New("accept: nothing was accepted"), "to go ahead: "+again)
 		}
 	}
-	accepted, err := w.learner().Accept(ctx, operations(queue), "accept")
+	accepted, err := w.learner().Accept(ctx, inbox.Operations(queue), "accept")
 	return errors.Join(tellAccepted(w, accepted), err)
 }
 

@@ -42,7 +42,7 @@ func runReview(ctx context.Context, w *workspace, ids []string) error {
 	}
 	var looked map[string]inbox.Outlook
 	if w.env.JSON || !w.env.Interactive {
-		if looked, err = looks(ctx, w, operations(queue)...); err != nil {
+		if looked, err = looks(ctx, w, inbox.Operations(queue)...); err != nil {
 			return err
 		}
 	}
@@ -78,15 +78,6 @@ func listRejected(ctx context.Context, w *workspace, ids []string) error {
 	return rows(w.env, all, itself, func(r record.Rejection) {
 		line(w, "-", term.Dim, record.Memory{ID: r.ID, Text: r.Text}, strings.TrimSuffix(r.Time.Format(time.DateOnly)+", "+r.Reason, ", "))
 	})
-}
-
-// operations are those of a queue.
-func operations(queue []inbox.Waiting) []record.Operation {
-	var out []record.Operation
-	for _, p := range queue {
-		out = append(out, p.Operation)
-	}
-	return out
 }
 
 // heading begins a new subject.

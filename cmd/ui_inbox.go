@@ -43,7 +43,7 @@ func inboxTab(env *Env) tui.Tab {
 				if left != "" {
 					w.env.Say("%s", left)
 				}
-				done, err := w.learner().Accept(ctx, operations(queue), "review")
+				done, err := w.learner().Accept(ctx, inbox.Operations(queue), "review")
 				return errors.Join(tellAccepted(w, done), err)
 			}))},
 			{Key: "n", Name: "reject", Many: true, Do: act(env, decide(func(ctx context.Context, w *workspace, queue []inbox.Waiting) error {
@@ -81,7 +81,7 @@ func waiting(show func(*term.Terminal, inbox.Waiting, inbox.Outlook)) func(conte
 		if err != nil {
 			return err
 		}
-		looks, err := looks(ctx, w, operations(queue)...)
+		looks, err := looks(ctx, w, inbox.Operations(queue)...)
 		if err != nil {
 			return err
 		}

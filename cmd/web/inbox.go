@@ -147,11 +147,7 @@ func decide(ctx context.Context, d *Desk, r *http.Request) (said string, err err
 		if left != "" {
 			left = "\n" + left
 		}
-		var ops []record.Operation
-		for _, o := range queue {
-			ops = append(ops, o.Operation)
-		}
-		done, err := d.Learner.Accept(ctx, ops, "review")
+		done, err := d.Learner.Accept(ctx, inbox.Operations(queue), "review")
 		if len(done) > 0 && record.Undecidable(err) {
 			return "accepted: " + these(done) + left + "\n" + err.Error(), nil
 		}

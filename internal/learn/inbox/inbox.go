@@ -158,6 +158,15 @@ func LeftOut(attacks []string) string {
 	return plural.Count(len(attacks), "operation looks", "operations look") + " like an attack on agents"
 }
 
+// Operations returns the operations of a queue.
+func Operations(queue []Waiting) []record.Operation {
+	var out []record.Operation
+	for _, w := range queue {
+		out = append(out, w.Operation)
+	}
+	return out
+}
+
 // Together leaves the attacks out of several operations that a person chose, and says so. One
 // operation stays: its warning was shown.
 func Together(queue []Waiting) (rest []Waiting, note string) {
