@@ -1,7 +1,9 @@
 package cmd
 
 import (
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -41,6 +43,29 @@ func TestExamplesParse(t *testing.T) {
 		if !used[name] {
 			t.Errorf("%s: no such command", name)
 		}
+	}
+}
+
+// Each example of a loop names an auditor or forgoes one. Otherwise the default settings refuse it.
+func TestLoopExamplesSettleTheAudit(t *testing.T) {
+	shown := 0
+	err := filepath.WalkDir("../docs", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".md" {
+			return err
+		}
+		page, err := os.ReadFile(path)
+		for line := range strings.Lines(string(page)) {
+			if !strings.HasPrefix(line, "    reverie loop start ") || strings.Contains(line, "[") {
+				continue
+			}
+			if shown++; !strings.Contains(line, " --audit") && !strings.Contains(line, " --min-audits 0") {
+				t.Errorf("%s: %s", path, line)
+			}
+		}
+		return err
+	})
+	if err != nil || shown < 9 {
+		t.Errorf("%d examples: %v", shown, err)
 	}
 }
 

@@ -23,14 +23,15 @@ func loopStartCommand(env *Env) *cli.Command {
 		Usage:     "start a loop and run it to its end",
 		ArgsUsage: "PLAN [-- COMMAND [ARG…]]",
 		Description: "PLAN is a Markdown file, or - for standard input. --agent or COMMAND writes the code; COMMAND reads\n" +
-			"the prompt from standard input. --audit, --audit-agent or --audit-model looks for defects; an audit\n" +
-			"prints {\"findings\":[{\"file\",\"line\",\"severity\",\"text\"}]}. Paths in COMMAND and --audit are relative\n" +
-			"to the top of the loop's work tree. On a terminal a full screen follows the loop, which goes on in\n" +
+			"the prompt from standard input. --audit, --audit-agent or --audit-model names the auditor, which\n" +
+			"looks for defects; --min-audits 0 does without one. An audit prints\n" +
+			"{\"findings\":[{\"file\",\"line\",\"severity\",\"text\"}]}. Paths in COMMAND and --audit are relative\n" +
+			"to the top of the loop's worktree. On a terminal a full screen follows the loop, which goes on in\n" +
 			"the background if you leave.",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "name", Usage: "call the loop `NAME` (default: from the plan's title)", Destination: &order.Name},
 			loopBaseFlag(&order.Base), o.sandboxFlag(),
-			&cli.BoolFlag{Name: "in-place", Usage: "work in this work tree, on its branch; it must be clean", Destination: &order.InPlace},
+			&cli.BoolFlag{Name: "in-place", Usage: "work in this worktree, on its branch; it must be clean", Destination: &order.InPlace},
 		}, o.carryFlags(&detach)...),
 		Action: loopAction(env, 1, 1, func(w *workspace, c *cli.Context, words, command []string) error {
 			order.Choice, order.File = o.choice(c, command), words[0]
