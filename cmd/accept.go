@@ -21,7 +21,7 @@ func acceptCommand(env *Env) *cli.Command {
 		Usage:     "accept pending operations",
 		ArgsUsage: "OP…",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "all", Usage: "accept all pending operations, but guards that hold, ask or deny, and apparent attacks", Destination: &all},
+			&cli.BoolFlag{Name: "all", Usage: "accept all pending operations except apparent attacks and guards that hold, ask or deny", Destination: &all},
 			&cli.BoolFlag{Name: "yes", Usage: "do not ask about an OP that looks like an attack on agents", Destination: &yes},
 		},
 		Action: func(c *cli.Context) error {

@@ -14,7 +14,7 @@ func demoCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:  "demo",
 		Usage: "play two recorded sessions in a temporary repository",
-		Description: "Shows the way from a session to the next one in seconds: a person states rules, a command fails and\n" +
+		Description: "Shows in seconds how one session teaches the next: a person states rules, a command fails and\n" +
 			"is repaired, another agent meets the failure again, and the next session is told. The hooks and the\n" +
 			"worker are real. The repository and its home folder are temporary; yours are not touched.",
 		Flags:  []cli.Flag{&cli.BoolFlag{Name: "keep", Usage: "keep the repository to look around", Destination: &keep}},

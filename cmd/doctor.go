@@ -22,7 +22,7 @@ func doctorCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:  "doctor",
 		Usage: "find faults in the installation, and repair them",
-		Description: "Checks git, the memory, the agents' settings and git's hooks. --fix repairs without asking entries\n" +
+		Description: "Checks git, the memory, the agents' settings and git's hooks. Without asking, --fix repairs entries\n" +
 			"that are missing, duplicated, or call a missing program. It restores lost objects of the memory from\n" +
 			"copies of the last writes, or returns to the newest intact state.",
 		Flags: []cli.Flag{

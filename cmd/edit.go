@@ -31,7 +31,7 @@ func editCommand(env *Env) *cli.Command {
 			&cli.IntFlag{Name: "take", Usage: "keep text `NUMBER` of a contested memory, as numbered by 'reverie conflicts'", Destination: &o.Take},
 			&cli.StringFlag{Name: "status", Usage: "change its status to `STATUS`; active restores a retired memory", Destination: &o.Status},
 			&cli.StringSliceFlag{Name: "guard", Usage: "act when an agent calls `TOOL(PATTERN)`, instead of at its present calls; may be repeated", Destination: &guards},
-			&cli.StringFlag{Name: "strength", Usage: "let its guards `ACT`: say it to the agent, hold the call once (the default with --guard), ask the person, or deny", Destination: &o.Strength},
+			&cli.StringFlag{Name: "strength", Usage: "set the strength of its guards to `STRENGTH`: say, hold (the default with --guard), ask or deny", Destination: &o.Strength},
 			&cli.BoolFlag{Name: "no-guard", Usage: "act at no call", Destination: &o.NoGuard},
 			&cli.BoolFlag{Name: "anchor", Usage: "anchor it to the current code, because it still holds", Destination: &o.Anchor},
 		},

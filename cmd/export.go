@@ -37,7 +37,7 @@ func exportCommand(env *Env) *cli.Command {
 			&cli.BoolFlag{Name: "private", Usage: "export only private memories", Destination: &o.private},
 			&cli.StringFlag{Name: "format", Value: "jsonl", Usage: "write this `FORMAT`: jsonl, json, markdown", Destination: &o.format},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, replacing it at once", Destination: &o.file},
-			&cli.BoolFlag{Name: "force", Usage: "with --output: replace a file outside this work tree", Destination: &o.force},
+			&cli.BoolFlag{Name: "force", Usage: "with --output: replace a file outside this worktree", Destination: &o.force},
 			&cli.IntFlag{Name: "limit", Usage: "print at most `N` memories; 0: no limit", Destination: &o.limit},
 			&cli.IntFlag{Name: "offset", Usage: "skip the first `N` memories", Destination: &o.offset},
 		),

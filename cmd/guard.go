@@ -24,9 +24,10 @@ func guardCommand(env *Env) *cli.Command {
 		Name:      "guard",
 		Usage:     "list the memories that act at calls of tools",
 		ArgsUsage: "[on|off|test COMMAND|test --edit FILE]",
-		Description: "A guard acts when an agent is about to run a command or to change a file: it tells the agent its\n" +
-			"statement, asks you, or denies the call. A lesson of a failure is told before its command. off stops\n" +
-			"them all in this clone. test takes a command as you type it, or a quoted line: 'cd web && npm ci'.",
+		Description: "A guard acts when an agent is about to run a command or change a file. It tells the agent its\n" +
+			"statement, holds the call once, asks you, or denies the call. A lesson from a failure is told before\n" +
+			"its command. off stops all guards in this clone. test takes a command as you type it, or a quoted\n" +
+			"line: 'cd web && npm ci'.",
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "edit", Usage: "test a change of a file instead of a command", Destination: &edits}},
 		Action: func(c *cli.Context) error {
 			words := c.Args().Slice()

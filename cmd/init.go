@@ -36,15 +36,16 @@ func initCommand(env *Env) *cli.Command {
 		Usage: "start a memory in this repository, or adopt the one of origin",
 		Description: "Creates the memory branch without touching your branches, index or files. On a terminal init then\n" +
 			"asks which agents to connect, whether to add git hooks, what to import and learn from, and whom to\n" +
-			"trust; each question names the change. Options that name a part replace the questions. Running it again is\n" +
-			"harmless. learn, remember, import and ingest do it themselves. --ci commits the file to the memory\n" +
-			"branch with which a forge checks pull requests against it, and publishes only with --ci-pages. init\n" +
-			"names files that contain rules; only 'reverie import' reads them. --agent adds Reverie to an agent's\n" +
-			"hooks, in your own settings. They act in every repository that has a memory, and do nothing\n" +
-			"elsewhere. --agent also registers 'reverie mcp' as a tool server. uninstall removes both.",
+			"trust; each question names the change. Options that name a part replace the questions. Running it\n" +
+			"again is harmless. learn, remember, import and ingest also start a memory. --ci commits a workflow\n" +
+			"to the memory branch. A forge runs it to check pull requests against the branch; it publishes only\n" +
+			"with --ci-pages. init names files that contain rules; only 'reverie import' reads them. --agent adds\n" +
+			"Reverie to an agent's hooks, in your own settings. They act in every repository that has a memory,\n" +
+			"and do nothing elsewhere. --agent also registers 'reverie mcp' as a tool server. uninstall removes\n" +
+			"both.",
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "agent", Usage: "also connect agent `NAME`: claude, codex, gemini, opencode, copilot, qwen, cursor, all (those found here), generic (prints how); may be repeated", Destination: &o.agents},
-			&cli.BoolFlag{Name: "project", Usage: "with --agent: use this work tree's settings, not yours", Destination: &o.project},
+			&cli.BoolFlag{Name: "project", Usage: "with --agent: use this worktree's settings, not yours", Destination: &o.project},
 			&cli.BoolFlag{Name: "no-mcp", Usage: "with --agent: add hooks only, no tools", Destination: &o.noMCP},
 			&cli.BoolFlag{Name: "agents-md", Usage: "also write the managed block into AGENTS.md", Destination: &o.agentsMD},
 			&cli.StringFlag{Name: "ci", Usage: "also let `FORGE` check pull requests against the memory: github, gitlab", Destination: &o.ci},

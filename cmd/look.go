@@ -31,8 +31,8 @@ func lookCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:  "look",
 		Usage: "show what learning from past sessions would give",
-		Description: "Reads the sessions that OpenCode, Claude Code, Codex, Gemini CLI, Copilot CLI and Qwen Code kept\n" +
-			"of this repository, the latest first, and prints what learn would find: the rules that you said,\n" +
+		Description: "Reads the sessions that OpenCode, Claude Code, Codex, Gemini CLI, Copilot CLI, Qwen Code and Aider\n" +
+			"kept of this repository, the latest first. It prints what learn would find: the rules that you said,\n" +
 			"the failures that came back, and contradictions in the files that your agents read. It needs no\n" +
 			"init and writes nothing, except the page of --html.",
 		Flags: []cli.Flag{

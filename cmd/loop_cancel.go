@@ -15,7 +15,7 @@ func loopCancelCommand(env *Env) *cli.Command {
 		Usage:     "end a loop and commit its work",
 		ArgsUsage: "[NAME]",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "remove-worktree", Usage: "remove the work tree if it is clean; the branch stays", Destination: &remove},
+			&cli.BoolFlag{Name: "remove-worktree", Usage: "remove the worktree if it is clean; the branch stays", Destination: &remove},
 		},
 		Action: loopAction(env, 0, 1, func(w *workspace, c *cli.Context, words, _ []string) error {
 			return runLoopCancel(c.Context, w, strings.Join(words, ""), remove)

@@ -53,7 +53,7 @@ func durationFlag(name, usage string, seconds float64, to *time.Duration) cli.Fl
 func (o *loopChoice) carryFlags(detach *bool) []cli.Flag {
 	d := worktree.DefaultSettings()
 	coder := []cli.Flag{
-		&cli.StringFlag{Name: "agent", Usage: "let agent `NAME` write the code: " + strings.Join(agent.Names(), ", ") + ", or " + worktree.Hand + " (a person or program that commits in its work tree)", Destination: &o.set.Agent},
+		&cli.StringFlag{Name: "agent", Usage: "let agent `NAME` write the code: " + strings.Join(agent.Names(), ", ") + ", or " + worktree.Hand + " (a person or program that commits in its worktree)", Destination: &o.set.Agent},
 		&cli.StringFlag{Name: "model", Usage: "let the agent use model `NAME`", Destination: &o.set.Model},
 	}
 	return append(append(coder, o.auditFlags()...),
@@ -70,7 +70,7 @@ func (o *loopChoice) carryFlags(detach *bool) []cli.Flag {
 		durationFlag("backoff", "wait `TIME` after a first error", d.Backoff, &o.backoff),
 		&cli.StringFlag{Name: "block-on", Usage: "do not finish while findings of these `SEVERITIES` are open, separated by commas", Value: strings.Join(d.BlockOn, ","), Destination: &o.blockOn},
 		&cli.Int64Flag{Name: "max-file", Usage: "commit no file larger than `BYTES`", Value: d.MaxFile, Destination: &o.set.MaxFile},
-		&cli.BoolFlag{Name: "remove-worktree", Usage: "remove the work tree at the end if it is clean; the branch stays", Destination: &o.set.RemoveTree},
+		&cli.BoolFlag{Name: "remove-worktree", Usage: "remove the worktree at the end if it is clean; the branch stays", Destination: &o.set.RemoveTree},
 	)
 }
 

@@ -17,7 +17,7 @@ func mergeDriverCommand(env *Env) *cli.Command {
 		ArgsUsage: "BASE OURS THEIRS PATH",
 		Description: "git calls it in a clone with this setup:\n" +
 			"   git config merge.reverie.driver 'reverie merge-driver %O %A %B %P'\n" +
-			"   echo '* merge=reverie' >> .git/info/attributes     (in a clone whose work tree is the memory branch)\n" +
+			"   echo '* merge=reverie' >> .git/info/attributes     (in a clone whose worktree is the memory branch)\n" +
 			"The result replaces OURS. It needs no repository.",
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 4 {

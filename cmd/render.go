@@ -24,7 +24,7 @@ func renderCommand(env *Env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "file", Usage: "use `FILE` instead of the setting agents.file", Destination: &file},
 			&cli.BoolFlag{Name: "check", Usage: "write nothing; exit 1 if the file's block differs from what was rendered", Destination: &check},
-			&cli.BoolFlag{Name: "force", Usage: "overwrite a block that was edited by hand; with --file, write outside this work tree", Destination: &force},
+			&cli.BoolFlag{Name: "force", Usage: "overwrite a block that was edited by hand; with --file, write outside this worktree", Destination: &force},
 		},
 		Action: func(c *cli.Context) error {
 			view := c.Args().First()

@@ -44,11 +44,11 @@ func sandboxCommand(env *Env) *cli.Command {
 				Name:        "exec",
 				Usage:       "run a command in a container",
 				ArgsUsage:   "-- COMMAND [ARG…]",
-				Description: "Runs the command in the work tree, with limits and without the git directory or a network, or not at all.",
+				Description: "Runs the command in the worktree, with limits and without the git directory or a network, or not at all.",
 				Flags: []cli.Flag{
 					engine,
 					&cli.StringFlag{Name: "image", Usage: "run in image `NAME` (default: the setting sandbox.image)", Destination: &o.image},
-					&cli.StringFlag{Name: "workspace", Usage: "let the command write in `DIR` (default: the work tree, or else the current folder)", Destination: &o.workspace},
+					&cli.StringFlag{Name: "workspace", Usage: "let the command write in `DIR` (default: the worktree, or else the current folder)", Destination: &o.workspace},
 					&cli.BoolFlag{Name: "read-only", Usage: "make the workspace read-only", Destination: &o.readOnly},
 					&cli.BoolFlag{Name: "no-network", Usage: "allow no network, whatever the settings say", Destination: &o.noNetwork},
 					&cli.DurationFlag{Name: "time", Usage: "end the command after `TIME`, such as 90s, if that is less than the setting", Destination: &o.time},

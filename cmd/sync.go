@@ -29,7 +29,7 @@ func syncCommand(env *Env) *cli.Command {
 		Description: "Nothing is forced, and only the memory branch changes. If the server refuses the branch, sync pushes\n" +
 			"the changes as a proposal, for a pull request. The journal stays here unless you ask for it.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "yes", Usage: "do not ask: publish for the first time too, and erase here what the remote was purged of", Destination: &o.Yes},
+			&cli.BoolFlag{Name: "yes", Usage: "do not ask: publish for the first time too, and erase here what was purged from the remote", Destination: &o.Yes},
 			&cli.BoolFlag{Name: "journal", Usage: "also sync the journal: reflections, dreams, checkpoints and private memories", Destination: &o.Journal},
 			&cli.BoolFlag{Name: "propose", Usage: "publish all or the named pending operations as a branch to review", Destination: &o.Propose},
 			&cli.StringFlag{Name: "remote", Usage: "use this `REMOTE` when operations are named", Destination: &o.Remote},

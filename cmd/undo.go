@@ -15,8 +15,8 @@ func undoCommand(env *Env) *cli.Command {
 		Name:  "undo",
 		Usage: "undo your last decision about a memory or a pending operation",
 		Description: "Reverts what you remembered, edited, forgot, imported, accepted or rejected last, in this repository or\n" +
-			"your own memory. Operations return to the inbox, those decided together all at once. Again, it\n" +
-			"undoes the decision before. History keeps all of it.",
+			"your own memory. Operations return to the inbox, those decided together all at once. Run\n" +
+			"again, it undoes the decision before that. History keeps all of it.",
 		Action: usage.Alone(func(c *cli.Context) error {
 			w, err := env.openToDecide(c.Context, "undo")
 			if err != nil {

@@ -27,13 +27,13 @@ func uninstallCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:  "uninstall",
 		Usage: "remove Reverie from this clone and from the agents",
-		Description: "Agents' settings apply to every repository, so they are removed only if no other clone on this\n" +
-			"machine relies on them; uninstall reports it. --agent removes the hooks of one agent, for every\n" +
-			"repository, or with --project those of this work tree. --git-hooks removes git's hooks of this\n" +
-			"clone. With either, everything else stays.",
+		Description: "Reverie's entries in agents' settings serve every repository, so uninstall removes them only if no\n" +
+			"other clone on this machine relies on them. It reports either case. --agent removes the hooks of one\n" +
+			"agent, for every repository, or with --project those of this worktree. --git-hooks removes git's\n" +
+			"hooks of this clone. With either, everything else stays.",
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "agent", Usage: "disconnect only agent `NAME`; may be repeated", Destination: &o.agents},
-			&cli.BoolFlag{Name: "project", Usage: "with --agent: use this work tree's settings, not yours", Destination: &o.project},
+			&cli.BoolFlag{Name: "project", Usage: "with --agent: use this worktree's settings, not yours", Destination: &o.project},
 			&cli.BoolFlag{Name: "git-hooks", Usage: "remove only git's hooks", Destination: &o.gitHooks},
 			&cli.BoolFlag{Name: "dry-run", Usage: "print what would change, and change nothing", Destination: &o.dryRun},
 			&cli.BoolFlag{Name: "yes", Usage: "do not ask", Destination: &o.yes},
