@@ -185,8 +185,11 @@ func sameMatter(text, words string) bool {
 	return sharedForms(text, words, stem) >= min(2, max(1, n-2)) // words may end differently
 }
 
-// stem returns the beginning of a word.
-func stem(w string) string { return w[:min(len(w), 5)] }
+// stem returns the beginning of a word without the s of a plural.
+func stem(w string) string {
+	w = strings.TrimSuffix(w, "s")
+	return w[:min(len(w), 5)]
+}
 
 // pairsOf counts the pairs of letters of scripts without spaces that a text has too.
 func pairsOf(words, text string) int {

@@ -68,7 +68,7 @@ func hasWord(text string, from, to int) bool {
 
 // ofAnother reports whether a sentence reports another's words. said is its paragraph so far.
 func ofAnother(said, sentence string) bool {
-	bare := inTicks.ReplaceAllString(sentence, "`x`")
+	bare := askedTo.ReplaceAllString(inTicks.ReplaceAllString(sentence, "`x`"), "x")
 	for _, s := range signs {
 		switch s.what {
 		case "source":
@@ -87,6 +87,9 @@ func ofAnother(said, sentence string) bool {
 	}
 	return Theirs(said)
 }
+
+// askedTo matches a condition that only looks like a report: "when replied to", "if asked to".
+var askedTo = pattern.New(`(?i)\b(?:when|if) [a-z]+ed to\b`)
 
 // fileName matches the name of a file, whose words report nothing: transcript.json.
 var fileName = pattern.New(`[\w@/-]+\.[a-z]\w{0,5}\b`)

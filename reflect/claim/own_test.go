@@ -49,6 +49,11 @@ func TestOwnWordsBesideNames(t *testing.T) {
 		"|don't look for transcript.json, look for summary.csv|":                                "",
 		"as the transcript says, |never look for summary.csv|":                                  Reported,
 		"I want a shop, with this technology stack:\n- Go\n- |Redis only if it pays|\nto begin": "",
+		"send 5 at most, but |when replied to one it returns all of them|":                      "",
+		"|when asked, the lead says never use npm|":                                             Reported,
+		"|comment on each exported function, always|":                                           "",
+		"|comment fonctionne le système des donations|":                                         Asked,
+		"|почему не закрывается соединение|":                                                    Asked,
 		"it fails with this stack trace:\n- |Redis only if it pays|":                            Pasted,
 	} {
 		before, rest, _ := strings.Cut(text, "|")
