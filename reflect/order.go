@@ -24,8 +24,10 @@ var (
 	orderTail = lazy(`(?i)\s+(?:please|pls|thanks?|thx|for me)$`)
 	// reporting matches "lint fails", which asks for something else each time
 	reporting = lazy(`(?i)\s(?:fail(?:s|ed|ing)?|(?:is |are )?broken|crash(?:es|ed)?|hangs?)$`)
+	// halves matches a part of an order that says nothing alone: "until you either finish"
+	halves    = lazy(`(?i)\sn?either\s|^\w+ly \w+ing\s`)
 	notOrders = set(`i it its we this that there what why is are does do did the a an yes no how where when who which if maybe you he she
-		they my your our not still in on at for of with but because seems looks oh hmm here these those before after as by than to all`)
+		they my your our not still in on at for of with but because seems looks oh hmm here these those before after as by than to all or nor`)
 )
 
 // findOrders returns a person's short orders, each as a weak candidate. It finds none in languages
@@ -46,7 +48,7 @@ func findOrders(v *view) []finding {
 			order := strings.TrimSpace(part[len(orderLead.FindString(part)):])
 			order = order[:len(order)-len(orderTail.FindString(order))]
 			words := strings.Fields(order)
-			if len(order) > maxOrder || len(words) < minOrderWords || len(words) > maxOrderWords || notOrders.Has(strings.ToLower(words[0])) || reporting.MatchString(order) {
+			if len(order) > maxOrder || len(words) < minOrderWords || len(words) > maxOrderWords || notOrders.Has(strings.ToLower(words[0])) || reporting.MatchString(order) || halves.MatchString(order) {
 				continue
 			}
 			text := finish(oneLine(order))

@@ -14,6 +14,7 @@ func TestOrdersAreWeakAndInPassing(t *testing.T) {
 		user("can you update the changelog?"),
 		user("lint fails"),
 		user("no mocks in unit tests"),
+		user("continue until you either finish, or need me. git commit after each step, immediately following its tests"),
 		user("no-one should edit the lock file"),
 		user("no, sort the imports"),
 		user("Always use pnpm in web/, never npm: CI rejects the lock file."),
@@ -28,7 +29,7 @@ func TestOrdersAreWeakAndInPassing(t *testing.T) {
 			t.Errorf("%s: %+v", c.Text, c)
 		}
 	}
-	if diff := cmp.Diff([]string{"Commit this.", "Open a draft PR.", "Update the changelog.", "No-one should edit the lock file.", "Sort the imports."}, got); diff != "" {
+	if diff := cmp.Diff([]string{"Commit this.", "Open a draft PR.", "Update the changelog.", "Git commit after each step.", "No-one should edit the lock file.", "Sort the imports."}, got); diff != "" {
 		t.Error(diff)
 	}
 }
