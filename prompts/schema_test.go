@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -23,6 +24,9 @@ var allowed = map[string][]string{
 	"integer": {"type", "minimum", "maximum"},
 	"boolean": {"type"},
 }
+
+// plainName matches names and values that each server takes as they are.
+var plainName = regexp.MustCompile(`^[a-z_]+$`)
 
 func TestSchemasStayInTheSafeSubset(t *testing.T) {
 	for _, q := range questions {
@@ -58,6 +62,9 @@ func walkSchema(t *testing.T, at string, v any) {
 			t.Errorf("%s: open, or not everything is required", at)
 		}
 		for name, p := range properties {
+			if !plainName.MatchString(name) {
+				t.Errorf("%s: servers differ on the name %q", at, name)
+			}
 			if !slices.Contains(required, name) {
 				t.Errorf("%s: %s is not required", at, name)
 			}
@@ -69,12 +76,12 @@ func walkSchema(t *testing.T, at string, v any) {
 	case "string":
 		if enum, ok := s["enum"].([]any); !ok {
 			number("maxLength", 1, 1000)
-		} else if len(enum) == 0 {
-			t.Errorf("%s: an empty enum", at)
+		} else if len(enum) == 0 || slices.ContainsFunc(enum, func(v any) bool { return !plainName.MatchString(v.(string)) }) {
+			t.Errorf("%s: the enum %q", at, enum)
 		}
 	case "integer":
 		number("minimum", 0, 0)
-		number("maximum", 1, 1e9)
+		number("maximum", 1, 1e6)
 	case "boolean":
 	default:
 		t.Errorf("%s: type %v", at, s["type"])

@@ -26,7 +26,7 @@ type Request struct {
 	Cloud  bool            // it may run elsewhere
 	System string          // what to do
 	Prompt string          // the data for System
-	Schema json.RawMessage // of the answer; see CheckSchema
+	Schema json.RawMessage // of the answer, in the subset that servers enforce: see package prompts
 
 	Context int // tokens of question and answer together, capped by the model's; 0: 4096
 	Predict int // maximum tokens of the answer; 0: half of Context
@@ -52,13 +52,10 @@ type Answer struct {
 // follows the schema. Equal requests get equal answers: no randomness, a fixed seed, no thinking
 // aloud.
 //
-// The error wraps ErrSchema, ErrMissing, ErrNoModel (the model answers no questions), ErrCloud,
+// The error wraps ErrMissing, ErrNoModel (the model answers no questions), ErrCloud,
 // ErrTooLong, ErrTruncated, ErrIncomplete, ErrBadOutput, ErrBroke, ErrBusy, ErrUnavailable or the
 // context's own. With ErrBadOutput and ErrTruncated, Answer.Text holds the invalid answer.
 func (c *Client) Ask(ctx context.Context, r Request) (Answer, error) {
-	if err := CheckSchema(r.Schema); err != nil {
-		return Answer{}, fmt.Errorf("ask model %s: %w", r.Model, err)
-	}
 	m, err := c.look(ctx, r.Model)
 	switch {
 	case err != nil:

@@ -86,7 +86,6 @@ func TestAsk(t *testing.T) {
 		{name: "makes vectors", change: func(r *Request) { r.Model = "e" }, want: ErrNoModel},
 		{name: "of the cloud", change: func(r *Request) { r.Model = "c" }, want: ErrCloud},
 		{name: "of the cloud, as asked for", change: func(r *Request) { r.Model = "c"; r.Cloud = true }, generate: says(token(`{"a":1}`) + done("stop", 20, 5))},
-		{name: "unsafe schema", change: func(r *Request) { r.Schema = json.RawMessage(`{"type":"object"}`) }, want: ErrSchema},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

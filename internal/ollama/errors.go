@@ -35,8 +35,6 @@ var (
 	ErrRemote = errors.New("not on this machine")
 	// ErrCloud is returned when the server would pass the text on to another machine unasked.
 	ErrCloud = errors.New("model runs elsewhere")
-	// ErrSchema is returned when a schema is outside the subset that every server enforces.
-	ErrSchema = errors.New("unsafe schema")
 	// ErrTooLong is returned when a question and its answer exceed the context, or a text is too long
 	// for a vector.
 	ErrTooLong = errors.New("too long for the context")
