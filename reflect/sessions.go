@@ -304,38 +304,10 @@ func (s Sessions) Load(name string) (Kept, []transcript.Event, error) {
 	return Kept{}, nil, fmt.Errorf("%s: several sessions begin like that: %s, %s, …", name, found[0].Name(), found[1].Name())
 }
 
-// abandoned is the age from which an unfinished file counts as abandoned.
-const abandoned = 24 * time.Hour
-
 // Expire removes sessions ingested before a time, and returns their number. It also removes the
 // leftovers of a killed ingest.
 func (s Sessions) Expire(before time.Time) (int, error) {
-	entries, err := s.entries()
-	if err != nil {
-		return 0, err
-	}
-	n := 0
-	var bad []error
-	for _, e := range entries {
-		leftover := strings.HasPrefix(e.Name(), unfinished)
-		if !leftover && !isSession(e.Name()) {
-			continue
-		}
-		limit := before
-		if leftover {
-			limit = time.Now().Add(-abandoned)
-		}
-		info, err := e.Info()
-		if err != nil || !info.ModTime().Before(limit) {
-			continue
-		}
-		if err := os.Remove(filepath.Join(s.Dir, e.Name())); err != nil {
-			bad = append(bad, err)
-		} else if !leftover {
-			n++
-		}
-	}
-	return n, errors.Join(bad...)
+	return file.Expire(s.Dir, before, isSession, unfinished)
 }
 
 func sortKept(list []Kept) {

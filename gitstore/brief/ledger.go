@@ -268,13 +268,6 @@ func inSight(all []Injection) map[string]pack.Form {
 
 // Expire removes the files of sessions that were given nothing since a time.
 func (l Ledger) Expire(before time.Time) error {
-	var bad []error
-	for _, file := range file.ByAge(l.dir(), func(string) bool { return true }) {
-		if info, err := os.Lstat(file); err == nil && info.ModTime().Before(before) {
-			if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
-				bad = append(bad, err)
-			}
-		}
-	}
-	return errors.Join(bad...)
+	_, err := file.Expire(l.dir(), before, func(string) bool { return true }, "")
+	return err
 }

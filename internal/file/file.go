@@ -265,3 +265,30 @@ func ByAge(dir string, want func(name string) bool) []string {
 	slices.SortFunc(files, func(a, b string) int { return age[b].Compare(age[a]) })
 	return files
 }
+
+// abandoned is the age from which an unfinished file counts as abandoned.
+const abandoned = 24 * time.Hour
+
+// Expire removes the wanted files of one of our folders that are older than a time, and returns
+// their number. It also removes other files with a prefix, which a killed process left unfinished.
+// Like ByAge it follows no link.
+func Expire(dir string, before time.Time, want func(name string) bool, unfinished string) (n int, err error) {
+	left := func(name string) bool { return !want(name) && strings.HasPrefix(name, unfinished) }
+	var bad []error
+	for _, path := range ByAge(dir, func(name string) bool { return want(name) || left(name) }) {
+		limit, leftover := before, left(filepath.Base(path))
+		if leftover {
+			limit = time.Now().Add(-abandoned)
+		}
+		if info, err := os.Lstat(path); err != nil || !info.ModTime().Before(limit) {
+			continue
+		}
+		switch err := os.Remove(path); {
+		case err == nil && !leftover:
+			n++
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			bad = append(bad, err)
+		}
+	}
+	return n, errors.Join(bad...)
+}

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -78,38 +77,13 @@ func name(m *prompts.Model, r prompts.Rendered) string {
 	return hex.EncodeToString(h.Sum(nil))[:32] + ".json"
 }
 
-// ours matches the names that name returns, and leftovers of a killed file.Replace.
-var ours = pattern.New(`^([0-9a-f]{32}\.json|` + file.Temp + `[0-9]+)$`)
+// answers matches the names that name returns.
+var answers = pattern.New(`^[0-9a-f]{32}\.json$`)
 
-// Expire removes answers not used since a time, and the leftovers of a killed process, but no other
-// files. A missing folder is no error; anything but a folder, even a symbolic link, is one.
+// Expire removes answers not used since a time, and the leftovers of a killed process.
 func Expire(dir string, before time.Time) error {
-	info, err := os.Lstat(dir)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return nil
-	case err != nil:
-		return fmt.Errorf("expire answers: %w", err)
-	case !info.IsDir():
-		return fmt.Errorf("expire answers: %s is not a folder but %s; move it away", dir, info.Mode().Type())
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return fmt.Errorf("expire answers: %w", err)
-	}
-	var bad []error
-	for _, e := range entries {
-		if !ours.MatchString(e.Name()) {
-			continue
-		}
-		if info, err := e.Info(); err != nil || !info.Mode().IsRegular() || !info.ModTime().Before(before) {
-			continue
-		}
-		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil && !errors.Is(err, os.ErrNotExist) {
-			bad = append(bad, err)
-		}
-	}
-	return errors.Join(bad...)
+	_, err := file.Expire(dir, before, answers.MatchString, file.Temp)
+	return err
 }
 
 // Forget removes every stored answer. It removes a symbolic link, not its target.

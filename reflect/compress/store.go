@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -162,53 +161,25 @@ func (s Store) entries() ([]fs.DirEntry, error) {
 	return all, nil
 }
 
-// abandoned is the age from which an unfinished file counts as abandoned.
-const abandoned = 24 * time.Hour
-
 // Expire removes texts kept before a time, and then the oldest while the rest exceeds most bytes.
 // It also removes leftovers of killed processes, and returns the number of removed texts.
 func (s Store) Expire(before time.Time, most int64) (int, error) {
-	entries, err := s.entries()
-	if err != nil {
-		return 0, err
-	}
-	type original struct {
-		name string
-		size int64
-		kept time.Time
-	}
-	var all []original
-	var bad []error
-	n, total := 0, int64(0)
-	remove := func(name string) bool {
-		err := os.Remove(filepath.Join(s.Dir, name))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	n, err := file.Expire(s.Dir, before, isOriginal, file.Temp)
+	bad := []error{err}
+	for _, path := range file.ByAge(s.Dir, isOriginal) { // newest first
+		info, err := os.Lstat(path)
+		if err != nil {
+			continue
+		}
+		if most -= info.Size(); most >= 0 {
+			continue
+		}
+		switch err := os.Remove(path); {
+		case err == nil:
+			n++
+		case !errors.Is(err, fs.ErrNotExist):
 			bad = append(bad, err)
 		}
-		return err == nil
-	}
-	for _, e := range entries {
-		info, err := e.Info()
-		switch {
-		case err != nil || !info.Mode().IsRegular():
-		case strings.HasPrefix(e.Name(), file.Temp):
-			if time.Since(info.ModTime()) > abandoned {
-				remove(e.Name())
-			}
-		case isOriginal(e.Name()):
-			all = append(all, original{e.Name(), info.Size(), info.ModTime()})
-			total += info.Size()
-		}
-	}
-	slices.SortFunc(all, func(a, b original) int { return a.kept.Compare(b.kept) })
-	for _, o := range all {
-		if !o.kept.Before(before) && total <= most {
-			break
-		}
-		if remove(o.name) {
-			n++
-		}
-		total -= o.size
 	}
 	return n, errors.Join(bad...)
 }
