@@ -77,6 +77,13 @@ func (p *Pattern) FindAllString(s string, n int) []string {
 	return nil
 }
 
+func (p *Pattern) FindAllStringIndex(s string, n int) [][]int {
+	if re := p.in(s); re != nil {
+		return re.FindAllStringIndex(s, n)
+	}
+	return nil
+}
+
 func (p *Pattern) FindAllStringSubmatchIndex(s string, n int) [][]int {
 	if re := p.in(s); re != nil {
 		return re.FindAllStringSubmatchIndex(s, n)
