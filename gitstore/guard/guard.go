@@ -214,15 +214,18 @@ func (t Table) Match(c hooks.Call, at Place, now time.Time) (all []Rule) {
 	return all
 }
 
-// matchesRun reports whether one of some commands matches the rule, in one of its places.
+// matchesRun reports whether one of some commands matches the rule, in one of its places. A rule
+// that only tells or holds passes over what follows the command that it asks for first.
 func (r Rule) matchesRun(run []command, at Place) bool {
 	p, err := Parse(r.On)
 	if err != nil {
 		return false
 	}
 	want := strings.Fields(p.Of)
+	prepared := false
 	return slices.ContainsFunc(run, func(c command) bool {
-		if asks := c.asks(); !matchesWords(want, c.words) || asks != "" && !slices.Contains(want, asks) || c.spares(r.Text) {
+		if asks := c.asks(); prepared || !matchesWords(want, c.words) || asks != "" && !slices.Contains(want, asks) || c.spares(r.Text) {
+			prepared = prepared || (r.Strength == record.Say || r.Strength == record.Hold) && c.prepares(r.Text)
 			return false
 		}
 		place, ok := below(at.Top, at.Top, cmp.Or(c.dir, at.Dir))

@@ -243,6 +243,38 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// A line that first runs what a statement asks for obeys it.
+func TestPreparedCommands(t *testing.T) {
+	for _, c := range []struct {
+		text     string
+		strength record.Strength
+		on, line string
+		want     bool
+	}{
+		{"Always run gofmt before committing", record.Hold, "git commit *", "git commit -am x", true},
+		{"Always run gofmt before committing", record.Hold, "git commit *", "gofmt -w . && git commit -am x", false},
+		{"Always run gofmt before committing", record.Hold, "git commit *", "git commit -am x && gofmt -w .", true},
+		{"Always run gofmt before committing", record.Deny, "git commit *", "gofmt -w . && git commit -am x", true},
+		{"Run `make test` before you commit.", record.Say, "git commit *", "make test; git commit -am x", false},
+		{"Run `make test` before you commit.", record.Say, "git commit *", "make lint; git commit -am x", true},
+		{"Run git pull before git push", record.Hold, "git push *", "git pull --rebase && git push", false},
+		{"Run git pull before git push", record.Hold, "git push *", "git status && git push", true},
+		{"Never run npm in web/, use pnpm", record.Hold, "npm *", "pnpm i && npm i", true},
+		{"`go test` fails until `docker compose up -d db` has run.", record.Say, "go test *", "docker compose up -d db && go test ./...", false},
+		{"Never run make test before make lint", record.Hold, "make test *", "make lint && make test", true},
+		{"Run make lint and make test before committing", record.Hold, "git commit *", "make lint && git commit -am x", true},
+		{"Run npm run lint before you push", record.Hold, "git push *", "npm run build && git push", true},
+		{"Run npm run lint before you push", record.Hold, "git push *", "npm run lint && git push", false},
+		{"Run make test before you commit", record.Hold, "git commit *", "make -n test && git commit -am x", true},
+		{"Use pnpm, never npm. Run pnpm install before anything.", record.Hold, "npm *", "pnpm install && npm run build", true},
+	} {
+		rules := tableOf(t, c.text, record.Trigger{Guards: []string{"Bash(" + c.on + ")"}, Strength: c.strength}, nil).Match(hooks.Call{Command: c.line}, Place{"/p", "/p"}, time.Now())
+		if got := len(rules) > 0; got != c.want {
+			t.Errorf("%s: %s: %t", c.text, c.line, got)
+		}
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	for _, text := range []string{"", "Bash", "Bash()", "npm *", "Bash(npm", "Edit(/etc/passwd)", "Edit(../x)", "Edit()", "Read(x)", "Bash(a\nb)",
 		"Bash(" + strings.Repeat("x", 300) + ")", "Bash(" + strings.Repeat("x ", 40) + ")"} {

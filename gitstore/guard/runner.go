@@ -88,8 +88,7 @@ func (c command) spares(statement string) bool {
 	if name := c.words[0]; interpreters.Has(name) || direct.MatchString(strings.ReplaceAll(statement, name, "NAME")) {
 		return true
 	}
-	rest := refusedTool.ReplaceAllString(refusedCommand.ReplaceAllString(strings.ToLower(statement), " "), " ")
-	words := strings.FieldsFunc(rest, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("`\"'.,;:!?()", r) })
+	words := wanted(statement)
 	return slices.ContainsFunc(c.runners, func(runner string) bool {
 		first, _, _ := strings.Cut(runner, " ")
 		for i, w := range words {
@@ -102,4 +101,39 @@ func (c command) spares(statement string) bool {
 		}
 		return false
 	})
+}
+
+// wanted returns the words of a statement but for the commands that it refuses, in lower case.
+func wanted(statement string) []string {
+	rest := refusedTool.ReplaceAllString(refusedCommand.ReplaceAllString(strings.ToLower(statement), " "), " ")
+	return strings.FieldsFunc(rest, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("`\"'.,;:!?()", r) })
+}
+
+var (
+	// ordered matches a statement that asks for one thing before another.
+	ordered = pattern.New(`(?i)\b(?:before|until)\b`)
+	// further matches a statement that also bans something, or asks for several things.
+	further = pattern.New(`(?i)\b(?:never|not|no|don['’]?t|without|avoid|unless|and|or)\b`)
+	// linking lists words that may follow a command in a statement without belonging to it.
+	linking = pattern.NewWords("before until then in on has have is was passes ran runs every each when")
+)
+
+// prepares reports whether a statement asks for the command alone before another one: "run make
+// test before committing".
+func (c command) prepares(statement string) bool {
+	if !ordered.MatchString(statement) || further.MatchString(statement) || c.asks() != "" || slices.Contains(c.words, "-n") || slices.Contains(c.words, "--dry-run") {
+		return false
+	}
+	words := wanted(statement)
+	for i, w := range words {
+		if w != strings.ToLower(c.words[0]) {
+			continue
+		}
+		rest := words[i+1:]
+		if end := slices.IndexFunc(rest, linking.Has); end >= 0 {
+			rest = rest[:end]
+		}
+		return !slices.ContainsFunc(rest, func(w string) bool { return !slices.Contains(c.words, w) })
+	}
+	return false
 }
