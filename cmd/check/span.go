@@ -80,12 +80,7 @@ func stateAt(ctx context.Context, c *clone.Clone, rev string) (gitstore.ID, erro
 		}
 		rev = id + rest
 	}
-	id, err := c.Memory.Resolve(ctx, rev)
-	if seen := seenAs(c, rev); errors.Is(err, gitstore.ErrRevision) && seen != "" {
-		if at, serr := c.Memory.Resolve(ctx, seen); serr == nil {
-			id, err = at, nil
-		}
-	}
+	id, err := clone.Resolve(ctx, c, rev)
 	if err == nil {
 		err = c.Memory.ViewAt(ctx, string(id), func(*gitstore.Tree) error { return nil })
 	}
@@ -146,21 +141,6 @@ func (s Span) Diff(ctx context.Context, r *reader.Reader, version string) ([]fin
 	return Rules.Sort(found), nil
 }
 
-// seenAs returns sync's own ref for a remote-tracking branch of the memory, named as git does:
-// origin/reverie/memory~2. For other names it returns "".
-func seenAs(c *clone.Clone, rev string) string {
-	name := strings.TrimPrefix(strings.TrimPrefix(rev, "refs/"), "remotes/")
-	end := strings.IndexAny(name, "~^@:")
-	if end < 0 {
-		end = len(name)
-	}
-	remote, ok := strings.CutSuffix(name[:end], "/"+c.Branch())
-	if !ok || remote == "" {
-		return ""
-	}
-	return "refs/reverie/remotes/" + remote + "/memory" + name[end:]
-}
-
 // spanHint returns a command line for a span that exists here.
 func spanHint(ctx context.Context, c *clone.Clone) string {
 	base, head := c.Branch()+"~1", c.Branch()
@@ -169,11 +149,8 @@ func spanHint(ctx context.Context, c *clone.Clone) string {
 			head = "HEAD"
 		}
 	}
-	for _, rev := range []string{"origin/" + c.Branch(), seenAs(c, "origin/"+c.Branch())} {
-		if _, err := c.Memory.Resolve(ctx, rev); err == nil {
-			base = "origin/" + c.Branch()
-			break
-		}
+	if _, err := clone.Resolve(ctx, c, "origin/"+c.Branch()); err == nil {
+		base = "origin/" + c.Branch()
 	}
 	return "reverie check --diff " + base + "..." + head
 }

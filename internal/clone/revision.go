@@ -14,6 +14,33 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
+// Resolve returns the commit, or else the tree, that a revision names, as Memory.Resolve does. It
+// also takes git's name of a remote's memory branch that sync alone has fetched:
+// origin/reverie/memory~2.
+func Resolve(ctx context.Context, c *Clone, rev string) (gitstore.ID, error) {
+	id, err := c.Memory.Resolve(ctx, rev)
+	if seen := seenAs(c, rev); errors.Is(err, gitstore.ErrRevision) && seen != "" {
+		if at, serr := c.Memory.Resolve(ctx, seen); serr == nil {
+			return at, nil
+		}
+	}
+	return id, err
+}
+
+// seenAs returns sync's own ref for a remote's memory branch, or "" for other names.
+func seenAs(c *Clone, rev string) string {
+	name := strings.TrimPrefix(strings.TrimPrefix(rev, "refs/"), "remotes/")
+	end := strings.IndexAny(name, "~^@:")
+	if end < 0 {
+		end = len(name)
+	}
+	remote, ok := strings.CutSuffix(name[:end], "/"+c.Branch())
+	if !ok || remote == "" {
+		return ""
+	}
+	return "refs/reverie/remotes/" + remote + "/memory" + name[end:]
+}
+
 // PastState returns the commit, or tree, of the memory that a revision names. A commit of the
 // memory branch names itself. A commit, branch or tag of the code names the newest commit on the
 // memory branch's first-parent line that is not younger. Caveats are then those at that commit of
@@ -24,7 +51,7 @@ func (c *Clone) PastState(ctx context.Context, rev string) (string, error) {
 			rev = here + rest // this worktree's
 		}
 	}
-	id, err := c.Memory.Resolve(ctx, rev)
+	id, err := Resolve(ctx, c, rev)
 	if err != nil || rev[0] == '~' || rev[0] == '^' || strings.HasPrefix(rev, "@{") {
 		return string(id), err
 	}
