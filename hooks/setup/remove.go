@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/hooks/githook"
@@ -135,6 +136,9 @@ func (r *Removal) findAll(ctx context.Context) error {
 	}
 	if r.Private > 0 {
 		r.add(plural.Count(r.Private, "private memory that exists", "private memories that exist")+" only here", nil)
+	}
+	if n := record.CountOperations(ctx, gitstore.Open(r.c.Repo, clone.InboxRef)); n > 0 {
+		r.add(plural.Count(n, "operation that waits", "operations that wait")+" for review", nil)
 	}
 	if n := r.scope.Values; n > 0 {
 		r.add(plural.Count(n, "value", "values")+" that 'reverie kv list' shows", nil)
