@@ -244,7 +244,7 @@ func tellLearned(w *workspace, res *learn.Result) {
 		case res.Reflections == 0:
 			sum = "nothing new" + earlier
 		case res.Found > 0:
-			sum = fmt.Sprintf("found %s, none new: already known, already decided, or too weak alone%s", plural.Count(res.Found, "statement", "statements"), earlier)
+			sum = fmt.Sprintf("found %s, none new: already known, decided or outdated, or too weak alone%s", plural.Count(res.Found, "statement", "statements"), earlier)
 		default:
 			sum = "nothing worth keeping was found, which is usual" + earlier
 		}

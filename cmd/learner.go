@@ -98,6 +98,9 @@ func tellLearning(w *workspace, n inbox.Note) {
 		env.Say("branch   %s of a deleted or abandoned side branch: reverie review", plural.Count(int(n), "statement", "statements"))
 	case dreams.Dreamed:
 		stage(w, false, "dream    %s: %s new, %d confirmed, %d set aside", plural.Count(n.Reflections, "reflection", "reflections"), plural.Count(n.Proposed, "operation", "operations"), n.BorneOut, len(n.Notes))
+		for _, aside := range n.Notes {
+			stage(w, false, "aside    %s: %s", term.Visible(aside.Text), term.Visible(aside.Why))
+		}
 		tellStated(w, n.Written)
 	case dreams.Asked:
 		tellConsidered(w, n.Model, n.Considered)

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/guard"
@@ -322,18 +321,18 @@ func replaced(text string, said []record.Sighting) string {
 }
 
 // outdated returns why a person's words no longer count, because the person has since said
-// otherwise; or "".
+// otherwise; or "". An imported statement outdates nothing: its time is often that of the import.
 func (p *planner) outdated(c record.Candidate, m record.Memory, says phrase) string {
 	if c.How != record.Said {
 		return ""
 	}
 	for _, k := range p.known {
-		if k.Live(p.in.Now) && k.Source.How != record.Model && k.Source.Time.After(m.Source.Time) && overlap(k.Paths, c.Paths) && k.replaces(says) {
+		if k.Live(p.in.Now) && k.Source.How != record.Model && !k.Imported() && k.Source.Time.After(m.Source.Time) && overlap(k.Paths, c.Paths) && k.replaces(says) {
 			return k.ID + " says otherwise since"
 		}
 	}
 	for _, q := range p.pending {
-		if later := q.op.Memory.Source; !q.withdrawn && later.How == record.Said && later.Time.After(m.Source.Time) && q.outranks(c) && q.replaces(says) {
+		if later := q.op.Memory.Source; !q.withdrawn && later.How == record.Said && !q.op.Memory.Imported() && later.Time.After(m.Source.Time) && q.outranks(c) && q.replaces(says) {
 			return q.op.ID + " says otherwise since"
 		}
 	}
@@ -402,7 +401,7 @@ func (q pending) joined(text string) bool {
 // hearsay reports whether none of this clone's own sessions supports an operation, only a model, an
 // agent or a file.
 func (q pending) hearsay() bool {
-	return q.op.How == record.Model || onlyOffered(q.op) || strings.HasPrefix(q.op.Memory.Source.By, "import/")
+	return q.op.How == record.Model || onlyOffered(q.op) || q.op.Memory.Imported()
 }
 
 // join adds a sighting if there is room. It drops an idle sighting first.

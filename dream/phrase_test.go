@@ -24,6 +24,8 @@ func TestLaterWordsReplaceEarlierOnes(t *testing.T) {
 		return Plan(Input{Now: now, New: []record.Reflection{reflection("claude", "s1", candidates...)}}).Operations
 	}
 	known := []record.Memory{memory(before)}
+	imported := memory(before)
+	imported.Source.By = "import/CLAUDE.md:1"
 	retired := []string{"add " + after + " (said, 1 sessions)", "proposed 1, borne out 0, withdrawn 0"}
 	for _, c := range []struct {
 		name string
@@ -41,6 +43,7 @@ func TestLaterWordsReplaceEarlierOnes(t *testing.T) {
 		{"and nowhere else", Input{Memories: []record.Memory{memory(aside)}}, weakly, []string{"proposed 0, borne out 0, withdrawn 0"}, "", ""},
 		{"another thing stands beside it", Input{Memories: known}, said(aside), []string{"add " + aside + " (said, 1 sessions)", "proposed 1, borne out 0, withdrawn 0"}, "", ""},
 		{"a session learned late replaces nothing", Input{Memories: known}, early, []string{"note: " + after + ": " + known[0].ID + " says otherwise since", "proposed 0, borne out 0, withdrawn 0"}, "", ""},
+		{"and waits beside what was imported since", Input{Memories: []record.Memory{imported}}, early, retired, imported.ID, ""},
 	} {
 		c.in.Now, c.in.New = now, []record.Reflection{reflection("claude", "later", c.says)}
 		plan := Plan(c.in)
