@@ -50,7 +50,7 @@ func cloneAt(t *testing.T, dir string) *purge.Clone {
 	}
 	memory := gitstore.Open(repo, branch)
 	stores := record.Stores{Memory: memory, Journal: gitstore.Open(repo, journal), Inbox: gitstore.Open(repo, "refs/reverie/inbox")}
-	kinds := map[string]purge.Kind{"whole": purge.Whole, "late": purge.Whole, "settings": purge.Settings, "sessions": purge.Session}
+	kinds := map[string]purge.Kind{"whole": purge.Whole, "late": purge.Whole, "names": purge.Whole, "settings": purge.Settings, "sessions": purge.Session}
 	return &purge.Clone{
 		Repo: repo, Memory: memory, Journal: journal, Book: record.Open(stores, state, nil), Now: func() time.Time { return noon },
 		First: first, Agents: "AGENTS.md", Remotes: known,
@@ -179,6 +179,7 @@ func TestTextIsTakenOutOfAllThatIsOurs(t *testing.T) {
 	at := testrepo.At(t, c.State.Dir)
 	at.Write("plain", "one\nthe falcon\nthree\n")
 	at.Write("whole/1", "falcon")
+	at.Write("names", "memories/1f/1f-the-box-is-called-fal.md")
 	at.Write("derived/1", "falcon")
 	at.Write("sessions/claude-1", `{"text":"the falcon is down"}`+"\n")
 	at.Write("sessions/claude-2", `{"text":"the gate is open"}`+"\n")
@@ -221,7 +222,7 @@ func TestTextIsTakenOutOfAllThatIsOurs(t *testing.T) {
 	if got, want := places(left), []purge.Place{purge.Elsewhere}; !slices.Equal(got, want) {
 		t.Errorf("left in %q, want %q", got, want)
 	}
-	if all := everything(t, c, r); strings.Contains(all, "falcon") {
+	if all := everything(t, c, r); strings.Contains(all, "falcon") || strings.Contains(all, "called-fal") {
 		t.Error("it is still there")
 	} else if !strings.Contains(all, "We write tests first") || !strings.Contains(all, "one\nthe [purged]\nthree") || !strings.Contains(all, "the gate is open") {
 		t.Error("more went than the text")

@@ -93,9 +93,6 @@ type stateFile struct {
 	kind Kind   // Plain only for text
 }
 
-// cacheFile is the cache of a record.Book.
-const cacheFile = "cache"
-
 // lookState finds the files of the state folder that hold the target. A session is removed whole,
 // because it repeats a thing in many ways. An original is too, because its name depends on its
 // bytes.
@@ -176,8 +173,8 @@ func Since(dir, mark string) error {
 	return nil
 }
 
-// cleanState removes the target from the state folder. It always removes the cache and calls
-// State.Drop.
+// cleanState removes the target from the state folder. It always removes the derived files at the
+// top, and calls State.Drop.
 func (c *Clone) cleanState(ctx context.Context, p *Plan) error {
 	if err := c.Repo.State().Write(markFile, []byte(rand.Text()), true); err != nil {
 		return err
@@ -185,9 +182,7 @@ func (c *Clone) cleanState(ctx context.Context, p *Plan) error {
 	if err := c.State.Drop(ctx); err != nil {
 		return err
 	}
-	files := append(slices.Clone(p.state), stateFile{cacheFile, Whole})
-	files = append(files, c.writtenSince(p)...)
-	for _, f := range files {
+	for _, f := range slices.Concat(p.state, c.derived()) {
 		path := filepath.Join(c.State.Dir, filepath.FromSlash(f.path))
 		switch f.kind {
 		case Whole, Session, Note:
@@ -212,15 +207,12 @@ func (c *Clone) cleanState(ctx context.Context, p *Plan) error {
 	return nil
 }
 
-// writtenSince returns the derived files at the top of the state folder that hold the target. They
-// may be newer than the plan.
-func (c *Clone) writtenSince(p *Plan) (out []stateFile) {
+// derived returns the derived files at the top of the state folder. They may name a file of a
+// memory, and such a name may end within the target.
+func (c *Clone) derived() (out []stateFile) {
 	all, _ := os.ReadDir(c.State.Dir)
 	for _, f := range all {
-		if !f.Type().IsRegular() || c.State.Kind(f.Name()) != Whole {
-			continue
-		}
-		if data, err := os.ReadFile(filepath.Join(c.State.Dir, f.Name())); err == nil && p.in(data) {
+		if f.Type().IsRegular() && c.State.Kind(f.Name()) == Whole {
 			out = append(out, stateFile{f.Name(), Whole})
 		}
 	}

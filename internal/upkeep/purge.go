@@ -74,7 +74,7 @@ func sessionPath(client, id string) string {
 // made again. A vector does not tell whether it was made from purged text.
 func dropDerived(ctx context.Context, c *clone.Clone) error {
 	old := os.RemoveAll(filepath.Join(c.State, "index")) // of versions with a separate index
-	if err := errors.Join(old, os.RemoveAll(filepath.Join(c.State, brief.PreparedDir)), os.RemoveAll(filepath.Join(c.State, guard.File)), door.Forget(Answers(c))); err != nil {
+	if err := errors.Join(old, os.RemoveAll(filepath.Join(c.State, brief.PreparedDir)), door.Forget(Answers(c))); err != nil {
 		return err
 	}
 	if err := vector.Drop(ctx, filepath.Join(c.State, reader.VectorsDir)); err != nil {
