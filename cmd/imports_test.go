@@ -61,7 +61,7 @@ var arrows = map[string][]string{
 	"internal/kv":             {"internal/derived", "internal/exit", "internal/file", "internal/git", "internal/redact"},
 	"internal/demo":           {"examples", "internal/job", "internal/pattern", "reflect", "reflect/transcript"},
 	"internal/preview":        {"dream", "gitstore/record", "internal/clone", "internal/foreign", "internal/intake", "internal/learn/ingest", "internal/reader", "internal/redact", "reflect", "reflect/transcript", "reflect/transcript/past"},
-	"internal/intake":         {"dream", "gitstore", "gitstore/record", "gitstore/record/transfer", "internal/clone", "internal/derived", "internal/exit", "internal/file", "internal/foreign", "internal/learn/ingest", "internal/plural", "internal/reader", "internal/redact"},
+	"internal/intake":         {"dream", "gitstore", "gitstore/guard", "gitstore/record", "gitstore/record/transfer", "internal/clone", "internal/derived", "internal/exit", "internal/file", "internal/foreign", "internal/learn/ingest", "internal/plural", "internal/reader", "internal/redact"},
 	"internal/git":            {"internal/file", "internal/pattern", "internal/process"},
 	"internal/redact":         nil,
 	"internal/config":         {"internal/file", "internal/period"},

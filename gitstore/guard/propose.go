@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/record/wording"
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/pattern"
@@ -191,6 +192,17 @@ func Places(statement string) (globs []string) {
 		}
 	}
 	return globs
+}
+
+// Derive returns a memory with the trigger t and the guards that its form gives, in the places that
+// it names. Places that did not come from its text before, was, stay. tree may be nil.
+func Derive(m record.Memory, t record.Trigger, was string, tree fs.FS) record.Memory {
+	t.Guards = Propose(m.Text, tree)
+	places := Places(m.Text)
+	if len(t.Guards) > 0 && len(places) > 0 && (len(m.Paths) == 0 || slices.Equal(m.Paths, Places(was))) {
+		m.Paths = places
+	}
+	return m.WithTrigger(t)
 }
 
 var separators = pattern.New(`,\s*(?:or|and|nor)?\s+|\s+(?:or|and|nor)\s+`)

@@ -4,12 +4,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/reverie-memory/reverie/gitstore/guard"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/record/transfer"
 	"github.com/reverie-memory/reverie/internal/derived"
@@ -81,6 +83,11 @@ func (in *Intake) Store(ctx context.Context, tool string, found foreign.Found, o
 		return res, nil
 	}
 	b.Memories = in.Clean(b.Memories) // before taking their ids, because a key may look like a secret
+	if b.apart {
+		for i, m := range b.Memories {
+			b.Memories[i] = guard.Derive(m, m.Trigger(), "", os.DirFS(in.Repo.WorkTree))
+		}
+	}
 	seen := folder + "/" + prefix + ".json"
 	whole := o.Filter == "" && found.Bad == 0
 	if whole {

@@ -162,7 +162,7 @@ func (e Edit) guard(was, m record.Memory, tree fs.FS) (record.Memory, error) {
 			return slices.Equal(t.Guards, slices.Sorted(slices.Values(guard.Propose(was.Text, tree))))
 		}
 		if m.Text != was.Text && (gave(tree) || gave(folders{tree})) {
-			m = derive(m, t, was.Text, tree)
+			m = guard.Derive(m, t, was.Text, tree)
 		}
 		return m, nil
 	}

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -233,7 +232,7 @@ func (k *Keeper) guarded(m record.Memory, s Statement) (record.Memory, error) {
 		return m, err
 	}
 	if s.Guards == nil {
-		m = derive(m, t, "", os.DirFS(k.Repo.WorkTree))
+		m = guard.Derive(m, t, "", os.DirFS(k.Repo.WorkTree))
 	} else {
 		m = m.WithTrigger(t)
 	}
@@ -241,17 +240,6 @@ func (k *Keeper) guarded(m record.Memory, s Statement) (record.Memory, error) {
 		return m, exit.Usage("name the calls: --guard 'Bash(npm *)'", "--strength %s: the statement has no guard", s.Strength)
 	}
 	return m, nil
-}
-
-// derive returns a memory with the guards that its form gives, in the places that it names. Places
-// that did not come from its text before, was, stay.
-func derive(m record.Memory, t record.Trigger, was string, tree fs.FS) record.Memory {
-	t.Guards = guard.Propose(m.Text, tree)
-	places := guard.Places(m.Text)
-	if len(t.Guards) > 0 && len(places) > 0 && (len(m.Paths) == 0 || slices.Equal(m.Paths, guard.Places(was))) {
-		m.Paths = places
-	}
-	return m.WithTrigger(t)
 }
 
 // ParseGuards reads guards and their strength as a user typed them. Without a strength, guards hold
