@@ -114,6 +114,8 @@ func single(word string) bool {
 	return true
 }
 
+const banned = `(?i)^\W*(?:please\s+)?(?:never|don'?t|do not|avoid|stop)\s+(?:use|using)\b`
+
 var (
 	// lead matches an introduction without information about the subject.
 	lead = pattern.New(`(?i)^[^:]{0,200}:\s+|^.{0,120}?\b(?:is|are) (?:that|to)\b|\bwhen it comes to\b|\b(?:i want|i need|i'd like|i would like|we want|we need) (?:you )?to\b`)
@@ -137,7 +139,9 @@ var (
 	// subject matches the name whose value a clause gives: "max_retries is 5".
 	subject = pattern.New("^\\W{0,3}(?:the (?:value of )?)?(`[^`\\s]+`|[\\pL_][\\w.-]*[_./][\\w./-]*)(?:\\s+(?:is|are|must be|should be|stays at)\\s|\\s*=\\s)")
 	// ban refuses the text after it.
-	ban = pattern.New(`(?i)^\W*(?:please\s+)?(?:never|don'?t|do not|avoid|stop)\s+(?:use|using)\b`)
+	ban = pattern.New(banned)
+	// instead matches a sentence with a ban and, after a comma, what to use.
+	instead = pattern.New(banned + `\s+([^,;]+)[,;]\s+(?:but\s+)?(?:(?:always|rather|instead)\s+)?use\s+((?:[^,;.!?]|[.!?]\S)+)[.!?]?\s*$`)
 )
 
 // light words make no difference to a statement. A doubtful word is left out: modals other than
@@ -207,6 +211,7 @@ func Read(text string) Reading {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "’", "'"), "‘", "'")
 	r.later, r.hedged = revision.MatchString(text), exception.MatchString(text)
 	text = noLonger.ReplaceAllString(text, "not $1")
+	text = instead.ReplaceAllString(text, "use $2, never $1") // a contrast
 	text = parted(beginning.ReplaceAllString(onward.ReplaceAllString(text, " "), "$1"))
 	start := 0
 	var before clause

@@ -59,6 +59,9 @@ func TestOpposes(t *testing.T) {
 		{"Use bun, never npm.", "Never run npm.", false},
 		{"Never npm in web/.", "Never run npm.", false},
 		{"Use bun, never npm.", "Run npm.", true},
+		{"Never use pnpm in web/, use yarn", "Use pnpm 9 in web/, never npm or yarn.", true},
+		{"Never use pnpm in web/, use yarn", "Use yarn in web/, not pnpm.", false},
+		{"Never use pnpm in web/, use yarn", "Use npm in api/.", false},
 		// compatible rules
 		{"Run `make lint` before committing.", "Run `make test` before committing.", false},
 		{"Before `git commit`, run `make lint`: its hook runs the same.", "Before `git commit`, run `make vet`: its hook runs the same.", false},
