@@ -133,9 +133,10 @@ var (
 	revision = pattern.New(`(?i)\b(?:from now on|going forward|no longer|instead|anymore|any more|switch(?:ed|ing)? to|mov(?:ed|ing) to|changed?|update[ds]?|actually|now|henceforth|correction)\b`)
 	// noLonger does not match the limit "no longer than".
 	noLonger = pattern.New(`(?i)\bno longer\s+([^t\s]|t(?:[^h\s]|h[^a\s]|ha[^n\s]))`)
-	onward   = pattern.New(`(?i)\b(?:from (?:now|here|today|this point) on(?:wards?)?|going forward|in (?:the )?future|henceforth)\b,?`)
-	token    = pattern.New("`[^`]+`|'[^'\\s][^'\n]{0,40}'|\"[^\"]{1,40}\"|“[^”]{1,40}”|[\\pL\\pN_./@*$~+#-]+(?:'[\\pL]+)?")
-	parts    = pattern.New(`[.!?;]\s+|\s+and\s+|,\s+and\s+|[,;]\s+(?:but\s+)?(?:always|instead|rather)\s+`)
+	// onward matches an announcement of a lasting change. Group 1 is what parts needs behind it.
+	onward = pattern.New(`(?i)\b(?:from (?:now|here|today|this point) on(?:wards?)?|going forward|in (?:the )?future|henceforth)\b(?:(,\s+(?:always|instead|rather)\b)|,)?`)
+	token  = pattern.New("`[^`]+`|'[^'\\s][^'\n]{0,40}'|\"[^\"]{1,40}\"|“[^”]{1,40}”|[\\pL\\pN_./@*$~+#-]+(?:'[\\pL]+)?")
+	parts  = pattern.New(`[.!?;]\s+|\s+and\s+|,\s+and\s+|[,;]\s+(?:but\s+)?(?:always|instead|rather)\s+`)
 	// subject matches the name whose value a clause gives: "max_retries is 5".
 	subject = pattern.New("^\\W{0,3}(?:the (?:value of )?)?(`[^`\\s]+`|[\\pL_][\\w.-]*[_./][\\w./-]*)(?:\\s+(?:is|are|must be|should be|stays at)\\s|\\s*=\\s)")
 	// ban refuses the text after it.
@@ -212,7 +213,11 @@ func Read(text string) Reading {
 	r.later, r.hedged = revision.MatchString(text), exception.MatchString(text)
 	text = noLonger.ReplaceAllString(text, "not $1")
 	text = instead.ReplaceAllString(text, "use $2, never $1") // a contrast
-	text = parted(beginning.ReplaceAllString(onward.ReplaceAllString(text, " "), "$1"))
+	without := " "
+	if at := onward.FindStringIndex(text); at != nil && hasValue(text[:at[0]]) {
+		without += "$1"
+	}
+	text = parted(beginning.ReplaceAllString(onward.ReplaceAllString(text, without), "$1"))
 	start := 0
 	var before clause
 	take := func(part string) {

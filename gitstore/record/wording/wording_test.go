@@ -110,6 +110,7 @@ func TestReplaces(t *testing.T) {
 		{"Use POST for the login endpoint, never GET.", "Use GET for the search endpoint, never POST.", false},
 		{"Use pnpm to install packages, never npm.", "The frontend runs its scripts with npm, not pnpm.", false},
 		{"Keep functions under 50 lines.", "Keep functions under 80 lines.", true},
+		{"Always squash merge.", "No more squash merges from now on, always rebase.", true},
 	} {
 		a, b := Read(c.a), Read(c.b)
 		if !a.Opposes(b) {
