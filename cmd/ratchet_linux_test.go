@@ -42,7 +42,7 @@ var ceilings = map[string]shape{
 	"internal/reader":        {4, 28},
 	"internal/redact":        {7, 18},
 	"internal/term":          {2, 26},
-	"reflect":                {10, 30},
+	"reflect":                {10, 29},
 	"reflect/transcript":     {4, 25},
 	"sandbox":                {5, 26},
 	"worktree":               {6, 30},

@@ -87,10 +87,21 @@ func (v *view) denied(call int) bool {
 }
 
 var (
-	retract = lazy(`(?i)^(?:\W*(?:actually|ok|no|wait|sorry|hm+|oh|well|and|please|on second thought)\W+)*(?:scratch that|scrap (?:that|the)|` +
-		`forget (?:that|what i said|the (?:rule|thing)|about)|ignore (?:that|what i said|my|the (?:rule|` +
-		`thing))|disregard|never ?mind|i was wrong|i take (?:that|it) back|strike that)\b|^(?:算了|当我没说|` +
-		`忽略刚才|收回|忘掉|やっぱり(?:なし|忘れて)|さっきの(?:は|なし)|忘れて|취소|아까 (?:말한|한 말))`)
+	// retract matches words that take back what stands before them, at the beginning of a sentence or
+	// of a clause. Group 2 holds words that do so plainly, and group 1 a hesitation before them. Other
+	// words only put it in doubt.
+	retract = lazy(`(?i)(?:^\W*|[,;:.!?…(，；：。！？、]\s*|\s[–—-]+\s*)` +
+		`(?:(?:ok|sorry|well|and|please)\W+|(actually|no|nope|nah|wait|hm+|oh|ah|on second thought)\W+)*(?:((?:` +
+		`scratch that|scrap (?:that|the)|(?:forget|ignore) (?:that|what i said|the (?:rule|thing))|forget about|ignore my|` +
+		`disregard|never ?mind|nvm|i was wrong|i take (?:that|it|this) back|strike that|` +
+		`(?:vergiss|streich) (?:das|es)\W*$|olv[ií]dalo|oublie (?:ça|cela)|laisse tomber|esquece isso)(?:\PL|$)|` +
+		`забудь (?:это|об этом)|算了|当我没说|忽略刚才|收回|忘掉|やっぱり(?:なし|忘れて)|さっきの(?:は|なし)|忘れて|취소|아까 (?:말한|한 말))|` +
+		`(?:wait|espera|attends|подожди|погоди|стой)(?:\s*[,.!?:;…–—-]|\s*$)|` +
+		`wait (?:no|actually|not|that|i|it|this|what|why|sorry|wrong|an? (?:sec|min|moment))|no[, ]+wait\s*(?:[,.!…–—-]|$)|(?:forget|ignore|scrap) it\b|don['’]?t\W*$|` +
+		`(?:actually|on second thoughts?),? (?:no|not|nope|nah|don['’]?t)\b|err+m?(?:\s*,| (?:[^\so!=:]|o[^n]))|oops|whoops|` +
+		`my (?:bad|mistake)\b|correction\s*[:,–—-]|(?:hold|hang) on\b|i meant\b|moment mal|or rather\b|(?:just )?(?:kidding|joking)\b|` +
+		`wrong (?:repo|project|chat|window|tab|session)|ach nein|quatsch|mejor no\b|en fait,? non|melhor não|хотя нет|` +
+		`等等[，,！!]|等一下|不对|说错|搞错|更正|待って|いや、|間違え|訂正|잠깐|아니[,다]|정정)`)
 	revision = lazy(`(?i)^\W*(?:actually|correction|no,|no wait|wait|sorry|on second thought|i was wrong|scratch that|` +
 		`instead|hm+|my mistake|i meant|更正|不对|说错|搞错|应该是|还是|訂正|やっぱり|間違え|정정|아니)`)
 )
@@ -109,9 +120,15 @@ func (g *gate) replaceEarlier(list []record.Candidate) []record.Candidate {
 		}
 	}
 	for k := range g.view.sentences {
-		if i := g.retracted(&g.view.sentences[k], list, gone); i >= 0 {
+		s := &g.view.sentences[k]
+		switch i, plainly := g.retracted(s, list, gone); {
+		case i < 0:
+		case plainly:
 			gone[i] = true
 			g.dropped["retracted"]++
+		default:
+			said := g.view.quote(s.event, g.view.events[s.event].Text[s.From:s.To])
+			list[i].Evidence = mergeEvidence(doubted(list[i].Evidence), doubted([]record.Evidence{said}))
 		}
 	}
 	var out []record.Candidate
@@ -124,33 +141,39 @@ func (g *gate) replaceEarlier(list []record.Candidate) []record.Candidate {
 }
 
 // retracted returns the index of the statement that a sentence takes back, or -1: the first that it
-// names, or else the last one nearby.
-func (g *gate) retracted(s *sentence, list []record.Candidate, gone map[int]bool) int {
-	if !retract.MatchString(s.raw) {
-		return -1
+// plainly names, or else the last one nearby. Unless it does so plainly, the statement is in doubt.
+func (g *gate) retracted(s *sentence, list []record.Candidate, gone map[int]bool) (last int, plainly bool) {
+	v := g.view
+	text := v.events[s.event].Text
+	marks := retract.FindAllStringSubmatchIndex(text[s.From:s.To], -1)
+	if len(marks) == 0 {
+		return -1, false
 	}
-	v, last := g.view, -1
-	at, doubtful := v.events[s.event].N, s.theirs || v.events[s.event].Mixed
+	begin := s.From + marks[0][0]
+	for i, m := range marks {
+		plainly = plainly || m[4] >= 0 && (begin == s.From || m[2] >= 0 || i > 0)
+	}
+	// Words behind others of their message reach an earlier message only if they are plain.
+	words, back := text[begin:s.To], plainly || strings.TrimSpace(text[:begin]) == ""
+	at, doubtful, last := v.events[s.event].N, s.theirs || v.events[s.event].Mixed, -1
 	for i, c := range list {
-		switch {
-		case gone[i], c.How != record.Said, c.Evidence[0].Event > at, doubtful && !record.Doubtful(c.Evidence):
-		case c.Evidence[0].Event == at && !v.before(c.Evidence[0].Quote, s):
-		case sharedWords(s.raw, c.Text) > 0:
-			return i
-		case !retractNamed.MatchString(s.raw) && v.near(c.Evidence[0].Event, at):
-			last = i
+		if gone[i] || c.How != record.Said || doubtful && !record.Doubtful(c.Evidence) {
+			continue
+		}
+		for _, e := range c.Evidence {
+			switch {
+			case e.Event > at, e.Event == at && strings.Index(text, e.Quote) >= begin, e.Event < at && !back:
+			case plainly && sharedWords(words, c.Text) > 0:
+				return i, true
+			case !retractNamed.MatchString(words) && v.near(e.Event, at):
+				last = i
+			}
 		}
 	}
-	return last
+	return last, plainly
 }
 
 var retractNamed = lazy(`(?i)\b(?:about|said about|rule about|thing about) \w+`)
-
-// before reports whether a quote precedes a sentence in its message.
-func (v *view) before(quote string, s *sentence) bool {
-	text := v.events[s.event].Text
-	return strings.Index(text, quote) < strings.Index(text, s.raw)
-}
 
 // near reports whether at most one message of a person is between two events.
 func (v *view) near(from, to int) bool {

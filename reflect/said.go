@@ -74,15 +74,22 @@ func findSaid(v *view) []finding {
 			continue // neither its author nor its duration is certain
 		}
 		if !s.Accepted() {
-			for k := range evidence {
-				evidence[k].Doubt = cmp.Or(evidence[k].Doubt, record.Passing)
-			}
+			evidence = doubted(evidence)
 		}
 		f := say(s, record.Kind(s.Kind.String()), finish(text), evidence)
 		f.Weak = weak
 		out = append(out, f)
 	}
 	return out
+}
+
+// doubted returns quotes as words that may apply only this once, where no other doubt is known.
+func doubted(evidence []record.Evidence) []record.Evidence {
+	evidence = slices.Clone(evidence)
+	for i := range evidence {
+		evidence[i].Doubt = cmp.Or(evidence[i].Doubt, record.Passing)
+	}
+	return evidence
 }
 
 // statement returns the words of a sentence. A command at its end takes the place of the word that

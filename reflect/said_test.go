@@ -137,6 +137,62 @@ func TestLaterWordsReplaceEarlierOnes(t *testing.T) {
 	}, "Never mock the clock in tests.")
 }
 
+// A person's words may take back what stands before them: in the rest of a sentence, in the next
+// one, or at the start of the next message. Hesitation leaves the statement to a person's review.
+func TestRetractedWordsAreNotAccepted(t *testing.T) {
+	const rule = "never send real mails from tests"
+	for _, c := range []struct {
+		said []string
+		kept int
+		sure bool // they are beyond doubt
+	}{
+		{[]string{"always deploy on mondays. wait no, tuesdays"}, 1, false},
+		{[]string{"Run make seed before every test run, from now on. Oh no wait, thats only needed for the e2e tests"}, 1, false},
+		{[]string{"Always use tabs, err spaces"}, 1, false},
+		{[]string{"Always use tabs, or rather spaces"}, 1, false},
+		{[]string{"always run make lint before committing - actually no, dont"}, 1, false},
+		{[]string{rule, "wait, that was for the other repo, ignore it"}, 1, false},
+		{[]string{rule, "nvm"}, 0, false},
+		{[]string{rule, "i take that back"}, 0, false},
+		{[]string{rule, "actually no scrap that"}, 0, false},
+		{[]string{rule, "hmm no, forget that, mails are fine"}, 0, false},
+		{[]string{rule, "oops"}, 1, false},
+		{[]string{rule, "my bad, wrong repo"}, 1, false},
+		{[]string{rule, "correction: only from the unit tests"}, 1, false},
+		{[]string{rule, "no, don't"}, 1, false}, // to a question of the agent
+		{[]string{rule, "ignore it"}, 1, false},
+		{[]string{rule, "Moment mal, das galt für das andere Repo"}, 1, false},
+		{[]string{rule, "espera, eso era para otro repo"}, 1, false},
+		{[]string{rule, "подожди, это для другого репозитория"}, 1, false},
+		{[]string{rule, "等等，那是另一个仓库的"}, 1, false},
+		{[]string{rule, "待って、それは別のリポジトリ"}, 1, false},
+		{[]string{rule, "잠깐, 그건 다른 저장소야"}, 1, false},
+		{[]string{rule, "wait for CI before you merge"}, 1, true},
+		{[]string{rule, "fix the button, wait, also the label"}, 1, true},
+		{[]string{rule, "thanks", "wait, what about the footer"}, 1, true},
+		{[]string{"Always wait for the db, wait 5 seconds, before the e2e tests."}, 1, true},
+		{[]string{"Never skip hooks, err on the side of caution."}, 1, true},
+		{[]string{"no wait, always use pnpm in web/, never npm"}, 1, true},
+	} {
+		var s script
+		for _, m := range c.said {
+			s = append(s, user(m), agent("ok"))
+		}
+		kept := 0
+		for _, got := range study(t, s).Candidates {
+			if got.Weak {
+				continue
+			}
+			if kept++; record.Doubtful(got.Evidence) == c.sure {
+				t.Errorf("%q: %+v", c.said, got)
+			}
+		}
+		if kept != c.kept {
+			t.Errorf("%q keeps %d statements, want %d", c.said, kept, c.kept)
+		}
+	}
+}
+
 func TestSameStatementTwiceIsOne(t *testing.T) {
 	r := wants(t, script{user("never push to main, CI deploys from it"), agent("ok"), user("Never push to main, CI deploys from it!")}, "Never push to main, CI deploys from it.")
 	if len(r.Candidates) == 1 && len(r.Candidates[0].Evidence) != 2 {

@@ -18,7 +18,7 @@ import (
 
 // Detectors is the version of the detectors. It grows when they find different things in the same
 // session.
-const Detectors = 7
+const Detectors = 8
 
 // A detector finds candidates of one kind in a session. It may offer too much: the gate decides.
 type detector struct {
