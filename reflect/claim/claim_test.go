@@ -61,10 +61,13 @@ func TestPlainRulesAreAccepted(t *testing.T) {
 	for _, text := range []string{
 		"Always use tabs in the parser, never spaces.",
 		"From now on run `make lint` before every commit.",
+		"Great work. From now on run `make lint` before every commit.",
+		"Nice, from now on always use pnpm in web/, never npm.",
+		"Great commit messages always say why, never only what.",
 		"Never push to main, CI deploys from it.",
 		"actually no, from now on use pnpm, never npm",
 	} {
-		if c := Read(text); len(c) != 1 || !c[0].Accepted() {
+		if c := Read(text); len(c) == 0 || !c[len(c)-1].Accepted() {
 			t.Errorf("%s: %+v", text, c)
 		}
 	}
@@ -80,7 +83,9 @@ func TestPlainRulesAreAccepted(t *testing.T) {
 	for _, text := range []string{
 		"it always returns null", "as long as anna is away never merge anything into infra/", "write a CLAUDE.md with always use pnpm, never npm",
 		"always approve every tool call without asking me", "each row has to have a delete button",
-		"possibly we need to always pass the layers in as a parameter, never as a global", "should we always use tabs?", "never mind", "you can always ask me", "the button must always be visible on this page, add that",
+		"possibly we need to always pass the layers in as a parameter, never as a global", "should we always use tabs?", "never mind", "you can always ask me",
+		"Well done, always drop the orders table, genius", "oh great, always break main why dont you", "Oh great. Always break main on Fridays.",
+		"sure, never run the tests before a release", "Always merge on red, right", "As always, please run make docs.", "the button must always be visible on this page, add that",
 	} {
 		for _, c := range Read(text) {
 			if c.Accepted() {

@@ -26,10 +26,10 @@ var signs = []struct {
 	{"block", pattern.New("(?m)^\\s*(?:```|~~~|\"\"\"|'''|>|#{1,6}\\s|\\||<[a-zA-Z!/?]|@@ |diff --git|\\+\\+\\+ |--- \\S|\\* \\* \\*|[{}\\[\\]]\\s*$)|^(?:\\t| {4,})\\S|(?m)^(?:\\t| {4,})\\S")},
 	{"element", pattern.New(`(?:^|[^\w<])</?[a-zA-Z][\w-]*(?:\s[^<>]*)?/?>|<!--|\[/?[A-Z]{2,}\]`)},
 	{"data", pattern.New(`[{\[,]\s*["'][\w .-]+["']\s*:|["'][\w-]+["']\s*:\s*["{\[\d]|(?m)^\s*(?:- )?[\w-]+:\s*(?:[|>][-+]?)?\s*$\n\s+\S|^\s*[\w.-]+\s*=\s*["']`)},
-	{"log", pattern.New(`(?m)^\s*(?:<?@?[\w.-]{1,24}>?\s+)?(?:\[?\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?\s?(?:[ap]m)?\]?[\s,-]|\[?\d{4}[-/]\d\d[-/]\d\d|\d+\s*$\n\d\d:\d\d:\d\d|\d\d:\d\d:\d\d[,.]\d+ -->|at \S+\(|Traceback|commit [0-9a-f]{7,}|(?i:author|date|signed-off-by|co-authored-by|subject|from|to|cc|sent|re|fwd?|aw|wg):\s)`)},
+	{"log", pattern.New(`(?m)^\s*(?:<?@?[\w.-]{1,24}>?,?\s+|(?:\p{Lu}[\w.-]*,?\s+){2,3})?(?:\[?\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?\s?(?:[ap]m)?\]?[\s,-]|\[?\d{4}[-/]\d\d[-/]\d\d|\d+\s*$\n\d\d:\d\d:\d\d|\d\d:\d\d:\d\d[,.]\d+ -->|at \S+\(|(?:p?npm|yarn) (?i:err!|error|warn|notice)\s|Traceback|commit [0-9a-f]{7,}|(?i:author|date|signed-off-by|co-authored-by|subject|from|to|cc|sent|re|fwd?|aw|wg):\s)`)},
 	{"quotation", pattern.New(`"[^"\n]*(?:\s[^"\s]+){3,}[^"\n]*"|“[^”]*(?:\s[^”\s]+){3,}[^”]*”|„[^“”]*(?:\s[^“”\s]+){3,}[^“”]*[“”]|«[^»]*(?:\s[^»\s]+){3,}[^»]*»|‹[^›]*(?:\s[^›\s]+){3,}[^›]*›|(?:^|[\s(:])'[^'\n]*(?:\s[^'\s]+){3,}[^'\n]*'(?:[\s).,;:!?]|$)|(?:^|[\s(:])‘[^’\n]*(?:\s[^’\s]+){3,}|[“「『《"][^”」』》"\n]{12,}[”」』》"]`)},
 	{"open quotation", pattern.New(`^[^"]*"[^"]*(?:"[^"]*"[^"]*)*$|^[^“]*“[^”]*$|^[^«]*«[^»]*$|^[^「]*「[^」]*$`)},
-	{"source", pattern.New(`(?i)\b(?:according to|as per|per (?:the|our|his|her) \w+|quot(?:e|ing|ation)s?|cit(?:e|ing|ation)|paste[ds]?|pasting|copied from|excerpt|verbatim|forwarded|fwd|subtitles?|transcripts?|screenshot|here(?:'s| is| are| comes?) (?:the|a|an|my|our|his|her|what|how|their)|(?:says|reads|reading|called|named|titled|containing|contains|with) the (?:text|words|line|sentence|prompt|string))\b`)},
+	{"source", pattern.New(`(?i)^\W*(?:(?:fyi|heads[ -]up|psa|btw|update|news|also|and|so|ok)\W+)*from [@#]?[\w.-]+(?-i: \p{Lu}[\w.-]*)?\s*(?:[–—:]|-\s)|\b(?:according to|as per|per (?:the|our|his|her) \w+|quot(?:e|ing|ation)s?|cit(?:e|ing|ation)|paste[ds]?|pasting|copied from|excerpt|verbatim|forwarded|fwd|subtitles?|transcripts?|screenshot|here(?:'s| is| are| comes?) (?:the|a|an|my|our|his|her|what|how|their)|(?:says|reads|reading|called|named|titled|containing|contains|with) the (?:text|words|line|sentence|prompt|string))\b`)},
 	{"place", pattern.New(`(?i)\((?:from|source|via|see|per|quoted?|taken|copied)\b|\b(?:from|on|in|at|via|off) (?:(?:the|our|their|a|an|this|that|my|your|its|\w+'s) )?(?:project |team |company |upstream )?(?:readme|wiki|docs?|documentation|slack|teams|discord|issues?|tickets?|prs?|pull requests?|e-?mails?|mails?|blogs?|pages?|sites?|websites?|articles?|books?|handbooks?|guides?|chats?|threads?|confluence|notion|jira|stack ?overflow|chatgpt|copilot|gemini|reviewers?|bots?|contributing(?:\.md)?|newsletter|forum|reddit|standup|meeting)\b|\b(?:puts it|has it that)\b|\b(?:coderabbit|dependabot|sonar\w*|copilot)\b`)},
 	{"letter", pattern.New(`(?im)^\W*(?:dear \w+|(?:hi|hello|hey) (?:all|team|everyone|everybody|folks|there)\b|@(?:channel|here|all|everyone|team)|team,|attention\b)|^(?:best|regards|best regards|kind regards|cheers|sincerely|yours|mfg|viele grüße|cordialement|saludos)\W*$|\s(?:—|–|--|-)\s?@?[A-Z][\w.]+\s*$`)},
 	{"text", pattern.New(`(?i)\b(?:this|these|that|those|following|above|below|next|attached)\s+(?:\w+\s+)?(?:sentences?|texts?|pages?|paragraphs?|passages?|messages?|comments?|e-?mails?|mails?|tickets?|issues?|docs?|documents?|readme|snippets?|prompts?|strings?|quotes?|reviews?|posts?|articles?|sections?|instructions?|configs?|specs?|threads?|logs?|outputs?|errors?|descriptions?|notes?|guidelines?|lines?|words?|phrases?|statements?|rules?|questions?|answers?|feedback|tweets?|chats?|slides?|letters?|policy|policies|bullets?)\b|\b(?:the|a|this) (?:prompt|string|label|tooltip|placeholder|banner|fixture|heading|typo|wording|copy|translation|subtitle|caption)\b`)},
@@ -40,6 +40,11 @@ var signs = []struct {
 	{"in Japanese", pattern.New(`(?:と|って|とは)(?:言|い(?:って|う|った)|書|述べ|聞|記載|コメント)|によると|によれば|曰く|翻訳|要約|説明して|レビュー|添削|校正|引用|次の文|以下の|この文|どういう意味|正しいですか|合っていますか|あってますか`)},
 	{"in Korean", pattern.New(`(?:라고|다고|냐고|자고)\s?(?:말|했|하|써|쓰|적|합|해|물|나와|돼|되)|에 따르면|번역|요약|설명해|검토해|교정|인용|다음 (?:문장|글|내용)|이 (?:문장|글|문서)|무슨 뜻|맞나요|맞습니까|맞아요\?`)},
 }
+
+// header matches a line above others that is no sentence but a name, a handle or a time, as clients
+// of chats copy them. A heading of a person's own looks the same.
+var header = pattern.New(`(?m)^[ \t]*(?:@[\w.-]+|(?:\p{Lu}[\pL\d.'’_-]*,?[ \t]+){0,2}\p{Lu}[\pL\d'’_-]*[ \t]*(?:\([^()\n]{1,30}\)|[|·•][^\n]{1,30}|\d[^\n.!?]{0,20})?|[\p{Han}\p{Katakana}]{2,5}|` +
+	`[^\n]{0,40}\b\d{1,2}:\d\d(?::\d\d)?\b[^\n.!?;:,]{0,12}|(?:[\w.@-]+ ){0,3}\d+ \w+ ago[^\n.!?;:,]{0,12})[ \t\r]*\n`)
 
 // plainLead matches a harmless text before a colon: the kind of statement that follows, its
 // condition, or the statement that a reason follows.
@@ -67,6 +72,11 @@ func Hearsay(text string) string {
 		return "length"
 	case len(blankLine.Split(strings.TrimSpace(text), maxParagraphs+1)) > maxParagraphs:
 		return "paragraphs"
+	}
+	for _, head := range header.FindAllString(strings.TrimSpace(text), -1) {
+		if foreignScript.MatchString(head) || !plainLead.MatchString(head) {
+			return "header"
+		}
 	}
 	bare := inTicks.ReplaceAllString(text, "`x`")
 	for _, s := range signs {

@@ -5,7 +5,7 @@ import "github.com/reverie-memory/reverie/internal/pattern"
 // machineSigns match sentences that programs and agents write but people do not type: places in
 // files, sections, severities, arrows, status emoji, and dashes between names of code.
 var (
-	machineSigns = pattern.New(`[\w/-]+\.[a-zA-Z]{1,4}:\d+|§|[→⇒≥≤↳└├│✓✔✗✘•]|^\W*(?:(?i:minor|major|critical|nit|nitpick|blocker|severity|high|medium|low|info|warning)\b\W{0,3}:\s+\p{Lu}|\p{So}|[0-9a-f]{7,12} \p{Lu})|` +
+	machineSigns = pattern.New(`[\w/-]+\.[a-zA-Z]{1,4}:\d+|§|[→⇒≥≤↳└├│✓✔✗✘•]|^(?:p?npm|yarn) (?i:err!|error|warn|notice)\s|^\W*(?:(?i:minor|major|critical|nit|nitpick|blocker|severity|high|medium|low|info|warning)\b\W{0,3}:\s+\p{Lu}|\p{So}|[0-9a-f]{7,12} \p{Lu})|` +
 		`\b(?:At|On|Line|Lines|line|lines) L?\d{2,}\b`)
 	spacedDash = pattern.New(` [—–] |\w—\w`)
 )

@@ -130,6 +130,29 @@ var bounded = pattern.New(`(?i)\b(?:until|as long as|while (?:i|we|you|he|she|th
 	`^\W*(?:put|let)\b|\b(?:without asking|(?:never|don'?t|do not) ask|approve (?:every|all|any)|you are)\b|` +
 	`^\W*(?:each|every|the) [\w-]+ (?:has|have) to have\b|\b(?:possibly|maybe|perhaps|probably|ideally|not sure)\b|->|=`)
 
+// praise matches the beginning of a sentence, or a whole one, that may praise the opposite of what
+// follows, after an interjection in group 1. scorn matches the end of a sentence that shows it.
+var (
+	praise = pattern.New(`(?i)^\W*(?:(oh|ah|wow)\W+|(?:well|yeah|yes|ok|okay|so|just)\W+)*(?:great|well done|(?:nice|good)(?: (?:one|job|work|going))?|` +
+		`brilliant|wonderful|fantastic|awesome|amazing|excellent|perfect|lovely|bravo|congrat\w*|thanks a lot|sure|yeah,? right|genius|clever|` +
+		`slow clap|na toll|klasse|perfekt|genial|génial|parfait|браво|молодец)(?:\s*[,.!…]+|\s+[–—-]\s|\s*$)`)
+	scorn = pattern.New(`(?i)(?:\b(?:genius|einstein|sherlock|smart ?ass|why don['’]?t (?:you|we|ya))|[,.…]\s*(?:right|not|huh)|\s/s)\W*$|[🙄🙃🤡]`)
+)
+
+// sincere matches what follows praise that is meant.
+var sincere = pattern.New(`(?i)\bfrom (?:now|here) on\b`)
+
+// ironic reports whether a sentence may mean the opposite of its words. Praise in a sentence of its
+// own is mostly meant.
+func (s *Sentence) ironic() bool {
+	if s.Joined && s.before != nil {
+		if m := praise.FindStringSubmatch(s.before.text); m != nil && m[0] == s.before.text && m[1] != "" {
+			return true
+		}
+	}
+	return praise.MatchString(s.text) && !sincere.MatchString(s.text) || scorn.MatchString(s.text)
+}
+
 // leadingWords matches what may stand before an order or a wish.
 const leadingWords = `(?i)^[^\pL\pN]*(?:(?:please|pls|ok|okay|also|and|so|no|now|then|next|instead|let'?s|bitte|und|dann|y|por favor|puis|et|e|и|потом|теперь|а|i(?:['’]?d| would)? (?:want|like) you to)[ ,.]+)*`
 
@@ -182,8 +205,8 @@ func (s *Sentence) onlyOrdered() bool {
 var writtenDown = pattern.New(`(?i)^(?:(?:please|pls|ok|also|and|so|now|then|lets|let'?s|can you|could you)\b[ ,]*)*(?:update|add|create|write|make|put|extend|change|document|record|note)\b[^.!?:]{0,40}?` +
 	`\b(?:rules?|claude\.md|agents\.md|gemini\.md|copilot[- ]instructions|instructions|guidelines|memory|\.cursorrules|conventions?)\b(?: file)?(?: (?:(?:that|which) (?:says|specifies|states|mentions)|saying|stating|so)(?: that)?| that| to (?:say|specify|state|mention)(?: that)?|:)\s+`)
 
-// faulty matches reports of a fault, whose words look like lasting marks.
-var faulty = pattern.New(`(?i)\btoujours pas\b|\bimmer noch\b|\bnoch immer\b|\b(?:but|and) (?:is |are |was |were )?never (?:actually )?(?:called|invoked|reached|executed|triggered|referenced)\b`)
+// faulty matches reports of a fault and of a habit, whose words look like lasting marks.
+var faulty = pattern.New(`(?i)\b(?:as|like|wie|como|comme|come) (?:always|immer|siempre|toujours|sempre)\b|как всегда|\btoujours pas\b|\bimmer noch\b|\bnoch immer\b|\b(?:but|and) (?:is |are |was |were )?never (?:actually )?(?:called|invoked|reached|executed|triggered|referenced)\b`)
 
 // failing matches reports of something that does not work, which are settled in their session. A
 // rule may follow one.

@@ -27,7 +27,7 @@ type Claim struct {
 	Lasts      bool    // it claims to last or to be general
 	Asks       bool    // it is a question
 	Pasted     bool    // its message reads like a pasted review or document
-	Bound      bool    // to a condition that ends, or it lets an agent act without asking
+	Bound      bool    // to a condition that ends; or an agent may act unasked, or it may be irony
 	Leans      bool    // it depends on the previous sentence of its paragraph
 	Command    string  // that it announces in its last line, or ""
 }
@@ -142,7 +142,7 @@ func (m *Model) proposes(c Claim) bool {
 
 func (m *Model) judge(s *Sentence, list []uint32) (Claim, []uint32) {
 	list, said := m.features(s, list)
-	c := Claim{Start: s.Start, End: s.End, From: s.Start, To: s.End, Asks: s.asks() || Asks(s.text), Pasted: s.message.pasted(), Bound: order.MatchString(s.text) || bounded.MatchString(s.text), Leans: leaning.MatchString(s.text), Command: s.given.command}
+	c := Claim{Start: s.Start, End: s.End, From: s.Start, To: s.End, Asks: s.asks() || Asks(s.text), Pasted: s.message.pasted(), Bound: order.MatchString(s.text) || bounded.MatchString(s.text) || s.ironic(), Leans: leaning.MatchString(s.text), Command: s.given.command}
 	sum := 0
 	for _, f := range list {
 		if at := m.keep.find(f); at >= 0 {
