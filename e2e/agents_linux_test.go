@@ -329,11 +329,15 @@ func (l *lab) spool() []string {
 func (l *lab) written(text string) bool {
 	l.t.Helper()
 	return slices.ContainsFunc(files(l.t, l.home), func(path string) bool {
-		if l.c.Name == "qwen" && !strings.Contains(path, "/chats/") {
-			return false // it keeps outputs of commands elsewhere, too
-		}
 		data, err := os.ReadFile(path)
-		return err == nil && bytes.Contains(data, []byte(text))
+		if err != nil || l.c.Name != "qwen" {
+			return bytes.Contains(data, []byte(text))
+		}
+		// It writes outputs of commands elsewhere, too, and in the chat first as telemetry.
+		lines := slices.Collect(bytes.Lines(data))
+		return strings.Contains(path, "/chats/") && slices.ContainsFunc(lines, func(line []byte) bool {
+			return bytes.Contains(line, []byte(text)) && bytes.HasSuffix(line, []byte("\n")) && !bytes.Contains(line, []byte(`"ui_telemetry"`))
+		})
 	})
 }
 
