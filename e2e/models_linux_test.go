@@ -20,21 +20,40 @@ func serveModels(t *testing.T) *server {
 	return serve(t, models)
 }
 
-// modelPatience is the time limit of one question, in seconds.
-const modelPatience = 20
+// corrected writes the part of the shipped transcript that begins with its first correction, and
+// returns the file. A small model reads it in half the time.
+func corrected(t *testing.T) string {
+	t.Helper()
+	before, after, found := strings.Cut(read(t, example(t)), "no, always use pnpm")
+	if !found {
+		t.Fatal("the transcript has no correction")
+	}
+	path := filepath.Join(t.TempDir(), "corrected.jsonl")
+	write(t, path, before[strings.LastIndex(before, "\n")+1:]+"no, always use pnpm"+after)
+	return path
+}
 
-// A small model answers little that is usable. It must do no harm: nothing becomes memory by it,
-// the inbox stays small, each question ends in its time, and a prompt waits for none of them.
+// A small model answers little that is usable, or nothing in its time. It must do no harm: nothing
+// becomes memory by it, the inbox stays small, each question ends in its time, and a prompt waits
+// for none of them.
 func TestSmallModelsInTheWholeWay(t *testing.T) {
-	for _, model := range []string{"smollm2:135m", "gemma3:270m-base"} {
-		t.Run(model, func(t *testing.T) {
+	for _, c := range []struct {
+		model      string
+		transcript string
+		patience   int // seconds of one question
+		answers    bool
+	}{
+		{"smollm2:135m", example(t), 10, false},
+		{"gemma3:270m-base", corrected(t), 120, true},
+	} {
+		t.Run(c.model, func(t *testing.T) {
 			serveModels(t)
 			dir := newRepo(t)
 			must(t, dir, "init")
-			must(t, dir, "config", "model.patience", strconv.Itoa(modelPatience))
-			must(t, dir, "config", "model.name", model)
+			must(t, dir, "config", "model.patience", strconv.Itoa(c.patience))
+			must(t, dir, "config", "model.name", c.model)
 			must(t, dir, "config", "model.embed", "all-minilm")
-			must(t, dir, "learn", "--no-model", example(t))
+			must(t, dir, "learn", "--no-model", c.transcript)
 			busy := make(chan struct{})
 			go func() { // prompts beside the questions
 				defer close(busy)
@@ -57,7 +76,7 @@ func TestSmallModelsInTheWholeWay(t *testing.T) {
 				questions int
 			}{
 				{[]string{"reflect", "--pending"}, 2},
-				{[]string{"dream", "--model", model}, 2},
+				{[]string{"dream", "--model", c.model}, 2},
 			} {
 				calls, tokens := spent(t, dir)
 				began := time.Now()
@@ -65,10 +84,11 @@ func TestSmallModelsInTheWholeWay(t *testing.T) {
 				took := time.Since(began)
 				moreCalls, moreTokens := spent(t, dir)
 				t.Logf("%s: %v, %d questions, %d tokens: %s", step.args[0], took.Round(100*time.Millisecond), moreCalls-calls, moreTokens-tokens, strings.TrimSpace(a.err))
-				if limit := time.Duration(step.questions*modelPatience+20) * time.Second; took > limit {
+				if limit := time.Duration(step.questions*c.patience+20) * time.Second; took > limit {
 					t.Errorf("%v took more than %v", step.args, limit)
 				}
-				if a.code != 0 && !strings.Contains(a.err, "are pending") && !strings.Contains(a.err, "took too long") {
+				if a.code != 0 && !strings.Contains(a.err, "are pending") && !strings.Contains(a.err, "took too long") ||
+					c.answers && (strings.Contains(a.err, "took too long") || moreCalls == calls) {
 					t.Errorf("%s", a)
 				}
 			}
@@ -81,7 +101,7 @@ func TestSmallModelsInTheWholeWay(t *testing.T) {
 			if len(inbox) > 10 {
 				t.Errorf("%d operations wait for a person", len(inbox))
 			}
-			unharmed(t, dir)
+			unharmed(t, dir, c.transcript)
 		})
 	}
 }

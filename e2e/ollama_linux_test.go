@@ -12,9 +12,8 @@ import (
 	"time"
 )
 
-// learnt is a repository that learned from the shipped transcript, by settings given as "key
-// value".
-func learnt(t *testing.T, settings ...string) (dir string, a answer) {
+// learnt is a repository that learned from a transcript, by settings given as "key value".
+func learnt(t *testing.T, transcript string, settings ...string) (dir string, a answer) {
 	t.Helper()
 	dir = newRepo(t)
 	must(t, dir, "init")
@@ -22,7 +21,7 @@ func learnt(t *testing.T, settings ...string) (dir string, a answer) {
 		key, value, _ := strings.Cut(s, " ")
 		must(t, dir, "config", key, value)
 	}
-	return dir, reverie(t, dir, "learn", example(t))
+	return dir, reverie(t, dir, "learn", transcript)
 }
 
 // whatIsKnown is everything that is memory, by the names of its files.
@@ -30,11 +29,12 @@ func whatIsKnown(t *testing.T, dir string) string {
 	return git(t, dir, "ls-tree", "-r", "--name-only", "reverie/memory", "memories/")
 }
 
-// unharmed wants a repository to know what it knows without a model, and to be whole.
-func unharmed(t *testing.T, dir string) {
+// unharmed checks that a repository is whole, and knows of a transcript what it would know without
+// a model.
+func unharmed(t *testing.T, dir, transcript string) {
 	t.Helper()
 	t.Setenv("OLLAMA_HOST", "127.0.0.1:1")
-	without, _ := learnt(t)
+	without, _ := learnt(t, transcript)
 	if got, want := whatIsKnown(t, dir), whatIsKnown(t, without); got != want {
 		t.Errorf("it knows\n%s\nand without a model\n%s", got, want)
 	}
@@ -44,7 +44,7 @@ func unharmed(t *testing.T, dir string) {
 
 func TestRealModelInTheWholeWay(t *testing.T) {
 	serveTiny(t)
-	dir, a := learnt(t, "model.name tiny", "model.embed tiny-vectors")
+	dir, a := learnt(t, example(t), "model.name tiny", "model.embed tiny-vectors")
 	if a.code != 0 {
 		t.Fatal(a)
 	}
@@ -79,7 +79,7 @@ func TestRealModelInTheWholeWay(t *testing.T) {
 	if !strings.Contains(eval, "detectors") || !strings.Contains(eval, "tiny") {
 		t.Error(eval)
 	}
-	unharmed(t, dir)
+	unharmed(t, dir, example(t))
 }
 
 // shortSet is a labelled set of one session.
@@ -177,7 +177,7 @@ func TestRealServerFails(t *testing.T) {
 			must(t, dir, "config", "model.name", "tiny")
 			must(t, dir, "config", "model.patience", "20")
 			fail(t, s, dir)
-			unharmed(t, dir)
+			unharmed(t, dir, example(t))
 		})
 	}
 }
