@@ -8,16 +8,13 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"sync/atomic"
 )
 
-// Pattern is a regular expression with the needed methods of regexp.Regexp. Most texts have none of
-// an expression's words: a filter rejects them before the expression is compiled.
+// Pattern is a regular expression with the needed methods of regexp.Regexp.
 type Pattern struct {
-	expr          string
-	parsed, built sync.Once
-	filter        *filter
-	re            *regexp.Regexp
+	expr  string
+	built sync.Once
+	re    *regexp.Regexp
 }
 
 // New returns a pattern of an expression. An invalid expression panics at its first use.
@@ -28,109 +25,38 @@ func (p *Pattern) get() *regexp.Regexp {
 	return p.re
 }
 
-// in returns the expression if it may match a text, and nil if it cannot.
-func (p *Pattern) in(text string) *regexp.Regexp {
-	p.parsed.Do(func() { p.filter = newFilter(p.expr) })
-	if p.filter != nil && !p.filter.may(text) {
-		return nil
-	}
-	return p.get()
-}
-
-func (p *Pattern) MatchString(s string) bool {
-	re := p.in(s)
-	return re != nil && re.MatchString(s)
-}
-
-func (p *Pattern) FindString(s string) string {
-	if re := p.in(s); re != nil {
-		return re.FindString(s)
-	}
-	return ""
-}
-
-func (p *Pattern) FindStringIndex(s string) []int {
-	if re := p.in(s); re != nil {
-		return re.FindStringIndex(s)
-	}
-	return nil
-}
-
-func (p *Pattern) FindStringSubmatch(s string) []string {
-	if re := p.in(s); re != nil {
-		return re.FindStringSubmatch(s)
-	}
-	return nil
-}
-
-func (p *Pattern) FindStringSubmatchIndex(s string) []int {
-	if re := p.in(s); re != nil {
-		return re.FindStringSubmatchIndex(s)
-	}
-	return nil
-}
-
-func (p *Pattern) FindAllString(s string, n int) []string {
-	if re := p.in(s); re != nil {
-		return re.FindAllString(s, n)
-	}
-	return nil
-}
-
+func (p *Pattern) MatchString(s string) bool              { return p.get().MatchString(s) }
+func (p *Pattern) FindString(s string) string             { return p.get().FindString(s) }
+func (p *Pattern) FindStringIndex(s string) []int         { return p.get().FindStringIndex(s) }
+func (p *Pattern) FindStringSubmatch(s string) []string   { return p.get().FindStringSubmatch(s) }
+func (p *Pattern) FindStringSubmatchIndex(s string) []int { return p.get().FindStringSubmatchIndex(s) }
+func (p *Pattern) FindAllString(s string, n int) []string { return p.get().FindAllString(s, n) }
 func (p *Pattern) FindAllStringIndex(s string, n int) [][]int {
-	if re := p.in(s); re != nil {
-		return re.FindAllStringIndex(s, n)
-	}
-	return nil
+	return p.get().FindAllStringIndex(s, n)
 }
-
 func (p *Pattern) FindAllStringSubmatchIndex(s string, n int) [][]int {
-	if re := p.in(s); re != nil {
-		return re.FindAllStringSubmatchIndex(s, n)
-	}
-	return nil
+	return p.get().FindAllStringSubmatchIndex(s, n)
 }
-
-func (p *Pattern) ReplaceAllString(s, with string) string {
-	if re := p.in(s); re != nil {
-		return re.ReplaceAllString(s, with)
-	}
-	return s
-}
-
+func (p *Pattern) ReplaceAllString(s, with string) string { return p.get().ReplaceAllString(s, with) }
 func (p *Pattern) ReplaceAllStringFunc(s string, f func(string) string) string {
-	if re := p.in(s); re != nil {
-		return re.ReplaceAllStringFunc(s, f)
-	}
-	return s
+	return p.get().ReplaceAllStringFunc(s, f)
 }
-
 func (p *Pattern) Match(b []byte) bool            { return p.get().Match(b) }
 func (p *Pattern) Split(s string, n int) []string { return p.get().Split(s, n) }
-
-// space holds the separators of words.
-const space = " \t\n\r"
 
 // Words is a set of words.
 type Words struct {
 	text  string
-	asked atomic.Int32
-	once  sync.Once
+	built sync.Once
 	set   map[string]struct{}
 }
-
-// fewWords is the number of words up to which searching the text beats building a set.
-const fewWords = 64
 
 // NewWords returns the words of a text, separated by white space.
 func NewWords(text string) *Words { return &Words{text: text} }
 
 // Has reports whether a word is one of them.
 func (w *Words) Has(word string) bool {
-	if w.asked.Load() < fewWords && w.asked.Add(1) <= fewWords {
-		return hasWord(w.text, word)
-	}
-	w.once.Do(func() {
+	w.built.Do(func() {
 		fields := strings.Fields(w.text)
 		w.set = make(map[string]struct{}, len(fields))
 		for _, f := range fields {
@@ -139,21 +65,4 @@ func (w *Words) Has(word string) bool {
 	})
 	_, ok := w.set[word]
 	return ok
-}
-
-// hasWord reports whether a text has a word between white space.
-func hasWord(text, word string) bool {
-	if word == "" || strings.ContainsAny(word, space) {
-		return false
-	}
-	ends := func(i int) bool { return i < 0 || i == len(text) || strings.IndexByte(space, text[i]) >= 0 }
-	for from := 0; ; from++ {
-		i := strings.Index(text[from:], word)
-		if i < 0 {
-			return false
-		}
-		if from += i; ends(from-1) && ends(from+len(word)) {
-			return true
-		}
-	}
 }

@@ -2,18 +2,12 @@ package pattern
 
 import "testing"
 
-// The first words are searched in the text, later ones in a set.
 func TestWords(t *testing.T) {
 	w := NewWords("one two\n\t\tthree aaaab 一个 ab")
-	for range fewWords {
-		for word, want := range map[string]bool{"one": true, "two": true, "three": true, "ab": true, "一个": true,
-			"": false, "one two": false, "thre": false, "hree": false, "One": false, "aaa": false, "aab": false, "一": false, "\t": false} {
-			if got := w.Has(word); got != want {
-				t.Errorf("Has(%q) = %v", word, got)
-			}
+	for word, want := range map[string]bool{"one": true, "two": true, "three": true, "ab": true, "一个": true,
+		"": false, "one two": false, "thre": false, "hree": false, "One": false, "aaa": false, "aab": false, "一": false, "\t": false} {
+		if got := w.Has(word); got != want {
+			t.Errorf("Has(%q) = %v", word, got)
 		}
-	}
-	if w.set == nil {
-		t.Error("no set was made")
 	}
 }
