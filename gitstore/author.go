@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -77,9 +75,9 @@ func (a Authors) commits(ctx context.Context, to, not ID, verify bool) ([]made, 
 	if err != nil {
 		return nil, err
 	}
-	here := map[ID]logged{}
-	for _, l := range a.madeHere() {
-		here[l.new] = l
+	here := map[ID]git.Logged{}
+	for _, l := range a.madeHere(ctx) {
+		here[ID(l.New)] = l
 	}
 	parts := bytes.Split(bytes.TrimSuffix(out, []byte{0}), []byte{0})
 	if len(out) == 0 {
@@ -99,7 +97,7 @@ func (a Authors) commits(ctx context.Context, to, not ID, verify bool) ([]made, 
 			return nil, fmt.Errorf("read git log: %q is no commit", text(0))
 		}
 		seconds, _ := strconv.ParseInt(text(4), 10, 64)
-		m.by.Here = here[m.id].says(m.parents, m.by.Email, seconds, text(5))
+		m.by.Here = records(here[m.id], m.parents, m.by.Email, seconds, text(5))
 		if verify && (text(6) == "G" || text(6) == "U") { // good; U: the key's owner is unknown
 			m.by.Key, m.by.Owner = text(7), text(8)
 			if text(6) == "G" && strings.HasPrefix(m.by.Key, "SHA256:") {
@@ -128,61 +126,40 @@ func (a Authors) Only(ctx context.Context, tip, not ID, verify bool, trusted fun
 	return !slices.ContainsFunc(list, func(m made) bool { return m.id != root && !trusted(m.by) }), nil
 }
 
-// logged is a line of the ref's log.
-type logged struct {
-	old, new ID
-	email    string
-	seconds  int64
-	subject  string
-}
-
 // lag bounds how much later than a commit's date the ref may move to it, since another git may hold
 // the ref.
 const lag = time.Minute
 
-// says reports whether the log line records the making of this commit, rather than its arrival from
-// elsewhere.
-func (l logged) says(parents []ID, email string, seconds int64, subject string) bool {
-	late := l.seconds - seconds
-	return l.old != "" && len(parents) > 0 && parents[0] == l.old && l.email == email && l.subject == subject &&
+// records reports whether a log line records the making of this commit, rather than its arrival
+// from elsewhere.
+func records(l git.Logged, parents []ID, email string, seconds int64, subject string) bool {
+	late := l.Seconds - seconds
+	return l.Old != "" && len(parents) > 0 && string(parents[0]) == l.Old && l.Email == email && l.Message == "reverie: "+subject &&
 		late >= 0 && late <= int64(lag/time.Second)
 }
 
 // madeHere returns the lines of the ref's log by which our commits moved the ref, oldest first.
 // Lines that git has expired are missing.
-func (a Authors) madeHere() []logged {
-	text, _ := os.ReadFile(filepath.Join(a.repo.CommonDir, "logs", filepath.FromSlash(a.ref)))
-	var here []logged
-	for line := range strings.Lines(string(text)) {
-		head, message, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-		subject, ours := strings.CutPrefix(message, "reverie: ")
-		ids := strings.SplitN(head, " ", 3)
-		from, to := strings.LastIndexByte(head, '<'), strings.LastIndexByte(head, '>')
-		if !ours || len(ids) < 3 || from < 0 || to < from || strings.HasPrefix(subject, "merge "+ids[1]) || strings.HasPrefix(subject, "adopt ") {
-			continue
-		}
-		when, _, _ := strings.Cut(strings.TrimSpace(head[to+1:]), " ")
-		seconds, err := strconv.ParseInt(when, 10, 64)
-		if err != nil {
-			continue
-		}
-		here = append(here, logged{ID(ids[0]), ID(ids[1]), strings.ToLower(head[from+1 : to]), seconds, subject})
-	}
-	return here
+func (a Authors) madeHere(ctx context.Context) git.Log {
+	log, _ := a.repo.Refs().Log(ctx, a.ref) // an unreadable one tells nothing
+	return slices.DeleteFunc(log, func(l git.Logged) bool {
+		subject, made := strings.CutPrefix(l.Message, "reverie: ")
+		return !made || l.New == "" || l.Seconds == 0 || strings.HasPrefix(subject, "merge "+l.New) || strings.HasPrefix(subject, "adopt ")
+	})
 }
 
 // LastMade returns the newest commit made in this clone that git still has, or "". It may have left
 // the store's history.
 func (a Authors) LastMade(ctx context.Context) ID {
-	here := a.madeHere()
+	here := a.madeHere(ctx)
 	if len(here) == 0 {
 		return ""
 	}
-	id := here[len(here)-1].new
-	if found, err := a.repo.History().Commits(ctx, string(id)); err != nil || found[0] == "" {
+	id := here[len(here)-1].New
+	if found, err := a.repo.History().Commits(ctx, id); err != nil || found[0] == "" {
 		return ""
 	}
-	return id
+	return ID(id)
 }
 
 // Straight reports whether the commit to descends from the commit from in a single line. Each

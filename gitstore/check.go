@@ -242,13 +242,11 @@ func (s *Store) Repair(ctx context.Context, seen string) (done Repaired, err err
 
 // lastWhole returns the newest former commit of a ref that is complete, and where it was found.
 func lastWhole(ctx context.Context, repo *git.Repo, ref string, tip ID, seen string) (to ID, source string, err error) {
-	ids, _, err := repo.Refs().Log(ctx, ref)
+	log, err := repo.Refs().Log(ctx, ref)
 	if err != nil {
 		return "", "", err
 	}
-	if repo.RefFormat == "files" {
-		slices.Reverse(ids) // the newest first
-	}
+	ids := log.IDs()
 	tried := map[string]bool{string(tip): true}
 	whole := func(id string) bool {
 		if tried[id] || ctx.Err() != nil {

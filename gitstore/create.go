@@ -128,7 +128,7 @@ func (s *Store) Adopt(ctx context.Context, from string) (Result, error) {
 		return Result{}, fmt.Errorf("adopt: %w", err)
 	}
 	if gone != nil {
-		if whole, err := s.repo.History().IsAncestor(ctx, string(s.tips.last()), tip); err != nil || !whole {
+		if whole, err := s.repo.History().IsAncestor(ctx, string(s.tips.last(ctx)), tip); err != nil || !whole {
 			return Result{}, fmt.Errorf("%w; to give up what is only there: git update-ref %s %s", gone, s.ref, from)
 		}
 	}

@@ -62,7 +62,7 @@ func (s *Store) Repo() *git.Repo { return s.repo }
 func (s *Store) Tip(ctx context.Context) (ID, error) {
 	id, err := s.repo.Refs().Read(ctx, s.ref)
 	if errors.Is(err, git.ErrNoRef) {
-		gone := s.tips.absent()
+		gone := s.tips.absent(ctx)
 		// The note about the store was read after the ref: another process may have made the store
 		// between the two.
 		if id, err = s.repo.Refs().Read(ctx, s.ref); errors.Is(err, git.ErrNoRef) {

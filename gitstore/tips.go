@@ -5,8 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/internal/git"
@@ -82,23 +81,25 @@ func (r tipRecord) get() ID {
 func (r tipRecord) noted() bool { return r.get() != "" }
 
 // last returns the last known commit of the store, or "".
-func (r tipRecord) last() ID {
+func (r tipRecord) last(ctx context.Context) ID {
 	if id := r.get(); id != "" {
 		return id
 	}
-	log, _ := os.ReadFile(filepath.Join(r.repo.CommonDir, "logs", filepath.FromSlash(r.ref)))
-	var id ID
-	for line := range strings.Lines(string(log)) {
-		if fields := strings.Fields(line); len(fields) > 1 && r.repo.ObjectFormat.IsID(fields[1]) {
-			id = ID(fields[1])
+	if r.repo.RefFormat != "files" {
+		return "" // such a log goes with its ref
+	}
+	log, _ := r.repo.Refs().Log(ctx, r.ref)
+	for _, l := range slices.Backward(log) {
+		if l.New != "" {
+			return ID(l.New)
 		}
 	}
-	return id
+	return ""
 }
 
 // absent returns the reason that the store's ref is missing: never made, or deleted.
-func (r tipRecord) absent() error {
-	if id := r.last(); id != "" {
+func (r tipRecord) absent(ctx context.Context) error {
+	if id := r.last(ctx); id != "" {
 		return fmt.Errorf("%s: %w, last at %s: bring it back with git update-ref %s %s", r.ref, deleted{}, id, r.ref, id)
 	}
 	return fmt.Errorf("%s: %w", r.ref, ErrNoStore)

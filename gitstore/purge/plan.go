@@ -10,6 +10,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/git"
 )
 
 // Plan describes a purge before it runs. If its target is a memory, it includes every statement the
@@ -147,12 +148,12 @@ func (c *Clone) readLogs(ctx context.Context, p *Plan) error {
 	p.prepare()
 	for _, s := range p.shelves {
 		for _, r := range s.refs {
-			ids, messages, err := c.Repo.Refs().Log(ctx, r.Name)
+			log, err := c.Repo.Refs().Log(ctx, r.Name)
 			if err != nil {
 				return err
 			}
-			ids = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(ids))), func(id string) bool { return id == r.ID })
-			if slices.ContainsFunc(messages, func(m string) bool { return p.inMessage(m, p.texts) }) {
+			ids := slices.DeleteFunc(log.IDs(), func(id string) bool { return id == r.ID })
+			if slices.ContainsFunc(log, func(l git.Logged) bool { return p.inMessage(l.Message, p.texts) }) {
 				p.dirty[r.Name] = true
 			}
 			if !c.Repo.History().Whole(ctx, ids...) {
@@ -217,12 +218,12 @@ func (c *Clone) rewriting(ctx context.Context, p *Plan, extra ...gitstore.ID) (*
 	}
 	for _, s := range p.shelves {
 		for _, r := range s.refs {
-			ids, _, err := c.Repo.Refs().Log(ctx, r.Name)
+			log, err := c.Repo.Refs().Log(ctx, r.Name)
 			if err != nil {
 				rw.Close()
 				return nil, err
 			}
-			for _, id := range ids {
+			for _, id := range log.IDs() {
 				if to := rw.New[gitstore.ID(id)]; to != "" && to != gitstore.ID(id) {
 					p.dirty[r.Name] = true
 				}

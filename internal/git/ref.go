@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -126,34 +128,80 @@ func (r Refs) ForgetLog(ctx context.Context, name string) error {
 	return err
 }
 
-// Log returns the log of a ref, one line each: an earlier id of the ref, and the message. It is
-// empty without a log.
-func (r Refs) Log(ctx context.Context, name string) (ids, messages []string, err error) {
+// Log is the log of a ref, its oldest line first.
+type Log []Logged
+
+// Logged is a line of a ref's log. A damaged line has empty fields.
+type Logged struct {
+	Old, New string // ids of the ref
+	Email    string // of the user who moved it, in lower case
+	Seconds  int64  // since 1970
+	Message  string
+}
+
+// IDs returns each id of the ref once, the newest first.
+func (l Log) IDs() (ids []string) {
+	seen := map[string]bool{"": true}
+	for _, line := range slices.Backward(l) {
+		for _, id := range []string{line.New, line.Old} {
+			if !seen[id] {
+				seen[id], ids = true, append(ids, id)
+			}
+		}
+	}
+	return ids
+}
+
+// Log returns the log of a ref, or nil if it has none.
+func (r Refs) Log(ctx context.Context, name string) (log Log, err error) {
 	if r.repo.RefFormat != "files" {
-		out, err := r.repo.Git(ctx, nil, "log", "-g", "--no-show-signature", "--format=%H %gs", name, "--")
-		if err != nil {
-			return nil, nil, nil // git reports the same for a ref without a log
-		}
-		for line := range strings.Lines(string(out)) {
-			id, message, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-			ids, messages = append(ids, id), append(messages, message)
-		}
-		return ids, messages, nil
+		return r.logByGit(ctx, name), nil
 	}
 	text, err := os.ReadFile(filepath.Join(r.files.dir, "logs", filepath.FromSlash(name)))
 	if absent(err) {
-		return nil, nil, nil
+		return nil, nil
+	}
+	id := func(s string) string {
+		if !r.files.format.IsID(s) || s == r.files.format.zero() {
+			return ""
+		}
+		return s
 	}
 	for line := range strings.Lines(string(text)) {
 		head, message, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		l := Logged{Message: message}
 		if fields := strings.Fields(head); len(fields) > 1 {
-			for _, id := range fields[:2] {
-				if r.files.format.IsID(id) && id != r.files.format.zero() {
-					ids = append(ids, id)
-				}
-			}
+			l.Old, l.New = id(fields[0]), id(fields[1])
 		}
-		messages = append(messages, message)
+		if from, to := strings.LastIndexByte(head, '<'), strings.LastIndexByte(head, '>'); 0 <= from && from < to {
+			l.Email = strings.ToLower(head[from+1 : to])
+			when, _, _ := strings.Cut(strings.TrimSpace(head[to+1:]), " ")
+			l.Seconds, _ = strconv.ParseInt(when, 10, 64)
+		}
+		log = append(log, l)
 	}
-	return ids, messages, err
+	return log, err
+}
+
+// logByGit returns a log as git tells it, without lines whose commit is gone. An old id is the new
+// one of the line before, and unknown in the first.
+func (r Refs) logByGit(ctx context.Context, name string) (log Log) {
+	out, err := r.repo.Git(ctx, nil, "log", "-g", "--no-show-signature", "--encoding=UTF-8", "--date=unix",
+		"--format=%H %gd <%ge>%x09%gs", name, "--")
+	if err != nil {
+		return nil // git reports the same for a ref without a log
+	}
+	for line := range strings.Lines(string(out)) { // the newest first
+		head, message, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		id, rest, _ := strings.Cut(head, " ")
+		when, email, _ := strings.Cut(rest, "} <")
+		l := Logged{New: id, Email: strings.ToLower(strings.TrimSuffix(email, ">")), Message: message}
+		l.Seconds, _ = strconv.ParseInt(when[strings.LastIndexByte(when, '{')+1:], 10, 64)
+		if n := len(log); n > 0 {
+			log[n-1].Old = id
+		}
+		log = append(log, l)
+	}
+	slices.Reverse(log)
+	return log
 }

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
@@ -79,6 +82,44 @@ func TestMoveRefComparesAndLogs(t *testing.T) {
 		if left, _ := filepath.Glob(filepath.Join(repo.CommonDir, "reverie", "*.lock")); left != nil {
 			t.Errorf("left behind: %v", left)
 		}
+	}
+}
+
+func TestLogIsTheSameFromItsFileAndFromGit(t *testing.T) {
+	r, repo, one, two := fixture(t)
+	if log, err := repo.Refs().Log(t.Context(), ref); log != nil || err != nil {
+		t.Errorf("without a log: %v, %v", log, err)
+	}
+	for _, m := range [][2]string{{one, ""}, {two, one}, {one, two}} {
+		if err := move(t, repo, m[0], m[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	log, err := repo.Refs().Log(t.Context(), ref)
+	if err != nil || len(log) != 3 || log[0].Old != "" || log[1].Old != one || log[2].New != one || log[2].Message != "test: move" || log[2].Seconds == 0 {
+		t.Fatalf("%+v, %v", log, err)
+	}
+	if want := r.Run("log", "-g", "-1", "--format=%ge", ref); log[0].Email != want {
+		t.Errorf("moved by %q, want %q", log[0].Email, want)
+	}
+	if ids := log.IDs(); !slices.Equal(ids, []string{one, two}) {
+		t.Errorf("ids %q", ids)
+	}
+	repo.RefFormat = "reftable"
+	byGit, err := repo.Refs().Log(t.Context(), ref)
+	if diff := cmp.Diff(log, byGit); diff != "" || err != nil {
+		t.Errorf("by git (-want +got): %v\n%s", err, diff)
+	}
+}
+
+func TestDamagedLinesOfALogTellWhatTheyHave(t *testing.T) {
+	r, repo, one, two := fixture(t)
+	zero := strings.Repeat("0", 40)
+	r.Write(".git/logs/"+ref, zero+" "+one+" A <a@B.c> 1700000000 +0000\tbegin\n"+one+" "+two+" A a@b.c> x\n"+"torn\tlast\n"+one+" "+two)
+	log, err := repo.Refs().Log(t.Context(), ref)
+	want := git.Log{{New: one, Email: "a@b.c", Seconds: 1700000000, Message: "begin"}, {Old: one, New: two}, {Message: "last"}, {Old: one, New: two}}
+	if diff := cmp.Diff(want, log); diff != "" || err != nil {
+		t.Errorf("(-want +got): %v\n%s", err, diff)
 	}
 }
 
