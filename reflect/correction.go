@@ -92,14 +92,14 @@ var (
 	// words only put it in doubt.
 	retract = lazy(`(?i)(?:^\W*|[,;:.!?…(，；：。！？、]\s*|\s[–—-]+\s*)` +
 		`(?:(?:ok|sorry|well|and|please)\W+|(actually|no|nope|nah|wait|hm+|oh|ah|on second thought)\W+)*(?:((?:` +
-		`scratch that|scrap (?:that|the)|(?:forget|ignore) (?:that|what i said|the (?:rule|thing))|forget about|ignore my|` +
+		`scratch that|scrap (?:that|the)|cancel that\W*$|(?:forget|ignore) (?:that|what i said|the (?:rule|thing))|forget about|ignore my|` +
 		`disregard|never ?mind|nvm|i was wrong|i take (?:that|it|this) back|strike that|` +
 		`(?:vergiss|streich) (?:das|es)\W*$|olv[ií]dalo|oublie (?:ça|cela)|laisse tomber|esquece isso)(?:\PL|$)|` +
 		`забудь (?:это|об этом)|算了|当我没说|忽略刚才|收回|忘掉|やっぱり(?:なし|忘れて)|さっきの(?:は|なし)|忘れて|취소|아까 (?:말한|한 말))|` +
 		`(?:wait|espera|attends|подожди|погоди|стой)(?:\s*[,.!?:;…–—-]|\s*$)|` +
 		`wait (?:no|actually|not|that|i|it|this|what|why|sorry|wrong|an? (?:sec|min|moment))|no[, ]+wait\s*(?:[,.!…–—-]|$)|(?:forget|ignore|scrap) it\b|don['’]?t\W*$|` +
 		`(?:actually|on second thoughts?),? (?:no|not|nope|nah|don['’]?t)\b|err+m?(?:\s*,| (?:[^\so!=:]|o[^n]))|oops|whoops|` +
-		`my (?:bad|mistake)\b|correction\s*[:,–—-]|(?:hold|hang) on\b|i meant\b|moment mal|or rather\b|(?:just )?(?:kidding|joking)\b|` +
+		`my (?:bad|mistake)\b|correction\s*[:,–—-]|(?:hold|hang) on\b|i meant\b|cancel that\s*[,;–—-]|moment mal|or rather\b|(?:just )?(?:kidding|joking)\b|` +
 		`wrong (?:repo|project|chat|window|tab|session)|ach nein|quatsch|mejor no\b|en fait,? non|melhor não|хотя нет|` +
 		`等等[，,！!]|等一下|不对|说错|搞错|更正|待って|いや、|間違え|訂正|잠깐|아니[,다]|정정)`)
 	revision = lazy(`(?i)^\W*(?:actually|correction|no,|no wait|wait|sorry|on second thought|i was wrong|scratch that|` +
