@@ -24,6 +24,7 @@ type form struct {
 	level  finding.Level
 	what   string // completes "this looks like …"
 	looks  *pattern.Pattern
+	needs  *need
 	warned bool             // a warning against it ("never run …") is worth a note only
 	passed *pattern.Pattern // its first group matches words to ignore; may be nil
 	// reports whether a match is innocent, from its line's remainder; may be nil
@@ -37,7 +38,7 @@ func look(form string) *pattern.Pattern {
 
 // forms are made at first use: most commands look for no attacks.
 var forms = sync.OnceValue(func() []form {
-	return []form{
+	all := []form{
 		{level: finding.Error, what: "an order to ignore other instructions",
 			looks: look(`\b(ignore|disregard|forget|override|bypass|do not follow|don't follow|do not obey|stop following|pay no attention to)( (all|any|every|the|your|of|my|these|those|other|everything in)){0,4} (previous|prior|earlier|above|preceding|foregoing|former|system|developer|original|safety)( \w+)? (instruction|prompt|guideline|directive|direction)s?\b`)},
 		{level: finding.Error, what: "an order to ignore other instructions",
@@ -127,6 +128,10 @@ var forms = sync.OnceValue(func() []form {
 		{level: finding.Warning, what: "a long run of encoded text, which nobody can review",
 			looks: pattern.New(`[A-Za-z0-9+/]{200,}|(\\x[0-9a-fA-F]{2}){30,}|([0-9a-fA-F]{2}[ :]){80,}`)},
 	}
+	for i := range all {
+		all[i].needs = needOf(all[i].looks.String())
+	}
+	return all
 })
 
 // Suspicion locates an apparent attack in a text.
@@ -161,8 +166,12 @@ func Find(text string) []Suspicion {
 	var out []Suspicion
 	plain := foldText(text)
 	starts := startsOf(plain)
+	folded := fold(plain)
 	seen := map[Suspicion]int{} // without their text
 	for _, p := range forms() {
+		if !p.needs.met(folded) {
+			continue
+		}
 		read := p.read(plain)
 		var add func(from, to, warnings int)
 		add = func(from, to, warnings int) {

@@ -20,6 +20,9 @@ type Pattern struct {
 // New returns a pattern of an expression. An invalid expression panics at its first use.
 func New(expr string) *Pattern { return &Pattern{expr: expr} }
 
+// String returns the expression.
+func (p *Pattern) String() string { return p.expr }
+
 func (p *Pattern) get() *regexp.Regexp {
 	p.built.Do(func() { p.re = regexp.MustCompile(p.expr) })
 	return p.re
