@@ -43,7 +43,7 @@ var ceilings = map[string]shape{
 	"internal/redact":        {7, 18},
 	"internal/term":          {2, 26},
 	"reflect":                {10, 29},
-	"reflect/transcript":     {4, 25},
+	"reflect/transcript":     {3, 25},
 	"sandbox":                {5, 26},
 	"worktree":               {6, 30},
 }

@@ -23,9 +23,8 @@ type codex struct {
 	told    map[uint64]*telling
 	tools   map[string]*codexCall
 
-	background []*codexCall // those that continued in the background
-	scripts    []*program   // programs that have not ended
-	cells      map[string]*program
+	background []*codexCall  // those that continued in the background
+	program    *codexProgram // the last one, until its output
 }
 
 // telling counts how often each source recorded one text; it was emitted as often as in the most
@@ -43,8 +42,7 @@ const (
 )
 
 func newCodex(r *run) *codex {
-	return &codex{run: r, seed: maphash.MakeSeed(), told: map[uint64]*telling{}, tools: map[string]*codexCall{},
-		cells: map[string]*program{}}
+	return &codex{run: r, seed: maphash.MakeSeed(), told: map[uint64]*telling{}, tools: map[string]*codexCall{}}
 }
 
 type codexRecord struct {
@@ -144,9 +142,7 @@ func (p *codex) end() {
 			p.finish(c, *c.running)
 		}
 	}
-	for _, s := range p.scripts {
-		p.emit(s.event())
-	}
+	p.endProgram()
 	p.run.end()
 }
 

@@ -18,14 +18,13 @@ type codexCall struct {
 	done    bool
 	running *Event // the result so far of a command in the background
 	process string // number of that command, or of the target of write_stdin
-	script  *program
+	program bool
 }
 
 // codexOutput is a tool's output to the model: a string, a list of parts, or an object with its
 // content and success.
 type codexOutput struct {
 	text    string
-	parts   []string // texts of a list
 	success *bool
 }
 
@@ -42,13 +41,6 @@ func (o *codexOutput) UnmarshalJSON(b []byte) error {
 	var text flatText
 	_ = text.UnmarshalJSON(b)
 	o.text = string(text)
-	var parts []json.RawMessage
-	_ = json.Unmarshal(b, &parts)
-	for _, raw := range parts {
-		var part flatText
-		_ = part.UnmarshalJSON(append(append([]byte("["), raw...), ']'))
-		o.parts = append(o.parts, string(part))
-	}
 	return nil
 }
 
@@ -70,49 +62,46 @@ func (p *codex) call(id string, e Event, at time.Time) {
 	p.emit(e)
 }
 
-// runScript holds the call of a program until it has ended, once per id.
-func (p *codex) runScript(it *codexItem, at time.Time) {
+// codexProgram is a program of Codex's code mode: JavaScript that calls other tools. Since version
+// 0.148 a rollout records these calls too, and the program itself tells no more.
+type codexProgram struct {
+	call     Event
+	recorded bool // a call of it
+}
+
+// startProgram holds the call of a program until its output, once per id.
+func (p *codex) startProgram(it *codexItem, at time.Time) {
 	if c := p.tools[it.CallID]; c != nil && !c.done {
 		return
 	}
-	s := readScript(it.Input)
-	s.id, s.at, s.code = it.CallID, at, p.cutter().cut(s.code, MaxText)
-	for i := range s.calls {
-		p.cutter().bound(&s.calls[i].event)
-	}
-	p.tools[it.CallID] = &codexCall{action: Other, script: s}
-	p.scripts = append(p.scripts, s)
-	if len(p.scripts) > maxScripts {
-		oldest := p.scripts[0]
-		oldest.finished, p.scripts = true, slices.Delete(p.scripts, 0, 1)
-		p.emit(oldest.event())
-	}
+	p.endProgram()
+	p.program = &codexProgram{call: Event{Kind: Call, Tool: it.Name, Action: Other, CallID: it.CallID, Time: at, Text: it.Input}}
+	p.tools[it.CallID] = &codexCall{action: Other, program: true}
 }
 
-// waitFor attaches a call that waits for a program to it, and reports whether it is one.
-func (p *codex) waitFor(it *codexItem) bool {
-	var in struct {
-		Cell json.RawMessage `json:"cell_id"`
+// resumeProgram lets the output of a call that waits for the held program be the program's.
+func (p *codex) resumeProgram(it *codexItem) {
+	p.program.call.CallID = it.CallID
+	p.tools[it.CallID] = &codexCall{action: Other, program: true}
+}
+
+// endProgram emits the held call of a program, or leaves it out with its output.
+func (p *codex) endProgram() {
+	held := p.program
+	p.program = nil
+	switch {
+	case held == nil:
+	case held.recorded:
+		p.tools[held.call.CallID].done = true
+	default:
+		p.emit(held.call)
 	}
-	var text string
-	if json.Unmarshal(it.Arguments, &text) == nil {
-		_ = decode([]byte(text), &in)
-	} else {
-		_ = decode(it.Arguments, &in)
-	}
-	s := p.cells[strings.Trim(string(in.Cell), `"`)]
-	if s == nil {
-		return false
-	}
-	p.tools[it.CallID] = &codexCall{action: Other, script: s}
-	return true
 }
 
 // result emits the result of a call as the client saw it, and the call if the rollout lacks it.
 func (p *codex) result(id string, it *codexItem, at time.Time) {
 	c := p.tools[id]
 	if c == nil {
-		p.toldCall(it.seen())
 		p.call(id, it.seen(), at)
 		c = p.tools[id]
 	}
@@ -172,12 +161,14 @@ func (p *codex) output(it *codexItem, at time.Time) {
 		c = &codexCall{action: Other}
 		p.tools[it.CallID] = c
 	}
-	if c.done {
-		return
+	if p.program != nil && p.program.call.CallID == it.CallID {
+		if strings.HasPrefix(it.Output.text, "Script running with cell ID") {
+			c.done = true
+			return
+		}
+		p.endProgram()
 	}
-	if c.script != nil {
-		c.done = true
-		p.scriptOutput(c.script, it, at)
+	if c.done {
 		return
 	}
 	out := parseOutput(it.Output.text)
@@ -193,9 +184,9 @@ func (p *codex) output(it *codexItem, at time.Time) {
 		e.Outcome = Denied
 	case strings.HasPrefix(lower, "aborted"):
 		e.Outcome = Aborted
-	case it.Output.success != nil && *it.Output.success:
+	case it.Output.success != nil && *it.Output.success, c.program && strings.HasPrefix(lower, "script completed"):
 		e.Outcome = OK
-	case it.Output.success != nil, strings.HasPrefix(lower, "exec_command failed"), strings.HasPrefix(lower, "failed"),
+	case it.Output.success != nil, c.program && strings.HasPrefix(lower, "script failed"), strings.HasPrefix(lower, "exec_command failed"), strings.HasPrefix(lower, "failed"),
 		strings.HasPrefix(lower, "apply_patch verification failed"), strings.HasPrefix(lower, "execution error"):
 		e.Outcome = Failed
 	case c.action == Run && out.process != "":

@@ -105,9 +105,10 @@ func (p *codex) item(b []byte, at time.Time, compaction bool) {
 		}
 	case "function_call", "custom_tool_call":
 		switch {
-		case it.Type == "custom_tool_call" && scriptName.Has(it.Name):
-			p.runScript(&it, at)
-		case it.Name == "wait" && p.waitFor(&it):
+		case it.Type == "custom_tool_call" && it.Name == "exec":
+			p.startProgram(&it, at)
+		case it.Name == "wait" && p.program != nil:
+			p.resumeProgram(&it)
 		default:
 			p.call(it.CallID, it.callEvent(), at)
 		}
@@ -200,9 +201,6 @@ func (p *codex) event(b []byte, at time.Time) {
 	case "error":
 		p.emit(Event{Kind: Error, Time: at, Outcome: Failed, Text: it.Message})
 	case "exec_command_begin", "patch_apply_begin", "mcp_tool_call_begin":
-		if p.tools[it.CallID] == nil {
-			p.toldCall(it.seen())
-		}
 		p.call(it.CallID, it.seen(), at)
 	case "exec_command_end", "patch_apply_end", "mcp_tool_call_end":
 		p.result(it.CallID, &it, at)
@@ -229,6 +227,9 @@ func (p *codex) completed(it *codexItem, at time.Time) {
 			p.say(fromCompleted, Reasoning, at, s)
 		}
 	case "CommandExecution", "FileChange", "McpToolCall":
+		if p.program != nil && p.tools[it.ID] == nil {
+			p.program.recorded = true
+		}
 		p.result(it.ID, it, at)
 	case "WebSearch":
 		p.call(it.ID, Event{Kind: Call, Tool: "web_search", Action: Fetch, Text: cmp.Or(it.Query, it.Action.Query)}, at)

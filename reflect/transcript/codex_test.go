@@ -242,3 +242,50 @@ func TestPatchesTellFilesAndLines(t *testing.T) {
 		t.Errorf("old %q, new %q", old, new)
 	}
 }
+
+func codexProgramLine(id string) string {
+	return codexItemLine(fmt.Sprintf(`{"type":"custom_tool_call","name":"exec","call_id":%q,"status":"completed","input":"text(await tools.exec_command({cmd: 'make'}))"}`, id))
+}
+
+func codexPrintedLine(id, header, text string) string {
+	return codexItemLine(fmt.Sprintf(`{"type":"custom_tool_call_output","call_id":%q,"output":[{"type":"input_text","text":%q},{"type":"input_text","text":%q}]}`, id, header, text))
+}
+
+// A program is told by the calls that the rollout recorded of it, else by itself.
+func TestCodexProgramsAreToldOnce(t *testing.T) {
+	made := completedLine(`{"type":"CommandExecution","id":"exec-1","command":["/bin/bash","-lc","make"],"cwd":"/w","status":"completed","aggregated_output":"ok","exit_code":0}`)
+	program, printed := codexProgramLine("c1"), codexPrintedLine("c1", "Script completed", "ok")
+	call, commands := "call/other exec: text(await tools.exec_command({cmd: 'make'}))", []string{"call/run exec_command: $ make", "result/run exec_command ok 0: ok"}
+	tests := []struct {
+		name  string
+		lines []string
+		want  []string
+	}{
+		{"recorded", []string{program, made, printed}, commands},
+		{"recorded, without an end", []string{program, made}, commands},
+		{"recorded while it is waited for", []string{program, codexPrintedLine("c1", "Script running with cell ID 7", ""),
+			codexItemLine(`{"type":"function_call","name":"wait","call_id":"c2","arguments":"{\"cell_id\":\"7\"}"}`), made, codexPrintedLine("c2", "Script completed", "ok")}, commands},
+		{"not recorded, and waited for", []string{program, codexPrintedLine("c1", "Script running with cell ID 7", ""),
+			codexItemLine(`{"type":"function_call","name":"wait","call_id":"c2","arguments":"{\"cell_id\":\"7\"}"}`), codexPrintedLine("c2", "Script completed", "ok")},
+			[]string{call, "result/other exec ok: Script completed⏎ok"}},
+		{"an old version's patch", []string{program, codexEventLine(`{"type":"patch_apply_end","call_id":"exec-2","success":true,"changes":{"a":{"type":"add","content":"y"}}}`), printed},
+			[]string{"call/edit apply_patch: [a] - +y", "result/edit apply_patch ok:", call, "result/other exec ok: Script completed⏎ok"}},
+		{"a command that prints as a program ends", []string{codexItemLine(`{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"make\"}","call_id":"c1"}`),
+			codexItemLine(`{"type":"function_call_output","call_id":"c1","output":"Script completed"}`)}, []string{"call/run exec_command: $ make", "result/run exec_command: Script completed"}},
+		{"not recorded", []string{program, printed}, []string{call, "result/other exec ok: Script completed⏎ok"}},
+		{"not recorded and failed", []string{program, codexPrintedLine("c1", "Script failed", "no")}, []string{call, "result/other exec failed: Script failed⏎no"}},
+		{"not recorded, without an end", []string{program}, []string{call}},
+		{"the second one not recorded", []string{program, made, printed, codexProgramLine("c2"), codexPrintedLine("c2", "Script completed", "ok")},
+			append(commands[:2:2], call, "result/other exec ok: Script completed⏎ok")},
+		{"begun at once", []string{program, codexProgramLine("c2"), printed, made, codexPrintedLine("c2", "Script completed", "ok")},
+			append([]string{call, "result/other exec ok: Script completed⏎ok"}, commands...)},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got := decodeText(t, Codex, append([]string{codexMetaLine}, test.lines...)...)
+			if d := diff(test.want, trimmed(got.one(t))); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
