@@ -66,7 +66,7 @@ var clients = []client{
 		env:     func(*lab) []string { return []string{"SCRIPTED_KEY=none", "RUST_LOG=error"} },
 		prepare: func(l *lab) {
 			l.write(".codex/config.toml", fmt.Sprintf(`# kept as it is
-model = "scripted"
+model = "gpt-6-sol"
 model_provider = "scripted"
 approval_policy = "never"
 sandbox_mode = "danger-full-access"
@@ -91,7 +91,7 @@ trust_level = "trusted"
 		session: func(prompt string) []string { return []string{"exec", prompt} },
 		resume:  func(prompt string) []string { return []string{"exec", "resume", "--last", prompt} },
 		shell:   func(command string) call { return call{"exec_command", fields{"cmd": command}} },
-		tool:    func(name string) string { return "mcp__reverie/" + name },
+		tool:    func(name string) string { return "mcp__reverie__" + name },
 		create: func(path, line string) call {
 			return call{"exec_command", fields{"cmd": "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: " + path + "\n+" + line + "\n*** End Patch\nEOF"}}
 		},

@@ -48,7 +48,7 @@ type step struct {
 }
 
 type call struct {
-	Tool string // for Codex, a namespace and a slash may precede it
+	Tool string
 	Args map[string]any
 }
 
@@ -348,7 +348,14 @@ func writeChat(s step, id string) ([]sent, any) {
 			"choices": list{fields{"index": 0, "message": message, "finish_reason": finish}}}
 }
 
-// OpenAI's responses, which Codex speaks.
+// OpenAI's responses, which Codex speaks. Like most of Codex's newer models ours calls tools from
+// JavaScript programs.
+
+// programTool matches a tool of programs in the description of exec.
+var programTool = regexp.MustCompile("(?m)^### `(\\w+)`")
+
+// reachNothing are the tools that Codex cannot turn off. Its sandbox refuses the patches.
+var reachNothing = []string{"wait", "apply_patch", "clock__curr_time", "list_mcp_resource_templates", "list_mcp_resources", "read_mcp_resource"}
 
 func readResponses(body []byte) ([]said, int, bool) {
 	var q struct {
@@ -357,12 +364,15 @@ func readResponses(body []byte) ([]said, int, bool) {
 			Type, Role string
 			Content    json.RawMessage
 			Output     json.RawMessage
+			Tools      []struct {
+				Tools []struct{ Name, Description string }
+			}
 		}
 		Tools  []json.RawMessage
 		Stream bool
 	}
 	json.Unmarshal(body, &q)
-	all := []said{{"system", q.Instructions}}
+	all, tools := []said{{"system", q.Instructions}}, len(q.Tools)
 	for _, i := range q.Input {
 		switch {
 		case i.Role == "developer":
@@ -372,8 +382,21 @@ func readResponses(body []byte) ([]said, int, bool) {
 		case len(i.Output) > 0:
 			all = append(all, said{"tool", texts(i.Output)})
 		}
+		for _, space := range i.Tools {
+			for _, tool := range space.Tools {
+				names := [][]string{{"", tool.Name}}
+				if tool.Name == "exec" {
+					names = programTool.FindAllStringSubmatch(tool.Description, -1)
+				}
+				for _, name := range names {
+					if !slices.Contains(reachNothing, name[1]) {
+						tools++
+					}
+				}
+			}
+		}
 	}
-	return all, len(q.Tools), q.Stream
+	return all, tools, q.Stream
 }
 
 func writeResponses(s step, id string) ([]sent, any) {
@@ -383,12 +406,9 @@ func writeResponses(s step, id string) ([]sent, any) {
 			"content": list{fields{"type": "output_text", "text": s.Say, "annotations": list{}}}})
 	}
 	for i, c := range s.Calls {
-		item := fields{"type": "function_call", "id": fmt.Sprintf("fc_%s_%d", id, i), "status": "completed",
-			"call_id": fmt.Sprintf("call_%s_%d", id, i), "name": c.Tool, "arguments": string(asJSON(c.Args))}
-		if space, name, ok := strings.Cut(c.Tool, "/"); ok {
-			item["namespace"], item["name"] = space, name
-		}
-		items = append(items, item)
+		program := fmt.Sprintf("const r = await tools.%s(%s); text(r.output ?? r);", c.Tool, asJSON(c.Args))
+		items = append(items, fields{"type": "custom_tool_call", "id": fmt.Sprintf("fc_%s_%d", id, i), "status": "completed",
+			"call_id": fmt.Sprintf("call_%s_%d", id, i), "name": "exec", "input": program})
 	}
 	response := fields{"id": "resp_" + id, "object": "response", "created_at": 1, "model": "scripted", "status": "completed",
 		"output": items, "usage": fields{"input_tokens": s.used(), "output_tokens": 50, "total_tokens": s.used() + 50,

@@ -123,7 +123,7 @@ func callOf(name, task string, servers []string) call {
 		c := call{args: []string{"exec", "--json", "--ephemeral", "--skip-git-repo-check", "--ignore-rules", "--sandbox", "read-only"}}
 		for _, set := range []string{
 			"features.hooks=false", "features.shell_tool=false", "features.unified_exec=false", "features.view_image=false",
-			"features.multi_agent=false", "features.apps=false", "features.plugins=false", "features.goals=false",
+			"features.sleep_tool=false", "agents.enabled=false", "features.apps=false", "features.plugins=false", "features.goals=false",
 			"features.image_generation=false", "features.memories=false", "features.tool_suggest=false", "features.skill_search=false",
 			"tools.experimental_request_user_input.enabled=false", "tools.update_plan.enabled=false", `web_search="disabled"`, "notify=[]",
 			"skills.include_instructions=false", "include_permissions_instructions=false", "include_environment_context=false",

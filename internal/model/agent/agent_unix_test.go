@@ -125,7 +125,7 @@ func wantArgs(name, task string) []string {
 	case "codex":
 		args := []string{"exec", "--json", "--ephemeral", "--skip-git-repo-check", "--ignore-rules", "--sandbox", "read-only"}
 		for _, set := range strings.Fields(`features.hooks=false features.shell_tool=false features.unified_exec=false features.view_image=false
-			features.multi_agent=false features.apps=false features.plugins=false features.goals=false features.image_generation=false
+			features.sleep_tool=false agents.enabled=false features.apps=false features.plugins=false features.goals=false features.image_generation=false
 			features.memories=false features.tool_suggest=false features.skill_search=false tools.experimental_request_user_input.enabled=false
 			tools.update_plan.enabled=false web_search="disabled" notify=[] skills.include_instructions=false include_permissions_instructions=false
 			include_environment_context=false model_instructions_file="` + task + `" mcp_servers.reverie.enabled=false mcp_servers.my-docs.enabled=false`) {
