@@ -405,10 +405,13 @@ func writeResponses(s step, id string) ([]sent, any) {
 		items = append(items, fields{"type": "message", "id": "msg_" + id, "role": "assistant", "status": "completed",
 			"content": list{fields{"type": "output_text", "text": s.Say, "annotations": list{}}}})
 	}
-	for i, c := range s.Calls {
-		program := fmt.Sprintf("const r = await tools.%s(%s); text(r.output ?? r);", c.Tool, asJSON(c.Args))
-		items = append(items, fields{"type": "custom_tool_call", "id": fmt.Sprintf("fc_%s_%d", id, i), "status": "completed",
-			"call_id": fmt.Sprintf("call_%s_%d", id, i), "name": "exec", "input": program})
+	if len(s.Calls) > 0 {
+		var calls []string
+		for _, c := range s.Calls {
+			calls = append(calls, fmt.Sprintf("tools.%s(%s)", c.Tool, asJSON(c.Args)))
+		}
+		items = append(items, fields{"type": "custom_tool_call", "id": "fc_" + id, "status": "completed", "call_id": "call_" + id, "name": "exec",
+			"input": fmt.Sprintf("for (const r of await Promise.all([%s])) text(r.output ?? r);", strings.Join(calls, ", "))})
 	}
 	response := fields{"id": "resp_" + id, "object": "response", "created_at": 1, "model": "scripted", "status": "completed",
 		"output": items, "usage": fields{"input_tokens": s.used(), "output_tokens": 50, "total_tokens": s.used() + 50,
