@@ -117,6 +117,7 @@ func specTime(s string) time.Time {
 func (p *specStory) block(text string) bool {
 	open := p.use != nil || p.think
 	m := useStart.FindStringSubmatch(text)
+	fold := foldedEdit.FindStringSubmatch(text)
 	early := p.early && !p.think && strings.HasPrefix(text, useName)
 	switch {
 	case !open && m != nil:
@@ -126,6 +127,12 @@ func (p *specStory) block(text string) bool {
 		p.flush()
 		p.use = &toolUse{early: true, closed: true}
 		p.part.add(text)
+	case p.early && !open && fold != nil:
+		p.flush()
+		p.use = &toolUse{kind: "write", name: cursorEdit, early: true, closed: true}
+		p.part.add("• " + fold[1])
+	case p.use != nil && p.use.early && p.use.name == cursorEdit && text == "</details>":
+		p.flush()
 	case !open && strings.HasPrefix(text, thinkStart):
 		p.flush()
 		p.think = true

@@ -278,6 +278,14 @@ func TestSpecStoryRunsWithoutATag(t *testing.T) {
 			[]string{"assistant: I check it.", "call/run run_terminal_cmd: $ make check", "result/run run_terminal_cmd: make: *** No rule", "assistant: It fails."}},
 		"an edit between": {[]string{"```diff\n  a\n- b\n+ c\n```\n\n```diff\n+ d\n```"},
 			[]string{"call/edit edit_file: - b⏎ + c⏎ d", "result/edit edit_file:"}},
+		"a folded edit": {[]string{"<details><summary>Edit file: web/a b.go</summary>\n\nundefined\n\n**Chunk 1**\nLines added: 1, lines removed: 1\n\n" +
+			"```diff\n@@ -1,2 +1,2 @@\n  a\n- b\n+ c\n```\n\n**Chunk 2**\n\n```diff\n@@ -9 +9 @@\n+ d\n```\n\n</details>", "Done."},
+			[]string{"call/edit edit_file: [web/a b.go] - b⏎ + c⏎ d", "result/edit edit_file:", "assistant: Done."}},
+		"folded edits among words": {[]string{"I mend it.\n<details><summary>Edit file: a.go</summary>\n\n```diff\n+ c\n</details>\n```\n</details>\n" +
+			"<details><summary>Edit file: b.go</summary>\n\n```diff\n+ d\n```\n</details>\nDone."},
+			[]string{"assistant: I mend it.", "call/edit edit_file: [a.go] - + c", "result/edit edit_file:", "call/edit edit_file: [b.go] - + d", "result/edit edit_file:", "assistant: Done."}},
+		"a folded edit within a tag": {[]string{"<tool-use data-tool-type=\"write\" data-tool-name=\"write\">\n<details><summary>Edit file: a.go</summary>\n\n```diff\n+ c\n```\n\n</details>\n</tool-use>\nDone."},
+			[]string{"call/edit write: Edit file: a.go - + c", "result/edit write:", "assistant: Done."}},
 		"behind an echo": {[]string{echoed, run("make all", "built"), run("ls", "mo@desk shop %")},
 			[]string{"call/run run_terminal_cmd: $ make check", "result/run run_terminal_cmd: make: *** No rule",
 				"call/run run_terminal_cmd: $ make all", "result/run run_terminal_cmd: built", "call/run run_terminal_cmd: $ ls", "result/run run_terminal_cmd:"}},

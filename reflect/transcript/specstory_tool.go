@@ -34,6 +34,8 @@ var (
 	usePath  = pattern.New("^(?:\\*\\*)?(?:[A-Z][a-z]+: )?`([^`]+)`(?:\\*\\*)?(?:\\s|$)|^• [A-Z][a-z]+ file: (.+)$")
 	useField = pattern.New("(?i)(?:^|\\s)(path|pattern|directory):? `([^`]*)`")
 	diffFile = pattern.New(`^(?:---|\+\+\+) (\S.*)$`)
+	// foldedEdit matches the first line of an edit in early histories, which a line "</details>" ends.
+	foldedEdit = pattern.New(`^<details><summary>(Edit file: [^<>]+)</summary>`)
 
 	// reports of edits by Claude Code
 	editDone   = pattern.New(`^(?:The file (\S.*?) has been (?:updated|overwritten)\b|File created successfully at: (\S.*?)(?: \(file state|\n|$)|Applied \d+ edits? to (\S.*?):)`)
