@@ -284,6 +284,9 @@ func TestPolicy(t *testing.T) {
 		return s
 	}
 	says := func(s record.Sighting, text string) record.Sighting { s.Says = text; return s }
+	quoted := func(by record.Author, doubt record.Doubt) record.Sighting {
+		return record.Sighting{How: record.Model, Evidence: []record.Evidence{{Quote: "x", By: by, Doubt: doubt}}}
+	}
 	cases := []struct {
 		name   string
 		policy Policy
@@ -313,6 +316,9 @@ func TestPolicy(t *testing.T) {
 		{"seen in one such and another", both, record.Operation{Op: record.Add, How: record.Seen, Sightings: []record.Sighting{sight("claude", record.Offer("a"), "", "x"), sight("codex", "b", "", "y")}}, "seen in too few sessions"},
 		{"review only", Policy{}, record.Operation{Op: record.Add, How: record.Said}, "nobody reviewed it"},
 		{"model", both, record.Operation{Op: record.Add, How: record.Model}, "nobody reviewed it"},
+		{"model, of words that may be another's", both, record.Operation{Op: record.Add, How: record.Model, Sightings: []record.Sighting{quoted(record.ByPerson, record.Reported)}}, "stands in a message that may hold words of others"},
+		{"model, of such words and of others", both, record.Operation{Op: record.Add, How: record.Model, Sightings: []record.Sighting{quoted(record.ByPerson, record.Reported), quoted(record.ByPerson, record.Passing)}}, "nobody reviewed it"},
+		{"model, of an agent's words", both, record.Operation{Op: record.Add, How: record.Model, Sightings: []record.Sighting{quoted(record.ByAgent, record.Reported)}}, "nobody reviewed it"},
 		{"a policy that names model lets nothing of it through", Policy{Accept: []record.How{record.Model}}, record.Operation{Op: record.Add, How: record.Model}, "nobody reviewed it"},
 		{"retire", both, record.Operation{Op: record.Retire, How: record.Said}, "changes what is known"},
 		{"seen once", both, record.Operation{Op: record.Add, How: record.Seen, Sightings: []record.Sighting{sight("claude", "a", "", "x")}}, "seen in too few sessions"},

@@ -40,6 +40,8 @@ func Suspicious(o record.Operation) string {
 	return attack.First(texts...)
 }
 
+const besideOthers = "stands in a message that may hold words of others"
+
 // grounds reports whether the evidence of an operation suffices.
 func (p Policy) grounds(o record.Operation) (ok bool, why string) {
 	switch {
@@ -51,6 +53,8 @@ func (p Policy) grounds(o record.Operation) (ok bool, why string) {
 		return false, "would hold up calls of tools"
 	case len(o.Contradicts) > 0:
 		return false, "contradicts " + o.Contradicts[0]
+	case o.How == record.Model && len(o.Sightings) > 0 && !slices.ContainsFunc(o.Sightings, quotesPlainly):
+		return false, besideOthers
 	case !slices.Contains(p.Accept, o.How):
 		return false, "nobody reviewed it"
 	case onlyOffered(o):
@@ -60,7 +64,7 @@ func (p Policy) grounds(o record.Operation) (ok bool, why string) {
 	case o.How == record.Said && !slices.ContainsFunc(o.Sightings, plainlySaid(o.Memory.Text)) && slices.ContainsFunc(o.Sightings, inPassing):
 		return false, "was said in passing"
 	case o.How == record.Said && !slices.ContainsFunc(o.Sightings, plainlySaid(o.Memory.Text)):
-		return false, "stands in a message that may hold words of others"
+		return false, besideOthers
 	case o.How == record.Said:
 		return true, ""
 	case o.How == record.Seen && len(o.Sightings) > 0 && !slices.ContainsFunc(o.Sightings, func(s record.Sighting) bool { return !unmarked(s) }):
@@ -102,6 +106,13 @@ func plainlySaid(text string) func(record.Sighting) bool {
 // inPassing reports whether a sighting is a person's own words that merely do not claim to last.
 func inPassing(s record.Sighting) bool {
 	return s.How == record.Said && !slices.ContainsFunc(s.Evidence, func(e record.Evidence) bool { return e.Doubt != record.Passing })
+}
+
+// quotesPlainly reports whether a model quotes no words for a person's that may be another's.
+func quotesPlainly(s record.Sighting) bool {
+	return !slices.ContainsFunc(s.Evidence, func(e record.Evidence) bool {
+		return e.By == record.ByPerson && (e.Doubt == record.Mixed || e.Doubt == record.Reported)
+	})
 }
 
 // onlyOffered reports whether an operation rests only on sessions that were read at an agent's

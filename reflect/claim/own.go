@@ -21,7 +21,7 @@ func Own(text string, from, to int) (why string) {
 		return Pasted
 	}
 	at := from // the first byte not yet found in a typed paragraph
-	paragraphs := typed(text)
+	paragraphs := typed(text, false)
 	for p, par := range paragraphs {
 		if par.end <= from || par.start >= to {
 			continue
@@ -36,8 +36,10 @@ func Own(text string, from, to int) (why string) {
 				continue
 			}
 			sentence := text[start:end]
+			// a request may begin a line
+			asked := text[max(start, strings.LastIndexByte(text[:max(from, start)], '\n')+1):end]
 			switch {
-			case Asks(sentence) && (!politeAsk.MatchString(sentence) || handedOver.MatchString(sentence)):
+			case Asks(asked) && (!politeAsk.MatchString(asked) || handedOver.MatchString(asked)):
 				return Asked
 			case ofAnother(text[par.start:end], sentence),
 				inQuotation(sentence, max(from-start, 0), min(to, end)-start):
@@ -48,16 +50,8 @@ func Own(text string, from, to int) (why string) {
 	if hasWord(text, at, to) {
 		return Pasted
 	}
-	for _, c := range Read(text) {
-		if c.Start < to && from < c.End && len(text) > maxNeat && c.Pasted && !c.Lasts {
-			return Pasted
-		}
-	}
 	return ""
 }
-
-// maxNeat bounds a message that may be typed although it reads like a document, in bytes.
-const maxNeat = 200
 
 // heading matches a heading of a document.
 var heading = pattern.New(`(?m)^#{1,6} \S`)
@@ -68,7 +62,7 @@ func hasWord(text string, from, to int) bool {
 
 // ofAnother reports whether a sentence reports another's words. said is its paragraph so far.
 func ofAnother(said, sentence string) bool {
-	bare := askedTo.ReplaceAllString(inTicks.ReplaceAllString(sentence, "`x`"), "x")
+	bare := onCondition.ReplaceAllString(inTicks.ReplaceAllString(option.ReplaceAllString(sentence, " x"), "`x`"), "x")
 	for _, s := range signs {
 		switch s.what {
 		case "source":
@@ -88,8 +82,11 @@ func ofAnother(said, sentence string) bool {
 	return Theirs(said)
 }
 
-// askedTo matches a condition that only looks like a report: "when replied to", "if asked to".
-var askedTo = pattern.New(`(?i)\b(?:when|if) [a-z]+ed to\b`)
+// onCondition matches one that only looks like a report: "when replied to", "if the user insists".
+var onCondition = pattern.New(`(?i)\b(?:when|if) (?:[a-z]+ed to|(?:(?:the|a|an|any) )?(?:user|person|caller|someone|anyone|agent) (?:asks?|insists?|demands?|mentions?))\b`)
+
+// option matches one at the end of a line, which looks like a signature.
+var option = pattern.New(`(?m) --[a-z][\w-]+$`)
 
 // fileName matches the name of a file, whose words report nothing: transcript.json.
 var fileName = pattern.New(`[\w@/-]+\.[a-z]\w{0,5}\b`)

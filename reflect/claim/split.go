@@ -77,18 +77,21 @@ var (
 	logLine = pattern.New(`^\s*(?:(?:ERROR|WARN|WARNING|INFO|DEBUG|FATAL|PANIC)\b|(?i:error|warn(?:ing)?|info|debug|fatal|` +
 		`panic|traceback|exception)\b ?[:\[(]|npm ERR!|FAIL\b|PASS\b|--- |=== |\w+Error:|\w+Exception:|` +
 		`error\[)`)
-	pasteIntro = pattern.New(`(?i)\b(?:feedback|errors?|output|logs?|message|says?|said|comments?|review|reviewer|ticket|trace|` +
-		`following|spec|plan|here(?:'s| is| are)|got|getting|gets|saw|see|seeing|below|docs?|documentation|` +
-		`email|text|description|paste[ds]?|response|prompt|snippet|code|diff|wrote|told me|readme|issue|` +
-		`context|background|transcript|result|example)\b[^.]*[:：]\s*$|(?:报错|错误|日志|输出|如下|反馈|评论|代码|需求|文档|` +
-		`返回|エラー|ログ|出力|以下|오류|에러|로그|다음)[^。]*[:：]\s*$`)
+	// sourceIntro matches a line that introduces words of others or of a program, and vagueIntro one
+	// that may.
+	sourceIntro = pattern.New(`(?i)\b(?:feedback|errors?|output|logs?|message|says?|said|comments?|review|reviewer|ticket|trace|` +
+		`got|getting|gets|docs?|documentation|e?mail|text|paste[ds]?|response|prompt|snippet|diff|wrote|told me|readme|issue|` +
+		`transcript)\b[^.]*[:：]\s*$|(?:报错|错误|日志|输出|如下|反馈|评论|代码|需求|文档|返回|エラー|ログ|出力|以下|오류|에러|로그|다음)[^。]*[:：]\s*$`)
+	vagueIntro = pattern.New(`(?i)\b(?:following|spec|plan|here(?:'s| is| are)|saw|see|seeing|below|description|code|` +
+		`context|background|result|example)\b[^.]*[:：]\s*$`)
 	// printIntro matches a line that introduces a program's output, and names no other source.
 	printIntro = pattern.New(`(?i)^(?:\W*\b(?:i|we|it|ci|now|still|also|again|get|gets|got|getting|see|saw|seeing|have|gives?|fails?|` +
-		`failed|with|this|that|the|an?|same|following|here|here's|is|build|tests?|but|and|so|when|running|there)\b)*\W*` +
+		`failed|with|this|that|the|an?|same|following|here|here's|is|build|tests?|server|console|browser|terminal|but|and|so|when|running|there)\b)*\W*` +
 		`\b(?:errors?|output|logs?|(?:stack ?)?trace)\W*[:：]\s*$`)
 	// resumes matches a person's own words after a program's output: they begin with a speaker.
 	resumes = pattern.New(`^\s*(?i:(?:so|and|ok|okay|but|please|pls|also|anyway|right)\b[\s,]*)*` +
 		`(?i:i|i'm|we|let's)\s[^:\n]*(?:[.!\n]|$)`)
+	openTag    = pattern.New(`^<([A-Za-z][\w-]*)[^<>]*>`)
 	ruleLine   = pattern.New(`^(?:-{3,}|={3,}|\*{3,}|_{3,}|—{2,})$`)
 	letterHead = pattern.New(`^(?:(?i:from|to|cc|subject|sent|date|von|an|betreff|de|objet|asunto|发件人|主题|件名|差出人)\s?[:：]\s+\S.*|\[Pasted text\b.*)$`)
 	ownVoice   = pattern.New(`(?i)\b(?:i|we|you|our|my|your|let'?s|us|me|im|ive)\b|我|你|私|俺|우리|제가|\b(?:ich|wir|du|ihr|je|nous|on|tu|vous|yo|nosotros|eu|nós|você|я|мы|ты|вы)\b`)
@@ -103,7 +106,7 @@ func Split(text string) []*Sentence {
 	}
 	var out []*Sentence
 	m := &message{size: len(text), own: ownVoice.MatchString(text), hearsay: Hearsay(text) != ""}
-	paragraphs := typed(text)
+	paragraphs := typed(text, true)
 	m.blocks = len(paragraphs)
 	told := 0 // the end of the last announced command
 	for p, par := range paragraphs {
@@ -199,11 +202,12 @@ var onlyCommand = pattern.New("^(?:[ \t\r]*\n)*(?:(?:```|~~~)[\\w-]*[ \t\r]*\n[ 
 
 var orderToRun = pattern.New(`(?i)\b(?:run|use|execute|commands?)\b|运行|执行|命令`)
 
-// typed splits a message into paragraphs.
-func typed(text string) []paragraph {
+// typed splits a message into its typed paragraphs. With vague, what follows any line that may
+// introduce words of others counts as pasted; else only if the line names them or their place.
+func typed(text string, vague bool) []paragraph {
 	var out []paragraph
 	var heading []uint32
-	var paste paste
+	paste := paste{vague: vague}
 	open := false // the last paragraph may go on
 	pos, prev := 0, ""
 	for line := range strings.Lines(text) {
@@ -245,7 +249,8 @@ func typed(text string) []paragraph {
 
 // paste follows the parts of a message that its author did not type.
 type paste struct {
-	fence    string // that ends fenced code, or ""
+	vague    bool   // a vague introduction suffices
+	fence    string // that ends fenced code or an element, or ""
 	ruled    bool   // a document between two rules
 	log      bool   // to the next blank line
 	all      bool   // to the end of the message
@@ -256,7 +261,7 @@ type paste struct {
 // takes reports whether a line is blank or not typed. rest is the text after it.
 func (p *paste) takes(line, trimmed, rest string) bool {
 	if p.fence != "" {
-		if strings.HasPrefix(trimmed, p.fence) {
+		if strings.HasPrefix(trimmed, p.fence) || p.fence[0] == '<' && strings.Contains(trimmed, p.fence) {
 			p.fence = ""
 		}
 		return true
@@ -265,6 +270,8 @@ func (p *paste) takes(line, trimmed, rest string) bool {
 	switch {
 	case strings.HasPrefix(trimmed, "```"), strings.HasPrefix(trimmed, "~~~"):
 		p.fence = trimmed[:3]
+	case p.opens(trimmed, rest):
+		p.printing = p.printed
 	case trimmed == "":
 		p.log = false
 		if p.printing && resumes.MatchString(rest) {
@@ -280,8 +287,18 @@ func (p *paste) takes(line, trimmed, rest string) bool {
 	default:
 		return false
 	}
-	p.printed = p.printed && !pasteIntro.MatchString(trimmed)
+	p.printed = p.printed && !sourceIntro.MatchString(trimmed) && !vagueIntro.MatchString(trimmed)
 	p.printing = p.printed && (p.printing || logLine.MatchString(trimmed) || code())
+	return true
+}
+
+// opens reports whether a line begins an element that a later one ends.
+func (p *paste) opens(line, rest string) bool {
+	m := openTag.FindStringSubmatch(line)
+	if m == nil || strings.Contains(line, "</"+m[1]) || !strings.Contains(rest, "</"+m[1]) {
+		return false
+	}
+	p.fence = "</" + m[1]
 	return true
 }
 
@@ -289,7 +306,7 @@ func (p *paste) takes(line, trimmed, rest string) bool {
 // paste.
 func (p *paste) announce(line string, item bool) {
 	p.printed = p.printed || printIntro.MatchString(line)
-	p.all = !item && pasteIntro.MatchString(line)
+	p.all = !item && (sourceIntro.MatchString(line) || vagueIntro.MatchString(line) && (p.vague || placed.MatchString(line) || reported(line) > 0))
 }
 
 // continues reports whether a line goes on with the sentence of the line before.
