@@ -93,15 +93,22 @@ func TestClientsReflect(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		// it answers
+		// it answers; a model of Codex tries to leave a file before
 		l.model.heard()
-		l.model.playBare(turn{remark, []step{{Decide: reflecting}}})
+		left, steps := filepath.Join(l.repo, "left.txt"), []step{{Decide: reflecting}}
+		if l.c.Name == "codex" {
+			steps = slices.Insert(steps, 0, step{Calls: []call{{"apply_patch", fields{"input": "*** Begin Patch\n*** Add File: " + left + "\n+x\n*** End Patch\n"}}}})
+		}
+		l.model.playBare(turn{remark, steps})
 		a = l.begun(bin, nil, "reflect", session).wait()
 		asked := l.model.heard()
+		if _, err := os.Stat(left); !os.IsNotExist(err) {
+			t.Errorf("the model wrote a file: %v", err)
+		}
 		if a.code != 0 || !strings.Contains(a.out, "\tmodel\t"+found) {
 			t.Fatalf("reflect: %s\n%.3000s", a, newest(asked).text())
 		}
-		if len(asked) != 1 || asked[0].Tools != 0 {
+		if len(asked) != len(steps) || asked[0].Tools != 0 {
 			t.Errorf("%d questions, with %d tools", len(asked), asked[0].Tools)
 		}
 		if text := asked[0].text(); !strings.Contains(text, remark) || strings.Contains(text, "<reverie-memory") || strings.Contains(text, l.repo+"\n") {

@@ -408,7 +408,11 @@ func writeResponses(s step, id string) ([]sent, any) {
 	if len(s.Calls) > 0 {
 		var calls []string
 		for _, c := range s.Calls {
-			calls = append(calls, fmt.Sprintf("tools.%s(%s)", c.Tool, asJSON(c.Args)))
+			args := asJSON(c.Args)
+			if input, free := c.Args["input"]; free { // of a tool without named arguments
+				args = asJSON(input)
+			}
+			calls = append(calls, fmt.Sprintf("tools.%s(%s)", c.Tool, args))
 		}
 		items = append(items, fields{"type": "custom_tool_call", "id": "fc_" + id, "status": "completed", "call_id": "call_" + id, "name": "exec",
 			"input": fmt.Sprintf("for (const r of await Promise.all([%s])) text(r.output ?? r);", strings.Join(calls, ", "))})
