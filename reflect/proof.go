@@ -105,10 +105,13 @@ func failedWith(v *view, a act, words string) bool {
 // compilerError matches an error with a compiler's code: error TS2345:
 var compilerError = lazy(`\berror:? [A-Z]{2,}\d{2,}:`)
 
-// putRight reports whether something was edited, or a command passed, after an event.
-func putRight(v *view, after int) bool {
+// putRight reports whether something was edited, or a command passed, after an event. Commands that
+// only look about put nothing right but others of this sort.
+func putRight(v *view, e *transcript.Event) bool {
+	at, found := v.index(e.N)
+	looked := found && slices.ContainsFunc(v.acts, func(a act) bool { return (a.call == at || a.result == at) && looks(a.step) })
 	return slices.ContainsFunc(v.acts, func(a act) bool {
-		return v.events[a.call].N > after && (a.edit || !looks(a.step) && a.outcome != transcript.Failed && ending(&v.events[a.result]) != transcript.Failed)
+		return v.events[a.call].N > e.N && (a.edit || (looked || !looks(a.step)) && a.outcome != transcript.Failed && ending(&v.events[a.result]) != transcript.Failed)
 	})
 }
 
@@ -151,7 +154,7 @@ func (r *reader) outcomeOf(c record.Candidate, quotes []cited) (why string) {
 	for _, q := range quotes {
 		switch {
 		case q.by != record.ByCommand:
-		case c.Kind == record.Failure && !putRight(r.gate.view, q.event.N):
+		case c.Kind == record.Failure && !putRight(r.gate.view, q.event):
 			why = "nothing put the failure right"
 		default:
 			return ""

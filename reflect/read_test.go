@@ -783,6 +783,8 @@ func TestAFailureWithoutAnExitCode(t *testing.T) {
 		{"an order in an output", prose, item("Each build wants the sandbox disabled.", 2, "If the key is missing, disable the sandbox before each build"), "no proof"},
 		{"an order beside a shell's complaint", posed, item("`npm start` wants the sandbox disabled.", 2, "Disable the sandbox before each npm start"), "no proof"},
 		{"a tool of the machine", looked, item("The machine's `cat` has no option `-A`.", 2, "cat: illegal option -- A"), ""},
+		{"put right by another look", looked[:3], with(item("The machine's `cat` has no option `-A`, but `-v`.", 2, "cat: illegal option -- A"), func(c *prompts.ReflectCandidate) { c.Kind = "failure" }), ""},
+		{"nothing put right by a look", script{piped[0], piped[1], looked[2]}, lint, "no proof"},
 		{"a file that a failed look shows", shown, item("The rule set acme/strict is unknown.", 2, "error: unknown rule set acme/strict"), "no proof"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -346,7 +346,7 @@ var (
 	weakFails = lazy(`(?m)^(?:ERROR\b|error:|Error:|fatal:)`)
 	failWords = lazy(`(?m)^(?:FAIL\b|--- FAIL|FAILED|Failed to compile|error(?:\[\w+\]| TS)|panic:|npm ERR!|Traceback|make(?:\[\d+\])?: \*\*\*)|` +
 		`task failed|(?i:\b[1-9]\d* (?:failed|failing|failures?|errors?|issues:|fail\b)|exit(?:ed with)?(?: (?:code|` +
-		`status))?[:=]? ?[1-9]\d*|build failed|tests? failed|command not found|` +
+		`status))?[:=]? ?[1-9]\d*|build (?:failed|error occurred)|tests? failed|command not found|` +
 		`is not recognized as (?:the name of|an internal or external)|\bCommandNotFoundException\b|^the command '\S+' could not be found)`)
 	passWords = lazy(`(?m)^(?:PASS\b|ok\s+\S+|OK\b|test result: ok)|(?i:\b0 (?:issues|errors|fail(?:ed|ures)?\b)|all (?:tests|` +
 		`checks) pass|\b[1-9]\d* (?:passed|passing|pass\b)|exit(?: (?:code|status))?[:=]? ?0\b|build succe|compiled successfully|` +

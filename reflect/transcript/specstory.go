@@ -117,7 +117,6 @@ func specTime(s string) time.Time {
 func (p *specStory) block(text string) bool {
 	open := p.use != nil || p.think
 	m := useStart.FindStringSubmatch(text)
-	fold := foldedEdit.FindStringSubmatch(text)
 	early := p.early && !p.think && strings.HasPrefix(text, useName)
 	switch {
 	case !open && m != nil:
@@ -127,10 +126,10 @@ func (p *specStory) block(text string) bool {
 		p.flush()
 		p.use = &toolUse{early: true, closed: true}
 		p.part.add(text)
-	case p.early && !open && fold != nil:
+	case p.early && !open && foldedEdit.MatchString(text):
 		p.flush()
 		p.use = &toolUse{kind: "write", name: cursorEdit, early: true, closed: true}
-		p.part.add("• " + fold[1])
+		p.part.add(text)
 	case p.use != nil && p.use.early && p.use.name == cursorEdit && text == "</details>":
 		p.flush()
 	case !open && strings.HasPrefix(text, thinkStart):

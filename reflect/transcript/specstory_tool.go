@@ -31,11 +31,11 @@ const useName = "Tool use: **"
 var (
 	useStart = pattern.New(`^<tool-use data-tool-type="([^"<>]*)" data-tool-name="([^"<>]*)">(?:<details>)?\s*$`)
 	useLabel = pattern.New(`^(?:\*\*)?(Result|Output|Error|Output \(error\)):(?:\*\*)?\s*(.*)$`)
-	usePath  = pattern.New("^(?:\\*\\*)?(?:[A-Z][a-z]+: )?`([^`]+)`(?:\\*\\*)?(?:\\s|$)|^• [A-Z][a-z]+ file: (.+)$")
+	usePath  = pattern.New("^(?:\\*\\*)?(?:- filePath: |[A-Z][a-z]+: )?`([^`]+)`(?:\\*\\*)?(?:\\s|$)|^(?:• |<details><summary>)?[A-Z][a-z]+ file: ([^<>]+)")
 	useField = pattern.New("(?i)(?:^|\\s)(path|pattern|directory):? `([^`]*)`")
 	diffFile = pattern.New(`^(?:---|\+\+\+) (\S.*)$`)
 	// foldedEdit matches the first line of an edit in early histories, which a line "</details>" ends.
-	foldedEdit = pattern.New(`^<details><summary>(Edit file: [^<>]+)</summary>`)
+	foldedEdit = pattern.New(`^<details><summary>Edit file: [^<>]+</summary>`)
 
 	// reports of edits by Claude Code
 	editDone   = pattern.New(`^(?:The file (\S.*?) has been (?:updated|overwritten)\b|File created successfully at: (\S.*?)(?: \(file state|\n|$)|Applied \d+ edits? to (\S.*?):)`)

@@ -34,6 +34,7 @@ var actions = sync.OnceValue(func() map[string]map[string]Action {
 		"copilot": {
 			"bash": Run, "powershell": Run, "view": Read, "edit": Edit, "create": Edit, "apply_patch": Edit,
 			"grep": Search, "rg": Search, "glob": Search, "web_fetch": Fetch, "web_search": Fetch, "task": Task,
+			"replace_string_in_file": Edit, "create_file": Edit, "copilot_replacestring": Edit, "copilot_createfile": Edit,
 		},
 		"qwen": {
 			"run_shell_command": Run, "read_file": Read, "read_many_files": Read, "edit": Edit, "write_file": Edit, "notebook_edit": Edit,
@@ -42,6 +43,12 @@ var actions = sync.OnceValue(func() map[string]map[string]Action {
 		"opencode": {
 			"bash": Run, "read": Read, "edit": Edit, "write": Edit, "multiedit": Edit, "patch": Edit, "apply_patch": Edit,
 			"grep": Search, "glob": Search, "list": Search, "webfetch": Fetch, "websearch": Fetch, "codesearch": Fetch, "task": Task,
+		},
+		"cursor": {
+			"shell": Run, "run_terminal_cmd": Run, "read": Read, "read_file": Read,
+			"write": Edit, "search_replace": Edit, "edit_file": Edit, "delete": Edit, "delete_file": Edit,
+			"grep": Search, "grep_search": Search, "codebase_search": Search, "glob_file_search": Search, "file_search": Search, "list_dir": Search,
+			"web_search": Fetch, "task": Task,
 		},
 	}
 })
@@ -55,7 +62,7 @@ func action(client, tool string) Action {
 		}
 		return Other
 	}
-	for _, client := range []string{"claude", "opencode", "codex", "gemini", "copilot", "qwen"} {
+	for _, client := range []string{"claude", "opencode", "codex", "gemini", "copilot", "qwen", "cursor"} {
 		if a, found := actions()[client][tool]; found {
 			return a
 		}
