@@ -22,7 +22,7 @@ func Control(r rune) bool {
 }
 
 // Visible writes characters that could move a cursor, hide text or reverse it as ^X or <U+XXXX>.
-// Tabs, line feeds and the joiners of emoji stay.
+// Tabs, line feeds and the joiners of emoji and of scripts such as Arabic stay.
 func Visible(s string) string {
 	if strings.IndexFunc(s, moves) < 0 {
 		return s
@@ -49,7 +49,7 @@ func OneLine(s string, width int) string {
 // moves reports whether Visible escapes a character.
 func moves(r rune) bool {
 	switch r {
-	case '\n', '\t', '\u200d', '\ufe0f':
+	case '\n', '\t', '\u200c', '\u200d', '\ufe0f':
 		return false
 	}
 	return Control(r) || r == unicode.ReplacementChar
