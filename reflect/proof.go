@@ -190,8 +190,8 @@ func sameMatter(text, words string) bool {
 
 // stem returns the beginning of a word without the s of a plural.
 func stem(w string) string {
-	w = strings.TrimSuffix(w, "s")
-	return w[:min(len(w), 5)]
+	letters := []rune(strings.TrimSuffix(w, "s"))
+	return string(letters[:min(len(letters), 5)])
 }
 
 // pairsOf counts the pairs of letters of scripts without spaces that a text has too.

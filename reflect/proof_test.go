@@ -10,6 +10,10 @@ func TestSameMatter(t *testing.T) {
 		{"User IDs in the context must not be truncated.", "the id gets truncated! needs fixing", true},
 		{"User IDs in the context must not be logged.", "the id gets truncated! needs fixing", false},
 		{"Squash commits before merging.", "squash", true},
+		{"Перед выпуском запускается полная сборка.", "полную сборку перед выпуском запускай сам", true},
+		{"Перед выпуском запускается полная сборка.", "удали старые журналы на сервере", false},
+		{"اعداد در کل سیستم انگلیسی می\u200cمانند.", "همه اعداد انگلیسی باقی بمانند", true},
+		{"اعداد در کل سیستم انگلیسی می\u200cمانند.", "رنگ کارت آورده آبی است", false},
 	} {
 		if got := sameMatter(c.text, c.quote); got != c.want {
 			t.Errorf("%q of %q: %v", c.text, c.quote, got)

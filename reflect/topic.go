@@ -2,6 +2,7 @@ package reflect
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/gitstore/record/wording"
 	"github.com/reverie-memory/reverie/internal/pattern"
@@ -35,7 +36,7 @@ var topicForms = []struct {
 }
 
 var (
-	latinWord = lazy(`[A-Za-z][\w.'-]*[A-Za-z0-9]|[A-Za-z]|[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]+`)
+	anyWord   = lazy(spacedLetter + `(?:[\pM\pN_.'\x{200c}-]|` + spacedLetter + `)*(?:[\pM\pN]|` + spacedLetter + `)|` + spacedLetter + `|[` + unspacedScripts + `]+`)
 	stopWords = set("a an the and or but of to in on at for with by from as is are be been was were do does did don't " +
 		"not never always only use using used run running must should shall may can cannot can't will " +
 		"would it its they them we our you your i my me this that these those so if when whenever before " +
@@ -67,7 +68,7 @@ func topic(text string) string {
 		}
 		return program
 	})
-	for _, at := range latinWord.FindAllStringSubmatchIndex(text, -1) {
+	for _, at := range anyWord.FindAllStringSubmatchIndex(text, -1) {
 		switch job := wording.Tool(text[at[0]:at[1]]); {
 		case job == "", job == "task runner", job == "container tool":
 		case strings.HasSuffix(text[:at[0]], "/"), strings.HasPrefix(text[at[1]:], "/"), calling.MatchString(text[at[1]:]):
@@ -79,15 +80,20 @@ func topic(text string) string {
 }
 
 // unspaced matches scripts whose runs of letters are clauses, not words.
-var unspaced = lazy(`[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]`)
+var unspaced = lazy(`[` + unspacedScripts + `]`)
+
+const (
+	unspacedScripts = `\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}`
+	spacedLetter    = `[^\PL` + unspacedScripts + `]` // a letter of any other script
+)
 
 // contentWords returns the meaningful words of a text, folded, in order, each once.
 func contentWords(text string) []string {
 	var out []string
 	seen := map[string]bool{}
-	for _, w := range latinWord.FindAllString(strings.ToLower(strings.ReplaceAll(text, "’", "'")), -1) {
+	for _, w := range anyWord.FindAllString(strings.ToLower(strings.ReplaceAll(text, "’", "'")), -1) {
 		w = strings.Trim(w, ".-_")
-		if len(w) < 2 || stopWords.Has(w) || seen[w] {
+		if utf8.RuneCountInString(w) < 2 || stopWords.Has(w) || seen[w] {
 			continue
 		}
 		seen[w] = true
