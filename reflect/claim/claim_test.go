@@ -118,6 +118,18 @@ func TestSuppositionsAreNotProposed(t *testing.T) {
 	}
 }
 
+// The words of a language that the model has never read weigh nothing.
+func TestOtherLanguagesAreNotProposed(t *testing.T) {
+	for _, text := range []string{
+		"دکمه حذف کاربر را به این صفحه اضافه کن و ببین که درست کار می\u200cکند.",
+		"इस पेज पर उपयोगकर्ता को हटाने के लिए एक बटन जोड़ो और देखो कि यह काम करता है या नहीं।",
+		"Bây giờ hãy thêm nút xóa vào danh sách người dùng và kiểm tra lại xem có chạy không.",
+		"Sau khi đăng nhập thì trang bị trắng, trong console có báo lỗi màu đỏ.",
+	} {
+		proposesNothing(t, text)
+	}
+}
+
 // A wish or a need is an order to do one thing, unless a word behind it makes a rule. A report of a
 // fault is settled in its session.
 func TestWishesAreNotProposed(t *testing.T) {

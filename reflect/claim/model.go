@@ -14,6 +14,8 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
@@ -156,8 +158,8 @@ func (m *Model) judge(s *Sentence, list []uint32) (Claim, []uint32) {
 	if writtenDown.MatchString(s.text) {
 		c.Lasts, c.Bound = true, true
 	}
-	if s.open || s.machine() || supposing.MatchString(s.text) && !markPhrase.MatchString(s.text) || s.reports() || !c.Lasts && s.onlyOrdered() {
-		c.Keep = 0 // it is a heading, was not typed, is no statement, or is done when its session is
+	if s.open || s.machine() || supposing.MatchString(s.text) && !markPhrase.MatchString(s.text) || s.reports() || !c.Lasts && (s.onlyOrdered() || m.unread(s)) {
+		c.Keep = 0 // a heading, not typed, no statement, done when its session is, or in another language
 	}
 	if !m.proposes(c) {
 		return c, list
@@ -185,6 +187,28 @@ func (m *Model) judge(s *Sentence, list []uint32) (Claim, []uint32) {
 		c.End = s.Start + to
 	}
 	return c, list
+}
+
+// In the languages of the training text, 1 word of 5 and more is usually a frequent one.
+const (
+	minWords  = 5 // of a sentence that shows its language
+	knownPart = 8 // at least 1 word of 8 is frequent
+)
+
+// unread reports whether a sentence is in a language that the model has never read. Its words weigh
+// nothing there. Words of Korean have so many endings that they do not tell.
+func (v *vocabulary) unread(s *Sentence) bool {
+	words, known := 0, 0
+	for _, t := range s.tokens {
+		if t.shape > shouted && t.shape != han {
+			continue
+		}
+		words++
+		if first, _ := utf8.DecodeRuneInString(s.text[t.start:]); v.common(t.hash) || unicode.Is(unicode.Hangul, first) {
+			known++
+		}
+	}
+	return words >= minWords && known*knownPart < words
 }
 
 // tellingWeight is the log-odds that a binding word adds to a constraint, and "I prefer" to a
