@@ -38,7 +38,7 @@ var arrows = map[string][]string{
 	"internal/block":    {"internal/exit", "internal/pattern"},
 	"internal/term":     {"gitstore/recall/terms", "internal/pattern", "internal/plural", "internal/redact", "internal/unseen"},
 	"internal/job":      {"internal/file", "internal/git"},
-	"internal/learn": {"gitstore", "gitstore/purge", "gitstore/record", "internal/clone", "internal/config", "internal/file", "internal/learn/dreams", "internal/learn/inbox", "internal/learn/ingest", "internal/model",
+	"internal/learn": {"dream", "gitstore", "gitstore/purge", "gitstore/record", "internal/clone", "internal/config", "internal/file", "internal/learn/dreams", "internal/learn/inbox", "internal/learn/ingest", "internal/model",
 		"prompts", "prompts/door", "reflect", "reflect/transcript"},
 	"internal/learn/dreams":   {"dream", "gitstore", "gitstore/anchor", "gitstore/purge", "gitstore/record", "internal/clone", "internal/learn/inbox", "prompts", "reflect", "reflect/transcript"},
 	"internal/learn/inbox":    {"dream", "gitstore", "gitstore/record", "gitstore/trust", "internal/clone", "internal/config", "internal/exit", "internal/history", "internal/plural", "reflect/transcript"},

@@ -103,6 +103,11 @@ func plainlySaid(text string) func(record.Sighting) bool {
 	}
 }
 
+// OnlyInPassing reports whether an operation only has a person's words that do not claim to last.
+func OnlyInPassing(o record.Operation) bool {
+	return o.How == record.Said && !slices.ContainsFunc(o.Sightings, func(s record.Sighting) bool { return !inPassing(s) })
+}
+
 // inPassing reports whether a sighting is a person's own words that merely do not claim to last.
 func inPassing(s record.Sighting) bool {
 	return s.How == record.Said && !slices.ContainsFunc(s.Evidence, func(e record.Evidence) bool { return e.Doubt != record.Passing })

@@ -271,8 +271,7 @@ func (c settler) closeOrder(o record.Operation, why string) (refused string) {
 		return refused
 	}
 	o = c.pending[c.waits(o)].op
-	marked := func(s record.Sighting) bool { return !inPassing(s) }
-	if o.How != record.Said || o.Memory.Kind == record.Constraint || record.Sessions(o.Sightings) > 1 || slices.ContainsFunc(o.Sightings, marked) {
+	if !OnlyInPassing(o) || o.Memory.Kind == record.Constraint || record.Sessions(o.Sightings) > 1 {
 		return "rests on nothing"
 	}
 	return c.close(Settled{Operation: o, Since: "asks for one task", Why: reason(why)})

@@ -75,7 +75,7 @@ func TestLearnAcceptsWhatWasSaid(t *testing.T) {
 }
 
 // Known statements about a session are found by the person's words, by the commands that ran, and
-// among those that wait for a person.
+// among those that wait for a person, but for what was said in passing.
 func TestKnownAbout(t *testing.T) {
 	c := opened(t)
 	var notes []inbox.Note
@@ -93,8 +93,12 @@ func TestKnownAbout(t *testing.T) {
 		m := record.New(record.Memory{Kind: record.Fact, Text: text, Private: private, Source: record.Source{Time: time.Now(), By: client + "/s0", How: record.Model}})
 		return record.NewOperation(record.Operation{Op: record.Add, How: record.Model, Memory: m, Private: private, Sightings: []record.Sighting{{Client: client, Session: "s0", How: record.Model}}})
 	}
+	inPassing := waits("The stock list of the east is empty.", "demo", false)
+	inPassing.How = record.Said
+	inPassing.Sightings[0].How, inPassing.Sightings[0].Evidence = record.Said, []record.Evidence{{Quote: "the stock list of the east is empty", By: record.ByPerson, Doubt: record.Passing}}
 	err := c.Book.Update(t.Context(), func(tx *record.Tx) error {
 		for _, o := range []record.Operation{
+			record.NewOperation(inPassing),
 			waits("The stock list of the north is empty.", "demo", false),
 			waits("The stock list of the south is empty.", "other", false),
 			waits("The stock list of the west is empty.", "demo", true),
@@ -104,7 +108,7 @@ func TestKnownAbout(t *testing.T) {
 				return err
 			}
 		}
-		tx.Describe(gitstore.Commit{Subject: "four wait"})
+		tx.Describe(gitstore.Commit{Subject: "five wait"})
 		return nil
 	})
 	if err != nil {

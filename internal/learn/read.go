@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/clone"
@@ -195,7 +196,8 @@ func ifMemory(err error) error {
 }
 
 // waitingAbout returns the statements of pending operations on the topic of a text about a client's
-// session. Without private they rest on that client's sessions alone.
+// session. Without private they rest on that client's sessions alone. A model may word better what
+// a person said in passing, so that is not among them.
 func waitingAbout(ctx context.Context, l *Learner, client, text string, private bool) (waiting []string, err error) {
 	others := func(s record.Sighting) bool { return s.Client != client }
 	may := func(o record.Operation) bool {
@@ -205,7 +207,7 @@ func waitingAbout(ctx context.Context, l *Learner, client, text string, private 
 		waiting = nil
 		pending, err := v.Inbox().Operations()
 		for _, o := range pending {
-			states := o.Op == record.Add || o.Op == record.Edit || o.Op == record.Merge
+			states := (o.Op == record.Add || o.Op == record.Edit || o.Op == record.Merge) && !dream.OnlyInPassing(o)
 			if states && may(o) && len(waiting) < maxWaiting && reflect.SameTopic(o.Memory.Text, text) {
 				waiting = append(waiting, reflect.Waiting+o.Memory.Text)
 			}

@@ -141,6 +141,8 @@ func TestWishesAreNotProposed(t *testing.T) {
 		"the sync badge seems to never stop spinning although the orders are there",
 		"I see the server start on port 4000 and a GET whenever I reload the dashboard",
 		"I do also want to send the names of the columns, in other words the whole header of the export.",
+		"Suggest a projection for the basin of the river, centered on Anton",
+		"describe how the ledger and the invoices fit together",
 		"need a little column for the orders table that shows the whole address",
 	} {
 		proposesNothing(t, text)

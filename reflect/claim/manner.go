@@ -157,9 +157,9 @@ func (s *Sentence) ironic() bool {
 const leadingWords = `(?i)^[^\pL\pN]*(?:(?:please|pls|ok|okay|also|and|so|no|now|then|next|instead|let'?s|bitte|und|dann|y|por favor|puis|et|e|и|потом|теперь|а|i(?:['’]?d| would)? (?:want|like) you to)[ ,.]+)*`
 
 // order matches the beginning of an order to make, change or look at one thing.
-var order = pattern.New(leadingWords + `(?:(?:add|address|adapt|analy[sz]e|build|check|clean|come up with|commit (?:any|all|the|this|these|your|it|and)|continue|create|debug|delete|deploy (?:it|this|the)|draft|explain|extract|figure out|find|fix|generate|` +
-	`help|implement|improve|introduce|investigate|list|look|make|merge|migrate|move|plan (?:the|how|a)|proceed|reconstruct|redesign|redo|refactor|remove|rename|replace|research|restore|review|rewrite|show|` +
-	`throw|try to|update|walk|write|` +
+var order = pattern.New(leadingWords + `(?:(?:add|address|adapt|analy[sz]e|build|check|clean|come up with|compare|commit (?:any|all|the|this|these|your|it|and)|continue|create|debug|delete|deploy (?:it|this|the)|describe|draft|explain|extract|figure out|find|fix|generate|` +
+	`help|implement|improve|introduce|investigate|list|look|make|merge|migrate|move|outline|plan (?:the|how|a)|proceed|propose|reconstruct|redesign|redo|refactor|remove|rename|replace|research|restore|review|rewrite|show|suggest|summari[sz]e|` +
+	`tell me|throw|try to|update|walk|write|` +
 	`mach|erstelle|füge|schau|prüfe|behebe|schreib|zeig|haz|crea|añade|agrega|arregla|corrige|escribe|revisa|vamos a|fais|ajoute|écris|vérifie|montre|faça|crie|adicione|corrija|escreva|verifique)\b|` +
 	`crée|давай|проанализируй|сделай|исправ|найди|реши|обнови|продолж|добав|допиши|перепиши|напиши|создай|посмотри|проверь|удали|объясни|покажи|帮我|给我|看一下|看看)`)
 
