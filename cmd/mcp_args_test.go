@@ -76,7 +76,7 @@ func TestAnswersNameArguments(t *testing.T) {
 		t.Skip("it takes long")
 	}
 	r := testrepo.New(t)
-	for i := range 40 {
+	for i := range 20 {
 		answer(t, r.Dir, "", "remember", fmt.Sprintf("Rule %d about builds: %s", i, strings.Repeat("long ", 100)))
 	}
 	s := serveMCP(t, r.Dir, "c", mcpOptions{})

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -47,11 +48,12 @@ func TestFaultAtEveryCallOfACommand(t *testing.T) {
 	t.Parallel()
 	strace := needStrace(t)
 	for _, op := range operations(t) {
+		calls := op.calls(t, strace)
 		for _, fault := range faults {
 			t.Run(op.name+"/"+fault, func(t *testing.T) {
 				t.Parallel()
 				fired, tries := 0, 0
-				for _, call := range changing {
+				for _, call := range calls {
 					if call == "openat" && !strings.Contains(fault, "KILL") {
 						continue // the loader and git read by it too; it tells nothing about our code
 					}
@@ -92,26 +94,41 @@ func TestFaultAtEveryCallOfACommand(t *testing.T) {
 	}
 }
 
-// try does the operation with one fault and reports whether the fault occurred.
-func (op operation) try(t *testing.T, strace, call, fault string, n int) (hit bool) {
+// calls returns the kinds of changing calls that the operation makes.
+func (op operation) calls(t *testing.T, strace string) []string {
 	t.Helper()
-	dir := copyDir(t, op.dir)
-	defer os.RemoveAll(filepath.Dir(dir))
-	log := filepath.Join(filepath.Dir(dir), "strace")
-	a := finish(t, func(ctx context.Context) *exec.Cmd {
-		inject := fmt.Sprintf("inject=%s:%s:when=%d", call, fault, n)
+	a, log, _ := op.traced(t, strace, "trace="+strings.Join(changing, ","))
+	if a.code != 0 {
+		t.Fatalf("%s: %s", op.name, a)
+	}
+	return slices.DeleteFunc(slices.Clone(changing), func(call string) bool { return !strings.Contains(log, " "+call+"(") })
+}
+
+// traced does the operation in a copy of its repository below strace, and returns strace's log.
+func (op operation) traced(t *testing.T, strace string, expressions ...string) (a answer, log, dir string) {
+	t.Helper()
+	dir = copyDir(t, op.dir)
+	file := filepath.Join(filepath.Dir(dir), "strace")
+	a = finish(t, func(ctx context.Context) *exec.Cmd {
 		// --seccomp-bpf lets all other calls pass without a stop
-		args := append([]string{"-f", "--seccomp-bpf", "-qq", "-o", log, "-e", "trace=" + call, "-e", inject, binary}, op.args...)
-		cmd := exec.CommandContext(ctx, strace, args...)
+		args := []string{"-f", "--seccomp-bpf", "-qq", "-o", file}
+		for _, e := range expressions {
+			args = append(args, "-e", e)
+		}
+		cmd := exec.CommandContext(ctx, strace, slices.Concat(args, []string{binary}, op.args)...)
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "GOMAXPROCS=1") // fewer threads: strace counts each thread's calls
 		return cmd
 	})
-	text, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	hit = strings.Contains(string(text), "INJECTED") || strings.Contains(string(text), "killed by SIGKILL")
+	return a, read(t, file), dir
+}
+
+// try does the operation with one fault and reports whether the fault occurred.
+func (op operation) try(t *testing.T, strace, call, fault string, n int) (hit bool) {
+	t.Helper()
+	a, log, dir := op.traced(t, strace, "trace="+call, fmt.Sprintf("inject=%s:%s:when=%d", call, fault, n))
+	defer os.RemoveAll(filepath.Dir(dir))
+	hit = strings.Contains(log, "INJECTED") || strings.Contains(log, "killed by SIGKILL")
 	state := op.state(t, dir)
 	switch {
 	case state != "old" && state != "new":
