@@ -2,6 +2,7 @@ package dream
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/attack"
@@ -31,7 +32,12 @@ func Suspicious(o record.Operation) string {
 		return ""
 	}
 	trigger := o.Memory.Trigger()
-	texts := append([]string{o.Memory.Text, o.Memory.Body, o.Memory.Topic, o.File, trigger.Command}, trigger.Errors...)
+	texts := append([]string{o.File, o.Memory.Topic, trigger.Command}, trigger.Errors...)
+	for _, text := range []string{o.Memory.Text, o.Memory.Body} {
+		if !strings.Contains(o.File, text) {
+			texts = append(texts, text)
+		}
+	}
 	for _, s := range o.Sightings {
 		for _, e := range s.Evidence {
 			texts = append(texts, e.Quote)

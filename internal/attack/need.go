@@ -37,8 +37,15 @@ func needed(re *syntax.Regexp) *need {
 		}
 	case syntax.OpConcat:
 		n := &need{}
-		for _, sub := range re.Sub {
-			if of := needed(sub); of != nil {
+		for i := 0; i < len(re.Sub); i++ {
+			of := needed(re.Sub[i])
+			if i+1 < len(re.Sub) {
+				if joined := beginning(re.Sub[i], re.Sub[i+1]); joined != nil {
+					of = joined
+					i++
+				}
+			}
+			if of != nil {
 				n.all = append(n.all, of)
 			}
 		}
@@ -55,6 +62,22 @@ func needed(re *syntax.Regexp) *need {
 		return n
 	}
 	return nil
+}
+
+// beginning returns the need of a literal before alternatives that are literals, or nil. The parser
+// makes them of irm|iwr, and most texts have an i and an rm somewhere.
+func beginning(first, then *syntax.Regexp) *need {
+	if first.Op != syntax.OpLiteral || then.Op != syntax.OpAlternate {
+		return nil
+	}
+	n := &need{}
+	for _, sub := range then.Sub {
+		if sub.Op != syntax.OpLiteral {
+			return nil
+		}
+		n.any = append(n.any, &need{word: fold(string(first.Rune) + string(sub.Rune))})
+	}
+	return n
 }
 
 // met reports whether a folded text meets the need.

@@ -13,6 +13,8 @@ func TestNeed(t *testing.T) {
 		{`(?i)\b(curl|wget)\b[^\n]*\|\s*(ba)?sh`, "wget x | sh", true},
 		{`(?i)\b(curl|wget)\b[^\n]*\|\s*(ba)?sh`, "wget x", false},
 		{`(?i)\b(curl|wget)\b[^\n]*\|\s*(ba)?sh`, "a | sh", false},
+		{`(?i)\b(irm|iwr)\b`, "IWR x", true},
+		{`(?i)\b(irm|iwr)\b`, "written in a storm", false},
 		{`push( --force){1,2}`, "push", false},
 		{`push( --force){0,2}`, "push", true},
 		{`[a-z]+|word`, "", true},
