@@ -205,6 +205,6 @@ var (
 		`don'?t (?:we|you|they|i)|won'?t|wouldn'?t|shouldn'?t|any (?:idea|reason))\b`)
 )
 
-var foreignQuestion = pattern.New(`[？?]\s*$|(?:吗|呢|么)[。.!！]?$|为什么|怎么|是不是|能不能|可不可以|要不要|有没有|` +
+var foreignQuestion = pattern.New(`[？?؟]\s*$|(?:吗|呢|么)[。.!！]?$|为什么|怎么|是不是|能不能|可不可以|要不要|有没有|` +
 	`是否|(?:ですか|ますか|でしょうか|かな|のか)[。.]?$|なぜ|どうして|(?:까요|나요|인가요|습니까|을까|건가)[.]?$|왜 |¿|` +
 	`^(?i:pourquoi|est-ce que|qu['’]est-ce|comment (?:fonctionne|faire|est-ce)|warum|wieso|weshalb|почему|зачем|чому|навіщо)(?:\PL|$)`)

@@ -54,6 +54,8 @@ func TestOwnWordsBesideNames(t *testing.T) {
 		"|comment on each exported function, always|":                                           "",
 		"|comment fonctionne le système des donations|":                                         Asked,
 		"|почему не закрывается соединение|":                                                    Asked,
+		"این فایل را نگه دار. |فایل تست را پاک کنم؟| بعد کامیت کن":                              Asked,
+		"فایل تست را پاک کنم؟ |بعد کامیت کن|":                                                   "",
 		"when it works, |if the user insists give him the command|":                             "",
 		"|if the lead insists we use npm, the lead says never use yarn|":                        Reported,
 		"|we run the checks with make lint --fast|":                                             "",

@@ -361,7 +361,7 @@ func sentences(text string) [][2]int {
 			}
 		case '。', '！', '？', '；':
 			cut = deep == 0
-		case '.', '!', '?':
+		case '.', '!', '?', '؟', '۔', '।':
 			cut = last || deep == 0 && unicode.IsSpace(after) && !unicode.IsSpace(before) && !abbreviation(text[start:end])
 		case '\n':
 			cut = deep == 0 && before != ',' && !lowerNext(text[end:])
