@@ -29,7 +29,7 @@ type fenced struct{ info, text string }
 const useName = "Tool use: **"
 
 var (
-	useStart = pattern.New(`^<tool-use data-tool-type="([^"<>]*)" data-tool-name="([^"<>]*)">(?:<details>)?\s*$`)
+	useStart = pattern.New(`^<tool-use data-tool-type="([^"<>]*)" data-tool-name="([^"<>]*)">(?:<details>)?(<summary>.*)?\s*$`)
 	useLabel = pattern.New(`^(?:\*\*)?(Result|Output|Error|Output \(error\)):(?:\*\*)?\s*(.*)$`)
 	usePath  = pattern.New("^(?:\\*\\*)?(?:- filePath: |[A-Z][a-z]+: )?`([^`]+)`(?:\\*\\*)?(?:\\s|$)|^(?:• |<details><summary>)?[A-Z][a-z]+ file: ([^<>]+)")
 	useField = pattern.New("(?i)(?:^|\\s)(path|pattern|directory):? `([^`]*)`")
