@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -133,10 +134,10 @@ func (r *reader) unproven(c record.Candidate, quotes []cited) (why, fault string
 			lastly = "the quoted words are " + q.why + " in the person's message"
 		}
 	}
-	if person {
+	if person || pointsAt(c, quotes) {
 		return "", ""
 	}
-	if rules(c) {
+	if rules(c, quotes) {
 		lastly = cmp.Or(lastly, "no quote is a person's")
 		return "a rule without a person's words", "a rule needs a sentence that a person typed (user:): " + lastly
 	}
@@ -148,12 +149,31 @@ func (r *reader) unproven(c record.Candidate, quotes []cited) (why, fault string
 	return "no proof", "words of agents, files and pasted blocks prove nothing: " + lastly
 }
 
+// pointsAt reports whether a person makes a rule of what another quote says: "always do this", of
+// a command or of the person's own question before.
+func pointsAt(c record.Candidate, quotes []cited) bool {
+	for _, q := range quotes {
+		if q.by != record.ByPerson || q.why != "" || !aforesaid.MatchString(q.words) {
+			continue
+		}
+		if slices.ContainsFunc(quotes, func(at cited) bool {
+			return at.event.N < q.event.N && (at.by == record.ByCommand || at.by == record.ByPerson) && sameMatter(c.Text+"\n"+c.Body, at.words)
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+var aforesaid = lazy(`(?i)\b(?:this|that) (?:requirement|rule|convention|policy)\b|\b(?:always|never|don'?t|do not|not) do (?:this|that|it|so)\b|` +
+	`\bdo (?:this|that|it|so) (?:always|from now on|going forward|(?:every|each) time|in (?:the )?future)\b`)
+
 // outcomeOf returns the reason why quotes show no outcome that proves a candidate, or "".
 func (r *reader) outcomeOf(c record.Candidate, quotes []cited) (why string) {
 	why = "no quote is a command's, or its error"
 	for _, q := range quotes {
 		switch {
-		case q.by != record.ByCommand:
+		case q.by != record.ByCommand && !(c.Kind == record.Failure && q.pastedError()):
 		case c.Kind == record.Failure && !putRight(r.gate.view, q.event):
 			why = "nothing put the failure right"
 		default:
@@ -163,21 +183,42 @@ func (r *reader) outcomeOf(c record.Candidate, quotes []cited) (why string) {
 	return why
 }
 
-// rules reports whether a candidate tells what to do, always or never.
-func rules(c record.Candidate) bool {
+// pastedError reports whether a person shows an error: the output of a command that ran elsewhere.
+func (q cited) pastedError() bool {
+	return q.why == claim.Pasted && fault.MatchString(q.words) && (complains(q.words) || compilerError.MatchString(q.words))
+}
+
+var fault = lazy(`(?i)\b(?:error|exception|fatal|failed|cannot|not found|no such|undefined|unknown|unresolved|does not (?:exist|contain))\b`)
+
+// rules reports whether a candidate tells what to do, always or never. Words of a quoted error do
+// not: "'{' was never closed".
+func rules(c record.Candidate, quotes []cited) bool {
 	switch c.Kind {
 	case record.Constraint, record.Convention, record.Decision, record.Preference:
 		return true
 	}
-	return lasting.MatchString(verbatim.ReplaceAllString(c.Text, "x"))
+	text := c.Text
+	for _, q := range quotes {
+		if q.by == record.ByCommand {
+			text = strings.ReplaceAll(text, q.words, "x")
+		}
+	}
+	return lasting.MatchString(verbatim.ReplaceAllString(text, "x"))
 }
 
 var lasting = lazy(`(?i)\b(?:always|never|immer|niemals|toujours|jamais|siempre|nunca|jamás|sempre|nunca|mai|altijd|nooit)\b|всегда|никогда|` +
 	`总是|始终|一律|永远|必须|绝不|严禁|必ず|常に|絶対に|決して|항상|반드시|절대|دائما|أبدا`)
 
-// sameMatter reports whether a statement is about the words of a quote: it has two of their
-// meaningful words, or one of at most three. In scripts without spaces two letters count as a word.
+// sameMatter reports whether a statement is about the words of a quote: it has a name of theirs
+// that is no plain word, two of their meaningful words, or one of at most three. In scripts without
+// spaces two letters count as a word.
 func sameMatter(text, words string) bool {
+	if slices.ContainsFunc(strings.Fields(words), func(name string) bool {
+		name = strings.Trim(name, "`\"'.,;!?()")
+		return len(name) > 2 && strings.ContainsAny(name, "-_/.:=@") && strings.ContainsFunc(name, unicode.IsLetter) && strings.Contains(text, name)
+	}) {
+		return true // a name in both
+	}
 	n := len(contentWords(words))
 	if unspaced.MatchString(words) {
 		return pairsOf(words, text) > 1 || sharedWords(text, words) > 0

@@ -10,6 +10,8 @@ func TestSameMatter(t *testing.T) {
 		{"User IDs in the context must not be truncated.", "the id gets truncated! needs fixing", true},
 		{"User IDs in the context must not be logged.", "the id gets truncated! needs fixing", false},
 		{"Squash commits before merging.", "squash", true},
+		{"`dotnet test` runs without `-m:1`.", "dont use -m:1", true},
+		{"`dotnet test` runs without a filter.", "dont use -m:1", false},
 		{"Перед выпуском запускается полная сборка.", "полную сборку перед выпуском запускай сам", true},
 		{"Перед выпуском запускается полная сборка.", "удали старые журналы на сервере", false},
 		{"اعداد در کل سیستم انگلیسی می\u200cمانند.", "همه اعداد انگلیسی باقی بمانند", true},

@@ -36,8 +36,7 @@ func Own(text string, from, to int) (why string) {
 				continue
 			}
 			sentence := text[start:end]
-			// a request may begin a line
-			asked := text[max(start, strings.LastIndexByte(text[:max(from, start)], '\n')+1):end]
+			asked := text[max(start, beginning(text[:max(from, start)], text)):end]
 			switch {
 			case Asks(asked) && (!politeAsk.MatchString(asked) || handedOver.MatchString(asked)):
 				return Asked
@@ -53,6 +52,19 @@ func Own(text string, from, to int) (why string) {
 	return ""
 }
 
+// beginning returns where the part of a sentence begins that follows a text: behind a line's end,
+// for a request may follow, or behind a comma before a clause of its own. "Did you add a slash,
+// those are relative" asks for the first alone.
+func beginning(before, text string) int {
+	at := strings.LastIndexByte(before, '\n') + 1
+	if comma := strings.LastIndex(before, ", "); comma > at && clause.MatchString(text[comma+2:]) {
+		return comma + 2
+	}
+	return at
+}
+
+var clause = pattern.New(`(?i)^(?:i|you|we|it|they|this|that|these|those|there|the [\w-]+) `)
+
 // heading matches a heading of a document.
 var heading = pattern.New(`(?m)^#{1,6} \S`)
 
@@ -62,7 +74,7 @@ func hasWord(text string, from, to int) bool {
 
 // ofAnother reports whether a sentence reports another's words. said is its paragraph so far.
 func ofAnother(said, sentence string) bool {
-	bare := onCondition.ReplaceAllString(inTicks.ReplaceAllString(option.ReplaceAllString(sentence, " x"), "`x`"), "x")
+	bare := inAccord.ReplaceAllString(onCondition.ReplaceAllString(inTicks.ReplaceAllString(option.ReplaceAllString(sentence, " x"), "`x`"), "x"), "$1 as")
 	for _, s := range signs {
 		switch s.what {
 		case "source":
@@ -82,8 +94,13 @@ func ofAnother(said, sentence string) bool {
 	return Theirs(said)
 }
 
-// onCondition matches one that only looks like a report: "when replied to", "if the user insists".
-var onCondition = pattern.New(`(?i)\b(?:when|if) (?:[a-z]+ed to|(?:(?:the|a|an|any) )?(?:user|person|caller|someone|anyone|agent) (?:asks?|insists?|demands?|mentions?))\b`)
+// inAccord matches a way to do something, which names no source: "sorted according to the date".
+var inAccord = pattern.New(`(?i)(\w) according to\b`)
+
+// onCondition matches one that only looks like a report: "when replied to", "if the user insists",
+// "make sure the rule says".
+var onCondition = pattern.New(`(?i)\b(?:make sure|ensure)(?: that)? (?:the|our|this|that) (?:[\w.-]+ ){1,3}?(?:mentions?|says?|states?)\b|` +
+	`\b(?:when|if) (?:[a-z]+ed to|(?:(?:the|a|an|any) )?(?:user|person|caller|someone|anyone|agent) (?:asks?|insists?|demands?|mentions?))\b`)
 
 // option matches one at the end of a line, which looks like a signature.
 var option = pattern.New(`(?m) --[a-z][\w-]+$`)
