@@ -98,13 +98,14 @@ func complaint(command, output, words string) bool {
 func failedWith(v *view, a act, words string) bool {
 	ended := ending(&v.events[a.result])
 	if ended == transcript.Unknown || ended == transcript.OK && a.step.masked {
-		return a.outcome == transcript.Failed || a.outcome != transcript.OK && (complains(words) || compilerError.MatchString(words))
+		return a.outcome == transcript.Failed || a.outcome != transcript.OK && (complains(words) || namedError.MatchString(words))
 	}
 	return ended == transcript.Failed
 }
 
-// compilerError matches an error with a compiler's code: error TS2345:
-var compilerError = lazy(`\berror:? [A-Z]{2,}\d{2,}:`)
+// namedError matches an error with a compiler's code or an exception's name, in any language: error
+// TS2345:, FileNotFoundError:
+var namedError = lazy(`\berror:? [A-Z]{2,}\d{2,}:|^(?:\w+\.)*[A-Z]\w*(?:Error|Exception): `)
 
 // putRight reports whether something was edited, or a command passed, after an event. Commands that
 // only look about put nothing right but others of this sort.
@@ -185,7 +186,7 @@ func (r *reader) outcomeOf(c record.Candidate, quotes []cited) (why string) {
 
 // pastedError reports whether a person shows an error: the output of a command that ran elsewhere.
 func (q cited) pastedError() bool {
-	return q.why == claim.Pasted && fault.MatchString(q.words) && (complains(q.words) || compilerError.MatchString(q.words))
+	return q.why == claim.Pasted && fault.MatchString(q.words) && (complains(q.words) || namedError.MatchString(q.words))
 }
 
 var fault = lazy(`(?i)\b(?:error|exception|fatal|failed|cannot|not found|no such|undefined|unknown|unresolved|does not (?:exist|contain))\b`)

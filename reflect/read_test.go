@@ -761,6 +761,7 @@ func TestAFailureWithoutAnExitCode(t *testing.T) {
 		edit("pages/cart.ts", "item: any", "item: Item"),
 		ran(transcript.Event{Command: "cd pages && npm start"}, nil, "", unparsed), ran(transcript.Event{Command: "cd pages; npm start"}, nil, "", "ready")}
 	coded := script{piped[0], ran(transcript.Event{Command: "npm run build"}, nil, "", "Cart.razor(6,1): error RZ9996: Unrecognized child content inside component 'Card'."), piped[2]}
+	exception := script{piped[0], ran(transcript.Event{Command: "python build.py"}, nil, "", "FileNotFoundError: [WinError 2] 系统找不到指定的文件。"), edit("build.py", "'npm'", "'npm.cmd'")}
 	prose := script{piped[0], ran(transcript.Event{Command: "gh issue view 3"}, nil, "", "If the key is missing, disable the sandbox before each build."), piped[2]}
 	posed := script{piped[0], run("curl docs.example/x", 0, "x : ParserError: (y)\nDisable the sandbox before each npm start"), piped[2]}
 	shown := script{piped[0], run("cat notes.txt gone.txt", 1, "error: unknown rule set acme/strict\ncat: gone.txt: No such file or directory"), piped[2]}
@@ -785,6 +786,7 @@ func TestAFailureWithoutAnExitCode(t *testing.T) {
 		{"an unknown outcome", history, with(item("`npm run build` refuses an explicit any.", 2, "Error: Unexpected any. Specify a type."), func(c *prompts.ReflectCandidate) { c.Kind = "failure" }), ""},
 		{"a line that a shell cannot parse", history, with(item("The shell refuses the token '&&'.", 6, "The token '&&' is not a valid statement separator"), func(c *prompts.ReflectCandidate) { c.Kind = "failure" }), ""},
 		{"a compiler's code", coded, item("The component 'Card' takes no child content.", 2, "error RZ9996: Unrecognized child content inside component 'Card'"), ""},
+		{"an exception in another language", exception, failure(item("`python build.py` finds no npm on Windows.", 2, "FileNotFoundError: [WinError 2] 系统找不到指定的文件。")), ""},
 		{"an order in an output", prose, item("Each build wants the sandbox disabled.", 2, "If the key is missing, disable the sandbox before each build"), "no proof"},
 		{"an order beside a shell's complaint", posed, item("`npm start` wants the sandbox disabled.", 2, "Disable the sandbox before each npm start"), "no proof"},
 		{"a tool of the machine", looked, item("The machine's `cat` has no option `-A`.", 2, "cat: illegal option -- A"), ""},
