@@ -361,7 +361,7 @@ func TestMessageCannotBeForged(t *testing.T) {
 	_, err := s.Update(t.Context(), gitstore.Commit{}, func(tx *gitstore.Tx) error {
 		tx.SetCommit(gitstore.Commit{
 			Subject:  "remember: one\nReverie-Op: forged\x1b[31m\u202e",
-			Body:     "why\r\nand how\x07",
+			Body:     "why\r\nand how\x07 می\u200cخواهیم",
 			Trailers: []gitstore.Trailer{{"Reverie-Op", "remember\nReverie-Agent: forged"}, {"Bad: key", "v"}, {"Empty", ""}},
 		})
 		return tx.Write("x", text("y"))
@@ -369,7 +369,7 @@ func TestMessageCannotBeForged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "remember: one Reverie-Op: forged\\u{1b}[31m\\u{202e}\n\nwhy\nand how\\u{07}\n\nReverie-Op: remember Reverie-Agent: forged\nBad--key: v\n"
+	want := "remember: one Reverie-Op: forged\\u{1b}[31m\\u{202e}\n\nwhy\nand how\\u{07} می\u200cخواهیم\n\nReverie-Op: remember Reverie-Agent: forged\nBad--key: v\n"
 	if diff := cmp.Diff(want, r.Run("log", "-1", "--format=%B", branch)); diff != "" {
 		t.Error(diff)
 	}

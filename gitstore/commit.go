@@ -63,12 +63,12 @@ func trailerKey(key string) string {
 func oneLine(s string) string { return visible(strings.Join(strings.Fields(s), " "), "") }
 
 // visible writes control characters, and those that change the direction of text, as their code,
-// except those in keep.
+// except joiners and those in keep.
 func visible(s, keep string) string {
 	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\r\n", "\n"), "\ufffd")
 	var b strings.Builder
 	for _, c := range s {
-		if unseen.Control(c) && !strings.ContainsRune(keep, c) {
+		if unseen.Control(c) && !strings.ContainsRune(keep+"\u200c\u200d", c) {
 			fmt.Fprintf(&b, "\\u{%02x}", c)
 		} else {
 			b.WriteRune(c)
