@@ -128,7 +128,14 @@ func (s *Sentence) remembers() bool {
 // person's review, as orders do.
 var bounded = pattern.New(`(?i)\b(?:until|as long as|while (?:i|we|you|he|she|they|it|the|[a-z]+ is)|so long as|till)\b|` +
 	`^\W*(?:put|let)\b|\b(?:without asking|(?:never|don'?t|do not) ask|approve (?:every|all|any)|you are)\b|` +
-	`^\W*(?:each|every|the) [\w-]+ (?:has|have) to have\b|\b(?:possibly|maybe|perhaps|probably|ideally|not sure)\b|->|=`)
+	`^\W*(?:each|every|the) [\w-]+ (?:has|have) to have\b|\b(?:possibly|maybe|perhaps|probably|ideally|not sure)\b|->|=|` +
+	`\b(?:in|for|on) this (?:pr|pull request|branch|task|session|file|ticket|issue|commit|conversation|chat)\b|` +
+	`\b(?:bis (?:morgen|heute|zum|zur|ende)|heute|vorerst|(?:in|für) diese[mnrs]? (?:pr|branch|aufgabe|sitzung|session|datei|ticket))\b|` +
+	`(?:^|\PL)(?:до (?:конца|релиза|выпуска|завтра)|пока|сегодня|сейчас|в эт(?:ом|ой) (?:pr|пр|задаче|ветке|файле|сессии|коммите))(?:\PL|$)|` +
+	`\bjusqu'|\baujourd'hui\b|\bpour l'instant\b|\b(?:dans|pour) cet?(?:te)? (?:pr|branche|tâche|session|fichier|ticket)\b|` +
+	`\b(?:hasta|hoy|por ahora|en est[ea] (?:pr|rama|tarea|sesión|archivo|fichero)|hoje|por enquanto|nest[ae] (?:pr|branch|tarefa|arquivo))\b|` +
+	`今日|今回|(?:この|本)(?:PR|ブランチ|タスク|セッション|ファイル)|まで|今天|这次|本次|暂时|目前|(?:这个|本)(?:PR|分支|任务|会话|文件)|直到|` +
+	`오늘|이번|당분간|이 (?:PR|브랜치|작업|세션|파일)|까지`)
 
 // praise matches the beginning of a sentence, or a whole one, that may praise the opposite of what
 // follows, after an interjection in group 1. scorn matches the end of a sentence that shows it.
