@@ -72,7 +72,7 @@ func Contradict(a, b record.Memory) bool { return contradict(a, b, phraseOf(a.Te
 
 func contradict(a, b record.Memory, says, other phrase) bool {
 	oneTopic := a.Topic != "" && a.Topic == b.Topic && ruling(a.Kind) && ruling(b.Kind) && says.print.Alike(other.print) >= opposed
-	return overlap(a.Paths, b.Paths) && (oneTopic && !says.same(other) || says.opposes(other))
+	return overlap(a.Paths, b.Paths) && (oneTopic && !says.same(other) && !says.reading().SameRivals(other.reading()) || says.opposes(other))
 }
 
 // Same reports whether two statements say the same.

@@ -24,6 +24,8 @@ type Reading struct {
 	negated bool
 	later   bool // it announces a change
 	hedged  bool // it has an exception or a limit
+	foreign bool // it is in a language of which Read only knows frequent negations
+	refuses bool // it has one of these
 }
 
 // A clause is a part of a statement with its own values.
@@ -210,7 +212,8 @@ func synonym(w string) string {
 func Read(text string) Reading {
 	var r Reading
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "’", "'"), "‘", "'")
-	r.later, r.hedged = revision.MatchString(text), exception.MatchString(text)
+	r.later, r.hedged, r.foreign = revision.MatchString(text), exception.MatchString(text), foreign(text)
+	r.refuses = r.foreign && refusal.MatchString(text)
 	text = noLonger.ReplaceAllString(text, "not $1")
 	text = instead.ReplaceAllString(text, "use $2, never $1") // a contrast
 	without := " "
@@ -244,6 +247,25 @@ func Read(text string) Reading {
 	}
 	return r
 }
+
+// foreign reports whether a statement has words of another language than English, outside of code
+// marks.
+func foreign(text string) bool {
+	for _, t := range token.FindAllString(text, 64) {
+		if t[0] != '`' && (strings.ContainsFunc(t, func(r rune) bool { return r > unicode.MaxASCII && unicode.IsLetter(r) }) || abroad.Has(strings.ToLower(t))) {
+			return true
+		}
+	}
+	return false
+}
+
+var refusal = pattern.New(`(?i)(?:^|\PL)(?:не|нет|никогда|нельзя|без|вместо|nie|niemals|nicht|kein\w*|ohne|statt|anstatt|jamais|pas|sans|nunca|sin|não|nooit|asla)(?:\PL|$)|[不别勿禁無无]|ない|ません|마세요|마라|말|않|금지|대신`)
+
+// abroad are frequent words of other languages that have only letters of English, and are none of
+// it.
+var abroad = pattern.NewWords(`nie niemals nicht kein keine keinen immer statt anstatt und oder wir bitte vor nach verwenden verwende benutzen benutze nutzen nutze
+	jamais toujours utiliser utilise utilisez avec dans nunca siempre sempre utiliza utilizar usar antes
+	nooit altijd gebruik nigdy zawsze asla hep yerine kullan`)
 
 // parted inserts the comma of "use pnpm, not npm" that contrast needs: between two rivals, "not"
 // separates the wanted from the refused.
@@ -459,6 +481,9 @@ func (r Reading) Opposes(s Reading) bool {
 func (r Reading) Replaces(s Reading) bool { return r.opposes(s, clause.sameSubject) }
 
 func (r Reading) opposes(s Reading, about func(a, b clause) bool) bool {
+	if r.foreign || s.foreign {
+		return r.swaps(s)
+	}
 	for _, a := range r.clauses {
 		for _, b := range s.clauses {
 			if (a.refusesOf(b) || b.refusesOf(a)) && about(a, b) || a.rivals(b, r.later || s.later) {
@@ -467,6 +492,31 @@ func (r Reading) opposes(s Reading, about func(a, b clause) bool) bool {
 		}
 	}
 	return r.negated != s.negated && len(r.words) > 1 && equalSets(r.words, s.words)
+}
+
+// swaps reports whether two statements differ only in rivals: in the order of two ("pnpm verwenden,
+// nie npm"), or in one, if neither has a negation. This is a contradiction in any language.
+func (r Reading) swaps(s Reading) bool {
+	a, b := r.rivals(), s.rivals()
+	switch {
+	case len(a) != len(b) || len(a) == 0 || choice(a[0]) != choice(b[0]):
+		return false
+	case len(a) == 2:
+		return a[0] == b[1] && a[1] == b[0] && equalSets(r.words, s.words)
+	}
+	rest := func(words []string) []string { return slices.DeleteFunc(slices.Clone(words), single) }
+	return len(a) == 1 && a[0] != b[0] && !r.refuses && !s.refuses && equalSets(rest(r.words), rest(s.words))
+}
+
+// rivals returns the answers that a statement names of those of which a project has one.
+func (r Reading) rivals() []string {
+	return slices.DeleteFunc(slices.Clone(r.words), func(w string) bool { return !single(w) })
+}
+
+// SameRivals reports whether two statements in different languages, or in one that Read does not
+// know, name the same rivals. They may say the same.
+func (r Reading) SameRivals(s Reading) bool {
+	return (r.foreign || s.foreign) && equalSets(r.rivals(), s.rivals())
 }
 
 // refusesOf reports whether another clause wants, or is about, everything that c refuses, and does
@@ -573,7 +623,7 @@ func (r Reading) Names() (out []string) {
 
 // Covers reports whether a general rule includes another that is limited to one place or case.
 func (r Reading) Covers(s Reading) bool {
-	if len(r.clauses) != 1 || len(s.clauses) != 1 || r.negated != s.negated || r.hedged || s.hedged {
+	if r.foreign || s.foreign || len(r.clauses) != 1 || len(s.clauses) != 1 || r.negated != s.negated || r.hedged || s.hedged {
 		return false
 	}
 	a, b := r.clauses[0], s.clauses[0]

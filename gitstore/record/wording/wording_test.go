@@ -71,6 +71,19 @@ func TestOpposes(t *testing.T) {
 		{"Start variable names with 'm_' and method names with 'a_'.", "All method names should now start with 'o_'.", true},
 		{"Start variable names with 'm_' and method names with 'a_'.", "All class names should now start with 'o_'.", false},
 		{"Use meaningful names for variables.", "Use camelCase for variables.", false},
+		// other languages
+		{"Никогда не редактируй файлы в папке vendor/ вручную", "Никогда не редактируй файлы в папке generated/ вручную", false},
+		{"Nie vendor/ ändern", "Nie generated/ ändern", false},
+		{"コミット前に `make lint` を実行", "コミット前に `make test` を実行", false},
+		{"vendor/ klasörünü düzenleme", "generated/ klasörünü düzenleme", false},
+		{"Always use pnpm, never npm.", "Immer pnpm verwenden, niemals npm.", false},
+		{"Always use pnpm, never npm.", "Больше никогда не используй npm, только pnpm!", false},
+		{"npm verwenden, niemals pnpm", "pnpm verwenden, niemals npm", true},
+		{"Всегда используй npm, никогда не pnpm", "Всегда используй pnpm, никогда не npm", true},
+		{"Используй npm для сборки", "Используй pnpm для сборки", true},
+		{"Не используй npm для сборки", "Используй pnpm для сборки", false},
+		{"使用 npm 安装", "使用 pnpm 安装", true},
+		{"不要使用 npm 安装", "使用 pnpm 安装", false},
 	} {
 		for _, p := range [][2]string{{c.a, c.b}, {c.b, c.a}} {
 			a, b := Read(p[0]), Read(p[1])
