@@ -416,7 +416,7 @@ func nearly(text, quote string) (string, bool) {
 func aboutThem(text string, cited []*transcript.Event) bool {
 	for _, e := range cited {
 		all := strings.Join(quotable(e), "\n")
-		if sharedWords(text, all) > 0 || pairsOf(text, all) > 0 {
+		if common(meaningful(anyWord, text), meaningful(anyWord, all)) > 0 || pairsOf(text, all) > 0 {
 			return true
 		}
 	}

@@ -220,20 +220,23 @@ func sameMatter(text, words string) bool {
 	}) {
 		return true // a name in both
 	}
-	n := len(contentWords(words))
+	said := meaningful(anyWord, words)
 	if unspaced.MatchString(words) {
 		return pairsOf(words, text) > 1 || sharedWords(text, words) > 0
 	}
 	if unspaced.MatchString(text) {
 		return true // a translation
 	}
-	return sharedForms(text, words, stem) >= min(2, max(1, n-2)) // words may end differently
+	return common(stems(meaningful(anyWord, text)), stems(said)) >= min(2, max(1, len(said)-2)) // words may end differently
 }
 
-// stem returns the beginning of a word without the s of a plural.
-func stem(w string) string {
-	letters := []rune(strings.TrimSuffix(w, "s"))
-	return string(letters[:min(len(letters), 5)])
+// stems returns the beginnings of words without the s of a plural.
+func stems(words []string) (out []string) {
+	for _, w := range words {
+		letters := []rune(strings.TrimSuffix(w, "s"))
+		out = append(out, string(letters[:min(len(letters), 5)]))
+	}
+	return out
 }
 
 // pairsOf counts the pairs of letters of scripts without spaces that a text has too.

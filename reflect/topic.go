@@ -1,6 +1,7 @@
 package reflect
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -36,6 +37,8 @@ var topicForms = []struct {
 }
 
 var (
+	latinWord = lazy(`[A-Za-z][\w.'-]*[A-Za-z0-9]|[A-Za-z]|[` + unspacedScripts + `]+`)
+	// anyWord matches words of every script. The others' stop words are unknown.
 	anyWord   = lazy(spacedLetter + `(?:[\pM\pN_.'\x{200c}-]|` + spacedLetter + `)*(?:[\pM\pN]|` + spacedLetter + `)|` + spacedLetter + `|[` + unspacedScripts + `]+`)
 	stopWords = set("a an the and or but of to in on at for with by from as is are be been was were do does did don't " +
 		"not never always only use using used run running must should shall may can cannot can't will " +
@@ -68,7 +71,7 @@ func topic(text string) string {
 		}
 		return program
 	})
-	for _, at := range anyWord.FindAllStringSubmatchIndex(text, -1) {
+	for _, at := range latinWord.FindAllStringSubmatchIndex(text, -1) {
 		switch job := wording.Tool(text[at[0]:at[1]]); {
 		case job == "", job == "task runner", job == "container tool":
 		case strings.HasSuffix(text[:at[0]], "/"), strings.HasPrefix(text[at[1]:], "/"), calling.MatchString(text[at[1]:]):
@@ -87,11 +90,14 @@ const (
 	spacedLetter    = `[^\PL` + unspacedScripts + `]` // a letter of any other script
 )
 
-// contentWords returns the meaningful words of a text, folded, in order, each once.
-func contentWords(text string) []string {
+// contentWords returns the meaningful words of a text, folded, in order, each once: Latin ones, and
+// runs of scripts without spaces.
+func contentWords(text string) []string { return meaningful(latinWord, text) }
+
+func meaningful(word *pattern.Pattern, text string) []string {
 	var out []string
 	seen := map[string]bool{}
-	for _, w := range anyWord.FindAllString(strings.ToLower(strings.ReplaceAll(text, "’", "'")), -1) {
+	for _, w := range word.FindAllString(strings.ToLower(strings.ReplaceAll(text, "’", "'")), -1) {
 		w = strings.Trim(w, ".-_")
 		if utf8.RuneCountInString(w) < 2 || stopWords.Has(w) || seen[w] {
 			continue
@@ -103,16 +109,12 @@ func contentWords(text string) []string {
 }
 
 // sharedWords counts the meaningful words that two texts share.
-func sharedWords(a, b string) int { return sharedForms(a, b, func(w string) string { return w }) }
+func sharedWords(a, b string) int { return common(contentWords(a), contentWords(b)) }
 
-// sharedForms counts the meaningful words of b that have the form of one of a.
-func sharedForms(a, b string, form func(string) string) (n int) {
-	in := map[string]bool{}
-	for _, w := range contentWords(a) {
-		in[form(w)] = true
-	}
-	for _, w := range contentWords(b) {
-		if in[form(w)] {
+// common counts the words of b that a has.
+func common(a, b []string) (n int) {
+	for _, w := range b {
+		if slices.Contains(a, w) {
 			n++
 		}
 	}
