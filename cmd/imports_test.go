@@ -61,7 +61,7 @@ var arrows = map[string][]string{
 	"internal/kv":             {"internal/derived", "internal/exit", "internal/file", "internal/git", "internal/redact"},
 	"internal/demo":           {"examples", "internal/job", "internal/pattern", "reflect", "reflect/transcript"},
 	"internal/preview":        {"dream", "gitstore/record", "internal/clone", "internal/foreign", "internal/intake", "internal/learn/ingest", "internal/reader", "internal/redact", "reflect", "reflect/transcript", "reflect/transcript/past"},
-	"internal/intake":         {"dream", "gitstore", "gitstore/guard", "gitstore/record", "gitstore/record/transfer", "internal/clone", "internal/derived", "internal/exit", "internal/file", "internal/foreign", "internal/learn/ingest", "internal/plural", "internal/reader", "internal/redact"},
+	"internal/intake":         {"dream", "gitstore", "gitstore/guard", "gitstore/record", "gitstore/record/transfer", "hooks/setup/agents", "internal/clone", "internal/derived", "internal/exit", "internal/file", "internal/foreign", "internal/plural", "internal/reader", "internal/redact"},
 	"internal/git":            {"internal/file", "internal/pattern", "internal/process"},
 	"internal/redact":         nil,
 	"internal/config":         {"internal/file", "internal/period"},
@@ -133,7 +133,7 @@ var arrows = map[string][]string{
 
 	"gitstore/brief": {"gitstore", "gitstore/anchor", "gitstore/guard", "gitstore/recall", "gitstore/recall/pack", "gitstore/record", "gitstore/trust", "hooks", "internal/attack", "internal/block", "internal/clone", "internal/config", "internal/cut", "internal/derived", "internal/exit", "internal/file", "internal/git", "internal/pattern", "internal/plural", "internal/reader", "internal/redact", "internal/unseen", "reflect", "reflect/transcript"},
 
-	"internal/foreign":         {"internal/file", "internal/pattern", "internal/sqlite", "internal/docs"},
+	"internal/foreign":         {"internal/file", "internal/pattern", "internal/sqlite", "internal/docs", "reflect/transcript/past"},
 	"gitstore/record/transfer": {"gitstore/record", "internal/pattern", "internal/redact"},
 
 	"internal/capture": {"gitstore", "gitstore/guard", "gitstore/record", "gitstore/brief", "gitstore/recall", "hooks", "internal/checkpoint", "internal/clone", "internal/config", "internal/cut", "internal/file", "internal/git", "internal/job", "internal/learn",

@@ -3,9 +3,6 @@ package foreign
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,6 +16,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/docs"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/pattern"
+	"github.com/reverie-memory/reverie/reflect/transcript/past"
 )
 
 // Files that agents read at every start, and memory files of agents and their plug-ins. Their items
@@ -188,7 +186,7 @@ var slugged = pattern.New(`[^A-Za-z0-9]`)
 func readClaude(_ context.Context, q Query, f *Found) error {
 	usual := ""
 	for _, dir := range spellings(q.Dirs...) {
-		place := filepath.Join(q.Claude, "projects", slugged.ReplaceAllString(dir, "-"), "memory")
+		place := filepath.Join(q.Folder("claude"), "projects", slugged.ReplaceAllString(dir, "-"), "memory")
 		usual = cmp.Or(usual, place)
 		if info, err := os.Stat(place); err == nil && info.IsDir() {
 			usual = place
@@ -223,7 +221,8 @@ func spellings(dirs ...string) []string {
 
 // readGemini reads Gemini CLI's memory of this repository, and its user's global memory.
 func readGemini(_ context.Context, q Query, f *Found) error {
-	f.Place, f.Usual = q.place(filepath.Join(q.Gemini, "tmp", q.geminiProject(), "memory"))
+	gemini := q.Folder("gemini")
+	f.Place, f.Usual = q.place(filepath.Join(gemini, "tmp", q.geminiProject(gemini), "memory"))
 	d, err := openFolder(f.Place, "gemini-memory/")
 	if err == nil {
 		defer d.dir.Close()
@@ -238,7 +237,7 @@ func readGemini(_ context.Context, q Query, f *Found) error {
 	if !f.Usual {
 		return err
 	}
-	home, err2 := openFolder(q.Gemini, "gemini-memory/")
+	home, err2 := openFolder(gemini, "gemini-memory/")
 	if err2 != nil {
 		return errors.Join(err, err2)
 	}
@@ -250,7 +249,7 @@ func readGemini(_ context.Context, q Query, f *Found) error {
 		}
 	}
 	if d == nil || !d.any {
-		f.Place = q.Gemini
+		f.Place = gemini
 		return home.none(f)
 	}
 	return nil
@@ -258,25 +257,13 @@ func readGemini(_ context.Context, q Query, f *Found) error {
 
 // geminiProject returns Gemini CLI's folder for this repository. It uses the list of projects, the
 // project's mark, or the hash of the work tree that older versions use.
-func (q Query) geminiProject() string {
-	var known struct{ Projects map[string]string }
-	if data, err := file.Read(filepath.Join(q.Gemini, "projects.json"), maxNotes); err == nil {
-		_ = json.Unmarshal(data, &known) // an unreadable list names nothing
-	}
-	for _, dir := range slices.Sorted(maps.Keys(known.Projects)) {
-		if name := known.Projects[dir]; q.holds(dir) && filepath.IsLocal(name) {
+func (q Query) geminiProject(home string) string {
+	for dir, name := range past.GeminiProjects(home) {
+		if q.holds(dir) && filepath.IsLocal(name) {
 			return name
 		}
 	}
-	folders, _ := os.ReadDir(filepath.Join(q.Gemini, "tmp"))
-	for _, p := range folders[:min(manyNotes, len(folders))] {
-		root, err := file.Read(filepath.Join(q.Gemini, "tmp", p.Name(), ".project_root"), maxNotes)
-		if err == nil && q.holds(strings.TrimSpace(string(root))) {
-			return p.Name()
-		}
-	}
-	sum := sha256.Sum256([]byte(q.top()))
-	return hex.EncodeToString(sum[:])
+	return past.GeminiHash(q.top())
 }
 
 // codexAbout matches the sections of Codex's memories that hold statements rather than a log.
@@ -288,7 +275,7 @@ var cwdLine = pattern.New(`(?m)^(?:applies_to: )?cwd[:=] ?([^;\n]+?)(?:;.*)?$`)
 // skips memories that do not name this project's folder, except the user's preferences, and notes
 // if no other project is named at all.
 func readCodex(_ context.Context, q Query, f *Found) error {
-	f.Place, f.Usual = q.place(q.Codex)
+	f.Place, f.Usual = q.place(q.Folder("codex"))
 	found := false
 	for _, sub := range []string{"memories_v2", "memories"} {
 		place := filepath.Join(f.Place, sub)

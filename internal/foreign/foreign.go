@@ -72,7 +72,7 @@ type Query struct {
 	Remote  bool     // an address may be on another machine, which does not get this machine's token
 	Token   string   // for an address: its server's token, instead of the one in Home
 
-	Claude, Codex, Gemini string // the folders of these agents
+	Folder func(agent string) string // the folder of an agent's settings
 }
 
 // Item is one memory of a tool.

@@ -85,7 +85,7 @@ func TestFilesStayInTheirFolder(t *testing.T) {
 		t.Errorf("%+v, %v", found, err)
 	}
 	for _, tool := range Files {
-		if _, err := Read(context.Background(), tool, Query{Dirs: []string{t.TempDir()}, Home: outside, Claude: outside, Codex: outside, Gemini: outside}); !errors.Is(err, ErrNone) {
+		if _, err := Read(context.Background(), tool, Query{Dirs: []string{t.TempDir()}, Home: outside, Folder: func(string) string { return outside }}); !errors.Is(err, ErrNone) {
 			t.Errorf("%s: %v", tool, err)
 		}
 	}

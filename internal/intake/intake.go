@@ -14,9 +14,9 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/record/transfer"
+	"github.com/reverie-memory/reverie/hooks/setup/agents"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/foreign"
-	"github.com/reverie-memory/reverie/internal/learn/ingest"
 	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/redact"
 )
@@ -250,19 +250,14 @@ func lacking(ctx context.Context, c *clone.Clone, items []foreign.Item) (lacks [
 
 // Query returns the query about a clone for the stores of tools. The caller adds Place and Remote.
 func Query(ctx context.Context, c *clone.Clone) (foreign.Query, error) {
-	home, err := os.UserHomeDir()
+	m, err := agents.ThisMachine()
 	if err != nil {
 		return foreign.Query{}, err
 	}
-	q := foreign.Query{Home: home, Token: os.Getenv("OPENCODE_MEM_TOKEN")}
+	q := foreign.Query{Home: m.Home, Folder: m.Folder, Token: os.Getenv("OPENCODE_MEM_TOKEN")}
 	if q.Dirs, err = c.Repo.WorkTrees(ctx); err != nil {
 		return foreign.Query{}, err
 	}
-	homes, err := ingest.Homes()
-	if err != nil {
-		return foreign.Query{}, err
-	}
-	q.Claude, q.Codex, q.Gemini = homes.Claude, homes.Codex, homes.Gemini
 	if remote, err := c.Repo.Remote(ctx, "", ""); err == nil {
 		q.Remotes = []string{remote.URL}
 	}

@@ -330,3 +330,16 @@ func FuzzSpecStory(f *testing.F) {
 		decodeAll(t, strings.NewReader(specHead+"\n"+text), Auto)
 	})
 }
+
+// A tool of an agent that is not known is looked up in all tables.
+func TestToolsOfOneNameDoTheSame(t *testing.T) {
+	for client, tools := range actions() {
+		for tool, want := range tools {
+			for other, known := range actions() {
+				if got, found := known[tool]; found && got != want {
+					t.Errorf("%s: %s for %s, %s for %s", tool, want, client, got, other)
+				}
+			}
+		}
+	}
+}

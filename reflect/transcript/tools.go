@@ -11,8 +11,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// actions says what the tools of each agent do. Names are lower case; a tool not listed, an MCP
-// tool for one, is Other.
+// actions says what the tools of each agent do, the same for tools of one name. Names are lower
+// case; a tool not listed, an MCP tool for one, is Other.
 var actions = sync.OnceValue(func() map[string]map[string]Action {
 	return map[string]map[string]Action{
 		"claude": {
@@ -62,8 +62,8 @@ func action(client, tool string) Action {
 		}
 		return Other
 	}
-	for _, client := range []string{"claude", "opencode", "codex", "gemini", "copilot", "qwen", "cursor"} {
-		if a, found := actions()[client][tool]; found {
+	for _, known := range actions() {
+		if a, found := known[tool]; found {
 			return a
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/reverie-memory/reverie/reflect/transcript"
 	"github.com/reverie-memory/reverie/reflect/transcript/past"
 )
 
@@ -16,11 +17,12 @@ func TestHomesFollowAbsoluteVariables(t *testing.T) {
 		for _, name := range []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "COPILOT_HOME", "QWEN_HOME", "XDG_DATA_HOME"} {
 			t.Setenv(name, c.value)
 		}
-		want := past.Homes{Claude: filepath.Join(home, ".claude"), Codex: filepath.Join(home, ".codex"),
-			Gemini: filepath.Join(home, ".gemini"), Copilot: filepath.Join(home, ".copilot"),
-			Qwen: filepath.Join(home, ".qwen"), OpenCode: filepath.Join(home, ".local", "share", "opencode")}
+		want := past.Homes{transcript.Claude: {filepath.Join(home, ".claude")}, transcript.Codex: {filepath.Join(home, ".codex")},
+			transcript.Gemini: {filepath.Join(home, ".gemini")}, transcript.Copilot: {filepath.Join(home, ".copilot")},
+			transcript.Qwen: {filepath.Join(home, ".qwen")}, transcript.OpenCode: {filepath.Join(home, ".local", "share", "opencode")}}
 		if c.root != "" {
-			want = past.Homes{Claude: c.root, Codex: c.root, Gemini: filepath.Join(c.root, ".gemini"), Copilot: c.root, Qwen: c.root, OpenCode: filepath.Join(c.root, "opencode")}
+			want = past.Homes{transcript.Claude: {c.root}, transcript.Codex: {c.root}, transcript.Gemini: {filepath.Join(c.root, ".gemini")},
+				transcript.Copilot: {c.root}, transcript.Qwen: {c.root}, transcript.OpenCode: {filepath.Join(c.root, "opencode")}}
 		}
 		got, err := Homes()
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {

@@ -156,14 +156,20 @@ func (n named) Name() string { return n.name }
 func Homes() (past.Homes, error) {
 	m, err := agents.ThisMachine()
 	if err != nil {
-		return past.Homes{}, fmt.Errorf("find the agents' stores: %w", err)
+		return nil, fmt.Errorf("find the agents' stores: %w", err)
 	}
 	data := m.Env("XDG_DATA_HOME")
 	if !filepath.IsAbs(data) {
 		data = filepath.Join(m.Home, ".local", "share")
 	}
-	return past.Homes{Claude: m.Folder("claude"), Codex: m.Folder("codex"), Gemini: m.Folder("gemini"), Copilot: m.Folder("copilot"), Qwen: m.Folder("qwen"),
-		OpenCode: filepath.Join(data, "opencode")}, nil
+	homes := past.Homes{}
+	for _, agent := range past.Agents() {
+		if folder := m.Folder(agent); folder != "" {
+			homes[transcript.Format(agent)] = []string{folder}
+		}
+	}
+	homes[transcript.OpenCode] = []string{filepath.Join(data, "opencode")}
+	return homes, nil
 }
 
 // CountStarted counts the sessions in a repository that started after a time, by the agent's own

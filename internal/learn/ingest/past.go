@@ -73,7 +73,7 @@ func (in *Ingester) lookBack(ctx context.Context, q past.Query, offered bool) (*
 		text, _ := in.Scanner.Text(dir)
 		p.ledger.addTree(text.String())
 	}
-	homes.Aider = trees
+	homes[transcript.Aider] = trees
 	q.Dirs = append(slices.Clone(trees), p.ledger.goneTrees()...)
 	all, failed := past.Find(ctx, homes, q)
 	if err := ctx.Err(); err != nil {

@@ -7,8 +7,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"io"
+	"iter"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -146,10 +149,17 @@ func (f *finder) codexFile(path string, s *Session) (bool, error) {
 // recognised.
 
 func (f *finder) gemini(tmp string) {
-	projects := f.folders(tmp)
-	dirs := f.geminiDirs(filepath.Dir(tmp), projects)
+	dirs := map[string]string{} // the repository's directories by their hash
+	for root := range f.trees.roots {
+		dirs[GeminiHash(root)] = root
+	}
+	for dir := range GeminiProjects(filepath.Dir(tmp)) {
+		if f.trees.hold(dir) {
+			dirs[GeminiHash(dir)] = dir
+		}
+	}
 	look := func(path string, s *Session) (bool, error) { return geminiFile(path, s, dirs) }
-	for _, project := range projects {
+	for _, project := range f.folders(tmp) {
 		chats := filepath.Join(project, "chats")
 		for _, dir := range append([]string{chats}, f.folders(chats)...) {
 			f.each(transcript.Gemini, dir, []string{".jsonl", ".json"}, look)
@@ -157,34 +167,33 @@ func (f *finder) gemini(tmp string) {
 	}
 }
 
-// geminiDirs are the repository's directories by their hash: its work trees, and what the list of
-// projects, or a project's own mark, names within them.
-func (f *finder) geminiDirs(home string, projects []string) map[string]string {
-	dirs := map[string]string{}
-	add := func(dir string) {
-		sum := sha256.Sum256([]byte(dir))
-		dirs[hex.EncodeToString(sum[:])] = dir
-	}
-	for root := range f.trees.roots {
-		add(root)
-	}
-	var list struct{ Projects map[string]string }
-	if data, err := os.ReadFile(filepath.Join(home, "projects.json")); err == nil {
-		_ = json.Unmarshal(data, &list) // what cannot be read names nothing
-	}
-	for dir := range list.Projects {
-		if f.trees.hold(dir) {
-			add(dir)
+// GeminiHash returns the hash by which Gemini CLI names a directory.
+func GeminiHash(dir string) string {
+	sum := sha256.Sum256([]byte(dir))
+	return hex.EncodeToString(sum[:])
+}
+
+// GeminiProjects gives the directories that Gemini CLI has worked in, each with the name of its
+// folder in tmp: first those of its list of projects, then those of the projects' own marks.
+func GeminiProjects(home string) iter.Seq2[string, string] {
+	return func(yield func(dir, name string) bool) {
+		var list struct{ Projects map[string]string }
+		if data, err := file.ReadLinked(filepath.Join(home, "projects.json"), headMost); err == nil {
+			_ = json.Unmarshal(data, &list) // what cannot be read names nothing
 		}
-	}
-	for _, project := range projects {
-		if data, err := file.ReadLinked(filepath.Join(project, ".project_root"), headStep); err == nil {
-			if dir := strings.TrimSpace(string(data)); f.trees.hold(dir) {
-				add(dir)
+		for _, dir := range slices.Sorted(maps.Keys(list.Projects)) {
+			if !yield(dir, list.Projects[dir]) {
+				return
+			}
+		}
+		projects, _ := os.ReadDir(filepath.Join(home, "tmp"))
+		for _, p := range projects {
+			data, err := file.ReadLinked(filepath.Join(home, "tmp", p.Name(), ".project_root"), headStep)
+			if err == nil && !yield(strings.TrimSpace(string(data)), p.Name()) {
+				return
 			}
 		}
 	}
-	return dirs
 }
 
 func geminiFile(path string, s *Session, dirs map[string]string) (bool, error) {
@@ -266,13 +275,6 @@ func (f *finder) qwen(projects string) {
 
 // Aider: .aider.chat.history.md in a work tree. It names no directory and tells no sessions apart
 // until it is read.
-
-func aiderPlaces(h Homes) (files []string) {
-	for _, dir := range h.Aider {
-		files = append(files, filepath.Join(dir, ".aider.chat.history.md"))
-	}
-	return files
-}
 
 func (f *finder) aider(history string) {
 	f.file(transcript.Aider, history, func(path string, s *Session) (bool, error) {

@@ -9,12 +9,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/sqlite"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
@@ -45,14 +43,6 @@ var openCodeTables = []struct {
 	{"session", []string{"id", "directory", "title", "time_created", "time_updated"}},
 	{"message", []string{"id", "session_id", "time_created", "data"}},
 	{"part", []string{"id", "message_id", "session_id", "data"}},
-}
-
-func openCodePlaces(h Homes) []string {
-	if h.OpenCode == "" {
-		return nil
-	}
-	all, _ := filepath.Glob(filepath.Join(file.Literal(h.OpenCode), "opencode-*.db"))
-	return append([]string{filepath.Join(h.OpenCode, "opencode.db")}, all...)
 }
 
 func (f *finder) openCode(path string) {
@@ -145,8 +135,11 @@ func version(t *sqlite.Table) string {
 // cannot be read.
 func OpenCode(ctx context.Context, h Homes, id string) (Session, error) {
 	var failed error
-	for _, path := range openCodePlaces(h) {
-		found, err := openCodeSessions(ctx, path, func(s Session) bool { return s.ID == id })
+	for _, store := range h.Stores() {
+		if store.Client != string(transcript.OpenCode) {
+			continue
+		}
+		found, err := openCodeSessions(ctx, store.Path, func(s Session) bool { return s.ID == id })
 		if len(found) > 0 {
 			return found[0], nil
 		}

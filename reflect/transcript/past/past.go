@@ -16,22 +16,16 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// Homes says where the agents keep their things; an empty one is not looked at.
-type Homes struct {
-	Claude   string // ~/.claude
-	Codex    string // ~/.codex
-	Gemini   string // ~/.gemini
-	Copilot  string // ~/.copilot
-	Qwen     string // ~/.qwen
-	OpenCode string // ~/.local/share/opencode
-
-	Aider []string // work trees; each may hold a history
-}
+// Homes holds the folders of an agent: the home of its sessions, or for Aider work trees, each of
+// which may have a history. An agent without folders is not looked at.
+type Homes map[transcript.Format][]string
 
 // Session is a session in an agent's store, known by its beginning.
 type Session struct {
@@ -82,25 +76,29 @@ func (h Homes) Stores() []Store {
 // agent describes how to read one agent's store.
 type agent struct {
 	client transcript.Format
-	places func(Homes) []string
+	names  []string                      // the places in a folder of Homes; one with a * is a pattern
 	find   func(f *finder, place string) // takes the sessions of one of the places
 }
 
 var agents = []agent{
-	{transcript.OpenCode, openCodePlaces, (*finder).openCode},
-	{transcript.Claude, func(h Homes) []string { return within(h.Claude, "projects") }, (*finder).claude},
-	{transcript.Codex, func(h Homes) []string { return within(h.Codex, "sessions", "archived_sessions") }, (*finder).codex},
-	{transcript.Gemini, func(h Homes) []string { return within(h.Gemini, "tmp") }, (*finder).gemini},
-	{transcript.Copilot, func(h Homes) []string { return within(h.Copilot, "session-state") }, (*finder).copilot},
-	{transcript.Qwen, func(h Homes) []string { return within(h.Qwen, "projects") }, (*finder).qwen},
-	{transcript.Aider, aiderPlaces, (*finder).aider},
+	{transcript.OpenCode, []string{"opencode.db", "opencode-*.db"}, (*finder).openCode},
+	{transcript.Claude, []string{"projects"}, (*finder).claude},
+	{transcript.Codex, []string{"sessions", "archived_sessions"}, (*finder).codex},
+	{transcript.Gemini, []string{"tmp"}, (*finder).gemini},
+	{transcript.Copilot, []string{"session-state"}, (*finder).copilot},
+	{transcript.Qwen, []string{"projects"}, (*finder).qwen},
+	{transcript.Aider, []string{".aider.chat.history.md"}, (*finder).aider},
 }
 
-// within returns folders of a home; nothing without one.
-func within(home string, names ...string) (places []string) {
-	for _, name := range names {
-		if home != "" {
-			places = append(places, filepath.Join(home, name))
+func (a agent) places(h Homes) (places []string) {
+	for _, home := range h[a.client] {
+		for _, name := range a.names {
+			if !strings.Contains(name, "*") {
+				places = append(places, filepath.Join(home, name))
+				continue
+			}
+			found, _ := filepath.Glob(filepath.Join(file.Literal(home), name))
+			places = append(places, found...)
 		}
 	}
 	return places

@@ -34,9 +34,9 @@ func write(t testing.TB, path, text string) string {
 
 func homes(home string) Homes {
 	return Homes{
-		Claude: filepath.Join(home, ".claude"), Codex: filepath.Join(home, ".codex"), Gemini: filepath.Join(home, ".gemini"),
-		Copilot:  filepath.Join(home, ".copilot"),
-		OpenCode: filepath.Join(home, ".local", "share", "opencode"),
+		transcript.Claude: {filepath.Join(home, ".claude")}, transcript.Codex: {filepath.Join(home, ".codex")},
+		transcript.Gemini: {filepath.Join(home, ".gemini")}, transcript.Copilot: {filepath.Join(home, ".copilot")},
+		transcript.OpenCode: {filepath.Join(home, ".local", "share", "opencode")},
 	}
 }
 
@@ -183,7 +183,7 @@ func TestFindsTheSessionsOfOneRepository(t *testing.T) {
 	gone := filepath.Join(dir, "work", "deleted-worktree")
 	h := homes(home)
 
-	projects := filepath.Join(h.Claude, "projects")
+	projects := filepath.Join(h[transcript.Claude][0], "projects")
 	write(t, filepath.Join(projects, "-repo", "top.jsonl"), claudeText("top", repo))
 	write(t, filepath.Join(projects, "-repo", "below.jsonl"), claudeText("below", filepath.Join(repo, "web")))
 	write(t, filepath.Join(projects, "-repo", "linked.jsonl"), claudeText("linked", filepath.Join(dir, "link", "web")))
@@ -203,28 +203,28 @@ func TestFindsTheSessionsOfOneRepository(t *testing.T) {
 	write(t, filepath.Join(projects, "-repo", "notes.txt"), claudeText("notes", repo))
 	write(t, filepath.Join(projects, "a file"), "")
 
-	write(t, filepath.Join(h.Codex, "sessions", "2026", "11", "03", "rollout-1.jsonl"), codexText("c1", repo))
-	write(t, filepath.Join(h.Codex, "sessions", "2026", "11", "03", "rollout-2.jsonl"), codexText("c2", other))
-	write(t, filepath.Join(h.Codex, "archived_sessions", "rollout-3.jsonl"), codexText("c3", repo))
-	write(t, filepath.Join(h.Codex, "sessions", "2026", "11", "03", "rollout-4.jsonl"),
+	write(t, filepath.Join(h[transcript.Codex][0], "sessions", "2026", "11", "03", "rollout-1.jsonl"), codexText("c1", repo))
+	write(t, filepath.Join(h[transcript.Codex][0], "sessions", "2026", "11", "03", "rollout-2.jsonl"), codexText("c2", other))
+	write(t, filepath.Join(h[transcript.Codex][0], "archived_sessions", "rollout-3.jsonl"), codexText("c3", repo))
+	write(t, filepath.Join(h[transcript.Codex][0], "sessions", "2026", "11", "03", "rollout-4.jsonl"),
 		`{"type":"session_meta","payload":{"id":"c4","cwd":`+quote(repo)+`,"source":{"subagent":{"thread_spawn":{"parent_thread_id":"c1"}}}}}`+"\n")
 
-	write(t, filepath.Join(h.Gemini, "projects.json"), `{"projects":{`+quote(filepath.Join(repo, "web"))+`:"web",`+quote(other)+`:"other"}}`)
-	write(t, filepath.Join(h.Gemini, "tmp", "repo", "chats", "session-1.jsonl"), geminiText("g1", repo))
-	write(t, filepath.Join(h.Gemini, "tmp", "web", "chats", "session-2.jsonl"), geminiText("g2", filepath.Join(repo, "web")))
-	write(t, filepath.Join(h.Gemini, "tmp", "other", "chats", "session-3.jsonl"), geminiText("g3", other))
-	write(t, filepath.Join(h.Gemini, "tmp", "old", "chats", "session-4.json"), "{\n  \"sessionId\": \"g4\",\n"+strings.TrimPrefix(strings.SplitN(geminiText("g4", repo), ",\"lastUpdated", 2)[0], `{"sessionId":"g4",`)+",\n\"messages\":[]}")
-	write(t, filepath.Join(h.Gemini, "tmp", "cache", "chats", "torn.jsonl"), `{"sessionId":"g5","proj`)
+	write(t, filepath.Join(h[transcript.Gemini][0], "projects.json"), `{"projects":{`+quote(filepath.Join(repo, "web"))+`:"web",`+quote(other)+`:"other"}}`)
+	write(t, filepath.Join(h[transcript.Gemini][0], "tmp", "repo", "chats", "session-1.jsonl"), geminiText("g1", repo))
+	write(t, filepath.Join(h[transcript.Gemini][0], "tmp", "web", "chats", "session-2.jsonl"), geminiText("g2", filepath.Join(repo, "web")))
+	write(t, filepath.Join(h[transcript.Gemini][0], "tmp", "other", "chats", "session-3.jsonl"), geminiText("g3", other))
+	write(t, filepath.Join(h[transcript.Gemini][0], "tmp", "old", "chats", "session-4.json"), "{\n  \"sessionId\": \"g4\",\n"+strings.TrimPrefix(strings.SplitN(geminiText("g4", repo), ",\"lastUpdated", 2)[0], `{"sessionId":"g4",`)+",\n\"messages\":[]}")
+	write(t, filepath.Join(h[transcript.Gemini][0], "tmp", "cache", "chats", "torn.jsonl"), `{"sessionId":"g5","proj`)
 
-	write(t, filepath.Join(h.Copilot, "session-state", "p1", "events.jsonl"), copilotText("p1", repo))
-	write(t, filepath.Join(h.Copilot, "session-state", "p1", "other.jsonl"), copilotText("no", repo))
-	write(t, filepath.Join(h.Copilot, "session-state", "p2", "events.jsonl"), copilotText("p2", other))
+	write(t, filepath.Join(h[transcript.Copilot][0], "session-state", "p1", "events.jsonl"), copilotText("p1", repo))
+	write(t, filepath.Join(h[transcript.Copilot][0], "session-state", "p1", "other.jsonl"), copilotText("no", repo))
+	write(t, filepath.Join(h[transcript.Copilot][0], "session-state", "p2", "events.jsonl"), copilotText("p2", other))
 
-	db := openCodeStore(t, filepath.Join(h.OpenCode, "opencode.db"))
+	db := openCodeStore(t, filepath.Join(h[transcript.OpenCode][0], "opencode.db"))
 	for id, in := range map[string]string{"ses_1": repo, "ses_2": other, "ses_3": filepath.Join(repo, "web")} {
 		do(t, db, "INSERT INTO session(id,parent_id,directory,title,version,time_created,time_updated) VALUES(?,?,?,'t','1.18.33',1,2)", id, map[bool]any{true: "ses_1"}[id == "ses_3"], in)
 	}
-	dev := openCodeStore(t, filepath.Join(h.OpenCode, "opencode-dev.db"))
+	dev := openCodeStore(t, filepath.Join(h[transcript.OpenCode][0], "opencode-dev.db"))
 	do(t, dev, "INSERT INTO session(id,directory,title,version,time_created,time_updated) VALUES('ses_dev',?,'t','2',1,2)", repo)
 
 	got, errs := found(t, h, Query{Dirs: []string{repo, gone}})
@@ -262,11 +262,11 @@ func TestFindsAidersHistory(t *testing.T) {
 	here, other := t.TempDir(), t.TempDir()
 	file := write(t, filepath.Join(here, ".aider.chat.history.md"), "# aider chat started at 2026-01-31 15:04:05\n")
 	write(t, filepath.Join(other, ".aider.chat.history.md"), "# aider chat started at 2026-01-31 15:04:05\n")
-	all, failed := Find(context.Background(), Homes{Aider: []string{here, t.TempDir()}}, Query{Dirs: []string{here}})
+	all, failed := Find(context.Background(), Homes{transcript.Aider: {here, t.TempDir()}}, Query{Dirs: []string{here}})
 	if len(failed) > 0 || len(all) != 1 || all[0].File != file || all[0].Client != "aider" || all[0].Dir != here {
 		t.Errorf("found %+v, %v", all, failed)
 	}
-	if all, _ := Find(context.Background(), Homes{Aider: []string{here}}, Query{Since: time.Now().Add(time.Hour)}); len(all) > 0 {
+	if all, _ := Find(context.Background(), Homes{transcript.Aider: {here}}, Query{Since: time.Now().Add(time.Hour)}); len(all) > 0 {
 		t.Errorf("found %+v, which did not change since", all)
 	}
 }
@@ -274,9 +274,9 @@ func TestFindsAidersHistory(t *testing.T) {
 func TestOldestFirst(t *testing.T) {
 	home := t.TempDir()
 	h := homes(home)
-	write(t, filepath.Join(h.Gemini, "tmp", "r", "chats", "a.jsonl"), geminiText("g", "/r"))
-	write(t, filepath.Join(h.Codex, "sessions", "2026", "11", "03", "rollout-1.jsonl"), codexText("c", "/r"))
-	write(t, filepath.Join(h.Claude, "projects", "-r", "x.jsonl"), claudeText("x", "/r"))
+	write(t, filepath.Join(h[transcript.Gemini][0], "tmp", "r", "chats", "a.jsonl"), geminiText("g", "/r"))
+	write(t, filepath.Join(h[transcript.Codex][0], "sessions", "2026", "11", "03", "rollout-1.jsonl"), codexText("c", "/r"))
+	write(t, filepath.Join(h[transcript.Claude][0], "projects", "-r", "x.jsonl"), claudeText("x", "/r"))
 	all, errs := Find(t.Context(), h, Query{Dirs: []string{"/r"}})
 	var order []string
 	for _, s := range all {
@@ -304,7 +304,7 @@ func decoded(t *testing.T, r io.Reader) (heads []transcript.Session, events []tr
 
 func TestOpenCodeReadsLikeItsExport(t *testing.T) {
 	h := homes(t.TempDir())
-	db := openCodeStore(t, filepath.Join(h.OpenCode, "opencode.db"))
+	db := openCodeStore(t, filepath.Join(h[transcript.OpenCode][0], "opencode.db"))
 	names, err := filepath.Glob("../testdata/opencode-export-*.json")
 	if err != nil || len(names) < 4 {
 		t.Fatalf("%v %v", names, err)
@@ -341,7 +341,7 @@ func TestOpenCodeReadsLikeItsExport(t *testing.T) {
 // A session that goes on while it is read is read as it was, or as it is.
 func TestOpenCodeIsReadWhileItWrites(t *testing.T) {
 	h := homes(t.TempDir())
-	db := openCodeStore(t, filepath.Join(h.OpenCode, "opencode.db"))
+	db := openCodeStore(t, filepath.Join(h[transcript.OpenCode][0], "opencode.db"))
 	export, err := os.ReadFile("../testdata/opencode-export-fix-add.json")
 	if err != nil {
 		t.Fatal(err)
@@ -372,11 +372,11 @@ func TestOpenCodeIsReadWhileItWrites(t *testing.T) {
 
 func TestOpenCodeOfAnotherTimeIsPassedOver(t *testing.T) {
 	h := homes(t.TempDir())
-	db := openCodeStore(t, filepath.Join(h.OpenCode, "opencode.db"))
+	db := openCodeStore(t, filepath.Join(h[transcript.OpenCode][0], "opencode.db"))
 	do(t, db, "INSERT INTO session(id,directory,title,version,time_created,time_updated) VALUES('a','/r','t','3.1.0',1,2)")
 	do(t, db, "ALTER TABLE message RENAME COLUMN data TO body")
-	write(t, filepath.Join(h.OpenCode, "opencode-beta.db"), strings.Repeat("no database ", 100))
-	write(t, filepath.Join(h.Claude, "projects", "-r", "x.jsonl"), claudeText("x", "/r"))
+	write(t, filepath.Join(h[transcript.OpenCode][0], "opencode-beta.db"), strings.Repeat("no database ", 100))
+	write(t, filepath.Join(h[transcript.Claude][0], "projects", "-r", "x.jsonl"), claudeText("x", "/r"))
 	got, errs := found(t, h, Query{Dirs: []string{"/r"}})
 	equal(t, got, []string{"claude x"})
 	var schema *SchemaError
@@ -391,13 +391,13 @@ func TestWhatCannotBeReadHidesNothing(t *testing.T) {
 		t.Log("as root every file can be read; a folder in the place of a file stands in")
 	}
 	h := homes(t.TempDir())
-	write(t, filepath.Join(h.Claude, "projects", "-r", "x.jsonl"), claudeText("x", "/r"))
-	write(t, filepath.Join(h.Claude, "projects", "-r", "garbage.jsonl"), "\x00\xff\n{]\n")
-	if err := os.MkdirAll(filepath.Join(h.Claude, "projects", "-r", "folder.jsonl"), 0o755); err != nil {
+	write(t, filepath.Join(h[transcript.Claude][0], "projects", "-r", "x.jsonl"), claudeText("x", "/r"))
+	write(t, filepath.Join(h[transcript.Claude][0], "projects", "-r", "garbage.jsonl"), "\x00\xff\n{]\n")
+	if err := os.MkdirAll(filepath.Join(h[transcript.Claude][0], "projects", "-r", "folder.jsonl"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(h.Codex, "sessions"), "a file where a folder was")
-	locked := write(t, filepath.Join(h.Claude, "projects", "-r", "locked.jsonl"), claudeText("locked", "/elsewhere"))
+	write(t, filepath.Join(h[transcript.Codex][0], "sessions"), "a file where a folder was")
+	locked := write(t, filepath.Join(h[transcript.Claude][0], "projects", "-r", "locked.jsonl"), claudeText("locked", "/elsewhere"))
 	os.Chmod(locked, 0)
 	got, errs := found(t, h, Query{Dirs: []string{"/r"}})
 	equal(t, got, []string{"claude x"})
@@ -412,10 +412,10 @@ func TestStoresAreNotTouched(t *testing.T) {
 	for _, open := range []bool{true, false} {
 		home := t.TempDir()
 		h := homes(home)
-		write(t, filepath.Join(h.Claude, "projects", "-r", "x.jsonl"), claudeText("x", "/r"))
-		write(t, filepath.Join(h.Codex, "sessions", "2026", "11", "03", "rollout-1.jsonl"), codexText("c", "/r"))
-		write(t, filepath.Join(h.Gemini, "tmp", "r", "chats", "a.jsonl"), geminiText("g", "/r"))
-		db := openCodeStore(t, filepath.Join(h.OpenCode, "opencode.db"))
+		write(t, filepath.Join(h[transcript.Claude][0], "projects", "-r", "x.jsonl"), claudeText("x", "/r"))
+		write(t, filepath.Join(h[transcript.Codex][0], "sessions", "2026", "11", "03", "rollout-1.jsonl"), codexText("c", "/r"))
+		write(t, filepath.Join(h[transcript.Gemini][0], "tmp", "r", "chats", "a.jsonl"), geminiText("g", "/r"))
+		db := openCodeStore(t, filepath.Join(h[transcript.OpenCode][0], "opencode.db"))
 		do(t, db, "INSERT INTO session(id,directory,title,version,time_created,time_updated) VALUES('ses_1','/r','t','1.18.33',1,2)")
 		if !open {
 			db.Close()
@@ -467,7 +467,7 @@ func BenchmarkFindAmong10000(b *testing.B) {
 	h := homes(b.TempDir())
 	for i := range 10000 {
 		dir := fmt.Sprintf("/src/p%d", i%100)
-		write(b, filepath.Join(h.Claude, "projects", fmt.Sprint("-p", i%100), fmt.Sprint(i, ".jsonl")), claudeText(fmt.Sprint(i), dir)+strings.Repeat(`{"type":"user"}`+"\n", 500))
+		write(b, filepath.Join(h[transcript.Claude][0], "projects", fmt.Sprint("-p", i%100), fmt.Sprint(i, ".jsonl")), claudeText(fmt.Sprint(i), dir)+strings.Repeat(`{"type":"user"}`+"\n", 500))
 	}
 	for b.Loop() {
 		all, errs := Find(b.Context(), h, Query{Dirs: []string{"/src/p7"}})
