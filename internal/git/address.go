@@ -35,7 +35,7 @@ var plainSchemes = []string{"file", "git", "ssh", "git+ssh", "ssh+git", "http", 
 //
 // Hooks of a path elsewhere run on a push, as with git. bases are the possible origins of a
 // relative path.
-func (c remoteConfig) vet(r *Repo, name string, bases ...string) error {
+func (c listing) vet(r *Repo, name string, bases ...string) error {
 	for _, key := range []string{"url", "pushurl"} {
 		values := c.all["remote."+name+"."+key]
 		for _, v := range values {
@@ -72,7 +72,7 @@ func helperOf(address string) (string, bool) {
 
 // allows reports whether the user, not the repository, permits a protocol. ext and fd never run,
 // whatever it returns.
-func (c remoteConfig) allows(protocol string) bool {
+func (c listing) allows(protocol string) bool {
 	if protocol != "" && slices.Contains(strings.Split(os.Getenv("GIT_ALLOW_PROTOCOL"), ":"), protocol) {
 		return true
 	}
@@ -98,7 +98,7 @@ func localPath(address string) (string, bool) {
 
 // holds reports whether a path is inside this repository: its git directories or a work tree of it,
 // by name or behind symbolic links.
-func (c remoteConfig) holds(r *Repo, path string, bases []string) bool {
+func (c listing) holds(r *Repo, path string, bases []string) bool {
 	roots := []string{r.CommonDir, r.GitDir, r.WorkTree}
 	if filepath.Base(r.CommonDir) == ".git" {
 		roots = append(roots, filepath.Dir(r.CommonDir))

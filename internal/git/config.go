@@ -24,11 +24,12 @@ type settings map[string]string
 
 var keptSettings = []string{"author.name", "author.email", "user.name", "user.email", "commit.gpgsign", "core.sharedrepository", "gc.auto", "init.defaultbranch"}
 
-// listing is the configuration of one repository: the last value of each key, in lower case, once
-// over all scopes and once without the repository's own scopes.
+// listing is the configuration of one repository, with keys as git writes them.
 type listing struct {
-	all, trusted map[string]string
-	origins      []origin
+	all, own map[string][]string // every value of a key: over all scopes, and of the repository itself
+	trusted  map[string]string   // the last value in the user's and the system's configuration
+	order    []string            // keys in the order of their first value
+	origins  []origin
 }
 
 // origin holds the source of a value, or the target of an include.
@@ -42,8 +43,8 @@ type origin struct {
 func (l listing) settings() settings {
 	s := settings{}
 	for _, key := range keptSettings {
-		if value, set := l.all[key]; set {
-			s[key] = value
+		if l.all[key] != nil {
+			s[key] = l.last(key)
 		}
 	}
 	return s
@@ -82,19 +83,33 @@ func (c *Config) list(ctx context.Context) (listing, error) {
 	return *c.known, nil
 }
 
+// last returns the value of a key that counts for git, where one value does.
+func (l listing) last(key string) string {
+	if values := l.all[key]; len(values) > 0 {
+		return values[len(values)-1]
+	}
+	return ""
+}
+
 // read lists the configuration in the user's folder, so that includeIf applies as in the user's own
 // git. It costs one process.
 func (c *Config) read(ctx context.Context) (listing, error) {
-	cmd := exec.CommandContext(ctx, "git", "--git-dir="+c.gitDir, "config", "--list", "-z", "--show-scope", "--show-origin")
+	cmd := exec.CommandContext(ctx, "git", "--git-dir="+c.gitDir)
 	if cmd.Dir = c.workTree; cmd.Dir == "" {
 		cmd.Dir = c.gitDir
 	}
 	cmd.Env = cleanEnviron()
+	return readListing(cmd)
+}
+
+// readListing has a git, given without its command, list the configuration as it sees it.
+func readListing(cmd *exec.Cmd) (listing, error) {
+	cmd.Args = append(cmd.Args, "config", "--list", "-z", "--show-scope", "--show-origin")
 	out, err := run(cmd)
 	if err != nil {
 		return listing{}, err
 	}
-	l := listing{all: map[string]string{}, trusted: map[string]string{}}
+	l := listing{all: map[string][]string{}, own: map[string][]string{}, trusted: map[string]string{}}
 	fields := strings.Split(string(out), "\x00")
 	for i := 0; i+2 < len(fields); i += 3 {
 		o := origin{scope: fields[i], file: fields[i+1]}
@@ -102,8 +117,14 @@ func (c *Config) read(ctx context.Context) (listing, error) {
 		if !found {
 			value = "true" // a key without a value is true
 		}
-		l.all[key] = value
-		if o.scope == "global" || o.scope == "system" {
+		if len(l.all[key]) == 0 {
+			l.order = append(l.order, key)
+		}
+		l.all[key] = append(l.all[key], value)
+		switch o.scope {
+		case "local", "worktree":
+			l.own[key] = append(l.own[key], value)
+		case "global", "system":
 			l.trusted[key] = value
 		}
 		if condition, ok := strings.CutPrefix(key, "include"); ok && strings.HasSuffix(key, ".path") {
@@ -200,7 +221,7 @@ func (c *Config) Program(ctx context.Context, variable string) (command, passed 
 		return "", "", err
 	}
 	key := programKey(variable)
-	if s.all[key] != s.trusted[key] {
+	if s.last(key) != s.trusted[key] {
 		passed = key
 	}
 	if command := s.trusted[key]; command != "" {

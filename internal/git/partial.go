@@ -31,7 +31,7 @@ func (r *Repo) lazyFetch() bool {
 }
 
 // promisorNames lists the remotes that hold a partial clone's missing objects.
-func (c remoteConfig) promisorNames() []string {
+func (c listing) promisorNames() []string {
 	var names []string
 	add := func(name string) {
 		if name != "" && !slices.Contains(names, name) {
@@ -45,7 +45,7 @@ func (c remoteConfig) promisorNames() []string {
 			}
 		}
 		name, ok := strings.CutSuffix(key, ".promisor")
-		if name, found := strings.CutPrefix(name, "remote."); ok && found && !falsity(c.all[key][len(c.all[key])-1]) {
+		if name, found := strings.CutPrefix(name, "remote."); ok && found && !falsity(c.last(key)) {
 			add(name)
 		}
 	}

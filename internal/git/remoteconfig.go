@@ -59,7 +59,7 @@ const alias = "reverie.sync"
 // aliased lists the keys of a remote that the alias copies.
 var aliased = []string{"url", "pushurl", "vcs", "uploadpack", "receivepack", "proxy", "proxyauthmethod", "serveroption"}
 
-func (c remoteConfig) alias(name string) []string {
+func (c listing) alias(name string) []string {
 	var env []string
 	n := 0
 	for _, key := range aliased {
@@ -103,7 +103,7 @@ func (r *Repo) Remote(ctx context.Context, name, branch string) (*Remote, error)
 }
 
 // promisors vets the remotes from which git fetches by itself in a partial clone.
-func (c remoteConfig) promisors(r *Repo) error {
+func (c listing) promisors(r *Repo) error {
 	if !r.Partial {
 		return nil
 	}
@@ -119,9 +119,9 @@ func (c remoteConfig) promisors(r *Repo) error {
 }
 
 // preset returns the remote that is used without a name.
-func (c remoteConfig) preset(names []string, branch string) (string, error) {
-	if of := c.all["branch."+branch+".remote"]; branch != "" && len(of) > 0 && slices.Contains(names, of[len(of)-1]) {
-		return of[len(of)-1], nil
+func (c listing) preset(names []string, branch string) (string, error) {
+	if of := c.last("branch." + branch + ".remote"); branch != "" && slices.Contains(names, of) {
+		return of, nil
 	}
 	if slices.Contains(names, "origin") {
 		return "origin", nil
@@ -183,40 +183,17 @@ func shown(text string) string {
 	return addresses.ReplaceAllStringFunc(text, Address)
 }
 
-// remoteConfig is the configuration as seen by a git that Command starts.
-type remoteConfig struct {
-	all, own map[string][]string // every value of a key: over all scopes, and of the repository itself
-	trusted  map[string]string   // the last value in the user's and the system's configuration
-	order    []string            // keys in the order of their first value
-}
-
-func (r *Repo) remoteConfig(ctx context.Context) (remoteConfig, error) {
-	c := remoteConfig{all: map[string][]string{}, own: map[string][]string{}, trusted: map[string]string{}}
-	out, err := run(r.command(ctx, "config", "--list", "-z", "--show-scope"))
+// remoteConfig lists the configuration as seen by a git that Command starts. It asks git at each
+// call: an address is vetted as it is now.
+func (r *Repo) remoteConfig(ctx context.Context) (listing, error) {
+	l, err := readListing(r.command(ctx))
 	if err != nil {
-		return c, fmt.Errorf("read the configuration of remotes: %w", err)
+		err = fmt.Errorf("read the configuration of remotes: %w", err)
 	}
-	fields := strings.Split(string(out), "\x00")
-	for i := 0; i+1 < len(fields); i += 2 {
-		key, value, found := strings.Cut(fields[i+1], "\n")
-		if !found {
-			value = "true"
-		}
-		if len(c.all[key]) == 0 {
-			c.order = append(c.order, key)
-		}
-		c.all[key] = append(c.all[key], value)
-		switch fields[i] {
-		case "local", "worktree":
-			c.own[key] = append(c.own[key], value)
-		case "global", "system":
-			c.trusted[key] = value
-		}
-	}
-	return c, nil
+	return l, err
 }
 
-func (c remoteConfig) remotes() []string {
+func (c listing) remotes() []string {
 	var names []string
 	for _, key := range c.order {
 		if name, ok := strings.CutPrefix(key, "remote."); ok && !strings.HasPrefix(name, alias+".") {
@@ -232,7 +209,7 @@ func (c remoteConfig) remotes() []string {
 // urls returns the addresses that git contacts. By git's rules, the longest matching insteadOf
 // applies. A push uses pushurl, else the longest pushInsteadOf that matches url, else the fetch
 // address.
-func (c remoteConfig) urls(name string) (fetch, push string) {
+func (c listing) urls(name string) (fetch, push string) {
 	one := func(values []string) string {
 		if len(values) == 0 {
 			return ""
@@ -252,7 +229,7 @@ func (c remoteConfig) urls(name string) (fetch, push string) {
 	return fetch, push
 }
 
-func (c remoteConfig) rewrite(address, rule string) (string, bool) {
+func (c listing) rewrite(address, rule string) (string, bool) {
 	best, base := "", ""
 	for _, key := range c.order {
 		url, isRule := strings.CutSuffix(key, rule)
@@ -277,7 +254,7 @@ var plainHelper = pattern.New(`^[A-Za-z0-9-]*$`)
 
 // programs lists the keys of the repository's own configuration that would run a program or write a
 // file during contact with a remote. It omits a value that the user's own configuration also has.
-func (c remoteConfig) programs(remote string, partial bool) []string {
+func (c listing) programs(remote string, partial bool) []string {
 	var keys []string
 	for _, key := range c.order {
 		for _, value := range c.own[key] {
@@ -321,7 +298,7 @@ func runs(key, value, remote string, partial bool) bool {
 
 // strict makes git check fetched objects at full strength, overriding any relaxed fsck setting. A
 // code repository may need relaxed checks; our store does not.
-func (c remoteConfig) strict() []string {
+func (c listing) strict() []string {
 	options := []string{"-c", "fetch.fsckObjects=true", "-c", "transfer.fsckObjects=true"}
 	for _, key := range c.order {
 		if id, ok := strings.CutPrefix(key, "fetch.fsck."); ok && id != "skiplist" {
