@@ -105,7 +105,7 @@ func (s *search) find(ctx context.Context, r *reader.Reader, n int) (more bool, 
 	var snippets recall.Snippets
 	var hits []reader.Hit
 	for _, h := range a.Hits {
-		if s.wants(h.Memory, h.Caveats, r.Now()) {
+		if s.wants(h.Memory, func(record.Memory) reader.Caveats { return h.Caveats }, r.Now()) {
 			hits = append(hits, h)
 		}
 	}
@@ -130,12 +130,9 @@ func (s *search) browse(ctx context.Context, r *reader.Reader, q recall.Query, n
 			if (s.Kind == "" || string(m.Kind) == s.Kind) && q.Match(recall.ValuesOf(m), r.Now()) &&
 				!slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) }) &&
 				!slices.ContainsFunc(q.Not, func(w string) bool { return strings.Contains(text, strings.ToLower(w)) }) &&
-				(s.judgesCaveats() && m.Live(r.Now()) || s.wants(m, reader.Caveats{}, r.Now())) {
+				s.wants(m, caveats, r.Now()) {
 				found = append(found, m)
 			}
-		}
-		if s.judgesCaveats() {
-			found = slices.DeleteFunc(found, func(m record.Memory) bool { return !s.wants(m, caveats(m), r.Now()) })
 		}
 		slices.SortStableFunc(found, func(a, b record.Memory) int { return b.Source.Time.Compare(a.Source.Time) })
 		s.Total, more = len(found), len(found) > n*perPage
@@ -147,26 +144,25 @@ func (s *search) browse(ctx context.Context, r *reader.Reader, q recall.Query, n
 	return more, err
 }
 
-// judgesCaveats reports whether the asked state depends on the caveats, which cost more.
-func (s *search) judgesCaveats() bool { return s.State == withheld || s.State == stale }
-
-// wants reports whether a memory is in the asked state.
-func (s *search) wants(m record.Memory, c reader.Caveats, now time.Time) bool {
-	switch s.State {
+// wants reports whether a memory is in the asked state. It asks for the caveats, which cost more,
+// only where they decide.
+func (s *search) wants(m record.Memory, caveats func(record.Memory) reader.Caveats, now time.Time) bool {
+	switch live := m.Live(now); s.State {
 	case every:
 		return true
 	case retired:
-		return !m.Live(now)
+		return !live
 	case withheld:
-		return c.Withheld
+		return live && caveats(m).Withheld
 	case stale:
-		return c.Stale
+		return live && caveats(m).Stale
 	case private:
-		return m.Private && m.Live(now)
+		return live && m.Private
 	case string(record.Contested):
-		return m.Status == record.Contested && m.Live(now)
+		return live && m.Status == record.Contested
+	default:
+		return live
 	}
-	return m.Live(now)
 }
 
 // paged returns page n of a list.
