@@ -91,11 +91,11 @@ func findMemories(ctx context.Context, env *Env, query string) (items []tui.Item
 			all := slices.DeleteFunc(v.Memories(), func(m record.Memory) bool {
 				return !m.Live(env.Now()) || query != "" && !strings.Contains(strings.ToLower(m.Text), strings.ToLower(query))
 			})
-			if query != "" {
-				all = all[:min(len(all), maxFound)]
-			}
 			if err := remember.Sort(all, "new"); err != nil {
 				return err
+			}
+			if query != "" {
+				all = all[:min(len(all), maxFound)]
 			}
 			for _, m := range all {
 				add(m, caveats(m))

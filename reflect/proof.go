@@ -227,7 +227,8 @@ func sameMatter(text, words string) bool {
 	if unspaced.MatchString(text) {
 		return true // a translation
 	}
-	return common(stems(meaningful(anyWord, text)), stems(said)) >= min(2, max(1, len(said)-2)) // words may end differently
+	// words may end differently
+	return common(stems(meaningful(anyWord, text)), stems(said)) >= min(2, max(1, len(said)-2))
 }
 
 // stems returns the beginnings of words without the s of a plural.

@@ -45,6 +45,15 @@ func TestLongRuleInAnotherScript(t *testing.T) {
 	wants(t, script{user(rule)}, rule)
 }
 
+// A word that joins another script is a name.
+func TestNamesKeepTheirForm(t *testing.T) {
+	for text, want := range map[string]string{"main には push しない": "main には push しない。", "main에는 push하지 마세요": "main에는 push하지 마세요.", "the branch stays": "The branch stays."} {
+		if got := finish(text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestPersonsNumberOfARunIsTransient(t *testing.T) {
 	wants(t, script{user("From now on, always look at build 8812345 first.")})
 }

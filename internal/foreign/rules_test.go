@@ -27,6 +27,8 @@ func TestRules(t *testing.T) {
 			[]string{"1 fact The cache is old|- it lies in tmp|- and in var", "4 constraint Never clear it"}},
 		{"few words have their heading", "# All\n- strict\n## Types\n- strict mode\n- one word more here\n", instructions,
 			[]string{"2 fact strict", "4 fact Types: strict mode", "5 fact one word more here"}},
+		{"rules in other languages", "Всегда используй pnpm. Это быстро.\n\nToujours utiliser pnpm.\n\nEin Satz.\n\n- Niemals `gen/` ändern\n", instructions,
+			[]string{"1 convention Всегда используй pnpm. Это быстро.", "3 convention Toujours utiliser pnpm.", "7 constraint Niemals `gen/` ändern"}},
 		{"a section's kind", "## Gotchas\n- always late\n## Constraints\n- no cgo\n## Decisions\n- Postgres it is\n## Commands\n- `make all` builds it\n", instructions,
 			[]string{"2 failure Gotchas: always late", "4 constraint Constraints: no cgo", "6 decision Decisions: Postgres it is", "8 workflow `make all` builds it"}},
 		{"paragraphs that give a rule", "This is a tool.\n\nYou must sign commits.\n\n提交前必须运行测试。\n\n" + long + "Never push. " + long + "\n", instructions,

@@ -170,6 +170,11 @@ func TestClaimsHaveNoPreface(t *testing.T) {
 	if c := Read(text); len(c) != 1 || strings.HasPrefix(text[c[0].Start:c[0].End], "ok") {
 		t.Errorf("%+v", c)
 	}
+	// without its lead it would be a question
+	text = "Ab sofort schreiben wir Kommentare immer auf Englisch."
+	if c := Read(text); len(c) != 1 || c[0].Start != 0 {
+		t.Errorf("%+v", c)
+	}
 }
 
 // A request to write a rule down states the rule. It waits, because the person may mean the file

@@ -106,8 +106,9 @@ var binding = pattern.New(`(?i)\b(?:must|mustn'?t|never|ha(?:s|ve) to (?:stay|be
 // preferring matches a person's statement of taste.
 var preferring = pattern.New(`(?i)\bI(?:'d| would)? (?:always |really |generally |usually )*(?:prefer|like|love|hate|rather)\b`)
 
-// fromNow matches the beginning of a sentence about the future in general.
-var fromNow = pattern.New(`(?i)^(?:from (?:now|here|today|this point) on(?:wards?)?|going forward|henceforth|in future|ab (?:jetzt|sofort)|künftig|in zukunft|de ahora en adelante|` +
+// fromNow matches the beginning of a sentence about the future in general. A German verb may follow
+// its own directly, so they stay.
+var fromNow = pattern.New(`(?i)^(?:from (?:now|here|today|this point) on(?:wards?)?|going forward|henceforth|in future|de ahora en adelante|` +
 	`a partir de (?:ahora|agora)|désormais|dorénavant|à partir de maintenant|daqui (?:em|pra|para) (?:diante|frente)|с этого момента|впредь|отныне|` +
 	`以后|今后|从现在(?:开始|起)|今後は?|これからは?|앞으로는?)[,，、]?\s*`)
 

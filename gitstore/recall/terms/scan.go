@@ -231,9 +231,17 @@ func tail(text string) int {
 	return 0
 }
 
-// fold strips the marks of a Latin, Greek or Cyrillic letter, and returns other characters
-// unchanged.
+// fold strips the marks of a Latin, Greek or Cyrillic letter, also the dot of an i, and gives
+// letters of Arabic and Persian one form. It returns other characters unchanged.
 func fold(r rune) rune {
+	switch r {
+	case 'ı':
+		return 'i'
+	case 'ي', 'ى':
+		return 'ی'
+	case 'ك':
+		return 'ک'
+	}
 	if r < 0xC0 || r >= 0x530 && r < 0x1E00 || r > 0x1FFF {
 		return r
 	}

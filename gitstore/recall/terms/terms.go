@@ -20,7 +20,7 @@ import (
 )
 
 // Version changes with every change in the tokens of any text.
-const Version = 3
+const Version = 4
 
 // Field is the part of a document that holds a token.
 type Field uint8

@@ -46,6 +46,8 @@ func TestQuery(t *testing.T) {
 		"ＦＵＬＬ ｗｉｄｔｈ ﬁle":                      "full width file",
 		"Überprüfung naïve façade":            "uberprufung naiv facad",
 		"GRÜSSE STRAẞE Grüße Straße":          "gruss strass gruss strass",
+		"Işık IŞIK ışık":                      "isik isik isik",
+		"كيفيت کیفیت":                         "کیفیت کیفیت",
 		"сохранёнными файлами":                "сохраненными фаилами",
 		"用中文写提交":                              "用中 中文 文写 写提 提交",
 		"テストを run する":                         "テス スト トを run する",

@@ -261,8 +261,7 @@ func foreign(text string) bool {
 
 var refusal = pattern.New(`(?i)(?:^|\PL)(?:не|нет|никогда|нельзя|без|вместо|nie|niemals|nicht|kein\w*|ohne|statt|anstatt|jamais|pas|sans|nunca|sin|não|nooit|asla)(?:\PL|$)|[不别勿禁無无]|ない|ません|마세요|마라|말|않|금지|대신`)
 
-// abroad are frequent words of other languages that have only letters of English, and are none of
-// it.
+// abroad lists frequent words of other languages in letters of English that are not English words.
 var abroad = pattern.NewWords(`nie niemals nicht kein keine keinen immer statt anstatt und oder wir bitte vor nach verwenden verwende benutzen benutze nutzen nutze
 	jamais toujours utiliser utilise utilisez avec dans nunca siempre sempre utiliza utilizar usar antes
 	nooit altijd gebruik nigdy zawsze asla hep yerine kullan`)
