@@ -126,7 +126,7 @@ func (s *scan) valueAt(n name, at int, sep sepKind) value {
 		v.in = attached
 	}
 	if v.start, v.end, v.closed = quotedAt(text, at); !v.closed {
-		v.start, v.end = at, len(text)
+		v.start, v.end = max(at, v.start), len(text)
 	} else if sep != sepBlank {
 		v.in = quoted
 		if envLine(n, sep) {

@@ -435,7 +435,9 @@ func TestSentencesByLanguage(t *testing.T) {
 	}
 	for _, text := range []string{"管理员口令为§，请勿外传", "登录名 admin，密码 §", "密码（root）是 §。", "資料庫密碼是 §", "パスワードは「§」です", "DBのパスワードは § です", "비밀번호는 § 입니다",
 		"비밀번호: §", "Das Passwort lautet §.", "das Passwort für den Server ist §", "Le mot de passe est §.", "mot de passe pour la base : §", "La contraseña es §.",
-		"contraseña del servidor: §", "Пароль: §", "пароль от сервера: §", "пароль — §", "a senha é §", "令牌：§", "密鑰為§"} {
+		"contraseña del servidor: §", "Пароль: §", "пароль от сервера: §", "пароль — §", "a senha é §", "令牌：§", "密鑰為§",
+		"Das Passwort ist „§“", "Passwort: „§”", "Das Passwort „§“ gilt.", "Das Kennwort für die Datenbank ist „§“", "Mein Passwort: ‚§‘", "Das Passwort ist »§«",
+		"password: “§”", "The password is “§”", "The password is ‘§’", "Le mot de passe est «\u00a0§\u00a0».", "密码“§”", "пароль: “§"} {
 		for _, v := range valueKinds {
 			value := v.draw(r)
 			got, bad := left(t, strings.ReplaceAll(text, "§", value), value)

@@ -178,6 +178,11 @@ A senha é obrigatória.
 Пароль обязателен.
 Пароль неверный
 пароль для сервера не задан
+Das Passwort „Geheimnis“ ist schlecht.
+Passwort: „erforderlich“
+Das Passwort „${DB_PASSWORD}“ setzen
+Click “Forgot password” and then “Reset2”.
+The password field’s label is “Passwort”.
 `},
 }
 

@@ -28,7 +28,7 @@ func nounAt(text string, at int) (end int, joined, ok bool) {
 				continue
 			}
 			end = at + len(noun)
-			if noun[0] < 0x80 && (!boundary(text, at) || end < len(text) && (sets[wordSet].has(text[end]) || kind[text[end]] == kHigh && !fullWidth(text, end))) {
+			if noun[0] < 0x80 && (!boundary(text, at) || end < len(text) && (sets[wordSet].has(text[end]) || kind[text[end]] == kHigh && !punctuation(text, end))) {
 				continue
 			}
 			return end, tongues[t].joined, true
@@ -72,7 +72,7 @@ func sentence(text string, n name, joined bool) (int, sepKind) {
 	if joined && (j > i || j < len(text) && text[n.start] >= 0xe0 && sets[alnumSet].has(text[j])) {
 		return opening(text, j), sepSays
 	}
-	if at := opening(text, j); at > j || j > i {
+	if at := opening(text, j); at > j || j > i || opensQuote(text, j) {
 		return at, sepBlank
 	}
 	return 0, sepNone
@@ -81,7 +81,7 @@ func sentence(text string, n name, joined bool) (int, sepKind) {
 // opening skips a colon, blanks and the opening bracket of Chinese and Japanese before a value.
 func opening(text string, at int) int {
 	at = valueStart(text, at)
-	for _, o := range [...]string{"：", ":", "「", "『", "“", "«", "„", "‘", "《", "【"} {
+	for _, o := range [...]string{"：", ":", "《", "【"} {
 		if strings.HasPrefix(text[at:], o) {
 			at = blanks(text, at+len(o))
 		}

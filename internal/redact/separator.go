@@ -1,6 +1,10 @@
 package redact
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // sepKind says what stands between a name and its value.
 type sepKind int
@@ -140,7 +144,7 @@ func unjoined(text string, n name, j int, state around) (int, sepKind) {
 	switch c := text[j]; {
 	case state&aFlag != 0 && state&aQuote == 0 && c != '-', state&aQuote == 0 && bareAssignment(text, n):
 		return j, sepTight
-	case state&aQuote == 0 && (kind[c] <= kDigit || isOneOf(c, "`\"'")):
+	case state&aQuote == 0 && (kind[c] <= kDigit || isOneOf(c, "`\"'") || opensQuote(text, j)):
 		return valueStart(text, j), sepBlank
 	}
 	return 0, sepNone
@@ -242,8 +246,50 @@ func closers(text string, at int) (int, bool) {
 	return at, false
 }
 
+// quotes lists typographic quotes: one that opens and those that may shut it.
+var quotes = [...]struct {
+	open string
+	shut [2]string
+}{
+	{"“", [2]string{"”", "“"}}, {"„", [2]string{"“", "”"}}, {"‘", [2]string{"’", "‘"}}, {"‚", [2]string{"‘", "’"}},
+	{"«", [2]string{"»", "»"}}, {"»", [2]string{"«", "»"}}, {"‹", [2]string{"›", "›"}}, {"›", [2]string{"‹", "›"}},
+	{"「", [2]string{"」", "」"}}, {"『", [2]string{"』", "』"}},
+}
+
+// maxTypographic is the longest value in typographic quotes, in bytes.
+const maxTypographic = 256
+
+// typographic returns what stands between the typographic quotes that begin at text[at], on one
+// line and without blanks around it. If none shuts, start is behind the one that opens.
+func typographic(text string, at int) (start, end int, ok bool) {
+	for _, q := range quotes {
+		if !strings.HasPrefix(text[at:], q.open) {
+			continue
+		}
+		start = at + len(q.open)
+		v, _, _ := strings.Cut(text[start:min(len(text), start+maxTypographic)], "\n")
+		for _, shut := range q.shut {
+			if before, _, found := strings.Cut(v, shut); found {
+				v, ok = before, true
+			}
+		}
+		start += len(v) - len(strings.TrimLeftFunc(v, unicode.IsSpace))
+		return start, start + len(strings.TrimSpace(v)), ok
+	}
+	return 0, 0, false
+}
+
+// opensQuote reports whether a typographic quote begins at text[at].
+func opensQuote(text string, at int) bool {
+	start, _, _ := typographic(text, at)
+	return start > 0
+}
+
 // quotedAt returns what stands between the quotes that begin at text[at], on one line.
 func quotedAt(text string, at int) (start, end int, ok bool) {
+	if at < len(text) && kind[text[at]] == kHigh {
+		return typographic(text, at)
+	}
 	if at+1 < len(text) && isOneOf(text[at], "bBrRfFuUL@$") && isOneOf(text[at+1], `"'`) {
 		at++ // b"…", @"…"
 	}
@@ -327,25 +373,17 @@ func endsHere(text string, i int) bool {
 	case '[':
 		return markerAt(text, i) > 0
 	default:
-		return fullWidth(text, i)
+		return punctuation(text, i)
 	}
 }
 
-// fullWidth reports whether the rune at text[i] is punctuation of Chinese, Japanese or Korean, or a
-// closing quote.
-func fullWidth(text string, i int) bool {
-	if i+3 > len(text) {
-		return false
-	}
-	switch text[i] {
-	case 0xe3: // U+3000 to U+303F
-		return text[i+1] == 0x80
-	case 0xef: // U+FF01 to U+FF0F, U+FF1A to U+FF20, U+FF5B to U+FF65
-		return text[i+1] == 0xbc && (text[i+2] <= 0x8f || text[i+2] >= 0x9a && text[i+2] <= 0xa0) || text[i+1] == 0xbd && text[i+2] >= 0x9b && text[i+2] <= 0xa5
-	case 0xe2: // U+201C to U+201F
-		return text[i+1] == 0x80 && text[i+2] >= 0x98 && text[i+2] <= 0x9f
-	}
-	return false
+// punctuation reports whether the rune at text[i] is a quote or a blank outside ASCII, or
+// punctuation of Chinese, Japanese, Korean or Arabic.
+func punctuation(text string, i int) bool {
+	r, _ := utf8.DecodeRuneInString(text[i:])
+	return r == '«' || r == '»' || r == '\u00a0' || r == '\u202f' || r == '‹' || r == '›' || r == '،' || r == '؛' ||
+		r >= '‘' && r <= '‟' || r >= 0x3000 && r <= 0x303f ||
+		r >= '！' && r <= '／' || r >= '：' && r <= '＠' || r >= '｛' && r <= '･'
 }
 
 // parameter reports whether the ampersand at text[at] begins another parameter of a query, another
