@@ -142,7 +142,7 @@ func (s *scan) valueAt(n name, at int, sep sepKind) value {
 	}
 	v.end = s.bareEnd(v.start, envLine(n, sep))
 	// a Chinese, Japanese or Korean noun: the sentence continues without a blank
-	if text[n.start] >= 0xe0 {
+	if n.unspaced(text) {
 		for i := v.start; i < v.end; i++ {
 			if text[i] >= 0x80 {
 				v.end = i

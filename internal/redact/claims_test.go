@@ -437,7 +437,9 @@ func TestSentencesByLanguage(t *testing.T) {
 		"비밀번호: §", "Das Passwort lautet §.", "das Passwort für den Server ist §", "Le mot de passe est §.", "mot de passe pour la base : §", "La contraseña es §.",
 		"contraseña del servidor: §", "Пароль: §", "пароль от сервера: §", "пароль — §", "a senha é §", "令牌：§", "密鑰為§",
 		"Das Passwort ist „§“", "Passwort: „§”", "Das Passwort „§“ gilt.", "Das Kennwort für die Datenbank ist „§“", "Mein Passwort: ‚§‘", "Das Passwort ist »§«",
-		"password: “§”", "The password is “§”", "The password is ‘§’", "Le mot de passe est «\u00a0§\u00a0».", "密码“§”", "пароль: “§"} {
+		"password: “§”", "The password is “§”", "The password is ‘§’", "Le mot de passe est «\u00a0§\u00a0».", "密码“§”", "пароль: “§",
+		"APIキーは§です", "Пароль администратора — §", "Пароль сервера: §", "Подключайся с паролем §", "비밀번호로 § 를 쓰세요", "das Root-Passwort heißt jetzt §",
+		"şifre=§", "Parola olarak § kullan", "گذرواژه § است", "رمز عبور سرور: §"} {
 		for _, v := range valueKinds {
 			value := v.draw(r)
 			got, bad := left(t, strings.ReplaceAll(text, "§", value), value)

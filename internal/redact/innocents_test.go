@@ -178,6 +178,19 @@ A senha é obrigatória.
 Пароль обязателен.
 Пароль неверный
 пароль для сервера не задан
+Пароль пользователя — обязательное поле
+Пользователь с паролем администратора
+API-ключ обязателен
+ключ API не задан
+APIキーは必須です
+비밀번호로 로그인하세요
+API 키가 필요합니다
+Şifre zorunlu
+şifreniz en az 8 karakter olmalı
+deşifre: sha256sum2
+Parola yanlış
+رمز عبور الزامی است
+گذرواژه باید حداقل ۸ کاراکتر باشد
 Das Passwort „Geheimnis“ ist schlecht.
 Passwort: „erforderlich“
 Das Passwort „${DB_PASSWORD}“ setzen

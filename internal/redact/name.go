@@ -15,6 +15,10 @@ type name struct {
 	pin        bool // its value is a number of four to eight digits
 }
 
+// unspaced reports whether a name ends in letters of Chinese, Japanese or Korean, behind which the
+// text may go on without a blank.
+func (n name) unspaced(text string) bool { return n.end-n.start >= 3 && text[n.end-3] >= 0xe0 }
+
 // maxName bounds how far, in bytes, a name is followed to either side of the trigger word.
 const maxName = 48
 

@@ -28,7 +28,10 @@ func nounAt(text string, at int) (end int, joined, ok bool) {
 				continue
 			}
 			end = at + len(noun)
-			if noun[0] < 0x80 && (!boundary(text, at) || end < len(text) && (sets[wordSet].has(text[end]) || kind[text[end]] == kHigh && !punctuation(text, end))) {
+			if (noun[0] < 0x80 || !tongues[t].joined) && !boundary(text, at) {
+				continue
+			}
+			if noun[len(noun)-1] < 0x80 && end < len(text) && (sets[wordSet].has(text[end]) || kind[text[end]] == kHigh && !punctuation(text, end)) {
 				continue
 			}
 			return end, tongues[t].joined, true
@@ -69,7 +72,7 @@ func sentence(text string, n name, joined bool) (int, sepKind) {
 	if end := verbEnd(text, j, j > i); end > 0 {
 		return opening(text, end), sepSays
 	}
-	if joined && (j > i || j < len(text) && text[n.start] >= 0xe0 && sets[alnumSet].has(text[j])) {
+	if joined && (j > i || j < len(text) && n.unspaced(text) && sets[alnumSet].has(text[j])) {
 		return opening(text, j), sepSays
 	}
 	if at := opening(text, j); at > j || j > i || opensQuote(text, j) {

@@ -9,7 +9,7 @@ func verbEnd(text string, at int, blank bool) int {
 	}
 	for t := range tongues {
 		for _, p := range tongues[t].purposes {
-			if rest := text[at:]; rest[0] == p[0] && strings.HasPrefix(rest, p) && len(rest) > len(p) && (rest[len(p)] == ' ' || p[len(p)-1] == '\'') {
+			if rest := text[at:]; rest[0] == p[0] && strings.HasPrefix(rest, p) && len(rest) > len(p) && (isOneOf(rest[len(p)], " :") || p[len(p)-1] == '\'') {
 				if end := purposeEnd(text, at+len(p)); end > 0 {
 					return end
 				}
@@ -26,7 +26,7 @@ type tongue struct {
 	nouns    []string // in lower case, without those that lookName finds as names
 	verbs    []string // between the noun and the value, without blanks
 	purposes []string // for: words between the noun and its verb begin like this
-	joined   bool     // words have no blanks between them, and the verb may be missing
+	joined   bool     // the verb may be missing, or stand without blanks around it
 }
 
 // tongues lists the words of each language in the order noun, purpose, verb, value. In all of them
@@ -38,22 +38,27 @@ var tongues = [...]tongue{
 		purposes: []string{"for", "of", "on"}},
 	{language: "Chinese", nouns: []string{"密码", "密碼", "口令", "密钥", "密鑰", "令牌", "金钥", "金鑰", "通行码", "通行碼"},
 		verbs: []string{"已改为", "已改為", "设置为", "設定為", "设定为", "重置为", "重設為", "更改为", "变更为", "就是", "改为", "改為", "设为", "設為", "是", "为", "為", "叫"}, joined: true},
-	{language: "Japanese", nouns: []string{"パスワード", "パスフレーズ", "暗証番号", "秘密鍵", "トークン", "シークレット"},
+	{language: "Japanese", nouns: []string{"パスワード", "パスフレーズ", "暗証番号", "秘密鍵", "トークン", "シークレット", "apiキー"},
 		verbs: []string{"は", "が", "を"}, joined: true},
-	{language: "Korean", nouns: []string{"비밀번호", "암호", "패스워드", "비번", "토큰", "비밀 키"},
-		verbs: []string{"는", "은", "가", "이", "를", "을"}, joined: true},
-	{language: "German", nouns: []string{"zugangscode", "geheimnis", "schlüssel"},
-		verbs: []string{"ist jetzt", "ist", "lautet", "war", "heißt"}, purposes: []string{"für", "von", "vom", "zum", "des", "der"}},
-	{language: "French", nouns: []string{"mot de passe", "mots de passe", "code secret", "clé secrète", "phrase secrète", "mdp"},
+	{language: "Korean", nouns: []string{"비밀번호", "암호", "패스워드", "비번", "토큰", "비밀 키", "api 키", "api키"},
+		verbs: []string{"는", "은", "가", "이", "를", "을", "로"}, joined: true},
+	{language: "German", nouns: []string{"zugangscode", "geheimnis", "schlüssel", "paßwort"},
+		verbs: []string{"ist jetzt", "ist", "lautet jetzt", "lautet", "war", "heißt jetzt", "heißt"}, purposes: []string{"für", "von", "vom", "zum", "des", "der"}},
+	{language: "French", nouns: []string{"mot de passe", "mots de passe", "code secret", "clé secrète", "phrase secrète", "mdp", "clé api", "clé d'api"},
 		verbs: []string{"est", "était", "sera"}, purposes: []string{"pour", "de", "du", "d'"}},
-	{language: "Spanish", nouns: []string{"contraseña", "clave secreta", "la clave", "frase de paso"},
+	{language: "Spanish", nouns: []string{"contraseña", "clave secreta", "la clave", "frase de paso", "clave api", "clave de api"},
 		verbs: []string{"es", "era", "será"}, purposes: []string{"para", "de", "del"}},
-	{language: "Portuguese", nouns: []string{"senha", "palavra-passe", "chave secreta"},
+	{language: "Portuguese", nouns: []string{"senha", "palavra-passe", "chave secreta", "chave api", "chave de api"},
 		verbs: []string{"é", "era", "será"}, purposes: []string{"para", "do", "da", "de"}},
-	{language: "Italian", nouns: []string{"parola d'ordine"},
+	{language: "Italian", nouns: []string{"parola d'ordine", "chiave api"},
 		verbs: []string{"è"}, purposes: []string{"per", "di", "del"}},
-	{language: "Russian", nouns: []string{"пароль", "Пароль", "ПАРОЛЬ", "пароля", "секретный ключ", "токен", "Токен"},
-		verbs: []string{"это", "был", "будет", "—", "–", "-"}, purposes: []string{"от", "для", "к", "на"}, joined: true},
+	{language: "Russian", nouns: []string{"пароль", "Пароль", "ПАРОЛЬ", "пароля", "паролем", "секретный ключ", "токен", "Токен",
+		"api-ключ", "api ключ", "ключ api", "Ключ api"},
+		verbs: []string{"это", "был", "будет", "—", "–", "-"}, purposes: []string{"от", "для", "к", "на", "администратора", "пользователя", "сервера", "базы"}, joined: true},
+	{language: "Turkish", nouns: []string{"şifre", "Şifre", "şifresi", "şifremiz", "parola", "parolası", "api anahtarı"},
+		verbs: []string{"artık", "olarak"}},
+	{language: "Persian", nouns: []string{"رمز عبور", "گذرواژه", "کلمه عبور", "پسورد", "توکن", "کلید api"},
+		purposes: []string{"برای", "سرور", "پایگاه", "کاربر"}, joined: true},
 }
 
 // verb returns the end of the longest verb of any language at text[at:], or 0.
@@ -85,7 +90,7 @@ func purposeEnd(text string, at int) int {
 		switch c := text[i]; {
 		case c == ':' && i+1 < len(text) && text[i+1] == ' ':
 			return i + 2
-		case c == ' ' && i > at:
+		case c == ' ':
 			if end := verb(text, i+1, true); end > 0 {
 				return end
 			}
