@@ -1,6 +1,9 @@
 package redact
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // lookName examines a word that may belong to the name of a secret: it looks for the assigned
 // value, or else for a random string nearby.
@@ -141,13 +144,8 @@ func (s *scan) valueAt(n name, at int, sep sepKind) value {
 		return v
 	}
 	v.end = s.bareEnd(v.start, envLine(n, sep))
-	// a Chinese, Japanese or Korean noun: the sentence continues without a blank
 	if n.unspaced(text) {
-		for i := v.start; i < v.end; i++ {
-			if text[i] >= 0x80 {
-				v.end = i
-			}
-		}
+		v.end = v.start + beforeSentence(text[v.start:v.end])
 	}
 	switch {
 	case envLine(n, sep) && v.in == attached:
@@ -158,6 +156,21 @@ func (s *scan) valueAt(n name, at int, sep sepKind) value {
 		}
 	}
 	return v
+}
+
+// beforeSentence returns the end of the value in v, behind which a sentence of Chinese, Japanese or
+// Korean may go on without a blank. A value with digits and signs may begin with such letters.
+func beforeSentence(v string) int {
+	begun := !strings.ContainsAny(v, strangeSigns) || !strings.ContainsAny(v, "0123456789")
+	for i, r := range v {
+		switch {
+		case r < 0x80 || !unspaced(r) && (unicode.IsLetter(r) || unicode.IsDigit(r)):
+			begun = true
+		case begun:
+			return i
+		}
+	}
+	return len(v)
 }
 
 // envLine reports whether a value is in the form of a .env file, where only a blank ends it.

@@ -178,24 +178,41 @@ A senha é obrigatória.
 Пароль обязателен.
 Пароль неверный
 пароль для сервера не задан
+пароль: обязателен
+пароль: обязателен!
+Пароль: 8–16 символов
+Пароль: 8-значный код
 Пароль пользователя — обязательное поле
 Пользователь с паролем администратора
 API-ключ обязателен
 ключ API не задан
+password: 8文字以上
+password: 최소8자리 이상
+{"password": "8文字以上16文字以下"}
+{"password": "密码至少8位"}
+密码：8到16位字符
+密码：至少8位!
+密码=必填!
+密钥为空时返回404
+密钥为空则报错E404。
+トークンが無効なら401。
+パスワードは「8文字以上」です
 APIキーは必須です
+비밀번호는 12자리입니다
 비밀번호로 로그인하세요
 API 키가 필요합니다
+Das Passwort „Geheimnis“ ist schlecht.
+Passwort: „erforderlich“
+Das Passwort „${DB_PASSWORD}“ setzen
+Click “Forgot password” and then “Reset2”.
+The password field’s label is “Passwort”.
 Şifre zorunlu
 şifreniz en az 8 karakter olmalı
 deşifre: sha256sum2
 Parola yanlış
 رمز عبور الزامی است
 گذرواژه باید حداقل ۸ کاراکتر باشد
-Das Passwort „Geheimnis“ ist schlecht.
-Passwort: „erforderlich“
-Das Passwort „${DB_PASSWORD}“ setzen
-Click “Forgot password” and then “Reset2”.
-The password field’s label is “Passwort”.
+رمز عبور: حداقل ۸ کاراکتر
 `},
 }
 

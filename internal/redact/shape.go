@@ -1,5 +1,7 @@
 package redact
 
+import "unicode"
+
 // shape holds the counts of one pass over a string.
 type shape struct {
 	n                           int // bytes
@@ -7,9 +9,12 @@ type shape struct {
 	space, control, high        int // high: bytes of 0x80 and above
 	// maximal runs of digits, of lower case (a capital before it included), of capitals
 	parts      int
-	steps      int // bytes that follow their predecessor in ASCII order, or repeat it
-	pairs, odd int // pairs of letters of one part, and those that words seldom have
-	distinct   int // different ASCII bytes
+	steps      int  // bytes that follow their predecessor in ASCII order, or repeat it
+	pairs, odd int  // pairs of letters of one part, and those that words seldom have
+	distinct   int  // different ASCII bytes
+	other      int  // letters outside ASCII
+	unspaced   bool // some are of a script without blanks between words
+	counts     bool // one of these follows a digit: 8文字
 }
 
 func shapeOf(s string) shape {
@@ -60,8 +65,33 @@ func shapeOf(s string) shape {
 			sh.distinct++
 		}
 	}
+	if sh.high > 0 {
+		sh.addOther(s)
+	}
 	return sh
 }
+
+// addOther counts the letters and digits of s outside ASCII.
+func (sh *shape) addOther(s string) {
+	afterDigit := false
+	for _, r := range s {
+		switch {
+		case r >= 0x80 && unicode.IsLetter(r):
+			sh.other++
+			if unspaced(r) {
+				sh.unspaced = true
+				sh.counts = sh.counts || afterDigit
+			}
+		case r >= 0x80 && unicode.IsDigit(r):
+			sh.digit++
+		}
+		afterDigit = unicode.IsDigit(r)
+	}
+}
+
+// unspaced reports whether a letter belongs to a script that writes words without blanks between
+// them, such as Thai and Chinese. Full-width Latin does not.
+func unspaced(r rune) bool { return r >= 0x0e00 && r < 0xff00 && unicode.IsLetter(r) }
 
 // choppy reports whether letters and digits change places more often than words and numbers do: on
 // average a part is shorter than three bytes, and there are digits.
@@ -80,8 +110,8 @@ func (sh shape) random() bool {
 		(sh.choppy() || sh.unpronounceable())
 }
 
-// mixed reports whether there are both letters and digits.
-func (sh shape) mixed() bool { return sh.lower+sh.upper > 0 && sh.digit > 0 }
+// mixed reports whether there are both letters and digits, and more than a count: 8文字.
+func (sh shape) mixed() bool { return sh.digit > 0 && (sh.letters() > 0 || sh.other > 0 && !sh.counts) }
 
 const (
 	kSymbol byte = iota

@@ -34,6 +34,9 @@ const maxJudged = 128
 // maxWeak is the longest value of a weak name: 64 bytes in hexadecimal.
 const maxWeak = 128
 
+// strangeSigns occur in no word, path or identifier.
+const strangeSigns = "!@#$%^&*?~+=|"
+
 // trait is a set of properties found in one pass over a value. Traits combine by or.
 type trait uint32
 
@@ -112,12 +115,14 @@ func secretValue(v string, st strength, in setting) bool {
 
 // traitsOf returns the traits of a value of a shape.
 func traitsOf(v string, sh shape, in setting) (t trait) {
-	unusual := sh.symbol > 0 && strings.ContainsAny(v, "!@#$%^&*?~+=|")
+	unusual := sh.symbol > 0 && strings.ContainsAny(v, strangeSigns)
+	// Without blanks, a sentence that ends in a number looks like a value.
+	written := sh.letters() == 0 && sh.unspaced && !unusual && in <= attached
 	for _, c := range [...]struct {
 		holds bool
 		is    trait
 	}{
-		{sh.random(), drawn}, {unusual, strange}, {sh.mixed(), mixed}, {sh.letters()+sh.high > 0, lettered}, {sh.symbol > 0, signs},
+		{sh.random(), drawn}, {unusual, strange}, {sh.mixed() && !written, mixed}, {sh.letters()+sh.high > 0, lettered}, {sh.symbol > 0, signs},
 		{sh.digit > 0, numbered}, {sh.upper > 0, capitals}, {sh.digit >= 3 && sh.letters()+sh.digit < 5*sh.parts, manyDigits},
 		{sh.mixed() && isHex(v), allHex}, {dotted(v), withDots}, {unusual && madeByPerson(v, sh), byPerson},
 		{sh.space > 0 && sh.control == 0 && in >= quoted && passphrase(v), phrased},
@@ -197,7 +202,7 @@ func trivial(v string) bool {
 		return true
 	case sh.digit == 0 && sh.symbol == 0:
 		return sh.n < 12 || sh.space > 0 && sh.n < 16
-	case sh.digit == 0 && !strings.ContainsAny(v, "!@#$%^&*?~+=|"):
+	case sh.digit == 0 && !strings.ContainsAny(v, strangeSigns):
 		return !sh.random() // words joined by - _ . / :
 	case isHex(v) && len(v) < 16:
 		return true
