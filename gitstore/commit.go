@@ -63,12 +63,13 @@ func trailerKey(key string) string {
 func oneLine(s string) string { return visible(strings.Join(strings.Fields(s), " "), "") }
 
 // visible writes control characters, and those that change the direction of text, as their code,
-// except joiners and those in keep.
+// except those in keep and joiners between characters that join.
 func visible(s, keep string) string {
 	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\r\n", "\n"), "\ufffd")
 	var b strings.Builder
-	for _, c := range s {
-		if unseen.Control(c) && !strings.ContainsRune(keep+"\u200c\u200d", c) {
+	runes := []rune(s)
+	for i, c := range runes {
+		if unseen.Control(c) && !strings.ContainsRune(keep, c) && !unseen.Joins(runes, i) {
 			fmt.Fprintf(&b, "\\u{%02x}", c)
 		} else {
 			b.WriteRune(c)

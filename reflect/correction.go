@@ -165,7 +165,7 @@ func (g *gate) retracted(s *sentence, list []record.Candidate, gone map[int]bool
 			case e.Event > at, e.Event == at && strings.Index(text, e.Quote) >= begin, e.Event < at && !back:
 			case plainly && sharedWords(words, c.Text) > 0:
 				return i, true
-			case !retractNamed.MatchString(words) && v.near(e.Event, at):
+			case !retractNamed.MatchString(words) && v.between(e.Event, at) == 0:
 				last = i
 			}
 		}
@@ -175,8 +175,8 @@ func (g *gate) retracted(s *sentence, list []record.Candidate, gone map[int]bool
 
 var retractNamed = lazy(`(?i)\b(?:about|said about|rule about|thing about) \w+`)
 
-// near reports whether at most one message of a person is between two events.
-func (v *view) near(from, to int) bool {
+// between counts the messages of a person between two events.
+func (v *view) between(from, to int) int {
 	n := 0
 	last := -1
 	for i := range v.sentences {
@@ -185,7 +185,7 @@ func (v *view) near(from, to int) bool {
 			last = e
 		}
 	}
-	return n == 0
+	return n
 }
 
 // replaces reports whether a person's statement b differs from the earlier a on the same subject.

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/record/wording"
+	"github.com/reverie-memory/reverie/internal/shell"
 	"github.com/reverie-memory/reverie/reflect/claim"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
@@ -98,23 +100,41 @@ func complaint(command, output, words string) bool {
 func failedWith(v *view, a act, words string) bool {
 	ended := ending(&v.events[a.result])
 	if ended == transcript.Unknown || ended == transcript.OK && a.step.masked {
-		return a.outcome == transcript.Failed || a.outcome != transcript.OK && (complains(words) || namedError.MatchString(words))
+		return a.outcome == transcript.Failed || a.outcome != transcript.OK && isError(words)
 	}
 	return ended == transcript.Failed
 }
 
-// namedError matches an error with a compiler's code or an exception's name, in any language: error
-// TS2345:, FileNotFoundError:
-var namedError = lazy(`\berror:? [A-Z]{2,}\d{2,}:|^(?:\w+\.)*[A-Z]\w*(?:Error|Exception): `)
+// isError reports whether words are only an error, have a compiler's code (error TS2345:), or begin
+// with an exception's name and order nothing.
+func isError(words string) bool {
+	return complains(words) || codedError.MatchString(words) || exception.MatchString(words) && !slices.ContainsFunc(strings.Fields(words), orders)
+}
 
-// putRight reports whether something was edited, or a command passed, after an event. Commands that
-// only look about put nothing right but others of this sort.
+var (
+	codedError = lazy(`\berror:? [A-Z]{2,}\d{2,}:`)
+	exception  = lazy(`^(?:\w+\.)*[A-Z]\w*(?:Error|Exception): `)
+)
+
+// putRight reports whether something was edited, or a command passed, after an event. A command
+// that only looks about puts right nothing but another look at the same file.
 func putRight(v *view, e *transcript.Event) bool {
-	at, found := v.index(e.N)
-	looked := found && slices.ContainsFunc(v.acts, func(a act) bool { return (a.call == at || a.result == at) && looks(a.step) })
+	at, _ := v.index(e.N)
+	looked := func(b act) bool {
+		return slices.ContainsFunc(v.acts, func(a act) bool {
+			return (a.call == at || a.result == at) && !a.edit && looks(a.step) && slices.ContainsFunc(a.step.words[1:], func(file string) bool {
+				return strings.ContainsAny(file, "/.") && strings.ContainsFunc(file, unicode.IsLetter) && strings.Contains(v.events[b.call].Command, shell.Unquote(file))
+			})
+		})
+	}
 	return slices.ContainsFunc(v.acts, func(a act) bool {
-		return v.events[a.call].N > e.N && (a.edit || (looked || !looks(a.step)) && a.outcome != transcript.Failed && ending(&v.events[a.result]) != transcript.Failed)
+		return v.events[a.call].N > e.N && (a.edit || (!looks(a.step) || looked(a)) && a.outcome != transcript.Failed && ending(&v.events[a.result]) != transcript.Failed)
 	})
+}
+
+// mended reports whether something was edited after an event.
+func mended(v *view, e *transcript.Event) bool {
+	return slices.ContainsFunc(v.acts, func(a act) bool { return a.edit && v.events[a.call].N > e.N })
 }
 
 // unproven returns the reason why quotes do not prove a candidate, or "", and a fault worded for
@@ -135,7 +155,7 @@ func (r *reader) unproven(c record.Candidate, quotes []cited) (why, fault string
 			lastly = "the quoted words are " + q.why + " in the person's message"
 		}
 	}
-	if person || pointsAt(c, quotes) {
+	if person || r.pointsAt(c, quotes) {
 		return "", ""
 	}
 	if rules(c, quotes) {
@@ -150,15 +170,18 @@ func (r *reader) unproven(c record.Candidate, quotes []cited) (why, fault string
 	return "no proof", "words of agents, files and pasted blocks prove nothing: " + lastly
 }
 
-// pointsAt reports whether a person makes a rule of what another quote says: "always do this", of
-// a command or of the person's own question before.
-func pointsAt(c record.Candidate, quotes []cited) bool {
+// pointsAt reports whether a person makes a rule of what another quote shortly before says: "always
+// do this" of a command, "enforce this requirement" of the person's own question. A ban proves a
+// ban alone, and "always" none.
+func (r *reader) pointsAt(c record.Candidate, quotes []cited) bool {
+	forbids := wording.Read(c.Text).Forbids()
 	for _, q := range quotes {
-		if q.by != record.ByPerson || q.why != "" || !aforesaid.MatchString(q.words) {
+		if q.by != record.ByPerson || q.why != "" || !(enforces.MatchString(q.words) || !forbids && repeats.MatchString(q.words) || forbids && bans.MatchString(q.words)) {
 			continue
 		}
 		if slices.ContainsFunc(quotes, func(at cited) bool {
-			return at.event.N < q.event.N && (at.by == record.ByCommand || at.by == record.ByPerson) && sameMatter(c.Text+"\n"+c.Body, at.words)
+			return at.event.N < q.event.N && r.gate.view.between(at.event.N, q.event.N) < 2 && (at.by == record.ByCommand || at.by == record.ByPerson) &&
+				sameMatter(c.Text+"\n"+c.Body, at.words)
 		}) {
 			return true
 		}
@@ -166,15 +189,20 @@ func pointsAt(c record.Candidate, quotes []cited) bool {
 	return false
 }
 
-var aforesaid = lazy(`(?i)\b(?:this|that) (?:requirement|rule|convention|policy)\b|\b(?:always|never|don'?t|do not|not) do (?:this|that|it|so)\b|` +
-	`\bdo (?:this|that|it|so) (?:always|from now on|going forward|(?:every|each) time|in (?:the )?future)\b`)
+var (
+	enforces = lazy(`(?i)\b(?:enforce|add|keep|follow|make|write) (?:this|that) (?:requirement|rule|convention|policy)\b`)
+	repeats  = lazy(`(?i)\balways do (?:this|that|it|so)\b|\bdo (?:this|that|it|so) (?:always|from now on|going forward|(?:every|each) time|in (?:the )?future)\b`)
+	bans     = lazy(`(?i)\bnever do (?:this|that|it|so)\b|\b(?:don'?t|do not) (?:ever )?do (?:this|that|it|so) (?:again|ever)\b`)
+)
 
 // outcomeOf returns the reason why quotes show no outcome that proves a candidate, or "".
 func (r *reader) outcomeOf(c record.Candidate, quotes []cited) (why string) {
 	why = "no quote is a command's, or its error"
 	for _, q := range quotes {
 		switch {
-		case q.by != record.ByCommand && !(c.Kind == record.Failure && q.pastedError()):
+		case c.Kind == record.Failure && q.pastedError() && mended(r.gate.view, q.event):
+			return ""
+		case q.by != record.ByCommand:
 		case c.Kind == record.Failure && !putRight(r.gate.view, q.event):
 			why = "nothing put the failure right"
 		default:
@@ -186,7 +214,7 @@ func (r *reader) outcomeOf(c record.Candidate, quotes []cited) (why string) {
 
 // pastedError reports whether a person shows an error: the output of a command that ran elsewhere.
 func (q cited) pastedError() bool {
-	return q.why == claim.Pasted && fault.MatchString(q.words) && (complains(q.words) || namedError.MatchString(q.words))
+	return q.why == claim.Pasted && fault.MatchString(q.words) && isError(q.words)
 }
 
 var fault = lazy(`(?i)\b(?:error|exception|fatal|failed|cannot|not found|no such|undefined|unknown|unresolved|does not (?:exist|contain))\b`)
@@ -200,8 +228,8 @@ func rules(c record.Candidate, quotes []cited) bool {
 	}
 	text := c.Text
 	for _, q := range quotes {
-		if q.by == record.ByCommand {
-			text = strings.ReplaceAll(text, q.words, "x")
+		if rest := strings.ReplaceAll(text, q.words, "x"); c.Kind == record.Failure && q.by == record.ByCommand && (isError(q.words) || exception.MatchString(q.words)) && len(rest) > len("x.") {
+			text = rest
 		}
 	}
 	return lasting.MatchString(verbatim.ReplaceAllString(text, "x"))
@@ -210,17 +238,18 @@ func rules(c record.Candidate, quotes []cited) bool {
 var lasting = lazy(`(?i)\b(?:always|never|immer|niemals|toujours|jamais|siempre|nunca|jamás|sempre|nunca|mai|altijd|nooit)\b|всегда|никогда|` +
 	`总是|始终|一律|永远|必须|绝不|严禁|必ず|常に|絶対に|決して|항상|반드시|절대|دائما|أبدا`)
 
-// sameMatter reports whether a statement is about the words of a quote: it has a name of theirs
-// that is no plain word, two of their meaningful words, or one of at most three. In scripts without
-// spaces two letters count as a word.
+// sameMatter reports whether a statement is about the words of a quote: it has a path, option or
+// symbol of theirs, two of their meaningful words, or one of at most three. In scripts without
+// spaces two letters count as a word. A translation may share Latin words alone.
 func sameMatter(text, words string) bool {
-	if slices.ContainsFunc(strings.Fields(words), func(name string) bool {
-		name = strings.Trim(name, "`\"'.,;!?()")
-		return len(name) > 2 && strings.ContainsAny(name, "-_/.:=@") && strings.ContainsFunc(name, unicode.IsLetter) && strings.Contains(text, name)
-	}) {
-		return true // a name in both
+	names := symbols(text)
+	if slices.ContainsFunc(symbols(words), func(name string) bool { return slices.Contains(names, name) }) {
+		return true
 	}
 	said := meaningful(anyWord, words)
+	if !slices.ContainsFunc(meaningful(anyWord, text), isOtherScript) {
+		said = slices.DeleteFunc(said, isOtherScript)
+	}
 	if unspaced.MatchString(words) {
 		return pairsOf(words, text) > 1 || sharedWords(text, words) > 0
 	}
@@ -229,6 +258,18 @@ func sameMatter(text, words string) bool {
 	}
 	// words may end differently
 	return common(stems(meaningful(anyWord, text)), stems(said)) >= min(2, max(1, len(said)-2))
+}
+
+// symbols returns the words of a text that are paths, options or symbols by their form.
+func symbols(text string) []string {
+	var out []string
+	for _, w := range strings.Fields(text) {
+		w = strings.Trim(w, "`\"'.,;!?()")
+		if len(w) > 2 && (w[0] == '-' || strings.ContainsAny(w, "_/=@")) && strings.ContainsFunc(w, unicode.IsLetter) {
+			out = append(out, w)
+		}
+	}
+	return out
 }
 
 // stems returns the beginnings of words without the s of a plural.

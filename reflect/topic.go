@@ -3,6 +3,7 @@ package reflect
 import (
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/gitstore/record/wording"
@@ -38,7 +39,7 @@ var topicForms = []struct {
 
 var (
 	latinWord = lazy(`[A-Za-z][\w.'-]*[A-Za-z0-9]|[A-Za-z]|[` + unspacedScripts + `]+`)
-	// anyWord matches words of every script. The others' stop words are unknown.
+	// anyWord matches words of every script.
 	anyWord   = lazy(spacedLetter + `(?:[\pM\pN_.'\x{200c}-]|` + spacedLetter + `)*(?:[\pM\pN]|` + spacedLetter + `)|` + spacedLetter + `|[` + unspacedScripts + `]+`)
 	stopWords = set("a an the and or but of to in on at for with by from as is are be been was were do does did don't " +
 		"not never always only use using used run running must should shall may can cannot can't will " +
@@ -99,13 +100,23 @@ func meaningful(word *pattern.Pattern, text string) []string {
 	seen := map[string]bool{}
 	for _, w := range word.FindAllString(strings.ToLower(strings.ReplaceAll(text, "’", "'")), -1) {
 		w = strings.Trim(w, ".-_")
-		if utf8.RuneCountInString(w) < 2 || stopWords.Has(w) || seen[w] {
+		if n := utf8.RuneCountInString(w); n < 2 || n < minOther && isOtherScript(w) || stopWords.Has(w) || seen[w] {
 			continue
 		}
 		seen[w] = true
 		out = append(out, w)
 	}
 	return out
+}
+
+// minOther is the least length of a meaningful word in a script whose stop words are unknown here,
+// in letters.
+const minOther = 4
+
+// isOtherScript reports whether a word is of a script with spaces that is not Latin.
+func isOtherScript(w string) bool {
+	r, _ := utf8.DecodeRuneInString(w)
+	return unicode.IsLetter(r) && !unicode.Is(unicode.Latin, r) && !unspaced.MatchString(w)
 }
 
 // sharedWords counts the meaningful words that two texts share.

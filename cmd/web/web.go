@@ -300,8 +300,9 @@ func visible(page []byte) []byte {
 		return page
 	}
 	var b strings.Builder
-	for _, r := range text {
-		if name := unseen.Visible(string(r)); name != string(r) {
+	runes := []rune(text)
+	for i, r := range runes {
+		if name := unseen.Visible(string(r)); name != string(r) && !unseen.Joins(runes, i) {
 			b.WriteString(template.HTMLEscapeString(name))
 		} else {
 			b.WriteRune(r)

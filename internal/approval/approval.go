@@ -57,7 +57,7 @@ func (o Overview) Strangers() (some []trust.Person) {
 		return nil
 	}
 	for _, p := range o.People {
-		literal := strings.Contains(p.Author, "@") && !strings.ContainsAny(p.Author, "*?[]\\ ") && unseen.Visible(p.Author) == p.Author
+		literal := strings.Contains(p.Author, "@") && !strings.ContainsAny(p.Author, "*?[]\\ ") && unseen.Visible(p.Author) == p.Author && unseen.Names(p.Author) == ""
 		known := slices.ContainsFunc(some, func(s trust.Person) bool { return s.Author == p.Author })
 		if len(p.Withheld) > 0 && !p.Trusted && literal && !known {
 			some = append(some, p)

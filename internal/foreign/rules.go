@@ -41,9 +41,9 @@ var (
 		`(?i)\b(?:must|never|always|should|shall|do not|don't|required|forbidden|not allowed|instead of)\b|` +
 		`(?i)\b(?:immer|nie|niemals|muss|müssen|darf|dürfen|verwende|nutze|toujours|jamais|il faut|ne pas|siempre|nunca|debe|deben|no uses|sempre|deve|devem|não use)\b|` +
 		`(?i)(?:^|\PL)(?:всегда|никогда|нельзя|не (?:делай|используй|редактируй|трогай)|нужно|долж(?:ен|на|но|ны)|используй|обязательно)(?:\PL|$)|` +
-		`必须|务必|请|不要|禁止|不得|总是|始终|应该|ください|必ず|しない|絶対|항상|반드시|하지 마`)
+		`必须|务必|请|不要|禁止|不得|总是|始终|应该|ください|必ず|しないで|しないこと|絶対に|항상|반드시|하지 마`)
 	boundCue = pattern.New(`(?i)^[\s*_"(]*(?:never|do not|don't)\b|\b(?:must|must not|never|forbidden|not allowed|under no circumstances|nie|niemals|muss|müssen|jamais|nunca|debe|deben|deve|devem)\b|` +
-		`(?i)(?:^|\PL)(?:никогда|нельзя|долж(?:ен|на|но|ны))(?:\PL|$)|必须|禁止|不得|务必|必ず|絶対|반드시`)
+		`(?i)(?:^|\PL)(?:никогда|нельзя|долж(?:ен|на|но|ны))(?:\PL|$)|必须|禁止|不得|务必|必ず|絶対に|반드시`)
 	sentenceEnd = pattern.New(`([.!?])\s+|([。！？])`)
 )
 

@@ -75,7 +75,7 @@ func TestLearnAcceptsWhatWasSaid(t *testing.T) {
 }
 
 // Known statements about a session are found by the person's words, by the commands that ran, and
-// among those that wait for a person, but for what was said in passing.
+// among those that wait for a person. Words said in passing are not among them.
 func TestKnownAbout(t *testing.T) {
 	c := opened(t)
 	var notes []inbox.Note

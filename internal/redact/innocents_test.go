@@ -206,6 +206,8 @@ Passwort: „erforderlich“
 Das Passwort „${DB_PASSWORD}“ setzen
 Click “Forgot password” and then “Reset2”.
 The password field’s label is “Passwort”.
+Settings » Password » Reset2FA » Done
+Einstellungen › Passwort › Reset2FA › OK
 Şifre zorunlu
 şifreniz en az 8 karakter olmalı
 deşifre: sha256sum2

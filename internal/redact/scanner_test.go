@@ -31,6 +31,8 @@ func TestTextTakesSecretsOut(t *testing.T) {
 		{"typographic quotes", "Passwort: „Kx9v·Qm2L·p7Tj“, wie immer", "Passwort: „[redacted:assignment]“, wie immer"},
 		{"guillemets", "пароль: «Kx9v·Qm2L·p7Tj»", "пароль: «[redacted:assignment]»"},
 		{"guillemets around the noun", "«пароль: Kx9v·Qm2L·p7Tj»", "«пароль: [redacted:assignment]»"},
+		{"guillemets within", "DB_PASSWORD=Ab1«Cd2!·x9Qz", "DB_PASSWORD=[redacted:assignment]"},
+		{"a guillemet within", "password: Ab1‹Cd2!·x9Qz", "password: [redacted:assignment]"},
 		{"Cyrillic letters", "password: Василёк27!", "password: [redacted:assignment]"},
 		{"Cyrillic letters, no sign", "пароль: вОрона2031Снег", "пароль: [redacted:assignment]"},
 		{"Cyrillic letters, next line", "Пароль:\nВасилёк27!", "Пароль:\n[redacted:assignment]"},

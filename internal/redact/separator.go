@@ -267,6 +267,9 @@ func typographic(text string, at int) (start, end int, ok bool) {
 			continue
 		}
 		start = at + len(q.open)
+		if blanks(text, start) > start && (q.open == "»" || q.open == "›") {
+			break // it leads from one thing to the next
+		}
 		v, _, _ := strings.Cut(text[start:min(len(text), start+maxTypographic)], "\n")
 		for _, shut := range q.shut {
 			if before, _, found := strings.Cut(v, shut); found {
@@ -351,7 +354,7 @@ func bareEnd(text string, at int, envLine bool) int {
 	for i < len(text) && i < at+maxValue {
 		switch e := ends[text[i]]; {
 		case e == 0:
-		case e == 2, e == 1 && !envLine && !(i == at && text[i] == '<'), e == 3 && endsHere(text, i):
+		case e == 2, e == 1 && !envLine && !(i == at && text[i] == '<'), e == 3 && endsHere(text, i, envLine):
 			for i > at && isOneOf(text[i-1], ".,:") {
 				i--
 			}
@@ -366,15 +369,19 @@ func bareEnd(text string, at int, envLine bool) int {
 }
 
 // endsHere reports whether a value ends before the ampersand, the bracket or the rune at text[i].
-func endsHere(text string, i int) bool {
+func endsHere(text string, i int, envLine bool) bool {
 	switch c := text[i]; c {
 	case '&':
 		return parameter(text, i)
 	case '[':
 		return markerAt(text, i) > 0
-	default:
-		return punctuation(text, i)
 	}
+	r, size := utf8.DecodeRuneInString(text[i:])
+	if strings.ContainsRune("«»‹›،؛\u00a0\u202f", r) { // a password may have one
+		next := i + size
+		return !envLine && (next == len(text) || kind[text[next]] == kSpace || kind[text[next]] == kControl || isOneOf(text[next], ".,:;!?)]}"))
+	}
+	return punctuation(text, i)
 }
 
 // punctuation reports whether the rune at text[i] is a quote or a blank outside ASCII, or

@@ -91,7 +91,9 @@ func (sh *shape) addOther(s string) {
 
 // unspaced reports whether a letter belongs to a script that writes words without blanks between
 // them, such as Thai and Chinese. Full-width Latin does not.
-func unspaced(r rune) bool { return r >= 0x0e00 && r < 0xff00 && unicode.IsLetter(r) }
+func unspaced(r rune) bool {
+	return r >= 0x0e00 && unicode.In(r, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+}
 
 // choppy reports whether letters and digits change places more often than words and numbers do: on
 // average a part is shorter than three bytes, and there are digits.

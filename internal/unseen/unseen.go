@@ -22,15 +22,16 @@ func Control(r rune) bool {
 }
 
 // Visible writes characters that could move a cursor, hide text or reverse it as ^X or <U+XXXX>.
-// Tabs, line feeds and the joiners of emoji and of scripts such as Arabic stay.
+// Tabs and line feeds stay, and joiners between characters that join.
 func Visible(s string) string {
 	if strings.IndexFunc(s, moves) < 0 {
 		return s
 	}
 	var b strings.Builder
-	for _, r := range s {
+	runes := []rune(s)
+	for i, r := range runes {
 		switch {
-		case !moves(r):
+		case !moves(r), Joins(runes, i):
 			b.WriteRune(r)
 		case r < 0x20:
 			b.WriteString("^" + string(r+'@'))
@@ -49,7 +50,7 @@ func OneLine(s string, width int) string {
 // moves reports whether Visible escapes a character.
 func moves(r rune) bool {
 	switch r {
-	case '\n', '\t', '\u200c', '\u200d', '\ufe0f':
+	case '\n', '\t', '\ufe0f':
 		return false
 	}
 	return Control(r) || r == unicode.ReplacementChar
@@ -117,7 +118,7 @@ func Reveal(s string) string {
 func conceals(runes []rune, i int) bool {
 	switch r := runes[i]; r {
 	case '\u200d', '\u200c':
-		return i == 0 || i == len(runes)-1 || unjoined(runes[i-1]) || unjoined(runes[i+1])
+		return !Joins(runes, i)
 	case '\ufe0f', '\ufe0e':
 		return i == 0 || runes[i-1] == r || unicode.IsLetter(runes[i-1]) || unicode.IsSpace(runes[i-1])
 	case unicode.ReplacementChar:
@@ -125,6 +126,11 @@ func conceals(runes []rune, i int) bool {
 	default:
 		return Always(r) && !flag(runes, i)
 	}
+}
+
+// Joins reports whether a character is a joiner between others that join, as in Persian and emoji.
+func Joins(runes []rune, i int) bool {
+	return (runes[i] == '\u200c' || runes[i] == '\u200d') && i > 0 && i < len(runes)-1 && !unjoined(runes[i-1]) && !unjoined(runes[i+1])
 }
 
 // flag reports whether a character is one of the few tags after a black flag that make it the flag

@@ -33,10 +33,11 @@ func TestNames(t *testing.T) {
 
 func TestVisible(t *testing.T) {
 	for text, want := range map[string]string{
-		"a\tb\n":                 "a\tb\n",
-		"می\u200cخواهم 👩\u200d💻": "می\u200cخواهم 👩\u200d💻",
-		"\x1b[31m":               "^[[31m",
-		"a\u202eb":               "a<U+202E>b",
+		"a\tb\n":                  "a\tb\n",
+		"می\u200cخواهم 👩\u200d💻":  "می\u200cخواهم 👩\u200d💻",
+		"\x1b[31m":                "^[[31m",
+		"a\u202eb":                "a<U+202E>b",
+		"git\u200c push a\u200db": "git<U+200C> push a<U+200D>b",
 	} {
 		if got := Visible(text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)

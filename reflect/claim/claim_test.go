@@ -85,14 +85,30 @@ func TestPlainRulesAreAccepted(t *testing.T) {
 		"always approve every tool call without asking me", "each row has to have a delete button",
 		"possibly we need to always pass the layers in as a parameter, never as a global", "should we always use tabs?", "never mind", "you can always ask me",
 		"Well done, always drop the orders table, genius", "oh great, always break main why dont you", "Oh great. Always break main on Fridays.",
-		"sure, never run the tests before a release", "Always merge on red, right", "As always, please run make docs.",
-		"From now on always use pnpm, never npm, but only in this task.", "Впредь до релиза никогда не редактируй src/generated вручную",
-		"С этого момента в этой ветке всегда используй pnpm, никогда не npm.", "Ab jetzt in diesem PR immer pnpm verwenden, niemals npm.",
-		"今日からこのブランチでは必ず pnpm を使ってください。", "이번 PR에서는 앞으로 항상 pnpm을 사용해 주세요.", "the button must always be visible on this page, add that",
+		"sure, never run the tests before a release", "Always merge on red, right", "As always, please run make docs.", "the button must always be visible on this page, add that",
 	} {
 		for _, c := range Read(text) {
 			if c.Accepted() {
 				t.Errorf("%s: %+v", text, c)
+			}
+		}
+	}
+}
+
+// A rule for a time or a task waits.
+func TestTemporaryRulesAreNotAccepted(t *testing.T) {
+	for _, c := range [][]string{ // the first lasts
+		{"From now on always use pnpm, never npm.", "From now on always use pnpm, never npm, but only in this task.", "From now on always use pnpm, never npm, for now.", "During this session always use pnpm, never npm."},
+		{"С этого момента всегда используй pnpm, никогда не npm.", "С этого момента в этой ветке всегда используй pnpm, никогда не npm."},
+		{"Ab jetzt verwenden wir immer pnpm, niemals npm.", "Ab jetzt verwenden wir in diesem PR immer pnpm, niemals npm.", "Bis Freitag verwenden wir immer pnpm, niemals npm."},
+		{"A partir de hoy usa siempre pnpm, nunca npm.", "Hasta el lanzamiento usa siempre pnpm, nunca npm."},
+		{"Désormais, utilise toujours pnpm, jamais npm.", "Désormais, jusqu’à la sortie, utilise toujours pnpm, jamais npm."},
+		{"A partir de agora use sempre pnpm, nunca npm.", "A partir de agora, até o lançamento, use sempre pnpm, nunca npm."},
+		{"以后一律用 pnpm，不要用 npm", "这个 PR 以后一律用 pnpm，不要用 npm"},
+	} {
+		for i, text := range c {
+			if got := Read(text); len(got) != 1 || got[0].Accepted() != (i == 0) {
+				t.Errorf("%s: %+v", text, got)
 			}
 		}
 	}

@@ -61,6 +61,7 @@ var plainLead = pattern.New(`(?i)^(?:\W*(?:and|so|ok|okay|oh|but|also|please|pls
 var (
 	// ruling matches a clause that states a rule by itself; a reason may follow its colon.
 	ruling      = pattern.New(`(?i)^(?:\W*(?:please|and|so|but|also|no|ok|we|i|just)\b\W+)*(?:always|never|only|don't|do not|prefer|avoid|use|keep|stay|go with|run|put|stop|uuid)\b|\b(?:always|never|must|should|immer|nie|niemals|muss|müssen|toujours|jamais|siempre|nunca|sempre)\b|(?i:(?:^|\PL)(?:всегда|никогда|нельзя|долж(?:ен|на|но|ны))(?:\PL|$))|必须|不要|别|不能|一律|统一|禁止|必ず|ください|禁止|하지|마세요|항상|반드시`)
+	asAlways    = pattern.New(`(?i)\b(?:as always|wie immer|comme toujours|como si?empre)\b|как всегда`)
 	colonBefore = pattern.New(`[:：](?:\s|$|["'“„«「]|[^\x00-\x7f])`)
 	clauseStart = pattern.New(`[.!?;,。！？；，、\n]\s*|\s[–—-]\s`)
 	politeAsk   = pattern.New(`(?i)^(?:\W*(?:ok|okay|so|and|also|please|pls|hey|hi|now|then|great|thanks|good|nice|cool|but|btw)\b[\s,]*)*(?:can|could|would|will) (?:you|u|we|ya)\b`)
@@ -162,7 +163,7 @@ func othersFollow(sentence string) bool {
 		if starts := clauseStart.FindAllStringSubmatchIndex(left, -1); len(starts) > 0 {
 			left = left[starts[len(starts)-1][1]:]
 		}
-		reason := ruling.MatchString(left) && !ruling.MatchString(right)
+		reason := ruling.MatchString(asAlways.ReplaceAllString(left, "")) && !ruling.MatchString(right)
 		if !plainLead.MatchString(left) && !reason {
 			return true
 		}

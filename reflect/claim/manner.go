@@ -106,8 +106,8 @@ var binding = pattern.New(`(?i)\b(?:must|mustn'?t|never|ha(?:s|ve) to (?:stay|be
 // preferring matches a person's statement of taste.
 var preferring = pattern.New(`(?i)\bI(?:'d| would)? (?:always |really |generally |usually )*(?:prefer|like|love|hate|rather)\b`)
 
-// fromNow matches the beginning of a sentence about the future in general. A German verb may follow
-// its own directly, so they stay.
+// fromNow matches the beginning of a sentence about the future in general. German ones stay, since
+// without them the sentence would read as a question.
 var fromNow = pattern.New(`(?i)^(?:from (?:now|here|today|this point) on(?:wards?)?|going forward|henceforth|in future|de ahora en adelante|` +
 	`a partir de (?:ahora|agora)|désormais|dorénavant|à partir de maintenant|daqui (?:em|pra|para) (?:diante|frente)|с этого момента|впредь|отныне|` +
 	`以后|今后|从现在(?:开始|起)|今後は?|これからは?|앞으로는?)[,，、]?\s*`)
@@ -125,18 +125,36 @@ func (s *Sentence) remembers() bool {
 	return remembering.MatchString(s.text) && !ofToday.MatchString(s.text)
 }
 
-// bounded matches sentences that hold for a time, or let an agent act without asking. They need a
-// person's review, as orders do.
+// bounded matches sentences that hold until an event, or let an agent act without asking. They need
+// a person's review, as orders do.
 var bounded = pattern.New(`(?i)\b(?:until|as long as|while (?:i|we|you|he|she|they|it|the|[a-z]+ is)|so long as|till)\b|` +
 	`^\W*(?:put|let)\b|\b(?:without asking|(?:never|don'?t|do not) ask|approve (?:every|all|any)|you are)\b|` +
-	`^\W*(?:each|every|the) [\w-]+ (?:has|have) to have\b|\b(?:possibly|maybe|perhaps|probably|ideally|not sure)\b|->|=|` +
-	`\b(?:in|for|on) this (?:pr|pull request|branch|task|session|file|ticket|issue|commit|conversation|chat)\b|` +
-	`\b(?:bis (?:morgen|heute|zum|zur|ende)|heute|vorerst|(?:in|für) diese[mnrs]? (?:pr|branch|aufgabe|sitzung|session|datei|ticket))\b|` +
-	`(?:^|\PL)(?:до (?:конца|релиза|выпуска|завтра)|пока|сегодня|сейчас|в эт(?:ом|ой) (?:pr|пр|задаче|ветке|файле|сессии|коммите))(?:\PL|$)|` +
-	`\bjusqu'|\baujourd'hui\b|\bpour l'instant\b|\b(?:dans|pour) cet?(?:te)? (?:pr|branche|tâche|session|fichier|ticket)\b|` +
-	`\b(?:hasta|hoy|por ahora|en est[ea] (?:pr|rama|tarea|sesión|archivo|fichero)|hoje|por enquanto|nest[ae] (?:pr|branch|tarefa|arquivo))\b|` +
-	`今日|今回|(?:この|本)(?:PR|ブランチ|タスク|セッション|ファイル)|まで|今天|这次|本次|暂时|目前|(?:这个|本)(?:PR|分支|任务|会话|文件)|直到|` +
-	`오늘|이번|당분간|이 (?:PR|브랜치|작업|세션|파일)|까지`)
+	`^\W*(?:each|every|the) [\w-]+ (?:has|have) to have\b|\b(?:possibly|maybe|perhaps|probably|ideally|not sure)\b|->|=`)
+
+// temporary matches what binds a rule to a time, or to the task at hand, in the languages of the
+// training text.
+var temporary = pattern.New(`(?i)` +
+	// English
+	`\b(?:for (?:now|today|the moment)|(?:the rest of|the current) (?:pr|branch|task|session|chat)|(?:in|for|on|during|within|throughout) this (?:pr|pull request|branch|task|session|file|ticket|issue|commit|conversation|chat))\b|` +
+	// German
+	`\b(?:bis (?:auf weiteres|morgen|heute|zum|zur|ende|montag|dienstag|mittwoch|donnerstag|freitag)|heute|vorerst|(?:in|für|auf) diese[mnrs]? (?:pr|branch|aufgabe|sitzung|session|datei|ticket))\b|` +
+	// Russian
+	`(?:^|\PL)(?:до (?:конца|релиза|выпуска|завтра)|пока|сегодня|сейчас|(?:в|для) эт(?:ом|ой|ого) (?:pr|пр|задач[еи]|ветк[еи]|файл[еа]|сесси[и]|коммит[еа]))(?:\PL|$)|` +
+	// French
+	`\b(?:jusqu|aujourd)['’]|\bpour (?:l['’]instant|le moment)\b|\b(?:dans|pour|pendant) cet?(?:te)? (?:pr|branche|tâche|session|fichier|ticket)\b|` +
+	// Spanish and Portuguese
+	`\b(?:hasta|hoy|por ahora|(?:en|para) est[ea] (?:pr|rama|tarea|sesión|archivo|fichero)|hoje|por enquanto|(?:nest|para est)[ae] (?:pr|branch|tarefa|arquivo))\b|(?:^|\PL)até(?:\PL|$)|` +
+	// Chinese, Japanese, Korean
+	`今天|这次|本次|暂时|目前|(?:这个|本) ?(?:PR|分支|任务|会话|文件)|直到|今日|今回|(?:この|本) ?(?:PR|ブランチ|タスク|セッション|ファイル)|まで|오늘|이번|당분간|이 (?:PR|브랜치|작업|세션|파일)|까지`)
+
+// fromToday matches a beginning that lasts, though it names the day.
+var fromToday = pattern.New(`(?i)\ba partir de (?:hoy|hoje)\b|à partir d['’]aujourd['’]hui|\bab heute\b|今日から|从今天(?:起|开始)|오늘부터`)
+
+// bound reports whether a sentence holds for a time or a task, or needs a person for another
+// reason.
+func (s *Sentence) bound() bool {
+	return order.MatchString(s.text) || bounded.MatchString(s.text) || s.ironic() || temporary.MatchString(fromToday.ReplaceAllString(s.text, ""))
+}
 
 // praise matches the beginning of a sentence, or a whole one, that may praise the opposite of what
 // follows, after an interjection in group 1. scorn matches the end of a sentence that shows it.

@@ -144,7 +144,7 @@ func (m *Model) proposes(c Claim) bool {
 
 func (m *Model) judge(s *Sentence, list []uint32) (Claim, []uint32) {
 	list, said := m.features(s, list)
-	c := Claim{Start: s.Start, End: s.End, From: s.Start, To: s.End, Asks: s.asks() || Asks(s.text), Pasted: s.message.pasted(), Bound: order.MatchString(s.text) || bounded.MatchString(s.text) || s.ironic(), Leans: leaning.MatchString(s.text), Command: s.given.command}
+	c := Claim{Start: s.Start, End: s.End, From: s.Start, To: s.End, Asks: s.asks() || Asks(s.text), Pasted: s.message.pasted(), Bound: s.bound(), Leans: leaning.MatchString(s.text), Command: s.given.command}
 	sum := 0
 	for _, f := range list {
 		if at := m.keep.find(f); at >= 0 {
@@ -189,7 +189,7 @@ func (m *Model) judge(s *Sentence, list []uint32) (Claim, []uint32) {
 	return c, list
 }
 
-// In the languages of the training text, 1 word of 5 and more is usually a frequent one.
+// In the languages of the training text a sentence of 5 words or more usually has a frequent one.
 const (
 	minWords  = 5 // of a sentence that shows its language
 	knownPart = 8 // at least 1 word of 8 is frequent

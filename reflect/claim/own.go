@@ -54,16 +54,19 @@ func Own(text string, from, to int) (why string) {
 
 // beginning returns where the part of a sentence begins that follows a text: behind a line's end,
 // for a request may follow, or behind a comma before a clause of its own. "Did you add a slash,
-// those are relative" asks for the first alone.
+// those are relative" asks with its first part alone.
 func beginning(before, text string) int {
 	at := strings.LastIndexByte(before, '\n') + 1
-	if comma := strings.LastIndex(before, ", "); comma > at && clause.MatchString(text[comma+2:]) {
+	if comma := strings.LastIndex(before, ", "); comma > at && clause.MatchString(text[comma+2:]) && !embedding.MatchString(text[at:comma]) {
 		return comma + 2
 	}
 	return at
 }
 
-var clause = pattern.New(`(?i)^(?:i|you|we|it|they|this|that|these|those|there|the [\w-]+) `)
+var (
+	clause    = pattern.New(`(?i)^(?:those|these|they|it|this|that) (?:is|are|was|were|should|must|will|has|have)\b`)
+	embedding = pattern.New(`(?i)\b(?:if|when|that|whether|think|say)\b`)
+)
 
 // heading matches a heading of a document.
 var heading = pattern.New(`(?m)^#{1,6} \S`)
@@ -94,10 +97,10 @@ func ofAnother(said, sentence string) bool {
 	return Theirs(said)
 }
 
-// inAccord matches a way to do something, which names no source: "sorted according to the date".
-var inAccord = pattern.New(`(?i)(\w) according to\b`)
+// inAccord matches a way to make something, which names no source: "sorted according to the date".
+var inAccord = pattern.New(`(?i)\b(made|sorted|ordered|named|grouped|built|formatted|written|chosen|calculated|generated?) according to\b`)
 
-// onCondition matches one that only looks like a report: "when replied to", "if the user insists",
+// onCondition matches words that only look like a report: "when replied to", "if the user insists",
 // "make sure the rule says".
 var onCondition = pattern.New(`(?i)\b(?:make sure|ensure)(?: that)? (?:the|our|this|that) (?:[\w.-]+ ){1,3}?(?:mentions?|says?|states?)\b|` +
 	`\b(?:when|if) (?:[a-z]+ed to|(?:(?:the|a|an|any) )?(?:user|person|caller|someone|anyone|agent) (?:asks?|insists?|demands?|mentions?))\b`)

@@ -122,12 +122,13 @@ func (p *specStory) block(text string) bool {
 	case !open && m != nil:
 		p.flush()
 		p.use = &toolUse{kind: m[1], name: m[2]}
-		if summary, whole := strings.CutSuffix(m[3], "</details></tool-use>"); whole {
+		summary, whole := strings.CutSuffix(strings.TrimRight(m[3], " \t"), "</details></tool-use>")
+		if summary != "" {
 			p.part.add(summary)
+		}
+		if whole {
 			p.use.closed = true
 			p.flush()
-		} else if summary != "" {
-			p.part.add(summary)
 		}
 	case early:
 		p.flush()

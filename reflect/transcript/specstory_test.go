@@ -115,7 +115,7 @@ func TestSpecStoryToolUses(t *testing.T) {
 		{"an older form", []string{"_**Agent**_", "", `<tool-use data-tool-type="read" data-tool-name="read_file">`, "<details><summary>Tool use: **read_file** • Read file: a.go</summary>", "", "</details>", "</tool-use>", ""},
 			[]string{"call/read read_file: [a.go]", "result/read read_file:"}},
 		{"a form with the summary in the first line", []string{"_**Agent**_", "", `<tool-use data-tool-type="write" data-tool-name="apply_patch"><details><summary>Tool use: **apply_patch**</summary>`, "", "**Add: `web/a.go`**", "", "```diff", "+b", "```", "",
-			"Output:", "```", "Success.", "```", "</details></tool-use>", "", `<tool-use data-tool-type="unknown" data-tool-name="shell_command"><details><summary>Tool use: **shell_command**</summary></details></tool-use>`, "", "Done."},
+			"Output:", "```", "Success.", "```", "</details></tool-use>", "", `<tool-use data-tool-type="unknown" data-tool-name="shell_command"><details><summary>Tool use: **shell_command**</summary></details></tool-use> `, "", "Done."},
 			[]string{"call/edit apply_patch: [web/a.go] - +b", "result/edit apply_patch: Success.", "call/other shell_command:", "result/other shell_command:", "assistant: Done."}},
 		{"an output in that form", []string{"_**Agent**_", "", `<tool-use data-tool-type="shell" data-tool-name="run_terminal_cmd">`, "<details><summary>Tool use: **run_terminal_cmd** • Run command: make a &amp;&amp; make b</summary>", "",
 			"```bash", "make a && make b", "```", "", "```", "no && here: a &amp;&amp; b", "```", "</details>", "</tool-use>", ""},

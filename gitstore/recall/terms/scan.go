@@ -231,8 +231,8 @@ func tail(text string) int {
 	return 0
 }
 
-// fold strips the marks of a Latin, Greek or Cyrillic letter, also the dot of an i, and gives
-// letters of Arabic and Persian one form. It returns other characters unchanged.
+// fold strips the marks of a Latin, Greek or Cyrillic letter, takes the Turkish ı for an i, and
+// gives letters of Arabic and Persian one form. It returns other characters unchanged.
 func fold(r rune) rune {
 	switch r {
 	case 'ı':

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
@@ -25,7 +26,8 @@ type Reading struct {
 	later   bool // it announces a change
 	hedged  bool // it has an exception or a limit
 	foreign bool // it is in a language of which Read only knows frequent negations
-	refuses bool // it has one of these
+	refuses bool // it is foreign and has one of these
+	affirms bool // it is in a language whose negations are listed, and has none
 }
 
 // A clause is a part of a statement with its own values.
@@ -214,6 +216,7 @@ func Read(text string) Reading {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "’", "'"), "‘", "'")
 	r.later, r.hedged, r.foreign = revision.MatchString(text), exception.MatchString(text), foreign(text)
 	r.refuses = r.foreign && refusal.MatchString(text)
+	r.affirms = r.foreign && !r.refuses && listed.MatchString(text)
 	text = noLonger.ReplaceAllString(text, "not $1")
 	text = instead.ReplaceAllString(text, "use $2, never $1") // a contrast
 	without := " "
@@ -248,23 +251,35 @@ func Read(text string) Reading {
 	return r
 }
 
-// foreign reports whether a statement has words of another language than English, outside of code
-// marks.
+// foreign reports whether a statement has words of another language than English, outside of
+// quotation and code marks: one in other letters, or two that may be names in English.
 func foreign(text string) bool {
+	n := 0
 	for _, t := range token.FindAllString(text, 64) {
-		if t[0] != '`' && (strings.ContainsFunc(t, func(r rune) bool { return r > unicode.MaxASCII && unicode.IsLetter(r) }) || abroad.Has(strings.ToLower(t))) {
+		t = strings.TrimRight(t, ".-")
+		first, _ := utf8.DecodeRuneInString(t)
+		switch {
+		case !unicode.IsLetter(first):
+		case strings.ContainsFunc(t, func(r rune) bool { return unicode.IsLetter(r) && !unicode.In(r, unicode.Latin, unicode.Common) }):
 			return true
+		case abroad.Has(strings.ToLower(t)), strings.ContainsFunc(t, func(r rune) bool { return r > unicode.MaxASCII && unicode.IsLetter(r) }):
+			n++
 		}
 	}
-	return false
+	return n > 1
 }
 
-var refusal = pattern.New(`(?i)(?:^|\PL)(?:не|нет|никогда|нельзя|без|вместо|nie|niemals|nicht|kein\w*|ohne|statt|anstatt|jamais|pas|sans|nunca|sin|não|nooit|asla)(?:\PL|$)|[不别勿禁無无]|ない|ません|마세요|마라|말|않|금지|대신`)
+// refusal matches frequent negations; those of the scripts in listed are nearly complete.
+var (
+	refusal = pattern.New(`(?i)(?:^|\PL)(?:не|нет|никогда|нельзя|без|вместо|запрещ\pL*|избега\pL*|nie|niemals|nicht|kein\w*|ohne|statt|anstatt|vermeid\w*|jamais|pas|sans|évit\pL*|nunca|sin|evit\w*|não|nooit|niet|geen|asla)(?:\PL|$)|` +
+		`[不别勿禁無无避]|ない|ません|な[。！!]?$|마|말|않|안|금지|대신`)
+	listed = pattern.New(`[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Cyrillic}]`)
+)
 
 // abroad lists frequent words of other languages in letters of English that are not English words.
-var abroad = pattern.NewWords(`nie niemals nicht kein keine keinen immer statt anstatt und oder wir bitte vor nach verwenden verwende benutzen benutze nutzen nutze
+var abroad = pattern.NewWords(`nie niemals nicht kein keine keinen statt anstatt und oder wir bitte vor nach verwenden verwende benutzen benutze nutzen nutze
 	jamais toujours utiliser utilise utilisez avec dans nunca siempre sempre utiliza utilizar usar antes
-	nooit altijd gebruik nigdy zawsze asla hep yerine kullan`)
+	nooit altijd gebruik nigdy zawsze asla yerine kullan`)
 
 // parted inserts the comma of "use pnpm, not npm" that contrast needs: between two rivals, "not"
 // separates the wanted from the refused.
@@ -493,18 +508,18 @@ func (r Reading) opposes(s Reading, about func(a, b clause) bool) bool {
 	return r.negated != s.negated && len(r.words) > 1 && equalSets(r.words, s.words)
 }
 
-// swaps reports whether two statements differ only in rivals: in the order of two ("pnpm verwenden,
-// nie npm"), or in one, if neither has a negation. This is a contradiction in any language.
+// swaps reports whether two statements differ only in rivals: in the order of two beside a negation
+// ("pnpm verwenden, nie npm"), or in one without a negation, if those of the language are listed.
 func (r Reading) swaps(s Reading) bool {
 	a, b := r.rivals(), s.rivals()
 	switch {
 	case len(a) != len(b) || len(a) == 0 || choice(a[0]) != choice(b[0]):
 		return false
 	case len(a) == 2:
-		return a[0] == b[1] && a[1] == b[0] && equalSets(r.words, s.words)
+		return a[0] == b[1] && a[1] == b[0] && r.refuses && s.refuses && equalSets(r.words, s.words)
 	}
 	rest := func(words []string) []string { return slices.DeleteFunc(slices.Clone(words), single) }
-	return len(a) == 1 && a[0] != b[0] && !r.refuses && !s.refuses && equalSets(rest(r.words), rest(s.words))
+	return len(a) == 1 && a[0] != b[0] && r.affirms && s.affirms && equalSets(rest(r.words), rest(s.words))
 }
 
 // rivals returns the answers that a statement names of those of which a project has one.
@@ -515,7 +530,8 @@ func (r Reading) rivals() []string {
 // SameRivals reports whether two statements in different languages, or in one that Read does not
 // know, name the same rivals. They may say the same.
 func (r Reading) SameRivals(s Reading) bool {
-	return (r.foreign || s.foreign) && equalSets(r.rivals(), s.rivals())
+	rivals := r.rivals()
+	return (r.foreign || s.foreign) && len(rivals) > 0 && equalSets(rivals, s.rivals())
 }
 
 // refusesOf reports whether another clause wants, or is about, everything that c refuses, and does

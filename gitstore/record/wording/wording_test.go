@@ -84,6 +84,16 @@ func TestOpposes(t *testing.T) {
 		{"Не используй npm для сборки", "Используй pnpm для сборки", false},
 		{"使用 npm 安装", "使用 pnpm 安装", true},
 		{"不要使用 npm 安装", "使用 pnpm 安装", false},
+		{"避免使用 npm 安装", "避免使用 pnpm 安装", false},
+		{"Запрещено использовать npm", "Запрещено использовать pnpm", false},
+		{"npm und pnpm sind erlaubt", "pnpm und npm sind erlaubt", false},
+		{"npm 和 pnpm 都可以用", "pnpm 和 npm 都可以用", false},
+		{"kullanma npm yerine düzenle", "kullanma pnpm yerine düzenle", false},
+		{"Bitte pnpm benutzen, nie npm.", "Bitte npm benutzen, nie pnpm.", true},
+		{"Bitte pnpm benutzen.", "Bitte npm vermeiden.", false},
+		{"Keep latency below 100 µs.", "Keep latency below 200 µs.", true},
+		{"Always use immer for reducers.", "Never use immer for reducers.", true},
+		{"Never edit the façade package by hand.", "Always edit the façade package by hand.", true},
 	} {
 		for _, p := range [][2]string{{c.a, c.b}, {c.b, c.a}} {
 			a, b := Read(p[0]), Read(p[1])

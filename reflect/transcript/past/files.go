@@ -173,7 +173,10 @@ func GeminiHash(dir string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// GeminiProjects gives the directories that Gemini CLI has worked in, each with the name of its
+// maxProjects bounds the folders whose marks are read.
+const maxProjects = 10000
+
+// GeminiProjects returns the directories that Gemini CLI has worked in, each with the name of its
 // folder in tmp: first those of its list of projects, then those of the projects' own marks.
 func GeminiProjects(home string) iter.Seq2[string, string] {
 	return func(yield func(dir, name string) bool) {
@@ -187,7 +190,7 @@ func GeminiProjects(home string) iter.Seq2[string, string] {
 			}
 		}
 		projects, _ := os.ReadDir(filepath.Join(home, "tmp"))
-		for _, p := range projects {
+		for _, p := range projects[:min(len(projects), maxProjects)] {
 			data, err := file.ReadLinked(filepath.Join(home, "tmp", p.Name(), ".project_root"), headStep)
 			if err == nil && !yield(strings.TrimSpace(string(data)), p.Name()) {
 				return
