@@ -228,7 +228,10 @@ func rules(c record.Candidate, quotes []cited) bool {
 	}
 	text := c.Text
 	for _, q := range quotes {
-		if rest := strings.ReplaceAll(text, q.words, "x"); c.Kind == record.Failure && q.by == record.ByCommand && (isError(q.words) || exception.MatchString(q.words)) && len(rest) > len("x.") {
+		if c.Kind != record.Failure || q.by != record.ByCommand || !isError(q.words) && !exception.MatchString(q.words) {
+			continue
+		}
+		if rest := strings.ReplaceAll(text, q.words, "x"); len(rest) > len("x.") { // not the error alone
 			text = rest
 		}
 	}
@@ -246,8 +249,8 @@ func sameMatter(text, words string) bool {
 	if slices.ContainsFunc(symbols(words), func(name string) bool { return slices.Contains(names, name) }) {
 		return true
 	}
-	said := meaningful(anyWord, words)
-	if !slices.ContainsFunc(meaningful(anyWord, text), isOtherScript) {
+	stated, said := meaningful(anyWord, text), meaningful(anyWord, words)
+	if !slices.ContainsFunc(stated, isOtherScript) {
 		said = slices.DeleteFunc(said, isOtherScript)
 	}
 	if unspaced.MatchString(words) {
@@ -257,7 +260,7 @@ func sameMatter(text, words string) bool {
 		return true // a translation
 	}
 	// words may end differently
-	return common(stems(meaningful(anyWord, text)), stems(said)) >= min(2, max(1, len(said)-2))
+	return common(stems(stated), stems(said)) >= min(2, max(1, len(said)-2))
 }
 
 // symbols returns the words of a text that are paths, options or symbols by their form.

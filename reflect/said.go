@@ -146,7 +146,7 @@ func finish(text string) string {
 		text += ")"
 	}
 	word, _, _ := strings.Cut(text, " ")
-	if plainWord(word) && !unspaced.MatchString(text[:min(len(text), len(word)+4)]) {
+	if plainWord(word) && !unspaced.MatchString(text) { // else it may be a name
 		r, size := utf8.DecodeRuneInString(text)
 		text = string(unicode.ToUpper(r)) + text[size:]
 	}

@@ -196,8 +196,8 @@ func ifMemory(err error) error {
 }
 
 // waitingAbout returns the statements of pending operations on the topic of a text about a client's
-// session. Without private they rest on that client's sessions alone. It leaves out the
-// words that a person said in passing: a model may word them better.
+// session. Without private they rest on that client's sessions alone. It leaves out words that a
+// person said in passing, since a model may word them better.
 func waitingAbout(ctx context.Context, l *Learner, client, text string, private bool) (waiting []string, err error) {
 	others := func(s record.Sighting) bool { return s.Client != client }
 	may := func(o record.Operation) bool {

@@ -3,6 +3,7 @@ package redact
 import (
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // name is an identifier or a noun that may announce a secret: text[start:end].
@@ -15,9 +16,11 @@ type name struct {
 	pin        bool // its value is a number of four to eight digits
 }
 
-// unspaced reports whether a name ends in letters of Chinese, Japanese or Korean, behind which the
-// text may go on without a blank.
-func (n name) unspaced(text string) bool { return n.end-n.start >= 3 && text[n.end-3] >= 0xe0 }
+// unspaced reports whether a name ends in a script behind which the text may go on without a blank.
+func (n name) unspaced(text string) bool {
+	last, _ := utf8.DecodeLastRuneInString(text[n.start:n.end])
+	return unspaced(last)
+}
 
 // maxName bounds how far, in bytes, a name is followed to either side of the trigger word.
 const maxName = 48

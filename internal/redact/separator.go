@@ -377,19 +377,21 @@ func endsHere(text string, i int, envLine bool) bool {
 		return markerAt(text, i) > 0
 	}
 	r, size := utf8.DecodeRuneInString(text[i:])
-	if strings.ContainsRune("«»‹›،؛\u00a0\u202f", r) { // a password may have one
+	if strings.ContainsRune(within, r) {
 		next := i + size
 		return !envLine && (next == len(text) || kind[text[next]] == kSpace || kind[text[next]] == kControl || isOneOf(text[next], ".,:;!?)]}"))
 	}
 	return punctuation(text, i)
 }
 
+// within lists punctuation that a password may have.
+const within = "«»‹›،؛\u00a0\u202f"
+
 // punctuation reports whether the rune at text[i] is a quote or a blank outside ASCII, or
 // punctuation of Chinese, Japanese, Korean or Arabic.
 func punctuation(text string, i int) bool {
 	r, _ := utf8.DecodeRuneInString(text[i:])
-	return r == '«' || r == '»' || r == '\u00a0' || r == '\u202f' || r == '‹' || r == '›' || r == '،' || r == '؛' ||
-		r >= '‘' && r <= '‟' || r >= 0x3000 && r <= 0x303f ||
+	return strings.ContainsRune(within, r) || r >= '‘' && r <= '‟' || r >= 0x3000 && r <= 0x303f ||
 		r >= '！' && r <= '／' || r >= '：' && r <= '＠' || r >= '｛' && r <= '･'
 }
 

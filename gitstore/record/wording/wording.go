@@ -26,8 +26,8 @@ type Reading struct {
 	later   bool // it announces a change
 	hedged  bool // it has an exception or a limit
 	foreign bool // it is in a language of which Read only knows frequent negations
-	refuses bool // it is foreign and has one of these
-	affirms bool // it is in a language whose negations are listed, and has none
+	refuses bool // it is foreign and has a negation
+	affirms bool // it is foreign and has no negation, in a script whose negations are listed
 }
 
 // A clause is a part of a statement with its own values.
