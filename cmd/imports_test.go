@@ -47,6 +47,7 @@ var arrows = map[string][]string{
 	"internal/model":          {"internal/config", "internal/exit", "internal/model/agent", "internal/ollama", "prompts"},
 	"internal/model/agent":    {"hooks", "internal/cut", "internal/file", "internal/job", "internal/process"},
 	"internal/pattern":        nil,
+	"internal/lexicon":        {"internal/pattern"},
 	"internal/derived":        {"internal/file"},
 	"internal/dotenv":         {"internal/file", "internal/git"},
 	"internal/cut":            nil,
@@ -76,7 +77,7 @@ var arrows = map[string][]string{
 	"gitstore":                {"internal/file", "internal/git", "internal/redact", "internal/unseen"},
 	"gitstore/catalog":        {"internal/file"},
 	"gitstore/record":         {"gitstore", "gitstore/catalog", "gitstore/recall/terms", "gitstore/record/wording", "internal/pattern", "internal/redact"},
-	"gitstore/record/wording": {"internal/pattern"},
+	"gitstore/record/wording": {"internal/lexicon", "internal/pattern"},
 	"gitstore/anchor":         {"gitstore/record", "internal/file", "internal/git", "internal/pattern"},
 	"gitstore/recall/terms":   {"internal/pattern"},
 	"gitstore/recall":         {"gitstore/catalog", "gitstore/record", "gitstore/recall/terms", "internal/pattern"},
@@ -113,9 +114,9 @@ var arrows = map[string][]string{
 	"worktree/try":          {"internal/file", "internal/git"},
 	"worktree/verify":       {"worktree"},
 	"reflect/compress":      {"reflect/transcript", "internal/derived", "internal/file", "internal/pattern", "internal/plural", "internal/redact"},
-	"reflect/claim":         {"internal/pattern"},
+	"reflect/claim":         {"internal/lexicon", "internal/pattern"},
 	"reflect/train":         {"reflect/claim"},
-	"reflect":               {"gitstore/record", "gitstore/record/wording", "internal/attack", "internal/cut", "internal/file", "internal/pattern", "internal/plural", "internal/redact", "internal/shell", "prompts", "reflect/claim", "reflect/compress", "reflect/transcript"},
+	"reflect":               {"gitstore/record", "gitstore/record/wording", "internal/attack", "internal/cut", "internal/file", "internal/lexicon", "internal/pattern", "internal/plural", "internal/redact", "internal/shell", "prompts", "reflect/claim", "reflect/compress", "reflect/transcript"},
 	"reflect/labelled":      {"gitstore/record", "reflect/transcript"},
 	"reflect/eval":          {"gitstore/record", "internal/redact", "prompts", "reflect", "reflect/labelled", "reflect/transcript"},
 	"dream":                 {"gitstore/guard", "gitstore/record", "gitstore/record/wording", "gitstore/recall", "prompts", "internal/attack", "internal/cut", "internal/pattern", "internal/unseen"},
@@ -133,7 +134,7 @@ var arrows = map[string][]string{
 
 	"gitstore/brief": {"gitstore", "gitstore/anchor", "gitstore/guard", "gitstore/recall", "gitstore/recall/pack", "gitstore/record", "gitstore/trust", "hooks", "internal/attack", "internal/block", "internal/clone", "internal/config", "internal/cut", "internal/derived", "internal/exit", "internal/file", "internal/git", "internal/pattern", "internal/plural", "internal/reader", "internal/redact", "internal/unseen", "reflect", "reflect/transcript"},
 
-	"internal/foreign":         {"internal/file", "internal/pattern", "internal/sqlite", "internal/docs", "reflect/transcript/past"},
+	"internal/foreign":         {"internal/file", "internal/lexicon", "internal/pattern", "internal/sqlite", "internal/docs", "reflect/transcript/past"},
 	"gitstore/record/transfer": {"gitstore/record", "internal/pattern", "internal/redact"},
 
 	"internal/capture": {"gitstore", "gitstore/guard", "gitstore/record", "gitstore/brief", "gitstore/recall", "hooks", "internal/checkpoint", "internal/clone", "internal/config", "internal/cut", "internal/file", "internal/git", "internal/job", "internal/learn",

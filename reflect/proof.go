@@ -10,6 +10,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/record/wording"
+	"github.com/reverie-memory/reverie/internal/lexicon"
 	"github.com/reverie-memory/reverie/internal/shell"
 	"github.com/reverie-memory/reverie/reflect/claim"
 	"github.com/reverie-memory/reverie/reflect/transcript"
@@ -235,11 +236,8 @@ func rules(c record.Candidate, quotes []cited) bool {
 			text = rest
 		}
 	}
-	return lasting.MatchString(verbatim.ReplaceAllString(text, "x"))
+	return lexicon.General.MatchString(verbatim.ReplaceAllString(text, "x"))
 }
-
-var lasting = lazy(`(?i)\b(?:always|never|immer|niemals|toujours|jamais|siempre|nunca|jamás|sempre|nunca|mai|altijd|nooit)\b|всегда|никогда|` +
-	`总是|始终|一律|永远|必须|绝不|严禁|必ず|常に|絶対に|決して|항상|반드시|절대|دائما|أبدا`)
 
 // sameMatter reports whether a statement is about the words of a quote: it has a path, option or
 // symbol of theirs, two of their meaningful words, or one of at most three. In scripts without

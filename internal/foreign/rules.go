@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/internal/docs"
+	"github.com/reverie-memory/reverie/internal/lexicon"
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
@@ -36,14 +37,10 @@ var (
 	remarks   = pattern.New(`\s*(?:\*\((?:task-specific|low confidence)\)\*|\[truncated\]|\[Task \d+\])`)
 	dated     = pattern.New(`\s*\[(\d{4}-\d{2}-\d{2})\]$`)
 	isMoment  = pattern.New(`^(\d{4}-\d{2}-\d{2}(?:T\S+)?)`)
-	ruleCue   = pattern.New(`(?i)^[\s*_"(]*(?:always|never|do not|don't|avoid|use|prefer|keep|write|run|follow|ensure|make sure|put|name|add|import|export|test|commit|document|` +
-		`check|validate|handle|return|throw|log|wrap|place|store|remove|delete|treat|wait|ask|answer|respond|format|lint|start|apply|match|reserve|set|copy|define|create|update|verify|review|reuse|register|pass|only|no|be)\b|` +
-		`(?i)\b(?:must|never|always|should|shall|do not|don't|required|forbidden|not allowed|instead of)\b|` +
-		`(?i)\b(?:immer|nie|niemals|muss|müssen|darf|dürfen|verwende|nutze|toujours|jamais|il faut|ne pas|siempre|nunca|debe|deben|no uses|sempre|deve|devem|não use)\b|` +
-		`(?i)(?:^|\PL)(?:всегда|никогда|нельзя|не (?:делай|используй|редактируй|трогай)|нужно|долж(?:ен|на|но|ны)|используй|обязательно)(?:\PL|$)|` +
-		`必须|务必|请|不要|禁止|不得|总是|始终|应该|ください|必ず|しないで|しないこと|絶対に|항상|반드시|하지 마`)
-	boundCue = pattern.New(`(?i)^[\s*_"(]*(?:never|do not|don't)\b|\b(?:must|must not|never|forbidden|not allowed|under no circumstances|nie|niemals|muss|müssen|jamais|nunca|debe|deben|deve|devem)\b|` +
-		`(?i)(?:^|\PL)(?:никогда|нельзя|долж(?:ен|на|но|ны))(?:\PL|$)|必须|禁止|不得|务必|必ず|絶対に|반드시`)
+	orderCue  = pattern.New(`(?i)^[\s*_"(]*(?:do not|don't|avoid|use|prefer|keep|write|run|follow|ensure|make sure|put|name|add|import|export|test|commit|document|` +
+		`check|validate|handle|return|throw|log|wrap|place|store|remove|delete|treat|wait|ask|answer|respond|format|lint|start|apply|match|reserve|set|copy|define|create|update|verify|review|reuse|register|pass|only|no|be|` +
+		`verwende|nutze|no uses|não use)\b|(?i)\b(?:do not|don't|required|instead of|ne pas)\b|(?i)^\W*(?:не \pL+[йиь]|используй)(?:\PL|$)|请|ください`)
+	banCue      = pattern.New(`(?i)^[\s*_"(]*(?:do not|don't)\b`)
 	sentenceEnd = pattern.New(`([.!?])\s+|([。！？])`)
 )
 
@@ -128,18 +125,23 @@ func statements(u docs.Unit, s style) []string {
 		return []string{inContext(u, text)}
 	case s == memory:
 		return []string{text}
-	case !ruleCue.MatchString(text):
+	case !givesRule(text):
 		return nil
 	case utf8.RuneCountInString(text) <= maxRule:
 		return []string{text}
 	}
 	var out []string
 	for sentence := range strings.SplitSeq(sentenceEnd.ReplaceAllString(text, "$1$2\n"), "\n") {
-		if ruleCue.MatchString(sentence) {
+		if givesRule(sentence) {
 			out = append(out, sentence)
 		}
 	}
 	return out
+}
+
+// givesRule reports whether a text gives a rule.
+func givesRule(text string) bool {
+	return orderCue.MatchString(text) || lexicon.Ruling.MatchString(text)
 }
 
 func isWord(r rune) bool {
@@ -175,9 +177,9 @@ func kindOf(u docs.Unit, s style) string {
 	switch {
 	case section != "":
 		return section
-	case boundCue.MatchString(u.Text):
+	case banCue.MatchString(u.Text), lexicon.Binding.MatchString(u.Text):
 		return "constraint"
-	case ruleCue.MatchString(u.Text), whenCue.MatchString(u.Under):
+	case givesRule(u.Text), whenCue.MatchString(u.Under):
 		return "convention"
 	case commandSpan.MatchString(u.Text) && commandCue.MatchString(heading+" "+u.Text):
 		return "workflow"

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/reverie-memory/reverie/internal/lexicon"
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
@@ -59,8 +60,8 @@ var plainLead = pattern.New(`(?i)^(?:\W*(?:and|so|ok|okay|oh|but|also|please|pls
 	`)?\W*$|^\W*(?:注意|重要|记住|规则|约定|规范|要求|请注意|另外|原因|还有|补充|提醒|格式(?:是|为)?|ルール|注意|重要|覚えて(?:おいて)?|規約|ちなみに|補足|理由|규칙|주의|중요|기억(?:해)?|참고|이유|추가)\W*$|[^a-z]*[\x{4e00}-\x{9fff}]*(?:格式(?:是|为)|模块)\W*$`)
 
 var (
-	// ruling matches a clause that states a rule by itself; a reason may follow its colon.
-	ruling      = pattern.New(`(?i)^(?:\W*(?:please|and|so|but|also|no|ok|we|i|just)\b\W+)*(?:always|never|only|don't|do not|prefer|avoid|use|keep|stay|go with|run|put|stop|uuid)\b|\b(?:always|never|must|should|immer|nie|niemals|muss|müssen|toujours|jamais|siempre|nunca|sempre)\b|(?i:(?:^|\PL)(?:всегда|никогда|нельзя|долж(?:ен|на|но|ны))(?:\PL|$))|必须|不要|别|不能|一律|统一|禁止|必ず|ください|禁止|하지|마세요|항상|반드시`)
+	// directing matches the beginning of a clause that gives an order; a reason may follow its colon.
+	directing   = pattern.New(`(?i)^(?:\W*(?:please|and|so|but|also|no|ok|we|i|just)\b\W+)*(?:always|never|only|don't|do not|prefer|avoid|use|keep|stay|go with|run|put|stop|uuid)\b|ください`)
 	asAlways    = pattern.New(`(?i)\b(?:as always|wie immer|comme toujours|como si?empre)\b|как всегда`)
 	colonBefore = pattern.New(`[:：](?:\s|$|["'“„«「]|[^\x00-\x7f])`)
 	clauseStart = pattern.New(`[.!?;,。！？；，、\n]\s*|\s[–—-]\s`)
@@ -163,12 +164,17 @@ func othersFollow(sentence string) bool {
 		if starts := clauseStart.FindAllStringSubmatchIndex(left, -1); len(starts) > 0 {
 			left = left[starts[len(starts)-1][1]:]
 		}
-		reason := ruling.MatchString(asAlways.ReplaceAllString(left, "")) && !ruling.MatchString(right)
+		reason := rules(asAlways.ReplaceAllString(left, "")) && !rules(right)
 		if !plainLead.MatchString(left) && !reason {
 			return true
 		}
 		from += at[1]
 	}
+}
+
+// rules reports whether a clause states a rule by itself.
+func rules(clause string) bool {
+	return directing.MatchString(clause) || lexicon.Ruling.MatchString(clause)
 }
 
 // Theirs reports whether a sentence is plainly someone else's: it is data, or follows a colon that

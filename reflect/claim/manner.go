@@ -100,9 +100,6 @@ var markPhrase = pattern.New(`(?i)\b(?:ha(?:s|ve) to|from (?:now|here|today|this
 	`今後|これから|以後|必ず|絶対|常に|いつも|毎回|決して|禁止|ルール|規約|方針|原則|二度と|` +
 	`앞으로|항상|언제나|절대|반드시|무조건|매번|금지|규칙|컨벤션|다시는|원칙|기본적으로`)
 
-// binding matches words of obligation or prohibition.
-var binding = pattern.New(`(?i)\b(?:must|mustn'?t|never|ha(?:s|ve) to (?:stay|be|keep|remain|work)|cannot|forbidden|not allowed|muss|darf|niemals|debe|nunca|doit|jamais|deve|должн\w*|нельзя)\b|必须|禁止|不得|不准|必ず|絶対|반드시|절대|금지`)
-
 // preferring matches a person's statement of taste.
 var preferring = pattern.New(`(?i)\bI(?:'d| would)? (?:always |really |generally |usually )*(?:prefer|like|love|hate|rather)\b`)
 

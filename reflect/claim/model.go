@@ -17,6 +17,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/reverie-memory/reverie/internal/lexicon"
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
@@ -175,7 +176,7 @@ func (m *Model) judge(s *Sentence, list []uint32) (Claim, []uint32) {
 	best := math.Inf(-1)
 	for k := range sums {
 		z := m.mannerBias[k] + m.mannerScale[k]*float64(sums[k])*norm(said)
-		if Kind(k) == Constraint && binding.MatchString(s.text) || Kind(k) == Preference && preferring.MatchString(s.text) {
+		if Kind(k) == Constraint && (lexicon.Binding.MatchString(s.text) || havingTo.MatchString(s.text)) || Kind(k) == Preference && preferring.MatchString(s.text) {
 			z += tellingWeight
 		}
 		if z > best {
@@ -210,6 +211,9 @@ func (v *vocabulary) unread(s *Sentence) bool {
 	}
 	return words >= minWords && known*knownPart < words
 }
+
+// havingTo matches an obligation that lasts.
+var havingTo = pattern.New(`(?i)\bha(?:s|ve) to (?:stay|be|keep|remain|work)\b`)
 
 // tellingWeight is the log-odds that a binding word adds to a constraint, and "I prefer" to a
 // preference. The voices label these and conventions unevenly; the word decides.

@@ -15,6 +15,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/reverie-memory/reverie/internal/lexicon"
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
@@ -215,7 +216,7 @@ func Read(text string) Reading {
 	var r Reading
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "’", "'"), "‘", "'")
 	r.later, r.hedged, r.foreign = revision.MatchString(text), exception.MatchString(text), foreign(text)
-	r.refuses = r.foreign && refusal.MatchString(text)
+	r.refuses = r.foreign && lexicon.Refusing.MatchString(text)
 	r.affirms = r.foreign && !r.refuses && listed.MatchString(text)
 	text = noLonger.ReplaceAllString(text, "not $1")
 	text = instead.ReplaceAllString(text, "use $2, never $1") // a contrast
@@ -269,12 +270,8 @@ func foreign(text string) bool {
 	return n > 1
 }
 
-// refusal matches frequent negations; those of the scripts in listed are nearly complete.
-var (
-	refusal = pattern.New(`(?i)(?:^|\PL)(?:не|нет|никогда|нельзя|без|вместо|запрещ\pL*|избега\pL*|nie|niemals|nicht|kein\w*|ohne|statt|anstatt|vermeid\w*|jamais|pas|sans|évit\pL*|nunca|sin|evit\w*|não|nooit|niet|geen|asla)(?:\PL|$)|` +
-		`[不别勿禁無无避]|ない|ません|な[。！!]?$|마|말|않|안|금지|대신`)
-	listed = pattern.New(`[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Cyrillic}]`)
-)
+// listed matches the scripts whose negations lexicon lists nearly completely.
+var listed = pattern.New(`[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Cyrillic}]`)
 
 // abroad lists frequent words of other languages in letters of English that are not English words.
 var abroad = pattern.NewWords(`nie niemals nicht kein keine keinen statt anstatt und oder wir bitte vor nach verwenden verwende benutzen benutze nutzen nutze
