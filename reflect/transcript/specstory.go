@@ -175,6 +175,7 @@ func (p *specStory) flush() {
 	switch {
 	case use != nil:
 		use.read(strings.TrimRight(strings.TrimSuffix(text, "</details>"), " \n"))
+		use.unfold()
 		p.tool(e, use)
 	case text == "":
 	case think:

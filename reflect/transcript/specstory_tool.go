@@ -1,6 +1,9 @@
 package transcript
 
 import (
+	"cmp"
+	"encoding/json"
+	"html"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,9 +79,16 @@ func (p *specStory) tool(e Event, u *toolUse) {
 	default:
 		u.ended(&r)
 	}
+	own, chosen := u.answers(&c)
 	p.emit(c)
-	if u.closed {
-		p.emit(r)
+	if !u.closed {
+		return
+	}
+	p.emit(r)
+	for _, said := range []string{own, chosen} {
+		if said != "" && !p.side && !p.within && r.Outcome != Denied && r.Outcome != Aborted {
+			p.user(Event{Time: e.Time, Mixed: said == chosen}, Typed, said) // the agent worded the option
+		}
 	}
 }
 
@@ -240,7 +250,7 @@ func (u *toolUse) read(text string) {
 		m := codeFence.FindStringSubmatch(lines[i])
 		label := useLabel.FindStringSubmatch(lines[i])
 		switch {
-		case label != nil && i > 0 && strings.TrimSpace(lines[i-1]) == "":
+		case label != nil && i > 0 && (strings.TrimSpace(lines[i-1]) == "" || codeFence.MatchString(lines[i-1])):
 			u.label = label[1]
 			if label[2] != "" {
 				u.output = outputText(append([]string{label[2]}, lines[i+1:]...))
@@ -255,9 +265,39 @@ func (u *toolUse) read(text string) {
 			from := i + 1
 			for i++; i < len(lines) && !closesFence(lines[i], m[1]); i++ {
 			}
-			u.fences = append(u.fences, fenced{strings.TrimSpace(m[2]), strings.Join(lines[from:min(i, len(lines))], "\n")})
+			if from > 2 && lines[from-3] == "Additional data:" { // of the client
+				u.input = u.input[:len(u.input)-2]
+			} else {
+				u.fences = append(u.fences, fenced{strings.TrimSpace(m[2]), strings.Join(lines[from:min(i, len(lines))], "\n")})
+			}
 		}
 	}
+}
+
+// unfold turns input and output in JSON, of a tool for which SpecStory has no form, into a form of
+// others.
+func (u *toolUse) unfold() {
+	var in struct {
+		Command, Cwd, RelativeWorkspacePath, TargetFile string
+		CommandLine                                     struct{ Original string }
+	}
+	var out struct{ Output, Contents, TextEditContent string }
+	if len(u.fences) > 0 && u.fences[0].info == "json" {
+		_ = json.Unmarshal([]byte(u.fences[0].text), &in)
+	}
+	_ = json.NewDecoder(strings.NewReader(u.output)).Decode(&out)
+	command, file := cmp.Or(in.Command, in.CommandLine.Original), cmp.Or(in.RelativeWorkspacePath, in.TargetFile)
+	switch {
+	case command != "":
+		u.input, u.fences = []string{"Directory: `" + in.Cwd + "`"}, []fenced{{"bash", html.UnescapeString(command)}}
+	case file != "":
+		u.input, u.fences = []string{"`" + html.UnescapeString(file) + "`"}, nil
+	case out.TextEditContent != "":
+		u.fences = []fenced{{"", html.UnescapeString(out.TextEditContent)}}
+	default:
+		return
+	}
+	u.output = html.UnescapeString(cmp.Or(out.Output, out.Contents))
 }
 
 // beginsOutput reports whether a fence with this info is about the output. The first one of a tool
@@ -266,6 +306,79 @@ func (u *toolUse) beginsOutput(info string) bool {
 	name := strings.ToLower(u.name)
 	whole := u.kind != "shell" && (strings.HasPrefix(name, "write") || strings.HasPrefix(name, "create"))
 	return u.label != "" || (info == "" || info == "text") && (!whole || len(u.fences) > 0)
+}
+
+var (
+	useAnswer   = pattern.New(`(?s)\*\*Answer:\*\* (.+)$`)
+	useOption   = pattern.New(`(?m)^- \*\*(.+?)\*\* - `)
+	claudeReply = pattern.New(`"="(.+?)"(?:, "|\. You can now continue)`)
+)
+
+// answers returns a person's own answers to an agent's questions, and the chosen options, and puts
+// the questions into the call.
+func (u *toolUse) answers(c *Event) (own, chosen string) {
+	switch u.name {
+	case cursorAsks:
+		return u.selected(c)
+	case claudeAsks:
+		text := strings.Join(u.input, "\n")
+		m := useAnswer.FindStringSubmatch(text)
+		if m == nil { // without its options
+			var all []string
+			for _, at := range claudeReply.FindAllStringSubmatchIndex(u.output, -1) {
+				all = append(all, u.output[at[2]:at[3]])
+			}
+			return "", strings.Join(all, "\n")
+		}
+		for _, at := range useOption.FindAllStringSubmatchIndex(text, -1) {
+			if strings.Contains(m[1], text[at[2]:at[3]]) {
+				return "", unadvised(m[1])
+			}
+		}
+		return m[1], ""
+	}
+	return "", ""
+}
+
+// cursorAsks is the tool by which Cursor asks a person.
+const cursorAsks = "ask_question"
+
+// selected reads the questions and answers of Cursor.
+func (u *toolUse) selected(c *Event) (own, chosen string) {
+	var asked struct {
+		Questions []struct {
+			ID, Prompt string
+			Options    []struct{ ID, Label string }
+		}
+	}
+	var reply struct {
+		Answers []struct {
+			QuestionID        string
+			SelectedOptionIDs []string
+			FreeformText      string
+		}
+	}
+	if len(u.fences) == 0 || json.Unmarshal([]byte(u.fences[0].text), &asked) != nil {
+		return "", ""
+	}
+	_ = json.NewDecoder(strings.NewReader(u.output)).Decode(&reply)
+	var prompts, written, picked []string
+	for _, q := range asked.Questions {
+		prompts = append(prompts, q.Prompt)
+		for _, a := range reply.Answers {
+			if a.QuestionID != q.ID {
+				continue
+			}
+			written = append(written, strings.TrimSpace(a.FreeformText))
+			for _, o := range q.Options {
+				if slices.Contains(a.SelectedOptionIDs, o.ID) {
+					picked = append(picked, html.UnescapeString(unadvised(o.Label)))
+				}
+			}
+		}
+	}
+	c.Text = strings.Join(prompts, "\n")
+	return strings.TrimSpace(strings.Join(written, "\n")), strings.Join(picked, "\n")
 }
 
 func closesFence(line, fence string) bool {
@@ -312,7 +425,7 @@ func (u *toolUse) command() string {
 		return u.fences[0].text
 	}
 	for i := len(u.input) - 1; i >= 0; i-- {
-		if s := u.input[i]; len(s) > 2 && s[0] == '`' && s[len(s)-1] == '`' {
+		if s := strings.TrimPrefix(u.input[i], "- command: "); len(s) > 2 && s[0] == '`' && s[len(s)-1] == '`' {
 			return s[1 : len(s)-1]
 		}
 	}

@@ -34,7 +34,7 @@ var actions = sync.OnceValue(func() map[string]map[string]Action {
 		"copilot": {
 			"bash": Run, "powershell": Run, "view": Read, "edit": Edit, "create": Edit, "apply_patch": Edit,
 			"grep": Search, "rg": Search, "glob": Search, "web_fetch": Fetch, "web_search": Fetch, "task": Task,
-			"replace_string_in_file": Edit, "create_file": Edit, "copilot_replacestring": Edit, "copilot_createfile": Edit,
+			"run_in_terminal": Run, "replace_string_in_file": Edit, "create_file": Edit, "copilot_replacestring": Edit, "copilot_createfile": Edit,
 		},
 		"qwen": {
 			"run_shell_command": Run, "read_file": Read, "read_many_files": Read, "edit": Edit, "write_file": Edit, "notebook_edit": Edit,
@@ -49,6 +49,7 @@ var actions = sync.OnceValue(func() map[string]map[string]Action {
 			"write": Edit, "search_replace": Edit, "edit_file": Edit, "delete": Edit, "delete_file": Edit,
 			"grep": Search, "grep_search": Search, "codebase_search": Search, "glob_file_search": Search, "file_search": Search, "list_dir": Search,
 			"web_search": Fetch, "task": Task,
+			"run_terminal_command_v2": Run, "read_file_v2": Read, "edit_file_v2": Edit, "list_dir_v2": Search, "ripgrep_raw_search": Search, "semantic_search_full": Search,
 		},
 	}
 })
