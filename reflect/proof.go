@@ -106,14 +106,14 @@ func failedWith(v *view, a act, words string) bool {
 	return ended == transcript.Failed
 }
 
-// isError reports whether words are only an error, have a compiler's code (error TS2345:), or begin
-// with an exception's name and order nothing.
+// isError reports whether words are only an error, have a compiler's code (error TS2345:) or begin
+// with a tool's ([vite] Internal server error:), or with an exception's name and order nothing.
 func isError(words string) bool {
 	return complains(words) || codedError.MatchString(words) || exception.MatchString(words) && !slices.ContainsFunc(strings.Fields(words), orders)
 }
 
 var (
-	codedError = lazy(`\berror:? [A-Z]{2,}\d{2,}:`)
+	codedError = lazy(`\berror:? [A-Z]{2,}\d{2,}:|^(?:\d\d:\d\d:\d\d )?\[[\w:-]+\] (?:[\w-]+ ){0,2}error: `)
 	exception  = lazy(`^(?:\w+\.)*[A-Z]\w*(?:Error|Exception): `)
 )
 
@@ -229,7 +229,7 @@ func rules(c record.Candidate, quotes []cited) bool {
 	}
 	text := c.Text
 	for _, q := range quotes {
-		if c.Kind != record.Failure || q.by != record.ByCommand || !isError(q.words) && !exception.MatchString(q.words) {
+		if c.Kind != record.Failure || q.event.Kind != transcript.Result || !isError(q.words) && !exception.MatchString(q.words) {
 			continue
 		}
 		if rest := strings.ReplaceAll(text, q.words, "x"); len(rest) > len("x.") { // not the error alone

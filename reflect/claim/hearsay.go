@@ -65,7 +65,7 @@ var (
 	asAlways    = pattern.New(`(?i)\b(?:as always|wie immer|comme toujours|como si?empre)\b|как всегда`)
 	colonBefore = pattern.New(`[:：](?:\s|$|["'“„«「]|[^\x00-\x7f])`)
 	clauseStart = pattern.New(`[.!?;,。！？；，、\n]\s*|\s[–—-]\s`)
-	politeAsk   = pattern.New(`(?i)^(?:\W*(?:ok|okay|so|and|also|please|pls|hey|hi|now|then|great|thanks|good|nice|cool|but|btw)\b[\s,]*)*(?:can|could|would|will) (?:you|u|we|ya)\b`)
+	politeAsk   = pattern.New(`(?i)^(?:\W*(?:ok|okay|so|and|also|please|pls|hey|hi|now|then|great|thanks|good|nice|cool|but|btw)\b[\s,]*)*(?:(?:can|could|would|will) (?:you|u|we|ya)\b|(?:is there (?:a|any) way|how (?:can|do|could|should) we|what can we do)\b[^?]*\b(?:make sure|ensure)(?: that)? you\b)`)
 	handedOver  = pattern.New(`(?i)\b(?:this|that|these|those|it|right|correct|true|mean|means|ok|okay|legit|safe|say|says|said|does|do)\W*\?|\b(?:explain|translate|summari[sz]e|review|check|read|look at|tell me)\b`)
 	blankLine   = pattern.New(`\n[ \t]*\n`)
 )

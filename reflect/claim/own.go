@@ -101,8 +101,8 @@ func ofAnother(said, sentence string) bool {
 var inAccord = pattern.New(`(?i)\b(made|sorted|ordered|named|grouped|built|formatted|written|chosen|calculated|generated?) according to\b`)
 
 // onCondition matches words that only look like a report: "when replied to", "if the user insists",
-// "make sure the rule says".
-var onCondition = pattern.New(`(?i)\b(?:make sure|ensure)(?: that)? (?:the|our|this|that) (?:[\w.-]+ ){1,3}?(?:mentions?|says?|states?)\b|` +
+// "make sure the rule says", or a mention of a file.
+var onCondition = pattern.New(`(?i)\baccording to @[\w./-]+\.mdc?\b|\b(?:make sure|ensure)(?: that)? (?:the|our|this|that) (?:[\w.-]+ ){1,3}?(?:mentions?|says?|states?)\b|` +
 	`\b(?:when|if) (?:[a-z]+ed to|(?:(?:the|a|an|any) )?(?:user|person|caller|someone|anyone|agent) (?:asks?|insists?|demands?|mentions?))\b`)
 
 // option matches one at the end of a line, which looks like a signature.
