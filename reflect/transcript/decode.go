@@ -6,10 +6,16 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 )
 
-// markdownStarts holds the first text of the formats that are Markdown.
-var markdownStarts = map[Format]string{Aider: aiderStart, SpecStory: specStoryStart}
+// markdownStarts holds the first texts of the formats that are Markdown, the usual one first.
+var markdownStarts = map[Format][]string{Aider: {aiderStart}, SpecStory: {specStoryStart, specStoryFirst}}
+
+// beginsAs reports whether a transcript begins as one in a format that is Markdown.
+func beginsAs(f Format, head []byte) bool {
+	return slices.ContainsFunc(markdownStarts[f], func(start string) bool { return bytes.HasPrefix(head, []byte(start)) })
+}
 
 // parser reads the records of one format.
 type parser interface {
@@ -53,8 +59,8 @@ func (r *run) decode(br *bufio.Reader, f Format) error {
 	}
 	switch f {
 	case Auto, "":
-		for markdown, start := range markdownStarts {
-			if bytes.HasPrefix(head, []byte(start)) {
+		for markdown := range markdownStarts {
+			if beginsAs(markdown, head) {
 				f = markdown
 			}
 		}
@@ -76,14 +82,14 @@ func (r *run) decode(br *bufio.Reader, f Format) error {
 			return fmt.Errorf("%w: not %s, it looks like %s", ErrUnknownFormat, f, d)
 		}
 	case Aider, SpecStory:
-		if start := markdownStarts[f]; !bytes.HasPrefix(head, []byte(start)) {
-			return fmt.Errorf("%w: not %s, it does not begin with %q", ErrUnknownFormat, f, start)
+		if !beginsAs(f, head) {
+			return fmt.Errorf("%w: not %s, it does not begin with %q", ErrUnknownFormat, f, markdownStarts[f][0])
 		}
 	default:
 		return fmt.Errorf("%w: %q: want %s", ErrUnknownFormat, f, formatList(Formats))
 	}
 
-	r.blanks = markdownStarts[f] != ""
+	r.blanks = markdownStarts[f] != nil
 	lines := &lineReader{r: br, max: MaxLine}
 	first, err := r.firstLines(lines, f)
 	if err != nil {

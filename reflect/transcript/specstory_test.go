@@ -268,6 +268,23 @@ func TestSpecStoryNamesSessionsByTheirStart(t *testing.T) {
 	}
 }
 
+// The first versions have other headings, with times in the form of their machine.
+func TestSpecStoryOfTheFirstVersions(t *testing.T) {
+	for heading, started := range map[string]string{
+		"## Flags (3/4/2025, 6:52:59 PM)":    "2025-03-04T18:52:59Z",
+		"## Flags (25/02/2025, 02:28:00)":    "2025-02-25T02:28:00Z",
+		"## Flags (4.3.2025 um 6 nach zehn)": "",
+	} {
+		got := decodeText(t, Auto, "## SpecStory", "", heading, "", "_**User**_", "", "Use tabs.", "", "---", "", "_**Assistant**_", "", "Done.", "")
+		if d := diff([]string{"user/typed: Use tabs.", "assistant: Done."}, got.one(t)); d != "" {
+			t.Error(d)
+		}
+		if s := got.sessions[0].done.Started; !s.Equal(parseTime(started)) {
+			t.Errorf("%s: started %s", heading, s)
+		}
+	}
+}
+
 type file struct {
 	io.Reader
 	name string
