@@ -184,8 +184,11 @@ func Theirs(sentence string) bool {
 		return true
 	}
 	at := colonBefore.FindStringIndex(sentence)
-	return at != nil && reports.MatchString(sentence[:at[0]+1])
+	return at != nil && reports.MatchString(ownIssue.ReplaceAllString(sentence[:at[0]+1], ""))
 }
+
+// ownIssue matches an introduction of a person's own problem, not of a ticket.
+var ownIssue = pattern.New(`(?i)\b(?:the|my|our|main|only|other|another) issues? (?:is|are|here|i|we)\b`)
 
 var (
 	inData  = pattern.New(`[{\[,]\s*["'][\w .-]+["']\s*:|["'][\w-]+["']\s*:\s*["{\[]`)
@@ -199,7 +202,7 @@ var (
 
 // Asks reports whether a sentence is a question, with or without its mark.
 func Asks(s string) bool {
-	if foreignQuestion.MatchString(s) {
+	if foreignQuestion.MatchString(whether.ReplaceAllString(s, "")) {
 		return true
 	}
 	return strings.HasSuffix(strings.TrimRight(s, "\"') `"), "?") || questions.MatchString(s)
@@ -211,6 +214,9 @@ var (
 		`would|should (?:we|i|it|this|that|the)|shall|will|have you|has|isn'?t|aren'?t|doesn'?t|didn'?t|` +
 		`don'?t (?:we|you|they|i)|won'?t|wouldn'?t|shouldn'?t|any (?:idea|reason))\b`)
 )
+
+// whether matches an indirect question in Chinese.
+var whether = pattern.New(`(?:判断|验证|检测|测试|根据|无论|不管|不论|取决于|标记|表示|控制|决定)[^，。！？；]{0,10}是否`)
 
 var foreignQuestion = pattern.New(`[？?؟]\s*$|(?:吗|呢|么)[。.!！]?$|为什么|怎么|是不是|能不能|可不可以|要不要|有没有|` +
 	`是否|(?:ですか|ますか|でしょうか|かな|のか)[。.]?$|なぜ|どうして|(?:까요|나요|인가요|습니까|을까|건가)[.]?$|왜 |¿|` +

@@ -97,8 +97,9 @@ func ofAnother(said, sentence string) bool {
 	return Theirs(said)
 }
 
-// inAccord matches a way to make something, which names no source: "sorted according to the date".
-var inAccord = pattern.New(`(?i)\b(made|sorted|ordered|named|grouped|built|formatted|written|chosen|calculated|generated?) according to\b`)
+// inAccord matches a way to make something, which names no source: "sorted according to the date",
+// "passed verbatim".
+var inAccord = pattern.New(`(?i)\b(made|sorted|ordered|named|grouped|built|formatted|written|chosen|calculated|generated?|passed|kept|stored|sent|shown|returned) (?:according to|verbatim)\b`)
 
 // onCondition matches words that only look like a report: "when replied to", "if the user insists",
 // "make sure the rule says", or a mention of a file.

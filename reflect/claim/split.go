@@ -92,6 +92,7 @@ var (
 	resumes = pattern.New(`^\s*(?i:(?:so|and|ok|okay|but|please|pls|also|anyway|right)\b[\s,]*)*` +
 		`(?i:i|i'm|we|let's)\s[^:\n]*(?:[.!\n]|$)`)
 	openTag    = pattern.New(`^<([A-Za-z][\w-]*)[^<>]*>`)
+	mention    = pattern.New(`^#[a-z]+:`) // of a symbol or a file, in VS Code
 	laterRule  = pattern.New(`(?m)^\s*(?:-{3,}|={3,}|\*{3,}|_{3,}|—{2,})\s*$`)
 	closing    = pattern.New(`[.!?。！？]$`)
 	ruleLine   = pattern.New(`^(?:-{3,}|={3,}|\*{3,}|_{3,}|—{2,})$`)
@@ -287,7 +288,7 @@ func (p *paste) takes(line, trimmed, rest string) bool {
 		p.all = true // a mail
 	case logLine.MatchString(trimmed):
 		p.log = true
-	case p.all || p.ruled || p.log || strings.ContainsRune("><#", rune(trimmed[0])) || code():
+	case p.all || p.ruled || p.log || trimmed[0] == '>' || trimmed[0] == '<' || trimmed[0] == '#' && !mention.MatchString(trimmed) || code():
 	default:
 		return false
 	}
