@@ -301,6 +301,8 @@ var (
 		`这个|那个|这些|那些|这样|那样|这里|那里|它|これ|それ|この|その|あの|ここ|そこ|이것|그것|이거|그거|여기|거기`)
 	outside = lazy(`(?i)\bas (?:discussed|mentioned|described|suggested|agreed)\b|\b(?:mentioned|described) (?:above|below|before|earlier)\b|\byour (?:last|previous|suggestion|plan|proposal|approach|idea|answer)\b|\byou (?:just|said|suggested|wrote|made)\b|` +
 		`\b(?:option|approach|variant|alternative|phase|step) (?:[a-d]|\d+)\b|刚才|上述|前面(?:的|说)|先ほど|上記|방금|위의`)
+	// a name with such a word: Mark It Down
+	titled = lazy(`\b[A-Z]\w+ (?:It|This|That|There|They|These|Those)(?: [A-Z]\w*)+`)
 	// there is, it is: they refer to nothing
 	expletive = lazy(`(?i)\b(?:there(?:'s| (?:is|are|was|were|must|may|can|will|should|has|exists?))|it (?:is|takes|was) (?:not )?(?:\w+ )?(?:to|that|when)|it takes|this (?:repo|repository|project|codebase|code base|monorepo|workspace))\b|这个(?:项目|仓库)|このプロジェクト|このリポジトリ|이 (?:프로젝트|저장소)`)
 )
@@ -308,7 +310,7 @@ var (
 // dangling returns the word of a statement that refers to something outside of it, or "". A word
 // that refers back needs an earlier antecedent: two meaningful words, or a name in code marks.
 func dangling(text string) string {
-	bare := expletive.ReplaceAllString(hereInRepo.ReplaceAllString(verbatim.ReplaceAllString(text, "quotedname"), "in the repository$1"), "repository")
+	bare := expletive.ReplaceAllString(hereInRepo.ReplaceAllString(verbatim.ReplaceAllString(titled.ReplaceAllString(text, "quotedname"), "quotedname"), "in the repository$1"), "repository")
 	if word := outside.FindString(bare); word != "" {
 		return word
 	}

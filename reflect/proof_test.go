@@ -25,3 +25,18 @@ func TestSameMatter(t *testing.T) {
 		}
 	}
 }
+
+func TestDangling(t *testing.T) {
+	for text, want := range map[string]string{
+		"It needs a token.":                                  "It",
+		"Run it by `make`.":                                  "it",
+		"Mark It Down opens a file in its editor.":           "",
+		"In Mark It Down the order is Edit, Move.":           "",
+		"The mail worker reads its queue.":                   "",
+		"Everyone says It is broken, as discussed on Monday": "as discussed",
+	} {
+		if got := dangling(text); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -94,7 +94,7 @@ func ofAnother(said, sentence string) bool {
 	if end := reported(bare); end > 0 && hasWord(bare, end, len(bare)) {
 		return true
 	}
-	return Theirs(said)
+	return Theirs(mentioned.ReplaceAllString(said, "x"))
 }
 
 // inAccord matches a way to make something, which names no source: "sorted according to the date",
@@ -108,6 +108,9 @@ var onCondition = pattern.New(`(?i)\baccording to @[\w./-]+\.mdc?\b|\b(?:make su
 
 // option matches one at the end of a line, which looks like a signature.
 var option = pattern.New(`(?m) --[a-z][\w-]+$`)
+
+// mentioned matches a file that a person mentions to an agent.
+var mentioned = pattern.New(`@[\w./-]+\.[a-z]\w{0,5}\b`)
 
 // fileName matches the name of a file, whose words report nothing: transcript.json.
 var fileName = pattern.New(`[\w@/-]+\.[a-z]\w{0,5}\b`)
