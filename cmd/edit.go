@@ -19,7 +19,7 @@ import (
 
 func editCommand(env *Env) *cli.Command {
 	var o remember.Edit
-	var guards cli.StringSlice
+	var guards, moved cli.StringSlice
 	return &cli.Command{
 		Name:      "edit",
 		Usage:     "change a memory or a pending operation",
@@ -33,13 +33,14 @@ func editCommand(env *Env) *cli.Command {
 			&cli.StringSliceFlag{Name: "guard", Usage: "act when an agent calls `TOOL(PATTERN)`, instead of at its present calls; may be repeated", Destination: &guards},
 			&cli.StringFlag{Name: "strength", Usage: "set the strength of its guards to `STRENGTH`: say, hold (the default with --guard), ask or deny", Destination: &o.Strength},
 			&cli.BoolFlag{Name: "no-guard", Usage: "act at no call", Destination: &o.NoGuard},
+			&cli.StringSliceFlag{Name: "moved", Usage: "follow a move of code, `OLD=NEW` from the top of the repository, in its paths and guards; may be repeated", Destination: &moved},
 			&cli.BoolFlag{Name: "anchor", Usage: "anchor it to the current code, because it still holds", Destination: &o.Anchor},
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() < 1 || c.NArg() > 2 {
 				return exit.Usage("quote the text: reverie edit ID \"new text\"", "edit takes an id and at most one text")
 			}
-			o.Guards = guards.Value()
+			o.Guards, o.Moved = guards.Value(), moved.Value()
 			if c.NArg() == 2 {
 				text := c.Args().Get(1)
 				o.Text = &text

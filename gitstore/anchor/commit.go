@@ -183,17 +183,14 @@ func (c *Commit) text(ctx context.Context, blob string) ([]byte, error) {
 // anchorDigits is the number of digits of a file's id in our anchors.
 const anchorDigits = 16
 
-// maxHops bounds the renames of one file that are followed by history alone.
+// maxHops bounds the renames of a file or folder that are followed by history alone.
 const maxHops = 4
 
 // follow finds a file that left the anchor's path. It looks for the same bytes elsewhere, git's
 // rename since the memory's commit, or a name in the commits that removed it. Without a path,
 // certain reports that the file was here and is gone.
 func (c *Commit) follow(ctx context.Context, a record.Anchor, source string) (path, blob string, certain bool, err error) {
-	if c.search == nil {
-		c.search, c.stop = context.WithTimeout(ctx, codeTime)
-	}
-	ctx = c.search
+	ctx = c.searching(ctx)
 	if c.paths == nil {
 		paths := map[string]string{}
 		err := c.files.Walk(ctx, func(name, id string) bool {
@@ -231,22 +228,104 @@ func (c *Commit) follow(ctx context.Context, a record.Anchor, source string) (pa
 			return name, blob, true, err
 		}
 	}
-	for hop := 0; hop < maxHops; hop++ {
-		commit, parent, err := c.of.Repo.History().Removed(ctx, c.ID, at)
-		if err != nil || commit == "" {
-			return "", "", commits[0] != "" && !c.of.Repo.Shallow, err
+	found, err := c.trace(ctx, at)
+	if err != nil || found.path == "" {
+		never := found.letter == isFresh && commits[0] != "" && !c.of.Repo.Shallow
+		return "", "", found.letter == isGone || never, err
+	}
+	blob, err = c.files.File(ctx, found.path)
+	return found.path, blob, true, err
+}
+
+// Moved returns the part of a path that the code once had and no longer has, and where it is now:
+// the outermost part whose files moved together by git's renames. If none did, old is the longest
+// part that the code had, and now is "". Both are "" if nothing is missing.
+func (c *Commit) Moved(ctx context.Context, path string) (old, now string) {
+	for i, r := range path + "/" {
+		if r != '/' || now != "" {
+			continue
 		}
-		renames, err := c.of.Repo.History().Renames(ctx, parent, commit)
-		if err != nil || renames[at] == "" {
-			return "", "", true, err
-		}
-		at = renames[at]
-		blob, err := c.files.File(ctx, at)
-		if !errors.Is(err, git.ErrNoPath) {
-			return at, blob, true, err
+		if found := c.place(ctx, path[:i]); found.letter == isGone {
+			old, now = path[:i], found.path
 		}
 	}
-	return "", "", false, nil
+	return old, now
+}
+
+// place returns the fate of a file or folder, with its path now if it moved.
+func (c *Commit) place(ctx context.Context, path string) verdict {
+	if c.ID == "" {
+		return verdict{letter: isUnknown}
+	}
+	key := verdictKey("place", path)
+	if found, ok := c.known.all[key]; ok {
+		return found
+	}
+	found, err := c.trace(c.searching(ctx), path)
+	if err != nil {
+		found, c.Unsure = verdict{letter: isUnknown}, true
+	} else if found.letter == isGone || found.letter == isFresh && !c.of.Repo.Shallow {
+		c.known.put(key, found)
+	}
+	return found
+}
+
+// trace follows a path through its renames. A path that the code never had counts as fresh.
+func (c *Commit) trace(ctx context.Context, at string) (found verdict, err error) {
+	found.letter = isFresh
+	for hop := 0; ; hop++ {
+		has, err := c.files.Has(ctx, at)
+		switch {
+		case err != nil || has && hop == 0:
+			return found, err
+		case has:
+			found.path = at
+			return found, nil
+		case hop == maxHops:
+			found.letter = isUnknown
+			return found, nil
+		}
+		commit, parent, err := c.of.Repo.History().Removed(ctx, c.ID, at)
+		if err != nil || commit == "" {
+			return found, err
+		}
+		found.letter = isGone
+		renames, err := c.of.Repo.History().Renames(ctx, parent, commit)
+		if at = renamed(renames, at); err != nil || at == "" {
+			return found, err
+		}
+	}
+}
+
+// renamed returns the later path of a file, or of a folder whose files mostly moved to one place
+// with their names kept; or "".
+func renamed(renames map[string]string, at string) string {
+	if now := renames[at]; now != "" {
+		return now
+	}
+	all, to := 0, map[string]int{}
+	for old, now := range renames {
+		if name, ok := strings.CutPrefix(old, at+"/"); ok {
+			all++
+			if folder, ok := strings.CutSuffix(now, "/"+name); ok {
+				to[folder]++
+			}
+		}
+	}
+	for folder, n := range to {
+		if 2*n > all {
+			return folder
+		}
+	}
+	return ""
+}
+
+// searching returns the context of searches in history, which ends after codeTime.
+func (c *Commit) searching(ctx context.Context) context.Context {
+	if c.search == nil {
+		c.search, c.stop = context.WithTimeout(ctx, codeTime)
+	}
+	return c.search
 }
 
 // isHex reports whether text can be an abbreviated object id.

@@ -35,13 +35,13 @@ const (
 type verdict struct {
 	letter byte   // one of the constants below
 	blob   string // of an anchor: the examined file
-	path   string // of an anchor: the path of that file
+	path   string // of an anchor: the path of that file; of a place that is gone: its later path
 }
 
 const (
-	isFresh   = 'f' // anchor: the snippet is there
+	isFresh   = 'f' // anchor: the snippet is there; place: it is there or never was
 	isChanged = 's' // anchor: the file is there without the snippet
-	isGone    = 'g' // anchor: the file is gone
+	isGone    = 'g' // anchor: the file is gone; place: it was there
 	isUnknown = 'u' // unknown; never stored
 	isHere    = 'h' // side: its commits are reachable from the code at hand
 	isLanded  = 'l' // side: its commits are in the default branch

@@ -243,6 +243,25 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+func TestMoveKeepsWhatLiesElsewhere(t *testing.T) {
+	m := record.Memory{Paths: []string{"web/**", "webapp/**", "**/*.ts"}}.WithTrigger(record.Trigger{
+		Guards: []string{"Bash(node web/x.js *)", "Edit(web)", "Edit(my web/a)", "mcp__web"}, Strength: record.Deny})
+	if diff := cmp.Diff([]string{"my web/a", "web", "webapp"}, Roots(m)); diff != "" {
+		t.Error(diff)
+	}
+	got := Move(m, "web", "apps/web")
+	if diff := cmp.Diff([]string{"apps/web/**", "webapp/**", "**/*.ts"}, got.Paths); diff != "" {
+		t.Error(diff)
+	}
+	want := record.Trigger{Guards: []string{"Bash(node apps/web/x.js *)", "Edit(apps/web)", "Edit(my web/a)", "mcp__web"}, Strength: record.Deny}
+	if diff := cmp.Diff(want, got.Trigger()); diff != "" {
+		t.Error(diff)
+	}
+	if top := Move(m, "web", ".").Paths[0]; top != "**" || m.Paths[0] != "web/**" {
+		t.Errorf("%q, and %q before", top, m.Paths[0])
+	}
+}
+
 // A line that first runs what a statement asks for obeys it.
 func TestPreparedCommands(t *testing.T) {
 	for _, c := range []struct {

@@ -44,27 +44,39 @@ func (c *Code) Close() error { return c.objects.Close() }
 // file, also for folders, symbolic links and submodules. Any other error means that the lookup
 // failed.
 func (c *Code) File(ctx context.Context, name string) (blob string, err error) {
-	none := fmt.Errorf("%s: %w", name, ErrNoPath)
+	e, err := c.find(ctx, name)
+	if err == nil && !isFile(e.mode) {
+		err = fmt.Errorf("%s: %w", name, ErrNoPath)
+	}
+	return e.id, err
+}
+
+// Has reports whether there is anything at a path: a file, a folder, a symbolic link or a
+// submodule.
+func (c *Code) Has(ctx context.Context, name string) (bool, error) {
+	e, err := c.find(ctx, name)
+	return e.name != "", err
+}
+
+// find returns the entry at a path, or the zero value if nothing is there.
+func (c *Code) find(ctx context.Context, name string) (codeEntry, error) {
 	if name == "" || path.Clean(name) != name || path.IsAbs(name) {
-		return "", none
+		return codeEntry{}, nil
 	}
 	at, err := c.top(ctx)
 	if err != nil {
-		return "", err
+		return codeEntry{}, err
 	}
-	for rest := name; ; {
-		first, more, deeper := strings.Cut(rest, "/")
+	for {
+		first, rest, deeper := strings.Cut(name, "/")
 		e, err := c.entry(ctx, at, first)
 		switch {
-		case err != nil:
-			return "", err
-		case deeper && e.mode == "40000":
-			at, rest = e.id, more
-			continue
-		case !deeper && isFile(e.mode):
-			return e.id, nil
+		case err != nil || !deeper:
+			return e, err
+		case e.mode != "40000":
+			return codeEntry{}, nil
 		}
-		return "", none
+		at, name = e.id, rest
 	}
 }
 

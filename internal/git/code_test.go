@@ -31,6 +31,11 @@ func TestCodeReadsWhatGitSays(t *testing.T) {
 			if text, err := c.Read(t.Context(), blob); err != nil || string(text) != "deep\n" {
 				t.Errorf("%q, %v", text, err)
 			}
+			for name, want := range map[string]bool{"a": true, "a/b": true, "a/b/c d.txt": true, "a/c": false, "a.txt/x": false, "": false} {
+				if has, err := c.Has(t.Context(), name); has != want || err != nil {
+					t.Errorf("has %q: %t, %v", name, has, err)
+				}
+			}
 			for _, none := range []string{"", "a", "a/b", "b.txt", "a.txt/x", "/a.txt", "./a.txt", "a//b", "../a.txt"} {
 				if _, err := c.File(t.Context(), none); !errors.Is(err, git.ErrNoPath) {
 					t.Errorf("%q: %v", none, err)

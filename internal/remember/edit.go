@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"slices"
 	"strings"
 
@@ -26,6 +27,8 @@ type Edit struct {
 	Guards   []string // calls to act at, instead of the present ones
 	Strength string   // of its guards
 	NoGuard  bool     // act at no call
+
+	Moved []string // OLD=NEW: paths of its code from the top of the work tree, before and now
 
 	Editor func(record.Memory) (record.Memory, error)
 }
@@ -58,6 +61,9 @@ func (k *Keeper) Edit(ctx context.Context, id string, e Edit) (done Edited, err 
 		return done, err
 	}
 	if after, err = e.guard(before, after, os.DirFS(k.Repo.WorkTree)); err != nil {
+		return done, err
+	}
+	if after, err = e.move(after); err != nil {
 		return done, err
 	}
 	after, redacted := k.Book.Clean(after)
@@ -119,7 +125,7 @@ func (e Edit) text(id string, m record.Memory) (record.Memory, error) {
 			return m, exit.Usage("'reverie show "+id+"' shows them", "there is no text %d of %d", e.Take, len(texts))
 		}
 		m.Text, m.Body, m.Variants = texts[e.Take-1].Text, texts[e.Take-1].Body, nil
-	case e.Kind == "" && e.Status == "" && !e.Anchor && !e.guarding():
+	case e.Kind == "" && e.Status == "" && !e.Anchor && len(e.Moved) == 0 && !e.guarding():
 		return e.Editor(m)
 	}
 	return m, nil
@@ -182,6 +188,18 @@ func (e Edit) guard(was, m record.Memory, tree fs.FS) (record.Memory, error) {
 		t.Strength = asked.Strength
 	}
 	return m.WithTrigger(t), nil
+}
+
+// move returns the memory with the paths of code that moved.
+func (e Edit) move(m record.Memory) (record.Memory, error) {
+	for _, pair := range e.Moved {
+		old, now, _ := strings.Cut(pair, "=")
+		if old == "" || now == "" || !fs.ValidPath(path.Clean(old)) || !fs.ValidPath(path.Clean(now)) {
+			return m, exit.Usage("give paths from the top of the repository: --moved web=frontend", "--moved %s: want OLD=NEW", pair)
+		}
+		m = guard.Move(m, path.Clean(old), path.Clean(now))
+	}
+	return m, nil
 }
 
 // folders is a tree in which every path is a folder, also one that is gone.
