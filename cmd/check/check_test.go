@@ -64,22 +64,6 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-func TestConflict(t *testing.T) {
-	for text, want := range map[string]int{
-		"":                              0,
-		"Heading\n=======\ntext\n":      0,
-		"a\n<<<<<<< ours\nb\n=======\n": 2,
-		"a\nb\n>>>>>>> theirs":          3,
-		"||||||| base\n":                1,
-		"a <<<<<<< in a line\n":         0,
-		"<<<<<<<no blank\n":             0,
-	} {
-		if got := Conflict([]byte(text)); got != want {
-			t.Errorf("%q: line %d, want %d", text, got, want)
-		}
-	}
-}
-
 func TestMemoriesByTheirLines(t *testing.T) {
 	text := []byte("+++\nid = \"3f9a1c2b7d104e55\"\nkind = \"note\"\n\"topic\" = \"x\"\n+++\n\nUse pnpm.\nkind = body\n")
 	for key, want := range map[string]int{"id": 2, "kind": 3, "topic": 4, "paths": 1} {

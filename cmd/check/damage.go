@@ -142,8 +142,9 @@ func checkFiles(ctx context.Context, r *reader.Reader, report func(Problem)) err
 				return nil
 			}
 			data, err := t.Read(path)
-			if line := Conflict(data); err == nil && line > 0 {
-				report(Problem{fmt.Sprintf("%s:%d: contains conflict markers; keep the correct text and remove them", path, line), r.Branch()})
+			if line := record.Conflict(data); err == nil && line > 0 {
+				id, _ := record.MemoryID(path)
+				report(Problem{fmt.Sprintf("%s:%d: contains conflict markers; keep one text, as numbered by 'reverie conflicts': reverie edit %s --take 1", path, line, id), r.Branch()})
 			}
 			return ctx.Err()
 		})

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"bytes"
 	"errors"
 	"path"
 	"slices"
@@ -162,21 +161,6 @@ func Known(path string) bool {
 		return slices.Contains([]string{"memories", "reflections", "dreams", "checkpoints", record.PurgeDir, "skills", ".github"}, top)
 	}
 	return slices.Contains([]string{"README.md", "reverie.toml", ".gitlab-ci.yml"}, top)
-}
-
-// Conflict returns the first line, from 1, with a conflict marker of git, or 0. A line of = alone
-// is no sign: it also underlines a heading.
-func Conflict(text []byte) int {
-	n := 0
-	for line := range bytes.Lines(text) {
-		n++
-		for _, mark := range []string{"<<<<<<< ", "||||||| ", ">>>>>>> "} {
-			if bytes.HasPrefix(line, []byte(mark)) {
-				return n
-			}
-		}
-	}
-	return 0
 }
 
 // isMemory reports whether a state is one of a memory: it has a reverie.toml, or lost it but has

@@ -75,7 +75,7 @@ type Doc struct {
 var ErrCorrupt = errors.New("the derived file is spoilt")
 
 const (
-	magic      = "reverie cache 5\n" // changes with the layout, and with anything that is kept
+	magic      = "reverie cache 6\n" // changes with the layout, and with anything that is kept
 	headerSize = 32
 	pageSize   = 4 << 10
 	readAhead  = 16 // pages that are read at once where one follows the other

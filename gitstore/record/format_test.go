@@ -133,6 +133,74 @@ func TestBadMemoryIsNamedByLineAndField(t *testing.T) {
 }
 
 // The short cut for front matter as we write it must read it as TOML does, or leave it alone.
+func TestConflict(t *testing.T) {
+	for text, want := range map[string]int{
+		"":                              0,
+		"Heading\n=======\ntext\n":      0,
+		"a\n<<<<<<< ours\nb\n=======\n": 2,
+		"a\nb\n>>>>>>> theirs":          3,
+		"||||||| base\n":                1,
+		"a <<<<<<< in a line\n":         0,
+		"<<<<<<<no blank\n":             0,
+		"\\<<<<<<< as text\n":           0,
+	} {
+		if got := Conflict([]byte(text)); got != want {
+			t.Errorf("%q: line %d, want %d", text, got, want)
+		}
+	}
+}
+
+// A conflict that was committed leaves each text of the file, and no marker in any.
+func TestCommittedConflictGivesBothTexts(t *testing.T) {
+	m := pnpm()
+	m.Body, m.Tags = "", nil
+	file := func(old, new string) string { return strings.Replace(string(m.Format()), old, new, 1) }
+	conflict := func(ours, theirs string) string {
+		return "<<<<<<< HEAD\n" + ours + "\n=======\n" + theirs + "\n>>>>>>> origin/reverie/memory\n"
+	}
+	tags, paths := "tags = []\n", `paths = ["web/**"]`+"\n"
+	retired := conflict("status = \"retired\"", "status = \"active\"")
+	for name, c := range map[string]struct {
+		text   string
+		status Status
+		texts  []string
+		paths  string
+	}{
+		"statement": {file(m.Text+"\n", conflict("Use pnpm 9.", "Use pnpm 10.")), Contested, []string{"Use pnpm 10.", "Use pnpm 9."}, "web/**"},
+		"body":      {file(m.Text+"\n", m.Text+"\n\n"+conflict("Why: one.", "Why: two.")), Contested, []string{m.Text + "|Why: one.", m.Text + "|Why: two."}, "web/**"},
+		"base": {file(m.Text+"\n", "<<<<<<< HEAD\nUse pnpm 9.\n||||||| 9c1e2f3\nUse npm.\n=======\nUse pnpm 10.\n>>>>>>> theirs\n"),
+			Contested, []string{"Use pnpm 10.", "Use pnpm 9."}, "web/**"},
+		"front matter": {file(paths, conflict(`paths = ["api/**"]`, `paths = ["web/**"]`)), Active, []string{m.Text}, "api/** web/**"},
+		"status":       {file("status = \"active\"\n", retired), Retired, []string{m.Text}, "web/**"},
+		"one side":     {file(tags, conflict("tags = []", "tags = 7")), Active, []string{m.Text}, "web/**"},
+		"a rest":       {file(m.Text+"\n", m.Text+"\n>>>>>>> theirs\n"), Active, []string{m.Text}, "web/**"},
+	} {
+		got, err := ParseMemory(m.Path(), []byte(c.text))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var texts []string
+		for _, v := range got.Texts() {
+			texts = append(texts, strings.TrimSuffix(v.Text+"|"+v.Body, "|"))
+		}
+		if diff := cmp.Diff(c.texts, texts); diff != "" || got.Status != c.status || strings.Join(got.Paths, " ") != c.paths {
+			t.Errorf("%s: %s %s %s", name, got.Status, got.Paths, diff)
+		}
+		if again, err := ParseMemory(m.Path(), got.Format()); err != nil || Conflict(got.Format()) > 0 || !cmp.Equal(again, got) {
+			t.Errorf("%s: written: %v\n%s", name, err, got.Format())
+		}
+	}
+	neither := strings.Replace(file(tags, conflict("tags = 6", "tags = 7")), m.Text, "Use\n=======\nnpm.", 1)
+	if _, err := ParseMemory(m.Path(), []byte(neither)); err == nil || !strings.Contains(err.Error(), "conflict markers") {
+		t.Errorf("two broken sides: %v", err)
+	}
+	m.Body = conflict("one", "two") + "\\" + conflict("three", "four") + "end"
+	if got, err := ParseMemory(m.Path(), m.Format()); err != nil || got.Body != m.Body {
+		t.Errorf("a text about markers: %v %q", err, got.Body)
+	}
+}
+
 func FuzzPlainFront(f *testing.F) {
 	for _, front := range []string{"kind = \"fact\"\npaths = [\"a\", \"b\"]\n", "a = []\n", "a = \"\\\"\"\n", "a = [\"x\",]\n", "a = \"\"\"x\"\"\"\n", "a = \"x\" # c\n", "a = \"x\"\na = \"y\"\n", "a = \"\tx\"\n", "a = [\"x@1 \\\"y \\\\ z\\\"\"]\n", "a = \"\\\\\"\n"} {
 		f.Add(front)

@@ -362,3 +362,19 @@ func (m Memory) WithTrigger(t Trigger) Memory {
 	slices.SortFunc(m.Extra, func(a, b Field) int { return strings.Compare(a.Key, b.Key) })
 	return m
 }
+
+// tomlValue writes an unknown key and its value on one line.
+func tomlValue(key string, v any) (Field, error) {
+	if _, isTable := v.(map[string]any); isTable {
+		return Field{}, fmt.Errorf("is a table; front matter holds one key a line")
+	}
+	out, err := toml.Marshal(map[string]any{key: v})
+	if err != nil {
+		return Field{}, err
+	}
+	name, value, ok := strings.Cut(strings.TrimSpace(string(out)), " = ")
+	if !ok || strings.Contains(value, "\n") {
+		return Field{}, fmt.Errorf("does not fit on one line")
+	}
+	return Field{Key: name, Value: value}, nil
+}

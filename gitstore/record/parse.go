@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -32,6 +33,13 @@ func ParseMemory(at string, data []byte) (Memory, error) {
 		return bad(1+bytes.Count(data[:invalidAt(data)], []byte("\n")), "", "is not UTF-8")
 	}
 	text := strings.ReplaceAll(strings.TrimPrefix(string(data), "\ufeff"), "\r\n", "\n")
+	if line := Conflict([]byte(text)); line > 0 {
+		m, ok := parseSides(at, text)
+		if !ok {
+			return bad(line, "", "holds git's conflict markers, and neither side is a memory")
+		}
+		return m, nil
+	}
 	head, rest, found := strings.Cut(text, "\n")
 	if head != fence || !found {
 		return bad(1, "", "does not begin with a line %q", fence)
@@ -56,6 +64,39 @@ func ParseMemory(at string, data []byte) (Memory, error) {
 		return Memory{}, err
 	}
 	return m, nil
+}
+
+// parseSides merges both sides of a file with git's conflict markers. If one side cannot be read,
+// the other's wins. In a field with one value ours wins; retirement on one side holds.
+func parseSides(at, text string) (Memory, bool) {
+	ours, theirs := sides(text)
+	m, merr := ParseMemory(at, []byte(ours))
+	b, berr := ParseMemory(at, []byte(theirs))
+	switch {
+	case merr != nil:
+		return b, berr == nil
+	case berr != nil:
+		return m, true
+	}
+	f := m.textFacts()
+	for field, values := range b.textFacts() {
+		f.add(field, values...)
+	}
+	if m.Status == Retired || b.Status == Retired {
+		delete(f, forceField)
+	}
+	m.setTexts(f[textField], f)
+	m.Topic, m.Branch, m.Expires = cmp.Or(m.Topic, b.Topic), cmp.Or(m.Branch, b.Branch), cmp.Or(m.Expires, b.Expires)
+	both := func(a, b []string) []string { return set(slices.Concat(a, b)) }
+	m.Paths, m.Tags = both(m.Paths, b.Paths), both(m.Tags, b.Tags)
+	m.Supersedes, m.Anchors = both(m.Supersedes, b.Supersedes), both(m.Anchors, b.Anchors)
+	for _, e := range b.Extra {
+		if !slices.ContainsFunc(m.Extra, func(own Field) bool { return own.Key == e.Key }) {
+			m.Extra = append(m.Extra, e)
+		}
+	}
+	slices.SortFunc(m.Extra, func(a, b Field) int { return strings.Compare(a.Key, b.Key) })
+	return m, true
 }
 
 // parseFront parses front matter as TOML. Lines in the error count from the opening fence.
@@ -268,22 +309,6 @@ func (f *front) date(key string) time.Time {
 		f.fail(key, "%v is not a date such as 2026-12-31", v)
 	}
 	return time.Time{}
-}
-
-// tomlValue writes an unknown key and its value on one line.
-func tomlValue(key string, v any) (Field, error) {
-	if _, isTable := v.(map[string]any); isTable {
-		return Field{}, fmt.Errorf("is a table; front matter holds one key a line")
-	}
-	out, err := toml.Marshal(map[string]any{key: v})
-	if err != nil {
-		return Field{}, err
-	}
-	name, value, ok := strings.Cut(strings.TrimSpace(string(out)), " = ")
-	if !ok || strings.Contains(value, "\n") {
-		return Field{}, fmt.Errorf("does not fit on one line")
-	}
-	return Field{Key: name, Value: value}, nil
 }
 
 // setText parses the text after the front matter. Lines in the error count from there, from 1.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -28,7 +29,8 @@ func writeText(b *bytes.Buffer, text, body string) {
 	}
 }
 
-// guard escapes a line that would be read as a fence; unguard reverses it.
+// guard escapes a line that would be read as a fence or as one of git's conflict markers; unguard
+// reverses it.
 func guard(line string) string {
 	if isGuarded(line) {
 		return `\` + line
@@ -44,7 +46,50 @@ func unguard(line string) string {
 }
 
 func isGuarded(line string) bool {
-	return strings.TrimRight(strings.TrimLeft(line, `\`), " \t") == fence
+	line = strings.TrimLeft(line, `\`)
+	return strings.TrimRight(line, " \t") == fence || isMarker(line)
+}
+
+// markers begin the lines with which git reports a conflict: of our side, the base and their side.
+var markers = [3]string{"<<<<<<< ", "||||||| ", ">>>>>>> "}
+
+func isMarker(line string) bool {
+	return slices.ContainsFunc(markers[:], func(mark string) bool { return strings.HasPrefix(line, mark) })
+}
+
+// Conflict returns the first line, from 1, with a conflict marker of git, or 0. A line of = alone
+// is no sign: it also underlines a heading.
+func Conflict(text []byte) int {
+	n := 0
+	for line := range strings.Lines(string(text)) {
+		if n++; isMarker(line) {
+			return n
+		}
+	}
+	return 0
+}
+
+// sides returns both texts of a file with git's conflict markers, without the base.
+func sides(text string) (ours, theirs string) {
+	var out [2]strings.Builder
+	in := ""
+	for line := range strings.Lines(text) {
+		switch {
+		case isMarker(line):
+			in = line[:1]
+		case (in == "<" || in == "|") && strings.TrimRight(line, "\n") == "=======":
+			in = "="
+		case in == "|":
+		default:
+			if in != "=" {
+				out[0].WriteString(line)
+			}
+			if in != "<" {
+				out[1].WriteString(line)
+			}
+		}
+	}
+	return out[0].String(), out[1].String()
 }
 
 // oneLine joins the words of a statement by single spaces.

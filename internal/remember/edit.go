@@ -20,9 +20,11 @@ import (
 type Edit struct {
 	Kind   string
 	Status string
-	Anchor bool    // anchor it to the current code
-	Take   int     // the text of a contested memory to keep, from 1; 0: none is named
-	Text   *string // the new text; nil: Editor changes the memory, if nothing else is asked for
+	Anchor bool // anchor it to the current code
+	// the text of a contested memory to keep, from 1; 0: none is named. The file is written again in
+	// any case, without the conflict markers that it may hold.
+	Take int
+	Text *string // the new text; nil: Editor changes the memory, if nothing else is asked for
 
 	Guards   []string // calls to act at, instead of the present ones
 	Strength string   // of its guards
@@ -75,7 +77,7 @@ func (k *Keeper) Edit(ctx context.Context, id string, e Edit) (done Edited, err 
 		}
 	}
 	done.Was, done.Memory = before, after
-	if done.Same = string(after.Format()) == string(before.Format()); done.Same {
+	if done.Same = e.Take == 0 && string(after.Format()) == string(before.Format()); done.Same {
 		return done, nil
 	}
 	if op != nil {
