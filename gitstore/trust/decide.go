@@ -84,7 +84,7 @@ func Edit(c config.Trust, add bool, people []string, signer bool) (changed map[s
 		case !add && at >= 0:
 			lists[key] = slices.Delete(lists[key], at, at+1)
 		case !add:
-			return nil, nil, exit.Usage("'reverie config' shows the list, and the file that sets it", "%s is not in %s", who, key)
+			return nil, nil, exit.Usage("remove changes this clone's list, or with --user your own; 'reverie config' shows the files", "%s is not in that list of %s", who, key)
 		default:
 			already = append(already, who)
 			continue

@@ -31,7 +31,7 @@ func TestEditPutsEachPersonIntoOneList(t *testing.T) {
 		"ANN@example.com":                                      of(both, true, false, "ANN@example.com"),
 		signers + "=" + key + ",ann@example.com ":              of(both, true, true, "ann@example.com"),
 		authors + "= " + signers + "= ":                        of(both, false, false, "ann@example.com", key),
-		"bob@example.com is not in trust.authors":              of(both, false, false, "bob@example.com"),
+		"bob@example.com is not in that list of trust.authors": of(both, false, false, "bob@example.com"),
 		`"bob" is neither an author's address nor a key`:       of(both, true, false, "bob"),
 		authors + "=a@example.com,b@example.com a@example.com": of(config.Trust{}, true, false, "a@example.com", "b@example.com", "a@example.com"),
 	} {

@@ -152,23 +152,29 @@ type Edited struct {
 
 // Apply changes the settings of the clone or of the user. Open the clone again to read them.
 func (e Edit) Apply(c *clone.Clone) (done Edited, err error) {
-	settings := c.Config
 	done.File = clone.SettingsFile(c.State)
 	if e.User {
 		if done.File = config.UserFile(); done.File == "" {
 			return done, errors.New("there is no home directory for your settings")
 		}
-		if settings, err = config.Load(done.File); err != nil {
-			return done, err
-		}
 	} else if _, err := c.Repo.State().Dir(); err != nil {
 		return done, err
+	}
+	settings, err := config.Load(done.File)
+	if err != nil {
+		return done, err
+	}
+	if e.Add && !e.User { // the user's list counts here too
+		if _, done.Already, err = trust.Edit(c.Config.Trust, true, e.People, e.Signer); err != nil {
+			return done, err
+		}
+		e.People = slices.DeleteFunc(slices.Clone(e.People), func(who string) bool { return slices.Contains(done.Already, who) })
 	}
 	changed, already, err := trust.Edit(settings.Trust, e.Add, e.People, e.Signer)
 	if err != nil {
 		return done, err
 	}
-	done.Already = already
+	done.Already = append(done.Already, already...)
 	for _, key := range slices.Sorted(maps.Keys(changed)) {
 		if err := config.Set(done.File, key, config.List(changed[key])); err != nil {
 			return done, err

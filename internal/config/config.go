@@ -61,8 +61,8 @@ type Config struct {
 	origins map[string]string // key → where its value comes from
 }
 
-// Trust names the people whose memories agents get without a person's approval. This clone's own
-// identity always belongs to them.
+// Trust names the people whose memories agents get without a person's approval: those of the user's
+// settings and of the clone's. This clone's own identity always belongs to them.
 type Trust struct {
 	Authors []string // addresses of commits' authors; * stands for any letters
 	// keys of signatures: SHA256:…, an OpenPGP fingerprint, or a principal of the user's allowed
@@ -143,7 +143,7 @@ const LeastContext = 4096
 type Setting struct {
 	Key    string
 	Value  string // as TOML
-	Origin string // "default" or a file
+	Origin string // "default" or a file; several for a list to which each adds
 	Help   string
 	Plain  bool // it has its default value, wherever that comes from
 }
@@ -170,9 +170,9 @@ func Default() Config {
 	}
 }
 
-// Load reads the files in order; later values win. Some keys count only in the first, the user's
-// own. It skips missing files. An unknown key or a bad value gives an error with file, line and
-// key.
+// Load reads the files in order; later values win, save that lists of trusted people add up. Some
+// keys count only in the first, the user's own. It skips missing files. An unknown key or a bad
+// value gives an error with file, line and key.
 func Load(files ...string) (Config, error) {
 	c := Default()
 	for i, path := range files {
@@ -305,7 +305,10 @@ func (c *Config) apply(name string, data []byte, from whose) error {
 		if err := set(c, v); err != nil {
 			return fmt.Errorf("%s:%d: %s: %w", name, line(data, k.name), k.name, err)
 		}
-		if !team || tomlText(k.get(c)) != before {
+		switch first := c.origins[k.name]; {
+		case k.adds && first != "":
+			c.origins[k.name] = first + ", " + name
+		case !team || tomlText(k.get(c)) != before:
 			c.origins[k.name] = name
 		}
 	}

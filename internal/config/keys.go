@@ -22,6 +22,7 @@ type setting struct {
 	get  func(*Config) any
 	set  func(*Config, any) error // from TOML
 	team func(*Config, any) error // from reverie.toml: restrict; nil if a team may not set it
+	adds bool                     // the user's list and the clone's count together
 }
 
 // field returns the setting of one field. parse converts a value of TOML. narrow converts a team's,
@@ -44,6 +45,13 @@ func field[T any](at func(*Config) *T, parse func(v any) (T, error), narrow func
 			return put(c, value, err)
 		}
 	}
+	return s
+}
+
+// listField returns the setting of a list to which each file adds, and a team nothing.
+func listField(at func(*Config) *[]string, parse func(v any) ([]string, error)) setting {
+	s := field(at, parse, also(parse))
+	s.set, s.team, s.adds = s.team, nil, true
 	return s
 }
 
@@ -93,9 +101,9 @@ func memoryKeys() []key {
 		{"agents.file", "file with the managed block, relative to the top of the worktree",
 			field(func(c *Config) *string { return &c.Agents }, blockFile, nil), false},
 		{"trust.authors", "addresses of authors whose memories agents get without approval, such as ann@example.com or *@example.com",
-			field(func(c *Config) *[]string { return &c.Trust.Authors }, peopleWith("@", "ann@example.com"), nil), false},
+			listField(func(c *Config) *[]string { return &c.Trust.Authors }, peopleWith("@", "ann@example.com")), false},
 		{"trust.signers", "keys whose signatures are trusted in the same way: SHA256:…, an OpenPGP fingerprint, or a principal of your allowed signers",
-			field(func(c *Config) *[]string { return &c.Trust.Signers }, peopleWith("", "SHA256:…"), nil), false},
+			listField(func(c *Config) *[]string { return &c.Trust.Signers }, peopleWith("", "SHA256:…")), false},
 		{"trust.require-signed", "trust signatures and this clone's own work only, because anyone can write any author's address",
 			field(func(c *Config) *bool { return &c.Trust.Signed }, truth, or), false},
 		{"trust.everyone", "trust everyone who can push, and withhold nothing because of its author",

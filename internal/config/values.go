@@ -149,7 +149,7 @@ func only(parse func(v any) ([]string, error)) func(now []string, v any) ([]stri
 	}
 }
 
-// also lets a team add entries to a list.
+// also adds entries to a list.
 func also(parse func(v any) ([]string, error)) func(now []string, v any) ([]string, error) {
 	return func(now []string, v any) ([]string, error) {
 		all := slices.Clone(now)
