@@ -50,6 +50,9 @@ func runMerge(ctx context.Context, w *workspace, rev string) error {
 		return w.env.Object(m)
 	}
 	tellMerged(w, m)
+	if err := tellContradictions(ctx, w, m.Arrived); err != nil {
+		return err
+	}
 	return tellForeign(ctx, w)
 }
 
@@ -87,6 +90,26 @@ func tallyWords(t share.Tally) string {
 		return "no memory changed"
 	}
 	return "memories: " + strings.Join(parts, ", ")
+}
+
+// maxContradictions bounds the contradictions of a merge that are shown.
+const maxContradictions = 5
+
+// tellContradictions shows memories that a merge brought in beside others that say otherwise.
+func tellContradictions(ctx context.Context, w *workspace, arrived []string) error {
+	if len(arrived) == 0 {
+		return nil
+	}
+	return w.View(ctx, func(v *record.View) error {
+		pairs, err := keeper(w).Contradictions(ctx, v, arrived)
+		for _, p := range pairs[:min(maxContradictions, len(pairs))] {
+			tellRow(w.env, "opposed", "%s  %s  (beside %s  %s)", p[0].ID[:8], term.OneLine(p[0].Text, 100), p[1].ID[:8], term.OneLine(p[1].Text, 100))
+		}
+		if n := len(pairs); n > 0 {
+			w.env.Say("%s may contradict each other, and agents get both; to retire one: reverie forget ID --reason WHY", plural.Count(n, "pair of memories", "pairs of memories"))
+		}
+		return err
+	})
 }
 
 // maxOverruled bounds the overruled memories that are shown.

@@ -73,7 +73,7 @@ func runSync(ctx context.Context, w *workspace, o share.Options, timeout time.Du
 			"nothing is lost or half-done, and the next run continues from here; if the remote is slow, give a longer --timeout")
 	}
 	if done != nil {
-		err = errors.Join(t.result(done, err), err)
+		err = errors.Join(t.result(ctx, done, err), err)
 	}
 	if err != nil {
 		return err
@@ -197,7 +197,7 @@ func (t syncTeller) followed(n share.PurgeFollowed) {
 }
 
 // result tells what was done, also when the sync failed on the way.
-func (t syncTeller) result(r *share.Result, failed error) error {
+func (t syncTeller) result(ctx context.Context, r *share.Result, failed error) error {
 	env := t.w.env
 	if env.JSON {
 		return env.Object(r)
@@ -215,7 +215,7 @@ func (t syncTeller) result(r *share.Result, failed error) error {
 	if n := len(r.Undecided); n > 0 {
 		env.Say("%s: both sides changed the text; next: reverie conflicts", plural.Count(n, "memory is contested", "memories are contested"))
 	}
-	return nil
+	return tellContradictions(ctx, t.w, r.Memory.Arrived)
 }
 
 func (t syncTeller) lane(r *share.Result, prefix string, l share.LaneResult, failed error) {

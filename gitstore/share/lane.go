@@ -212,7 +212,10 @@ func (l *lane) merge(ctx context.Context, ours, theirs gitstore.ID) (gitstore.ID
 	if m.Backup != "" {
 		l.out.Backup = m.Backup
 	}
-	_, err = l.out.add(ctx, l.store, m, theirs)
+	arrived, err := l.out.add(ctx, l.store, m, theirs)
+	if ours != "" {
+		l.out.Arrived = append(l.out.Arrived, arrived...)
+	}
 	return m.Commit, err
 }
 

@@ -36,8 +36,9 @@ type Merged struct {
 	Dropped   []string `json:"dropped"`   // files of which one side's text is in history only
 	Backup    string   `json:"backup,omitempty"`
 
-	Note string                `json:"-"` // git's remarks, such as on signing
-	Bad  []*record.FormatError `json:"-"` // records that cannot be read now
+	Arrived []string              `json:"-"` // ids of added or changed memories
+	Note    string                `json:"-"` // git's remarks, such as on signing
+	Bad     []*record.FormatError `json:"-"` // records that cannot be read now
 }
 
 // Merge brings a commit into the memory branch; from names it for people.
@@ -54,13 +55,12 @@ func Merge(ctx context.Context, c *clone.Clone, tip gitstore.ID, from string) (M
 	if !m.Changed {
 		return out, nil
 	}
-	ids, err := out.add(ctx, c.Memory, m, tip)
-	if err != nil {
+	if out.Arrived, err = out.add(ctx, c.Memory, m, tip); err != nil {
 		return out, err
 	}
 	return out, c.Book.View(ctx, func(v *record.View) error {
 		out.Bad = v.Bad()
-		for _, id := range ids {
+		for _, id := range out.Arrived {
 			if held, err := v.Find(id); err == nil && held.Status == record.Contested {
 				out.Contested = append(out.Contested, id)
 			}

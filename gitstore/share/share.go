@@ -74,7 +74,8 @@ type LaneResult struct {
 	Dropped  []string `json:"dropped,omitempty"` // files of which one side's text is in history only
 	Lost     []string `json:"lost,omitempty"`    // commits that the remote no longer has
 
-	Publishes string `json:"-"` // the push of a dry run, in words
+	Publishes string   `json:"-"` // the push of a dry run, in words
+	Arrived   []string `json:"-"` // ids of memories that were added or changed beside ours
 }
 
 // ProposalResult tells how a proposal fares.

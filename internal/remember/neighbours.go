@@ -2,6 +2,7 @@ package remember
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
@@ -57,6 +58,34 @@ func (k *Keeper) neighbours(v *record.View, m record.Memory) (out []Neighbour) {
 	}
 	slices.SortStableFunc(out, func(a, b Neighbour) int { return cmp.Compare(order(a), order(b)) })
 	return out
+}
+
+// maxArrived bounds the memories of one merge that Contradictions compares with all others.
+const maxArrived = 500
+
+// Contradictions returns pairs of memories that agents get and that may contradict each other. The
+// first of a pair is one of those that arrived; each pair occurs once.
+func (k *Keeper) Contradictions(ctx context.Context, v *record.View, arrived []string) (pairs [][2]record.Memory, err error) {
+	foreign, err := k.Withheld(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	given := func(m record.Memory) bool {
+		return m.Live(k.Now()) && m.Status != record.Contested && len(foreign.Whose(m)) == 0
+	}
+	done := map[string]bool{}
+	for _, id := range arrived[:min(maxArrived, len(arrived))] {
+		m, err := v.Find(id)
+		if done[id] = true; err != nil || !given(m) {
+			continue
+		}
+		for _, o := range v.Alike(m.Text, dream.Alike) {
+			if !done[o.ID] && given(o) && dream.Contradict(m, o) {
+				pairs = append(pairs, [2]record.Memory{m, o})
+			}
+		}
+	}
+	return pairs, nil
 }
 
 // replace prepares m to replace the memory that a statement names, and returns both. It returns m
