@@ -4,10 +4,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/reverie-memory/reverie/cmd/usage"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/share"
+	"github.com/reverie-memory/reverie/internal/history"
+	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -30,8 +34,10 @@ type conflictJSON struct {
 }
 
 type textJSON struct {
-	Text string `json:"text"`
-	Body string `json:"body"`
+	Text   string    `json:"text"`
+	Body   string    `json:"body"`
+	Author string    `json:"author,omitempty"` // of its newest line, with the time
+	Time   time.Time `json:"time,omitzero"`
 }
 
 func runConflicts(ctx context.Context, w *workspace) error {
@@ -47,17 +53,22 @@ func runConflicts(ctx context.Context, w *workspace) error {
 	if err != nil {
 		return err
 	}
-	err = rows(w.env, contested, func(m record.Memory) conflictJSON {
-		c := conflictJSON{ID: m.ID, Kind: string(m.Kind), Path: m.Path()}
-		for _, v := range m.Texts() {
-			c.Texts = append(c.Texts, textJSON(v))
+	texts := map[string][]textJSON{}
+	for _, m := range contested {
+		if texts[m.ID], err = attribute(ctx, w, m); err != nil {
+			return err
 		}
-		return c
+	}
+	err = rows(w.env, contested, func(m record.Memory) conflictJSON {
+		return conflictJSON{ID: m.ID, Kind: string(m.Kind), Path: m.Path(), Texts: texts[m.ID]}
 	}, func(m record.Memory) {
 		w.env.Print("%s %s\n", w.env.Paint(term.Bold, m.ID), m.Kind)
-		for i, v := range m.Texts() {
-			number := fmt.Sprintf("  %d) ", i+1)
-			w.env.Lay(len(number), term.Span("", number+term.Visible(v.Text)))
+		for i, v := range texts[m.ID] {
+			number, by := fmt.Sprintf("  %d) ", i+1), ""
+			if v.Author != "" {
+				by = "  (" + term.Visible(v.Author) + ", " + v.Time.Format(time.DateOnly) + ")"
+			}
+			w.env.Lay(len(number), term.Span("", number+term.Visible(v.Text)), term.Span(term.Dim, by))
 		}
 	})
 	if len(contested) == 0 {
@@ -66,4 +77,32 @@ func runConflicts(ctx context.Context, w *workspace) error {
 		w.env.Say("next: reverie edit ID --take NUMBER, or reverie edit ID \"a better text\"")
 	}
 	return err
+}
+
+// attribute returns the texts of a contested memory, each with the author of its newest line. That
+// is empty if the file does not hold the statement as a line, as where agents get an older version.
+func attribute(ctx context.Context, w *workspace, m record.Memory) (out []textJSON, err error) {
+	ref, path, err := reader.Place(ctx, w.Reader, m.ID)
+	if err != nil {
+		return nil, err
+	}
+	newest := map[string]history.Line{} // by statement
+	statement := ""
+	err = history.Blame(ctx, w.Repo, ref, path[0], func(l history.Line) error {
+		switch {
+		case slices.ContainsFunc(m.Texts(), func(v record.Variant) bool { return v.Text == l.Text }):
+			statement = l.Text
+		case l.Text == "+++" || record.Conflict([]byte(l.Text)) > 0:
+			statement = ""
+		}
+		if statement != "" && strings.TrimSpace(l.Text) != "" && !l.Time.Before(newest[statement].Time) {
+			newest[statement] = l
+		}
+		return nil
+	})
+	for _, v := range m.Texts() {
+		by := newest[v.Text]
+		out = append(out, textJSON{v.Text, v.Body, by.Author, by.Time})
+	}
+	return out, err
 }
