@@ -68,7 +68,7 @@ func runContext(ctx context.Context, w *workspace, r brief.Request) error {
 		return err
 	}
 	var held []reader.Held
-	if w.env.JSON || r.For == brief.Start && !w.Shields() {
+	if w.env.JSON || (r.For == brief.Start || in.Text == "") && !w.Shields() {
 		if held, err = w.AllHeld(ctx); err != nil {
 			return err
 		}
