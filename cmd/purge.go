@@ -119,8 +119,11 @@ func carryOut(ctx context.Context, w *workspace, t purge.Target, o purgeOptions,
 	done, err := o.Run(ctx, c, t, remote)
 	w.tellCommitted(done.Notes...)
 	for _, l := range done.Lanes {
-		if l.Current {
+		switch {
+		case l.Current:
 			w.env.Say("%s already has the %s as it is here", remote.Name, l.Name)
+		case l.Replaced:
+			w.env.Say("replaced the %s of %s", l.Name, remote.Name)
 		}
 		for _, line := range l.Said {
 			w.env.Say("%s says: %s", remote.Name, w.env.Clean(line))

@@ -136,7 +136,7 @@ func (r *pusher) replace(ctx context.Context, name, ref, old, tip string) (Lane,
 	switch pushed.Outcome {
 	case git.Moved, git.UpToDate:
 	case git.LostRace:
-		return lane, &Refused{Why: RemoteMoved, Name: r.remote.Name, Said: pushed.Reason}
+		return lane, &Refused{Why: RemoteMoved, Name: r.remote.Name, Lane: name, Said: pushed.Reason}
 	default:
 		return lane, &Refused{Why: RemoteRefuses, Name: r.remote.Name, Lane: name, Said: pushed.Reason}
 	}
@@ -193,7 +193,7 @@ func (r *pusher) mayReplace(ctx context.Context, lane, ref, old, tip string) (ho
 		ours, err = r.reaches(ctx, tip, string(now))
 	}
 	if err == nil && !ours {
-		err = &Refused{Why: RemoteAhead, Name: r.remote.Name}
+		err = &Refused{Why: RemoteAhead, Name: r.remote.Name, Lane: lane}
 	}
 	return holds, err
 }

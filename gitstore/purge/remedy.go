@@ -121,10 +121,10 @@ const (
 	LoopGoesOn           // the record of the loop Name has to go, but the loop is running
 	NotWhole             // a history is cut off here; Err wraps gitstore.ErrShallow
 	CameMeanwhile        // the ref Name appeared during the removal and builds on old objects
-	RemoteMoved          // the remote Name moved between the check and the push
+	RemoteMoved          // the Lane of the remote Name moved between the check and the push
 	RemoteMovedEarly     // the remote Name moved between the check and the fetch
 	RemoteRefuses        // the remote Name forbids replacing its Lane
-	RemoteAhead          // the remote Name has commits that are not here
+	RemoteAhead          // the Lane of the remote Name has commits that are not here
 )
 
 func (r *Refused) Error() string {
@@ -146,7 +146,7 @@ func (r *Refused) Error() string {
 	case RemoteRefuses:
 		return fmt.Sprintf("purge: %s refuses that its %s is replaced (%s)", r.Name, r.Lane, r.Said)
 	default:
-		return fmt.Sprintf("purge: %s has commits that are not here", r.Name)
+		return fmt.Sprintf("purge: the %s of %s has commits that are not here", r.Lane, r.Name)
 	}
 }
 
@@ -166,7 +166,11 @@ func (r *Refused) Hint() string {
 	case CameMeanwhile:
 		return "git update-ref -d " + shell.Quote(r.Name)
 	case RemoteMoved, RemoteAhead:
-		return "reverie sync " + r.Name + ", then: reverie purge --push " + r.Name
+		sync := "reverie sync "
+		if r.Lane == "journal" {
+			sync += "--journal "
+		}
+		return sync + r.Name + ", then: reverie purge --push " + r.Name
 	case RemoteMovedEarly:
 		return "run it again"
 	case RemoteRefuses:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -161,14 +162,11 @@ func (r Request) Run(ctx context.Context, c *Clone, t Target, remote *git.Remote
 func (d *Result) push(ctx context.Context, c *Clone, remote *git.Remote) error {
 	pushed, err := c.Push(ctx, remote)
 	d.Lanes, d.Left = pushed.Lanes, append(d.Left, pushed.Left...)
+	d.Replaced = slices.ContainsFunc(d.Lanes, func(l Lane) bool { return l.Replaced })
 	if err != nil {
 		return err
 	}
-	d.Needless = true
-	for _, l := range pushed.Lanes {
-		d.Replaced = d.Replaced || l.Replaced
-		d.Needless = d.Needless && !l.Replaced && !l.Current
-	}
+	d.Needless = !d.Replaced && !slices.ContainsFunc(d.Lanes, func(l Lane) bool { return l.Current })
 	if d.Needless && !d.Complete {
 		return exit.New(exit.NeedsPerson, fmt.Errorf("purge: %s has nothing that was purged here: nothing was pushed", remote.Name), "to publish what is new: reverie sync "+remote.Name)
 	}
