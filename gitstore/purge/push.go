@@ -67,10 +67,7 @@ func (c *Clone) Push(ctx context.Context, remote *git.Remote) (done Pushed, err 
 			continue
 		}
 		tip, err := r.c.Repo.Refs().Read(ctx, l.ref)
-		if errors.Is(err, git.ErrNoRef) && l.name == "journal" {
-			continue // another clone's
-		}
-		if err != nil {
+		if err != nil && !(errors.Is(err, git.ErrNoRef) && l.name == "journal") {
 			return done, err
 		}
 		if tip == old {

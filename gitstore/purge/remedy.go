@@ -69,7 +69,7 @@ func (l Left) remedy(state string) Remedy {
 	case InProposal:
 		return Remedy{"the proposal " + l.Name + " on " + l.Of, "close its pull request, and: git push " + shell.Quote(l.Of) + " --delete " + shell.Quote(l.Name)}
 	case InJournal:
-		return Remedy{"the journal on " + l.Name + ", which was not published from here", "its publisher runs: reverie purge --push " + l.Name}
+		return Remedy{"the journal on " + l.Name + ", which was not published from here, may hold it", "its publishers run the same purge, with --push " + shell.Quote(l.Name)}
 	case InRemoteBranch:
 		return Remedy{"the branch " + l.Name + " of " + l.Of + ", and its pull request, may hold it", "close it, and: git push " + shell.Quote(l.Of) + " --delete " + shell.Quote(l.Name)}
 	case Elsewhere:
