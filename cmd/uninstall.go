@@ -63,8 +63,11 @@ func runUninstall(ctx context.Context, w *workspace, o uninstallOptions) error {
 	if err != nil {
 		return err
 	}
-	if removal.Private > 0 {
+	if removal.OnlyHere.Private > 0 {
 		w.env.Say("to keep private memories: reverie export --private >FILE; to restore them: reverie import --accept FILE")
+	}
+	if removal.OnlyHere.Shared > 0 {
+		w.env.Say("to keep those of the branch: reverie sync, or: reverie export >FILE; to restore them: reverie import --accept FILE")
 	}
 	if goes, err := askRemoval(w, o, removal.Found); err != nil || !goes {
 		return err
@@ -102,7 +105,7 @@ func (env *Env) tellRemoval(n setup.Note) {
 	case setup.NotCalling:
 		env.Say("%s does not call Reverie from %s", n.Agent, n.File)
 	case setup.Uncounted:
-		env.Warn("could not look for private memories that exist only here: %v", n.Err)
+		env.Warn("could not look for memories that exist only here: %v", n.Err)
 	case setup.Ending:
 		env.Say("ending the %s, process %d", n.Job, n.PID)
 	}

@@ -46,12 +46,18 @@ func (s Scope) partial() bool { return s.GitHooks || len(s.Agents) > 0 }
 
 // Removal is a planned uninstall.
 type Removal struct {
-	Found   []Artefact // in the order of removal
-	Private int        // private memories that exist only here
+	Found    []Artefact // in the order of removal
+	OnlyHere OnlyHere
 
 	scope  Scope
 	c      *clone.Clone
 	report func(Note)
+}
+
+// OnlyHere counts the memories in force whose current version no remote is known to have.
+type OnlyHere struct {
+	Private int
+	Shared  int // on the memory branch, counted if that goes too
 }
 
 // Note is a message about an uninstall: PassedOver, NotCalling, Uncounted or Ending.
@@ -62,7 +68,7 @@ type (
 	PassedOver struct{ Err error }
 	// NotCalling is a file from which an agent does not call us.
 	NotCalling struct{ Agent, File string }
-	// Uncounted is the reason that the private memories could not be counted.
+	// Uncounted is the reason that the memories that exist only here could not be counted.
 	Uncounted struct{ Err error }
 	// Ending is a background job that is about to be killed.
 	Ending struct {
@@ -131,11 +137,14 @@ func (r *Removal) findAll(ctx context.Context) error {
 	for _, ref := range refs {
 		r.add(ref, nil)
 	}
-	if r.Private, err = onlyHere(ctx, r.c); err != nil {
+	if r.OnlyHere, err = onlyHere(ctx, r.c, r.scope.Memory); err != nil {
 		r.report(Uncounted{err})
 	}
-	if r.Private > 0 {
-		r.add(plural.Count(r.Private, "private memory that exists", "private memories that exist")+" only here", nil)
+	if n := r.OnlyHere.Private; n > 0 {
+		r.add(plural.Count(n, "private memory that exists", "private memories that exist")+" only here", nil)
+	}
+	if n := r.OnlyHere.Shared; n > 0 {
+		r.add(plural.Count(n, "memory of the branch that exists", "memories of the branch that exist")+" only here", nil)
 	}
 	if n := record.CountOperations(ctx, gitstore.Open(r.c.Repo, clone.InboxRef)); n > 0 {
 		r.add(plural.Count(n, "operation that waits", "operations that wait")+" for review", nil)
@@ -318,35 +327,40 @@ func (r *Removal) removeRefs(ctx context.Context) error {
 	return nil
 }
 
-// onlyHere counts the private memories in force whose current version is in no remote's journal.
-func onlyHere(ctx context.Context, c *clone.Clone) (n int, err error) {
+// onlyHere compares with the last known journals and memory branches of remotes. Without branch,
+// it counts no shared memories.
+func onlyHere(ctx context.Context, c *clone.Clone, branch bool) (n OnlyHere, err error) {
 	err = c.View(ctx, func(v *record.View, _ clone.Team) error {
-		n = 0
-		var published map[string]bool
+		n = OnlyHere{}
+		private, err := published(ctx, c.Repo, "refs/reverie/remotes/*/journal")
+		if err != nil {
+			return err
+		}
+		shared, err := published(ctx, c.Repo, "refs/reverie/remotes/*/memory", "refs/remotes/*/"+c.Branch())
+		if err != nil {
+			return err
+		}
 		for _, m := range v.Memories() {
-			if !m.Private || !m.Live(c.Now()) {
-				continue
-			}
-			if published == nil {
-				if published, err = publishedPrivate(ctx, c.Repo); err != nil {
-					return err
-				}
-			}
-			if blob, ok := v.Blob(m.ID); ok && !published[string(blob)] {
-				n++
+			blob, ok := v.Blob(m.ID)
+			switch {
+			case !ok || !m.Live(c.Now()):
+			case m.Private && !private[string(blob)]:
+				n.Private++
+			case !m.Private && branch && !shared[string(blob)]:
+				n.Shared++
 			}
 		}
 		return nil
 	})
 	if clone.NoMemory(err) {
-		return 0, nil
+		return n, nil
 	}
 	return n, err
 }
 
-// publishedPrivate returns the blobs of memories in the last known journals of remotes.
-func publishedPrivate(ctx context.Context, repo *git.Repo) (map[string]bool, error) {
-	refs, err := repo.Git(ctx, nil, "for-each-ref", "--format=%(refname)", "refs/reverie/remotes/*/journal")
+// published returns the blobs of memories in refs that match a pattern.
+func published(ctx context.Context, repo *git.Repo, patterns ...string) (map[string]bool, error) {
+	refs, err := repo.Git(ctx, nil, append([]string{"for-each-ref", "--format=%(refname)"}, patterns...)...)
 	if err != nil {
 		return nil, err
 	}
