@@ -84,7 +84,10 @@ func runPurge(ctx context.Context, env *Env, o purgeOptions) error {
 	}
 	var remote *git.Remote
 	if o.push != "" {
-		if remote, err = w.Repo.Remote(ctx, o.push, w.Branch()); err != nil {
+		if remote, err = w.Repo.Remote(ctx, o.push, w.Branch()); err == nil {
+			err = remote.NoPush
+		}
+		if err != nil {
 			return share.ExplainRemote(err)
 		}
 	}

@@ -206,6 +206,9 @@ func (t syncTeller) result(ctx context.Context, r *share.Result, failed error) e
 	if r.Journal != nil {
 		t.lane(r, "journal: ", *r.Journal, failed)
 	}
+	if r.NoPush != "" {
+		env.Say("nothing is pushed: %s", r.NoPush)
+	}
 	for _, p := range r.Proposals {
 		t.proposal(r, p)
 	}
@@ -243,7 +246,7 @@ func (t syncTeller) lane(r *share.Result, prefix string, l share.LaneResult, fai
 	switch {
 	case l.Pushed > 0:
 		row("pushed", "%s to %s", plural.Count(l.Pushed, "commit", "commits"), r.Remote)
-	case failed == nil && l.Fetched == 0 && l.Way == string(gitstore.Nothing) && len(r.Proposals) == 0:
+	case failed == nil && l.Fetched == 0 && l.Way == string(gitstore.Nothing) && len(r.Proposals) == 0 && r.NoPush == "":
 		env.Say("%salready together with %s", prefix, r.Remote)
 	}
 }

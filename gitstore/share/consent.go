@@ -12,20 +12,24 @@ import (
 	"github.com/reverie-memory/reverie/internal/plural"
 )
 
-// withholds reports whether a run publishes only proposals, because no person agreed to more.
+// withholds reports whether a run does not publish the lane: the remote takes no push, or a person
+// agreed to proposals only.
 func (l *lane) withholds() bool {
-	return l.o.Propose && l.name == "memory" && !l.known.Agreed(l.name, l.remote.PushURL)
+	return l.remote.NoPush != nil || l.o.Propose && l.name == "memory" && !l.known.Agreed(l.name, l.remote.PushURL)
 }
 
 // consent asks a person before anything is published to an address for the first time. It always
 // refuses to publish the first branch of a remote. tip contains theirs.
 func (l *lane) consent(ctx context.Context, tip, theirs gitstore.ID) error {
+	if l.withholds() {
+		return nil
+	}
 	if theirs == "" && !l.c.Own && strings.HasPrefix(l.ref, "refs/heads/") {
 		if err := l.notFirst(ctx); err != nil {
 			return err
 		}
 	}
-	if l.known.Agreed(l.name, l.remote.PushURL) || l.withholds() {
+	if l.known.Agreed(l.name, l.remote.PushURL) {
 		return nil
 	}
 	what, n, err := l.unpublished(ctx, tip, theirs)

@@ -27,6 +27,9 @@ const scratchRef = "refs/reverie/proposals/new"
 // after the branch was brought together with it. They stay in the inbox until they land or are
 // decided here.
 func (p *proposals) propose(ctx context.Context) error {
+	if p.remote.NoPush != nil {
+		return ExplainRemote(p.remote.NoPush)
+	}
 	at := p.seen()
 	if p.o.DryRun {
 		at = p.fresh()

@@ -49,6 +49,7 @@ type Result struct {
 	DryRun bool   `json:"dryRun"`
 	// ReviewOnly is the reason that the server takes only proposals, or empty.
 	ReviewOnly string `json:"reviewOnly"`
+	NoPush     string `json:"noPush,omitempty"` // the reason that nothing is pushed there
 	// Consent names the data that needs consent for its first publication.
 	Consent   string      `json:"consent,omitempty"`
 	Memory    LaneResult  `json:"memory"`
@@ -140,6 +141,9 @@ func (s *session) run(ctx context.Context) error {
 		return ExplainRemote(err)
 	}
 	s.remote, s.done.Remote, s.done.URL = remote, remote.Name, git.Address(remote.PushURL)
+	if remote.NoPush != nil {
+		s.done.NoPush = remote.NoPush.Error()
+	}
 	if err := clone.CheckFormat(ctx, s.c); err != nil {
 		return err
 	}

@@ -30,8 +30,8 @@ var (
 var plainSchemes = []string{"file", "git", "ssh", "git+ssh", "ssh+git", "http", "https", "ftp", "ftps"}
 
 // vet refuses a remote with several addresses, because git would push to all while we name one. It
-// also refuses a helper that the user's own configuration does not allow. And it refuses an address
-// in this repository's own folder, because the hooks there came with that folder.
+// also refuses a helper that the user's own configuration does not allow. And it refuses to fetch
+// from an address in this repository's own folder, because its settings came with that folder.
 //
 // Hooks of a path elsewhere run on a push, as with git. bases are the possible origins of a
 // relative path.
@@ -52,9 +52,14 @@ func (c listing) vet(r *Repo, name string, bases ...string) error {
 		if helper, ok := helperOf(address); ok && !c.allows(helper) {
 			return &AddressError{name, address, fmt.Sprintf("this repository's own configuration would run git-remote-%s; if you installed that and want it: git config --global protocol.%s.allow always", helper, helper)}
 		}
-		if path, ok := localPath(address); ok && c.holds(r, path, bases) {
-			return &AddressError{name, address, "it lies in this repository's own folder, and whoever made that made its hooks"}
-		}
+	}
+	return c.outside(r, name, fetch, bases...)
+}
+
+// outside refuses an address in this repository's own folder.
+func (c listing) outside(r *Repo, name, address string, bases ...string) error {
+	if path, ok := localPath(address); ok && c.holds(r, path, bases) {
+		return &AddressError{name, address, "it lies in this repository's own folder, so its settings and hooks are not trusted"}
 	}
 	return nil
 }

@@ -94,8 +94,18 @@ func TestRemoteInOurOwnFolderIsRefused(t *testing.T) {
 		}
 		r.Run("config", "remote.origin.url", bare.Dir)
 		r.Run("config", "remote.origin.pushurl", url)
-		if err := use(t, repo); !errors.As(err, &told) {
-			t.Errorf("push to %s: %v", url, err)
+		if err := use(t, repo); err != nil {
+			t.Errorf("fetch, with a push to %s: %v", url, err)
+		}
+		m, err := repo.Remote(t.Context(), "origin", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		tip := r.Run("rev-parse", "HEAD")
+		_, err = m.Push(t.Context(), git.Update{Ref: "refs/heads/new", ID: tip})
+		_, _, err2 := m.Overwrite(t.Context(), git.Update{Ref: "refs/heads/main", ID: tip, Old: tip})
+		if !errors.As(err, &told) || !errors.As(err2, &told) {
+			t.Errorf("push to %s: %v, %v", url, err, err2)
 		}
 		r.Run("config", "--unset", "remote.origin.pushurl")
 	}

@@ -46,6 +46,9 @@ type Report struct {
 // nothing is ever forced. It returns an error if the push had no outcome: an update that is no
 // fast-forward, an unreachable remote, or the end of ctx.
 func (m *Remote) Push(ctx context.Context, updates ...Update) (Report, error) {
+	if m.NoPush != nil {
+		return Report{}, m.NoPush
+	}
 	args := []string{"push", "--porcelain", "--progress", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no"}
 	var specs []string
 	commits := make([]int, len(updates))
@@ -191,6 +194,9 @@ func sideband(stderr []byte) []string {
 // purge replaces the remote's history. The server compares u.Old, so nothing unseen is overwritten:
 // an empty Old is refused. Otherwise it works like Push.
 func (m *Remote) Overwrite(ctx context.Context, u Update) (Pushed, []string, error) {
+	if m.NoPush != nil {
+		return Pushed{}, nil, m.NoPush
+	}
 	if err := CheckRef(u.Ref); err != nil {
 		return Pushed{}, nil, err
 	}

@@ -41,6 +41,9 @@ type Remote struct {
 	URL     string // git's address for a fetch, after insteadOf; it may hold a password
 	PushURL string // and for a push
 	Refetch bool   // Fetch requests everything, including objects already here
+	// NoPush is the reason that Push and Overwrite refuse PushURL, or nil. People set a word such as
+	// no_push as the address, which git takes for a path in this repository's folder.
+	NoPush error
 
 	repo   *Repo
 	strict []string // -c options that undo relaxed settings
@@ -99,6 +102,7 @@ func (r *Repo) Remote(ctx context.Context, name, branch string) (*Remote, error)
 	}
 	m := &Remote{Name: name, repo: r, strict: c.strict(), alias: c.alias(name), apart: map[[2]string][2]int{}}
 	m.URL, m.PushURL = c.urls(name)
+	m.NoPush = c.outside(r, name, m.PushURL, r.folder())
 	return m, nil
 }
 
