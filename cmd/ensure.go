@@ -20,8 +20,8 @@ func (w *workspace) ensure(ctx context.Context) (created bool, err error) {
 		return true, tellForeign(ctx, w)
 	}
 	w.env.Say("started a memory on the branch %s; your own branches and files are untouched", w.Branch())
-	if share.Unfetched(ctx, w.Clone) {
-		w.env.Say("this clone does not fetch %s of origin, which may have a memory; next: reverie sync", w.Branch())
+	if remote, err := w.Repo.Remote(ctx, "", w.Branch()); err == nil {
+		w.env.Say("no memory of %s was fetched; if it has one: reverie sync", remote.Name)
 	}
 	w.claimAgents(ctx)
 	return true, nil

@@ -201,14 +201,3 @@ func Begin(ctx context.Context, c *clone.Clone) (Begun, error) {
 	}
 	return Existed, err
 }
-
-// Unfetched reports whether git fetch leaves out origin's memory branch, as in a clone of a single
-// branch.
-func Unfetched(ctx context.Context, c *clone.Clone) bool {
-	specs, err := c.Repo.Git(ctx, nil, "config", "--get-all", "remote.origin.fetch")
-	return err == nil && !slices.ContainsFunc(strings.Fields(string(specs)), func(spec string) bool {
-		from, _, _ := strings.Cut(strings.TrimPrefix(spec, "+"), ":")
-		prefix, all := strings.CutSuffix(from, "*")
-		return from == c.Config.Ref || all && strings.HasPrefix(c.Config.Ref, prefix)
-	})
-}
