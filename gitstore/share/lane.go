@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore"
@@ -12,6 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 // lane synchronises one ref with the remote's ref of the same name.
@@ -253,13 +255,20 @@ func (l *lane) publish(ctx context.Context, tip, theirs gitstore.ID) (lost bool,
 	return false, l.moveSeen(ctx, string(tip), string(theirs), "push")
 }
 
+// signing matches a server's words about commits that must be signed.
+var signing = pattern.New(`(?i)\b(un)?sign(ed|atures?)\b`)
+
 // refused proposes the changes if the server rejects the branch. It reports the server's words, and
 // notes the remote as review-only if that accepts the proposal.
 func (l *lane) refused(ctx context.Context, p git.Pushed, report git.Report, tip, theirs gitstore.ID) error {
 	l.quote(report)
 	err := fmt.Errorf("push to %s: refused: %s", l.remote.Name, p.Reason)
 	if l.name != "memory" || theirs == "" {
-		return exit.New(exit.NeedsPerson, err, "ask the remote's maintainer to allow pushes to "+l.ref+"; the fetched changes are merged here")
+		next := "ask the remote's maintainer to allow pushes to " + l.ref
+		if theirs == "" && signing.MatchString(strings.Join(append(report.Said, p.Reason), "\n")) {
+			next = fmt.Sprintf("the first commit of every memory, %.8s, is never signed: ask the remote's maintainer to lift the rule for %s, at least for this push", l.store.First(), l.ref)
+		}
+		return exit.New(exit.NeedsPerson, err, next+"; the fetched changes are merged here")
 	}
 	l.o.Report(ReviewOnly{l.remote.Name, l.c.Branch(), p.Reason})
 	before := l.known.ReviewOnly
