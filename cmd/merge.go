@@ -28,7 +28,7 @@ func mergeCommand(env *Env) *cli.Command {
 }
 
 func runMerge(ctx context.Context, w *workspace, rev string) error {
-	tip, err := w.Memory.Resolve(ctx, rev)
+	tip, err := clone.Resolve(ctx, w.Clone, rev)
 	if err != nil {
 		return err
 	}

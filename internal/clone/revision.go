@@ -23,6 +23,7 @@ func Resolve(ctx context.Context, c *Clone, rev string) (gitstore.ID, error) {
 		if at, serr := c.Memory.Resolve(ctx, seen); serr == nil {
 			return at, nil
 		}
+		err = exit.New(exit.Failed, err, "to fetch and merge it: reverie sync")
 	}
 	return id, err
 }
