@@ -88,6 +88,9 @@ func (p *proposals) proposable(ctx context.Context) ([]record.Operation, error) 
 		}
 		for _, id := range p.o.Operations {
 			o, err := record.FindOperation(pending, id)
+			if _, rerr := p.c.Repo.Remote(ctx, id, ""); rerr == nil && errors.Is(err, record.ErrNoMemory) {
+				return exit.New(exit.BadUsage, err, "operations are named here, and a remote so: reverie sync --propose --remote "+id)
+			}
 			if err != nil {
 				return err
 			}
