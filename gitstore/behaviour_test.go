@@ -51,9 +51,12 @@ func TestDeletedStoreIsNotMadeAnew(t *testing.T) {
 	if _, err := s.Update(t.Context(), gitstore.Commit{}, func(tx *gitstore.Tx) error { return tx.Write("x", text("y")) }); !errors.Is(err, gitstore.ErrDeleted) {
 		t.Errorf("update: %v", err)
 	}
-	// The command in the error message restores the store.
-	_, advice, _ := strings.Cut(err.Error(), "with git ")
-	r.Run(strings.Fields(advice)...)
+	// The error has what git needs to restore the store.
+	var gone *gitstore.DeletedError
+	if !errors.As(err, &gone) {
+		t.Fatalf("create: %v", err)
+	}
+	r.Run("update-ref", gone.Ref, string(gone.Last))
 	if got := contents(t, s)["a/b.md"]; got != "kept\n" {
 		t.Errorf("brought back: %q", got)
 	}

@@ -100,17 +100,23 @@ func (r tipRecord) last(ctx context.Context) ID {
 // absent returns the reason that the store's ref is missing: never made, or deleted.
 func (r tipRecord) absent(ctx context.Context) error {
 	if id := r.last(ctx); id != "" {
-		return fmt.Errorf("%s: %w, last at %s: bring it back with git update-ref %s %s", r.ref, deleted{}, id, r.ref, id)
+		return &DeletedError{r.ref, id}
 	}
 	return fmt.Errorf("%s: %w", r.ref, ErrNoStore)
 }
 
-// deleted wraps both ErrDeleted and ErrNoStore, for callers that only ask whether there is a store.
-type deleted struct{}
+// DeletedError wraps both ErrDeleted and ErrNoStore, for callers that only ask whether there is a
+// store.
+type DeletedError struct {
+	Ref  string
+	Last ID // the last known commit
+}
 
-func (deleted) Error() string { return ErrDeleted.Error() }
+func (e *DeletedError) Error() string {
+	return fmt.Sprintf("%s: %v, last at %s", e.Ref, ErrDeleted, e.Last)
+}
 
-func (deleted) Is(target error) bool { return target == ErrDeleted || target == ErrNoStore }
+func (e *DeletedError) Is(target error) bool { return target == ErrDeleted || target == ErrNoStore }
 
 func goneBack(ref string, lost ID) string {
 	return fmt.Sprintf("the ref does not reach %s, the last commit made here; if nobody set it back on purpose, bring it back with git update-ref %s %s", lost, ref, lost)

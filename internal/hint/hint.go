@@ -5,6 +5,7 @@ package hint
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"syscall"
@@ -41,6 +42,7 @@ func For(err error) (code int, hint string) {
 	var setting *config.SettingError
 	var approvals *trust.ApprovalsError
 	var later *gitstore.RevertError
+	var deleted *gitstore.DeletedError
 	switch {
 	case errors.As(err, &f):
 		return f.Code, f.Hint
@@ -48,8 +50,8 @@ func For(err error) (code int, hint string) {
 		return exit.NeedsPerson, refused.Hint()
 	case errors.Is(err, context.Canceled):
 		return exit.Signal, ""
-	case errors.Is(err, gitstore.ErrDeleted):
-		return exit.NeedsPerson, "Reverie never replaces a deleted memory branch with a new one"
+	case errors.As(err, &deleted):
+		return exit.NeedsPerson, fmt.Sprintf("git update-ref %s %s brings it back; Reverie never replaces a deleted memory branch with a new one", deleted.Ref, deleted.Last)
 	case errors.Is(err, gitstore.ErrLimit):
 		return exit.NeedsPerson, "nothing was merged or changed; remove that file or folder on the other branch"
 	case errors.Is(err, gitstore.ErrCorrupt):
