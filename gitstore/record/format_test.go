@@ -5,10 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/pelletier/go-toml/v2"
 )
 
 var born = time.Date(2026, 11, 20, 14, 3, 5, 0, time.UTC)
@@ -199,25 +197,6 @@ func TestCommittedConflictGivesBothTexts(t *testing.T) {
 	if got, err := ParseMemory(m.Path(), m.Format()); err != nil || got.Body != m.Body {
 		t.Errorf("a text about markers: %v %q", err, got.Body)
 	}
-}
-
-func FuzzPlainFront(f *testing.F) {
-	for _, front := range []string{"kind = \"fact\"\npaths = [\"a\", \"b\"]\n", "a = []\n", "a = \"\\\"\"\n", "a = [\"x\",]\n", "a = \"\"\"x\"\"\"\n", "a = \"x\" # c\n", "a = \"x\"\na = \"y\"\n", "a = \"\tx\"\n", "a = [\"x@1 \\\"y \\\\ z\\\"\"]\n", "a = \"\\\\\"\n"} {
-		f.Add(front)
-	}
-	f.Fuzz(func(t *testing.T, front string) {
-		got, ok := plainFront(front)
-		if !ok || !utf8.ValidString(front) {
-			return
-		}
-		want := map[string]any{}
-		if err := toml.Unmarshal([]byte(front), &want); err != nil {
-			t.Fatalf("took what is no TOML: %v\n%s", err, front)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatalf("%s\n%s", front, diff)
-		}
-	})
 }
 
 func FuzzMemory(f *testing.F) {
