@@ -90,6 +90,9 @@ type value struct {
 func (s *scan) assigned(n name, at int, sep sepKind) (span, bool) {
 	v := s.valueAt(n, at, sep)
 	text := s.text[v.start:max(v.start, v.end)]
+	if v.closed {
+		text = unquotedText(text)
+	}
 	if text == "" || !v.closed && isCode(s.text, n, v, sep) || !fits(s.text, n, v, sep) {
 		return span{}, false
 	}
@@ -143,6 +146,12 @@ func (s *scan) valueAt(n name, at int, sep sepKind) value {
 	if v.closed {
 		return v
 	}
+	if sep == sepTight && text[v.start-1] == '>' { // an element's
+		if end := strings.Index(text[v.start:min(len(text), v.start+maxJudged)], "</"); end > 0 {
+			v.end, v.in, v.closed = v.start+end, quoted, true
+			return v
+		}
+	}
 	v.end = s.bareEnd(v.start, envLine(n, sep))
 	if n.unspaced(text) {
 		v.end = v.start + beforeSentence(text[v.start:v.end])
@@ -155,7 +164,71 @@ func (s *scan) valueAt(n name, at int, sep sepKind) value {
 			v.in = attached // an environment variable in YAML
 		}
 	}
+	if end := passwordEnd(text, n, v, sep); end > 0 {
+		v.end, v.in, v.closed = end, max(v.in, quoted), true
+	}
 	return v
+}
+
+// maxPerson bounds a password that may have any sign, in bytes.
+const maxPerson = 64
+
+// passwordEnd returns the end of a password without quotes that goes on behind a sign that ends
+// other values, as in Lemon,fox42, or 0. Such a sign is code's unless the value before it is a
+// secret, or all of it looks drawn, or like a person's and like no call, type or list.
+func passwordEnd(text string, n name, v value, sep sepKind) int {
+	const breaks, shuts = ",;:|<>()[]{}'\"", ")]}>"
+	if v.strength != hard || v.scheme || sep >= sepComma || n.unspaced(text) || !strings.ContainsAny(text[v.start:min(len(text), max(v.start, v.end)+1)], breaks) {
+		return 0
+	}
+	end := v.start
+	for ; end < len(text) && end < v.start+maxPerson; end++ {
+		c, rest := text[end], text[end+1:]
+		if k := kind[c]; k == kSpace || k == kControl || k == kHigh && punctuation(text, end) || isOneOf(c, "`\\") ||
+			c == '[' && markerAt(text, end) > 0 || c == '<' && end > v.start && tag(rest) || isOneOf(c, ",;|&") && startsNamed(rest) ||
+			isOneOf(c, "'\"") && (end == v.start || rest == "" || !sets[alnumSet].has(text[end-1]) || !sets[alnumSet].has(rest[0])) {
+			break
+		}
+	}
+	whole := strings.TrimRight(text[v.start:end], ".,;:")
+	for i := len(whole) - 1; i > 0 && isOneOf(whole[i], shuts) && strings.IndexByte(whole, "([{<"[strings.IndexByte(shuts, whole[i])]) < 0; i = len(whole) - 1 {
+		whole = strings.TrimRight(whole[:i], ".,;:")
+	}
+	cut := end > v.start+len(whole)
+	end = v.start + len(whole)
+	if whole == "" || len(whole) == maxPerson || end < v.end || !strings.ContainsAny(whole, breaks) {
+		return 0
+	}
+	sh, last := shapeOf(whole), whole[len(whole)-1]
+	cased := sh.upper > 0 && sh.lower > 0 && sh.digit > 0
+	inCode := !envLine(n, sep) && sep != sepSays
+	called := call(whole, attached) && (cut || inCode && isOneOf(last, shuts))
+	switch opened := isOneOf(last, "([{<"); {
+	case called, strings.Contains(whole, ":/"), opened && !(sh.random() && cased && (end == len(text) || isOneOf(text[end], "\r\n"))):
+		return 0
+	case end > v.end && !isCode(text, n, v, sep) && secretValue(text[v.start:v.end], hard, v.in), sh.random() && (cased || sh.mixed() && strings.ContainsAny(whole, strangeSigns)):
+		return end
+	case !cased, cut, len(whole) < 8, inCode && (isOneOf(last, shuts) || call(whole, loose) && !strings.ContainsAny(whole, shuts+"<") || hasAny(whole, made(&lexicons.codeHint))):
+		return 0
+	}
+	for i := 1; i < len(whole)-1; i++ {
+		if isOneOf(whole[i], ")]}>,|") && !sets[alnumSet].has(whole[i+1]) || isOneOf(whole[i], ",|") && kind[whole[0]] == kind[whole[i+1]] {
+			return 0
+		}
+	}
+	return end
+}
+
+// tag reports whether rest, behind a <, goes on as a tag does.
+func tag(rest string) bool {
+	i := alnumSet.run(rest, 0, 24)
+	return strings.HasPrefix(rest, "/") || i > 0 && i < len(rest) && isOneOf(rest[i], "> /") && shapeOf(rest[:i]).lower == i
+}
+
+// startsNamed reports whether text begins with a name of two bytes or more and its value.
+func startsNamed(text string) bool {
+	i := dotSet.run(text, 0, maxName)
+	return i > 1 && i < len(text) && isOneOf(text[i], "=:")
 }
 
 // beforeSentence returns the end of the value in v, behind which a sentence of Chinese, Japanese or
@@ -199,6 +272,9 @@ func fits(text string, n name, v value, sep sepKind) bool {
 		sh := shapeOf(s[:min(len(s), maxJudged)])
 		return v.closed && !(identifierWith(s, "-.") && !sh.random() && (!sh.mixed() || sh.symbol > 0 || !n.upper && !n.flag && n.end-n.start == len("password")))
 	case sepBlank:
+		if startsNamed(s) && !v.closed { // method=password ip=10.0.0.2
+			return false
+		}
 		if v.closed && v.strength == hard {
 			return true
 		}

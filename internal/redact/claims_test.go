@@ -169,6 +169,75 @@ func TestNamesByValuesByForms(t *testing.T) {
 	c.check(t)
 }
 
+// passwordShapes are values of a person, ¶ is letters with a number and ‹a›, ‹b› are words; and
+// alphabets of drawn ones, after a number of characters.
+var passwordShapes = []string{
+	"‹a›,¶", "‹a›;¶", "‹a›|¶", "‹a›<¶", "‹a›(‹b›)42", "‹a›[‹b›]42", "‹a›{‹b›}42", "‹a›'¶", "*‹a›42!", "%‹a›42!", "#‹a›42!",
+	"16 !#$&()*+,-.:;=?[]^_{|}~<>", "20 ()[]{}<>-_", "16 %!&|=>", "24 !@#$%^&*",
+}
+
+// quotedShapes are those that only quotes, commands and elements hold together.
+var quotedShapes = []string{"‹a›/¶!", "‹a›/¶", "‹a›.¶", "‹a›.‹b›.42", "‹a› ‹b› 42!", "#¶", "%‹a›‹b›42%", "{‹a›42!", "<‹a›42#", "[‹a›!42", "v3.9f2aX"}
+
+// shaped draws a value of a shape.
+func shaped(r *rand.Rand, shape string) string {
+	if n, chars, ok := strings.Cut(shape, " "); ok && kind[n[0]] == kDigit {
+		length := 16
+		fmt.Sscan(n, &length)
+		return draw(r, lowerCase, 2) + draw(r, digits, 2) + draw(r, upperCase, 2) + draw(r, alphanumeric+chars, length-8) + draw(r, digits+upperCase, 2)
+	}
+	words := []string{"Lemon", "Fox", "River", "Tiger", "Copper", "Window", "Garden", "Harbor"}
+	a := r.IntN(len(words))
+	b := (a + 1 + r.IntN(len(words)-1)) % len(words)
+	return strings.NewReplacer("‹a›", words[a], "‹b›", strings.ToLower(words[b]), "¶", strings.ToLower(words[b])+draw(r, "3456789", 2)).Replace(shape)
+}
+
+func TestShapesOfPasswords(t *testing.T) {
+	r := rand.New(rand.NewPCG(24, 24))
+	var c cells
+	add := func(form, shape string) {
+		value := shaped(r, shape)
+		text := strings.ReplaceAll(form, "§", value)
+		got, bad := left(t, text, value[:len(value)-len(value)/3])
+		_, tail := left(t, text, value[len(value)/3:])
+		c.add(!bad && !tail, got, "form "+form, "shape "+shape)
+	}
+	quotes := []string{"export DB_PASSWORD='§'\n", "  password: \"§\"\n", `{"password": "§"}`, `const password = "§";`, "The password is `§`.",
+		"sshpass -p '§' ssh h", "mysql -uroot -p'§' db", "<password>§</password>", "tool --password '§' run"}
+	for range 6 {
+		for _, shape := range passwordShapes {
+			for _, form := range append([]string{"DB_PASSWORD=§\nX=1\n", "  password: §\n  port: 1\n", "the password is §\n", "postgres://app:§@db:5432/app"}, quotes...) {
+				if strings.Contains(shape, "'") && strings.Contains(form, "'") || strings.Contains(form, "://") && strings.Contains(shape, "{‹") || strings.Contains(form, "password: §") && strings.Contains(shape, "#") && !strings.Contains(shape, " ") {
+					continue // two quotes, a template, or a comment
+				}
+				add(form, shape)
+			}
+		}
+		for _, shape := range quotedShapes {
+			for _, form := range quotes {
+				add(form, shape)
+			}
+		}
+	}
+	c.check(t)
+}
+
+func TestEscapesInQuotes(t *testing.T) {
+	for _, text := range []string{
+		`{"password": "HarborFalcon281\u0026"}`, `{"password": "HarborFalcon281\\u0026"}`, `{"text":"{\"password\": \"HarborFalcon281\\\"Zq7\"}"}`,
+		`{"text":"{\"password\": \"HarborFalcon281\\u0027\"}"}`, `password = "HarborFalcon281\"x"`, `sshpass -p 'it'\''sHarborFalcon281' ssh h`,
+		`{"command": "export DB_PASSWORD='Zq7\\\"HarborFalcon281'"}`, `{"command": "sshpass -p '-HarborFalcon281!' ssh h"}`,
+	} {
+		if got, bad := left(t, text, "HarborFalcon281"); bad {
+			t.Errorf("left in %s", got)
+		}
+		doc := asJSON(map[string]string{"output": text})
+		if got, _, err := new(Scanner).JSON([]byte(doc)); err != nil || strings.Contains(got.String(), "HarborFalcon281") {
+			t.Errorf("left in %s, %v", got, err)
+		}
+	}
+}
+
 // kindsOfSecrets are forms of secrets beside assignments: § is a random value, ¶ a person's
 // password, and h, H, B, D random hex, base64 and digits in ‹›, with their length.
 var kindsOfSecrets = []struct{ kind, text string }{

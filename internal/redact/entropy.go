@@ -57,11 +57,11 @@ func trimToken(text string, start, end int) (int, int) {
 // cases in constant change. Hashes, ids, paths, dotted names and data are not keys.
 func keyLike(text string, start, end int) bool {
 	v := text[start:end]
-	if len(v) < 20 || len(v) > 180 || digest(v) || isUUID(v) || reference(v) || longPlaceholder(v) {
+	if len(v) < 20 || len(v) > 180 || digest(v) || isUUID(v) || longPlaceholder(v) {
 		return false
 	}
 	sh := shapeOf(v)
-	if sh.digit < 2 || sh.lower < 3 || sh.upper < 3 || !sh.random() || 10*(sh.letters()+sh.digit) > 26*sh.parts {
+	if reference(v, sh, loose) || sh.digit < 2 || sh.lower < 3 || sh.upper < 3 || !sh.random() || 10*(sh.letters()+sh.digit) > 26*sh.parts {
 		return false
 	}
 	if n := strings.Count(v, "/"); n > 2 && sh.odd < 4 || strings.Count(v, "_")+strings.Count(v, "-")+strings.Count(v, ".") > len(v)/5 {

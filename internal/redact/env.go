@@ -229,7 +229,7 @@ func unquoted(s string, quote byte) string {
 
 // sharedValues returns what of an entry's value is secret by its name or by how it looks.
 func sharedValues(key, v string) []string {
-	if reference(v) {
+	if reference(v, shapeOf(v), exported) {
 		return nil
 	}
 	if i := strings.Index(v, "://"); i > 0 {

@@ -95,7 +95,7 @@ func cookies(text string, i int, found []span) []span {
 			break
 		}
 		end := anySet.run(text, eq+1, maxJudged)
-		if v := text[eq+1 : end]; len(v) >= 16 && (shapeOf(v).random() || len(v) >= 24 && isHex(v)) && !isUUID(v) && !reference(v) {
+		if v := text[eq+1 : end]; len(v) >= 16 && (shapeOf(v).random() || len(v) >= 24 && isHex(v)) && !isUUID(v) && !reference(v, shapeOf(v), attached) {
 			end = anySet.run(text, end, maxValue)
 			found = append(found, span{eq + 1, end, ruleHeader})
 		}

@@ -28,6 +28,17 @@ password: $t('login.password2'),
 <input data-testid="password-input-2" placeholder="Password1">
 passwordHash: bytes32;
 const { privateKey: key2048 } = pair
+password: Bcrypt(x).Sum256
+password: Map<Foo,Bar2>
+login({password:a1,user:b2})
+password: "<your-password-2>"
+password: "{{ .Values.dbPassword2 }}"
+password: "[A-Za-z0-9]{8,64}$"
+password: '#password-input'
+password: "\d{8}Ab"
+"password": "auth.password2",
+"password": "v1.2.3"
+"password": "Must be 12 chars!"
 `},
 	{"Go", `
 func Sign(privateKey *ecdsa.PrivateKey, msg []byte) ([]byte, error)
@@ -37,6 +48,10 @@ token, err := s.NextToken2(ctx)
 secretKey := key256[:]
 PrivateKey: testRSA2048PrivateKey,
 var rsaPrivateKey = test1024Key
+psk := tls13.NewEarlySecret(hash.New, nil)
+pass := po.undo[len(po.undo)-1]
+Secret: Bug4Secret{1},
+EMVSPASSWORD       = Errno(169)
 {hexKey: hexPKCS1TestPKCS8Key, errorContains: "x"},
 password := os.Getenv("DB_PASSWORD2")
 authKey [32]byte
@@ -65,6 +80,7 @@ PBKDF2HMAC = rust_openssl.kdf.PBKDF2HMAC
 	{"Rust, Java, Kotlin, Swift", `
 pub secret_key: [u8; 32],
 let key: Secp256k1SecretKey = random();
+let pw = &args[2];
 fn open(password: &str, salt: &[u8; 16]) -> Result<Vec<u8>, Error>
 private final PrivateKey privateKey;
 private String password;
@@ -102,6 +118,12 @@ docker run -p 8080:80 img
 ssh -p 2222 bob@h
 unzip -p a.zip b2.txt
 7z x a.7z -otarget2
+INFO login ok user=bob method=password ip=10.0.0.2
+fastcgi_pass unix:/run/php/php8.2-fpm.sock;
+postgres://app:{db_password}@db/app
+https://h:8443/x?mail=bob@acme.io
+https://h:8443?mail=bob@acme.io
+re.compile("://[^:]+:([^@]+)@")
 ngrok http 11434 --host-header="localhost:11434"
 `},
 	{"paths, styles, dates, colours", `

@@ -272,6 +272,29 @@ func unescape(raw string, i int) (int, rune) {
 	}
 }
 
+// unquotedText is what a value in quotes stands for where a string literal stands in another, and perhaps
+// that in a third: quotes, slashes and backslashes without those before them, and runes for \u0026.
+func unquotedText(v string) string {
+	for range 3 {
+		if strings.IndexByte(v, '\\') < 0 {
+			break
+		}
+		var out strings.Builder
+		for i := 0; i < len(v); {
+			n, r := unescape(v, i)
+			if u := n >= 6 && i+6 <= len(v) && isHex(v[i+2:i+6]); u || n == 2 && isOneOf(v[i+1], "\\\"'`/") {
+				out.WriteRune(r)
+			} else {
+				n = 1
+				out.WriteByte(v[i])
+			}
+			i += n
+		}
+		v = out.String()
+	}
+	return v
+}
+
 func hex4(raw string, i int) rune {
 	var r rune
 	for _, c := range []byte(raw[i:min(len(raw), i+4)]) {

@@ -313,6 +313,10 @@ func quotedAt(text string, at int) (start, end int, ok bool) {
 		if text[i] != q {
 			continue
 		}
+		if rest := text[i+1:]; q == '\'' && (strings.HasPrefix(rest, `\''`) || strings.HasPrefix(rest, `\\''`)) { // a shell's
+			i += strings.IndexByte(rest, q) + 2
+			continue
+		}
 		slashes := 0
 		for text[i-1-slashes] == '\\' && i-1-slashes > open-1 {
 			slashes++

@@ -13,28 +13,19 @@ func lookURL(text string, at int, found []span) []span {
 	if scheme == at {
 		return found
 	}
-	end, sign := start, -1
-	for end < len(text) && end < start+512 && kind[text[end]] != kSpace && kind[text[end]] != kControl && !isOneOf(text[end], "/?#\"'`<>\\,") {
-		if text[end] == '@' {
-			sign = end
-		}
-		if text[end] == '[' && markerAt(text, end) > 0 {
-			end += markerAt(text, end) - 1
-		}
-		end++
-	}
+	end, sign := authority(text, start)
 	if sign < 0 {
 		return found
 	}
 	user, password, two := strings.Cut(text[start:sign], ":")
 	if !two {
-		if sh := shapeOf(user); len(user) >= 20 && sh.random() && !isUUID(user) && !reference(user) && !dotted(user) {
+		if sh := shapeOf(user); len(user) >= 20 && sh.random() && !isUUID(user) && !reference(user, sh, quoted) && !dotted(user) {
 			found = append(found, span{start, sign, ruleURL})
 		}
 		return found
 	}
 	host := text[sign+1 : end]
-	if !credential(password) || password == user || user == "" && strings.Contains(password, ":") || strings.ContainsAny(password, "[]{}()|") {
+	if !credential(password) || password == user || user == "" && strings.Contains(password, ":") || strings.ContainsAny(user, "[]{}()|<>") || pattern(password) {
 		return found
 	}
 	sh := shapeOf(password)
@@ -46,6 +37,64 @@ func lookURL(text string, at int, found []span) []span {
 		}
 	}
 	return append(found, span{start + len(user) + 1, sign, ruleURL})
+}
+
+// authority returns the end of the authority that begins at text[start], and where the @ before its
+// host is, or -1. As people write it, a password may have signs that end the authority.
+func authority(text string, start int) (end, sign int) {
+	sign = -1
+	blank := func(c byte) bool { return kind[c] == kSpace || kind[c] == kControl || isOneOf(c, "\"`\\") }
+	for end = start; end < len(text) && end < start+512 && !blank(text[end]) && !isOneOf(text[end], "/?#'<>,"); end++ {
+		if text[end] == '@' {
+			sign = end
+		}
+		if text[end] == '[' && markerAt(text, end) > 0 {
+			end += markerAt(text, end) - 1
+		}
+	}
+	user, password, two := strings.Cut(text[start:end], ":")
+	if !two || sign > 0 && hostAt(text, sign+1) > 0 || dotSet.run(user, 0, maxName) < len(user) || password != "" && digitSet.run(password, 0, maxName) == len(password) {
+		return end, sign
+	}
+	far := end
+	for far < len(text) && far < start+maxJudged && !blank(text[far]) && markerAt(text, far) == 0 {
+		far++
+	}
+	rest, _, _ := strings.Cut(text[start+len(user)+1:far], "://")
+	i := strings.LastIndexByte(rest, '@')
+	if i < 0 {
+		return end, sign
+	}
+	password, far = rest[:i], start+len(user)+1+i
+	host := hostAt(text, far+1)
+	open := dotSet.back(text, start-len("://"), 24)
+	_, element, _ := strings.Cut(password, "<")
+	if sh := shapeOf(password); host == 0 || strings.Contains(password, "/") && !(sh.random() && sh.mixed()) || tag(element) || open > 0 && isOneOf(text[open-1], "'<(") && strings.IndexByte(password, text[open-1]) >= 0 {
+		return end, sign
+	}
+	return host, far
+}
+
+// hostAt returns the end of the host at text[at:], or 0.
+func hostAt(text string, at int) int {
+	end := dotSet.run(text, at, 256)
+	if end == at || end < len(text) && !isOneOf(text[end], ":/?#,;)]}>'\"`\\") && kind[text[end]] != kSpace && kind[text[end]] != kControl {
+		return 0
+	}
+	return end
+}
+
+// pattern reports whether a part of a URL is a template or a regular expression.
+func pattern(v string) bool {
+	if sh := shapeOf(v); sh.random() && sh.mixed() {
+		return false
+	}
+	if strings.Contains(v, "[^") || strings.Contains(v, "|") && identifierWith(v, "|") && shapeOf(v).digit == 0 {
+		return true
+	}
+	_, inner, _ := strings.Cut(v, "{")
+	name, _, ok := strings.Cut(inner, "}")
+	return ok && identifierWith(name, ".") && shapeOf(name).digit == 0
 }
 
 // lookEncodedURL looks for a password in a URL that is itself URL-encoded.
@@ -72,9 +121,9 @@ func lookEncodedURL(text string, at int, found []span) []span {
 
 // credential reports whether v, in a password's place, is a password rather than a placeholder.
 func credential(v string) bool {
-	return len(v) >= 4 && len(v) <= maxValue && !reference(v) && !slices.Contains(wellKnown, v) && shapeOf(v).distinct > 2 &&
-		!(placeholder(v) && !shapeOf(v).random()) && !strings.HasPrefix(v, markerHead) &&
-		!(kind[v[0]] == kUpper && identifier(v) && shapeOf(v).lower == 0 && shapeOf(v).digit == 0)
+	sh := shapeOf(v)
+	return len(v) >= 4 && len(v) <= maxValue && !reference(v, sh, quoted) && !slices.Contains(wellKnown, v) && sh.distinct > 2 &&
+		!(placeholder(v) && !sh.random()) && !strings.HasPrefix(v, markerHead) && !(kind[v[0]] == kUpper && identifier(v) && sh.lower == 0 && sh.digit == 0)
 }
 
 // lookSignature looks for the signature of a shared access signature (Azure) or of a presigned URL

@@ -101,6 +101,9 @@ func secretValue(v string, st strength, in setting) bool {
 	head := v[:min(len(v), maxJudged)]
 	sh := shapeOf(head)
 	t := traitsOf(head, sh, in)
+	if st == hard && in >= variableLine && wordDot(head) {
+		t &^= withDots
+	}
 	if innocent(head, sh, t, in) || st == weak && (len(v) > maxWeak || t&byPerson == 0 && tokenSet.run(v, 0, maxWeak) < len(v)) {
 		return false
 	}
@@ -141,7 +144,7 @@ func innocent(v string, sh shape, t trait, in setting) bool {
 	case t&phrased != 0:
 		return false
 	case sh.space > 0, sh.control > 0, sh.distinct < 4 && sh.high == 0,
-		reference(v), digest(v), isUUID(v), isULID(v),
+		reference(v, sh, in), digest(v), isUUID(v), isULID(v),
 		// numbers and bytes of a program
 		strings.HasPrefix(v, "0x") && sh.n <= 18, strings.Count(v, `\x`) > 1,
 		v[0] == '#' && sh.n <= 9 && isHex(v[1:]): // a colour
@@ -154,7 +157,7 @@ func innocent(v string, sh shape, t trait, in setting) bool {
 		return slices.Contains(wellKnown, v)
 	case isDate(v), in == loose && strings.Count(v, "(") != strings.Count(v, ")"):
 		return true
-	case in < quoted && call(v, in), address(v):
+	case in < quoted && call(v, in), address(v) && (t&drawn == 0 || sh.upper == 0 || sh.lower == 0):
 		return t&withDots == 0
 	}
 	return false
@@ -177,14 +180,14 @@ func madeByPerson(v string, sh shape) bool {
 // passphrase reports whether words separated by blanks are more likely a password than a sentence:
 // one of them has inner letters or digits and a strange sign, or looks random.
 func passphrase(v string) bool {
-	if len(v) > 80 || v[0] == '-' || reference(v) || placeholder(v) {
+	if len(v) > 80 || v[0] == '-' || reference(v, shapeOf(v), quoted) || placeholder(v) {
 		return false
 	}
 	odd, words := 0, 0
 	for _, w := range strings.Fields(v) {
 		words++
 		sh := shapeOf(w)
-		if i := strings.IndexAny(w, "!@#$%^*~+&"); sh.random() && sh.mixed() || i > 0 && i < len(w)-1 && identifierWith(w, "!@#$%^*~+&") && !address(w) || sh.mixed() && (sh.lower > 0 && sh.upper > 0 && !codeName(w) || strings.ContainsAny(w, "!#$^&")) {
+		if i := strings.IndexAny(w, "!@#$%^*~+&"); sh.random() && sh.mixed() || sh.digit > 1 && sh.digit == len(w)-1 && isOneOf(w[len(w)-1], "!#$*") || i > 0 && i < len(w)-1 && identifierWith(w, "!@#$%^*~+&") && !address(w) || sh.mixed() && (sh.lower > 0 && sh.upper > 0 && !codeName(w) || strings.ContainsAny(w, "!#$^&")) {
 			odd++
 		}
 	}
@@ -282,33 +285,55 @@ func lowered(buf []byte, s string) []byte {
 }
 
 // reference reports whether a value refers to a secret instead of being one: ${VAR}, $(cmd), {{ .x
-// }}, <token>, %s, @file, process.env.X, an address of a secret store.
-func reference(v string) bool {
-	switch v[0] {
+// }}, <token>, %s, @file, process.env.X, an address of a secret store. A drawn value does so only if
+// its signs are paired.
+func reference(v string, sh shape, in setting) bool {
+	random := sh.random() && sh.mixed()
+	switch c, rest := v[0], v[1:]; c {
 	case '<', '{', '(', '[':
-		return true
+		if closes(v) && (!random || strings.ContainsAny(v, "\"'`\\ ") || strings.Contains(v, "-z") || strings.Contains(v, "0-9")) || !sh.mixed() || in < variableLine && !random {
+			return true
+		}
 	case '$':
-		if len(v) > 1 && (v[1] == '{' || v[1] == '(' || v[1] == '$' || v[1] == '[' || identifier(v[1:])) {
+		if rest != "" && (isOneOf(rest[0], "{($[") || identifier(rest)) {
 			return true
 		}
 	case '@', '&', '*', '%', '#':
-		if identifier(strings.TrimSuffix(v[1:], "%")) && !shapeOf(v[1:]).random() || len(v) > 1 && strings.IndexByte("({<[%", v[1]) >= 0 {
+		word := strings.TrimSuffix(rest, "%")
+		person := in >= variableLine && sh.mixed() && (c == '#' && !hasAny(word, made(&lexicons.codeHint)) || sh.upper > 0 && sh.lower > 0)
+		if (identifier(word) || c == '#' && identifierWith(word, "-")) && !shapeOf(word).random() && !person || rest != "" && !random && isOneOf(rest[0], "({<[%") {
 			return true
 		}
 	}
+	for _, pair := range [...][2]string{{"${", "}"}, {"$(", ")"}, {"{{", "}}"}, {"#{", "}"}, {"<%", "%>"}, {"%(", ")"}} {
+		if _, inner, ok := strings.Cut(v, pair[0]); ok && (!random || strings.Contains(inner, pair[1])) {
+			return true
+		}
+	}
+	if random && in >= variableLine {
+		return false
+	}
 	padless := strings.TrimRight(v, "=") // of base64
-	for _, p := range []string{"${", "$(", "{{", "#{", "<%", "%(", "%s", "%v", "%q", "%w", "%d", "env.", "env[", "environ", "getenv",
+	for _, p := range []string{"%s", "%v", "%q", "%w", "%d", "env.", "env[", "environ", "getenv",
 		"secrets.", "vault:", "op://", "ssm:", "arn:", "::", "->", "()", "os.", "self.", "this.", "=>", "==", "&&", "||", "!="} {
-		if strings.Contains(padless, p) {
+		if strings.Contains(padless, p) && !(random && p[0] == '%') {
 			return true
 		}
 	}
 	return false
 }
 
+// closes reports whether a value ends, but for a count in braces, with the sign that shuts the one it
+// begins with.
+func closes(v string) bool {
+	last := v[len(v)-1]
+	return last == ">})]"[strings.IndexByte("<{([", v[0])] || v[0] != '{' && isOneOf(last, "}$+*?")
+}
+
 // call reports whether v begins like a call, an index or a literal of code.
 func call(v string, in setting) bool {
-	i := strings.IndexAny(v, "([{")
+	v = strings.TrimLeft(v, "&*!")
+	i := strings.IndexAny(v, "([{<")
 	return i > 0 && identifierWith(v[:i], ".") && (in == loose || !shapeOf(v[:i]).choppy())
 }
 
@@ -425,6 +450,18 @@ func dotted(v string) bool {
 	return strings.Contains(v, ".") && identifierWith(v, ".-")
 }
 
+// wordDot reports whether words joined by dots are a password: drawn ones, and those of a person,
+// which end in letters and digits: Lemon.Fox42. A version begins with a number, and a name of code
+// tells what it names.
+func wordDot(v string) bool {
+	sh := shapeOf(v)
+	v = strings.TrimRight(v, ".")
+	i := strings.LastIndexByte(v, '.')
+	last := shapeOf(v[i+1:])
+	return sh.mixed() && (i < 0 || sh.random() || (last.mixed() || last.digit > 1 && sh.upper > 0) &&
+		(sh.upper > 0 || kind[v[0]] != kDigit && digitSet.run(v, 1, 1) == 1) && !hasAny(v, made(&lexicons.codeHint)))
+}
+
 // path reports whether v looks like a file path or a URL.
 func path(v string) bool {
 	if strings.Contains(v, "://") {
@@ -437,7 +474,12 @@ func path(v string) bool {
 	if v[0] == '/' && n > 1 || v[0] == '.' || v[0] == '~' || len(v) > 3 && v[1] == ':' && isOneOf(v[2], `\/`) && kind[v[0]] <= kUpper {
 		return true
 	}
-	return !shapeOf(v).random()
+	sh := shapeOf(v)
+	// Lemon/fox42!
+	i := strings.IndexByte(v, '\\')
+	escape := i >= 0 && (i+2 >= len(v) || kind[v[i+2]] != kLower) // of a regular expression
+	person := n == 1 && sh.upper > 0 && sh.lower > 0 && sh.digit > 0 && v[0] != '/' && !strings.ContainsAny(v, ".:(") && !escape
+	return !sh.random() && !person
 }
 
 // digest reports whether v is marked as a hash.
