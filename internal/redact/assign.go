@@ -91,7 +91,7 @@ func (s *scan) assigned(n name, at int, sep sepKind) (span, bool) {
 	v := s.valueAt(n, at, sep)
 	text := s.text[v.start:max(v.start, v.end)]
 	if v.closed {
-		text = unquotedText(text)
+		text = unescapedTwice(text)
 	}
 	if text == "" || !v.closed && isCode(s.text, n, v, sep) || !fits(s.text, n, v, sep) {
 		return span{}, false

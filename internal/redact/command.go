@@ -223,7 +223,7 @@ func (s *scan) secretArgument(start, end int, sure bool) {
 	if start >= end {
 		return
 	}
-	v := unquotedText(s.text[start:end])
+	v := unescapedTwice(s.text[start:end])
 	sure = sure || start > 0 && isOneOf(s.text[start-1], `"'`) && shapeOf(v).mixed()
 	if credential(v) && !codeName(v) && (sure || v[0] != '-') && !(path(v) && !(shapeOf(v).random() && v[0] != '/' && v[0] != '.')) && !strings.Contains(v, "...") {
 		s.note(span{start, end, ruleHeader})

@@ -204,13 +204,22 @@ func announced(key, before string) string {
 }
 
 // decoded returns what a string literal stands for. Bytes that are not UTF-8 stay as they are.
-func decoded(raw string) string {
+func decoded(raw string) string { return unescaping(raw, false) }
+
+// unescapedTwice returns what stands for a value whose literal may stand in another, as JSON in a
+// transcript does. Only signs and runes lose their backslashes: paths and expressions stay.
+func unescapedTwice(v string) string { return unescaping(unescaping(v, true), true) }
+
+func unescaping(raw string, some bool) string {
 	if strings.IndexByte(raw, '\\') < 0 {
 		return raw
 	}
 	out := make([]byte, 0, len(raw))
 	for i := 0; i < len(raw); {
 		n, r := unescape(raw, i)
+		if some && r >= 0 && !(n == 2 && isOneOf(raw[i+1], "\\\"'`/")) && !(n > 2 && i+6 <= len(raw) && isHex(raw[i+2:i+6])) {
+			n, r = 1, -1
+		}
 		if r < 0 {
 			out = append(out, raw[i])
 		} else {
@@ -270,29 +279,6 @@ func unescape(raw string, i int) (int, rune) {
 	default:
 		return 2, rune(c)
 	}
-}
-
-// unquotedText is what a value in quotes stands for where a string literal stands in another, and perhaps
-// that in a third: quotes, slashes and backslashes without those before them, and runes for \u0026.
-func unquotedText(v string) string {
-	for range 3 {
-		if strings.IndexByte(v, '\\') < 0 {
-			break
-		}
-		var out strings.Builder
-		for i := 0; i < len(v); {
-			n, r := unescape(v, i)
-			if u := n >= 6 && i+6 <= len(v) && isHex(v[i+2:i+6]); u || n == 2 && isOneOf(v[i+1], "\\\"'`/") {
-				out.WriteRune(r)
-			} else {
-				n = 1
-				out.WriteByte(v[i])
-			}
-			i += n
-		}
-		v = out.String()
-	}
-	return v
 }
 
 func hex4(raw string, i int) rune {

@@ -13,7 +13,7 @@ func lookURL(text string, at int, found []span) []span {
 	if scheme == at {
 		return found
 	}
-	end, sign := authority(text, start)
+	sign := userEnd(text, start)
 	if sign < 0 {
 		return found
 	}
@@ -24,7 +24,7 @@ func lookURL(text string, at int, found []span) []span {
 		}
 		return found
 	}
-	host := text[sign+1 : end]
+	host := text[sign+1 : dotSet.run(text, sign+1, 256)]
 	if !credential(password) || password == user || user == "" && strings.Contains(password, ":") || strings.ContainsAny(user, "[]{}()|<>") || pattern(password) {
 		return found
 	}
@@ -39,49 +39,37 @@ func lookURL(text string, at int, found []span) []span {
 	return append(found, span{start + len(user) + 1, sign, ruleURL})
 }
 
-// authority returns the end of the authority that begins at text[start], and where the @ before its
-// host is, or -1. As people write it, a password may have signs that end the authority.
-func authority(text string, start int) (end, sign int) {
-	sign = -1
-	blank := func(c byte) bool { return kind[c] == kSpace || kind[c] == kControl || isOneOf(c, "\"`\\") }
-	for end = start; end < len(text) && end < start+512 && !blank(text[end]) && !isOneOf(text[end], "/?#'<>,"); end++ {
-		if text[end] == '@' {
-			sign = end
+// userEnd returns where the @ is that ends the user and the password of the URL whose authority
+// begins at text[start], or -1. As people write it, a password may have signs that end an authority.
+func userEnd(text string, start int) int {
+	end := start
+	for end < len(text) && end < start+512 && kind[text[end]] != kSpace && kind[text[end]] != kControl && !isOneOf(text[end], "\"`\\") {
+		end += max(1, markerAt(text, end))
+	}
+	isHost := func(at int) bool {
+		h := dotSet.run(text, at, 256)
+		return h > at && (h == len(text) || !isOneOf(text[h], "!$%&*+=@^|~{(["))
+	}
+	for i := end; i > start; {
+		if i = start + strings.LastIndexByte(text[start:i], '@'); i < start {
+			break
 		}
-		if text[end] == '[' && markerAt(text, end) > 0 {
-			end += markerAt(text, end) - 1
+		all := text[start:i]
+		odd := strings.IndexAny(all, "/?#'<>,")
+		user, password, _ := strings.Cut(all, ":")
+		if odd < 0 {
+			return i
+		}
+		first, port, sh := start+strings.IndexByte(text[start:i+1], '@'), digitSet.run(password, 0, maxName), shapeOf(password)
+		open := dotSet.back(text, start-len("://"), 24)
+		if odd > len(user) && dotSet.run(user, 0, maxName) == len(user) && (port == 0 || port < odd-len(user)-1) && isHost(i+1) &&
+			!(first < start+odd && isHost(first+1)) && (!strings.Contains(password, "/") || sh.random() && sh.mixed()) &&
+			!strings.Contains(password, "</") && !strings.Contains(password, "://") &&
+			!(open > 0 && strings.IndexByte("'<(", text[open-1]) >= 0 && strings.ContainsAny(password, text[open-1:open]+">)")) {
+			return i
 		}
 	}
-	user, password, two := strings.Cut(text[start:end], ":")
-	if !two || sign > 0 && hostAt(text, sign+1) > 0 || dotSet.run(user, 0, maxName) < len(user) || password != "" && digitSet.run(password, 0, maxName) == len(password) {
-		return end, sign
-	}
-	far := end
-	for far < len(text) && far < start+maxJudged && !blank(text[far]) && markerAt(text, far) == 0 {
-		far++
-	}
-	rest, _, _ := strings.Cut(text[start+len(user)+1:far], "://")
-	i := strings.LastIndexByte(rest, '@')
-	if i < 0 {
-		return end, sign
-	}
-	password, far = rest[:i], start+len(user)+1+i
-	host := hostAt(text, far+1)
-	open := dotSet.back(text, start-len("://"), 24)
-	_, element, _ := strings.Cut(password, "<")
-	if sh := shapeOf(password); host == 0 || strings.Contains(password, "/") && !(sh.random() && sh.mixed()) || tag(element) || open > 0 && isOneOf(text[open-1], "'<(") && strings.IndexByte(password, text[open-1]) >= 0 {
-		return end, sign
-	}
-	return host, far
-}
-
-// hostAt returns the end of the host at text[at:], or 0.
-func hostAt(text string, at int) int {
-	end := dotSet.run(text, at, 256)
-	if end == at || end < len(text) && !isOneOf(text[end], ":/?#,;)]}>'\"`\\") && kind[text[end]] != kSpace && kind[text[end]] != kControl {
-		return 0
-	}
-	return end
+	return -1
 }
 
 // pattern reports whether a part of a URL is a template or a regular expression.

@@ -310,13 +310,10 @@ func reference(v string, sh shape, in setting) bool {
 			return true
 		}
 	}
-	if random && in >= variableLine {
-		return false
-	}
 	padless := strings.TrimRight(v, "=") // of base64
 	for _, p := range []string{"%s", "%v", "%q", "%w", "%d", "env.", "env[", "environ", "getenv",
 		"secrets.", "vault:", "op://", "ssm:", "arn:", "::", "->", "()", "os.", "self.", "this.", "=>", "==", "&&", "||", "!="} {
-		if strings.Contains(padless, p) && !(random && p[0] == '%') {
+		if strings.Contains(padless, p) && !(random && len(p) < 4 && (in >= variableLine || p[0] == '%')) {
 			return true
 		}
 	}
