@@ -164,10 +164,25 @@ func (s *scan) valueAt(n name, at int, sep sepKind) value {
 			v.in = attached // an environment variable in YAML
 		}
 	}
+	if word := text[v.start:v.end]; v.in == loose && v.strength == hard && (sep == sepSays && camelCase(word) || numberedWords(word) && !namesThing(text, n)) {
+		v.in = attached // no code
+	}
 	if end := passwordEnd(text, n, v, sep); end > 0 {
 		v.end, v.in, v.closed = end, max(v.in, quoted), true
 	}
 	return v
+}
+
+// numberedWords reports whether v is small letters joined by dashes with a number at the end, and
+// none of the words that variables often have: lemon-tiger-42.
+func numberedWords(v string) bool {
+	return strings.Contains(v, "-") && identifierWith(v, "-") && kind[v[len(v)-1]] == kDigit && shapeOf(v).upper == 0 && !hasAny(v, made(&lexicons.codeHint))
+}
+
+// namesThing reports whether the value of a name may be what a secret is called: --secret=db-password2.
+func namesThing(text string, n name) bool {
+	last := strings.ToLower(text[max(n.start, n.end-len("secret")):n.end])
+	return last == "secret" || strings.HasSuffix(last, "key")
 }
 
 // maxPerson bounds a password that may have any sign, in bytes.
@@ -266,6 +281,9 @@ func isCode(text string, n name, v value, sep sepKind) bool {
 // fits reports whether a value can follow a weak separator: a comma or blanks.
 func fits(text string, n name, v value, sep sepKind) bool {
 	s := text[v.start:v.end]
+	if strings.Contains(s, "-") && identifierWith(s, "-") && shapeOf(s).upper == 0 && namesThing(text, n) && strengthOf(s) != none {
+		return false
+	}
 	switch sep {
 	case sepComma:
 		// Not in a list of names: "password", "scram-sha-256".

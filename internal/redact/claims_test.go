@@ -213,6 +213,10 @@ func TestShapesOfPasswords(t *testing.T) {
 				add(form, shape)
 			}
 		}
+		for _, form := range []string{"  password: §\n", "the password is §\n", "the password is §.\n"} {
+			add(form, "‹b›-fox-42")
+		}
+		add("the password is §\n", "‹a›Fox!")
 		for _, shape := range quotedShapes {
 			for _, form := range quotes {
 				add(form, shape)

@@ -119,6 +119,10 @@ ssh -p 2222 bob@h
 unzip -p a.zip b2.txt
 7z x a.7z -otarget2
 INFO login ok user=bob method=password ip=10.0.0.2
+gcloud secrets versions access latest --secret=db-password2
+Cache restored from key: node-cache-Linux-npm-54f1b9ec6e61e914b65556fffd92bf48c6f52e5a0780388b1abdd5d5c6dc585b
+password: String!
+The password is base64-encoded.
 fastcgi_pass unix:/run/php/php8.2-fpm.sock;
 postgres://app:{db_password}@db/app
 https://h:8443/x?mail=bob@acme.io

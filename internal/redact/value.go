@@ -104,7 +104,7 @@ func secretValue(v string, st strength, in setting) bool {
 	if st == hard && in >= variableLine && wordDot(head) {
 		t &^= withDots
 	}
-	if innocent(head, sh, t, in) || st == weak && (len(v) > maxWeak || t&byPerson == 0 && tokenSet.run(v, 0, maxWeak) < len(v)) {
+	if innocent(head, sh, t, in) || st == weak && (len(v) > maxWeak || cacheKey(head) || t&byPerson == 0 && tokenSet.run(v, 0, maxWeak) < len(v)) {
 		return false
 	}
 	for i := range classes {
@@ -114,6 +114,12 @@ func secretValue(v string, st strength, in setting) bool {
 		}
 	}
 	return false
+}
+
+// cacheKey reports whether v begins with three words joined by dashes: node-cache-Linux-54f1….
+func cacheKey(v string) bool {
+	words := strings.SplitN(v, "-", 4)
+	return len(words) == 4 && !slices.ContainsFunc(words[:3], func(w string) bool { return len(w) < 3 || shapeOf(w).letters() < len(w) })
 }
 
 // traitsOf returns the traits of a value of a shape.
@@ -349,17 +355,23 @@ func variable(v string, goesOn bool) bool {
 	if sh := shapeOf(v); sh.choppy() || len(v) >= 20 && sh.unpronounceable() {
 		return false
 	}
-	camel := false
-	for i := 1; i < len(v); i++ {
-		camel = camel || kind[v[i]] == kUpper && (kind[v[i-1]] == kLower || kind[v[i-1]] == kDigit)
-	}
-	if camel && kind[v[0]] == kLower {
+	if camelCase(v) && kind[v[0]] == kLower {
 		return true
 	}
 	if !goesOn {
 		return false
 	}
 	return hasAny(v, made(&lexicons.codeHint))
+}
+
+// camelCase reports whether a capital follows a small letter or a digit.
+func camelCase(v string) bool {
+	for i := 1; i < len(v); i++ {
+		if kind[v[i]] == kUpper && (kind[v[i-1]] == kLower || kind[v[i-1]] == kDigit) {
+			return true
+		}
+	}
+	return false
 }
 
 // codeHints are parts that names of variables often have.
