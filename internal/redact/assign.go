@@ -164,7 +164,7 @@ func (s *scan) valueAt(n name, at int, sep sepKind) value {
 			v.in = attached // an environment variable in YAML
 		}
 	}
-	if word := text[v.start:v.end]; v.in == loose && v.strength == hard && (sep == sepSays && camelCase(word) || numberedWords(word) && !namesThing(text, n)) {
+	if word := text[v.start:v.end]; v.in == loose && v.strength == hard && (sep == sepSays && camelCase(word) && strings.ContainsAny(word, strangeSigns) || numberedWords(word) && !namesThing(text, n)) {
 		v.in = attached // no code
 	}
 	if end := passwordEnd(text, n, v, sep); end > 0 {
@@ -219,9 +219,9 @@ func passwordEnd(text string, n name, v value, sep sepKind) int {
 	inCode := !envLine(n, sep) && sep != sepSays
 	called := call(whole, attached) && (cut || inCode && isOneOf(last, shuts))
 	switch opened := isOneOf(last, "([{<"); {
-	case called, strings.Contains(whole, ":/"), opened && !(sh.random() && cased && (end == len(text) || isOneOf(text[end], "\r\n"))):
+	case called, strings.Contains(whole, ":/"), whole[0] == '&' && strings.Contains(whole, ";"), opened && !(sh.random() && cased && (end == len(text) || isOneOf(text[end], "\r\n"))):
 		return 0
-	case end > v.end && !isCode(text, n, v, sep) && secretValue(text[v.start:v.end], hard, v.in), sh.random() && (cased || sh.mixed() && strings.ContainsAny(whole, strangeSigns)):
+	case end > v.end && !isCode(text, n, v, sep) && secretValue(text[v.start:v.end], hard, v.in), sh.random() && (cased || sh.mixed() && strings.ContainsAny(whole, strangeSigns) && !(inCode && isOneOf(last, shuts))):
 		return end
 	case !cased, cut, len(whole) < 8, inCode && (isOneOf(last, shuts) || call(whole, loose) && !strings.ContainsAny(whole, shuts+"<") || hasAny(whole, made(&lexicons.codeHint))):
 		return 0
@@ -281,7 +281,7 @@ func isCode(text string, n name, v value, sep sepKind) bool {
 // fits reports whether a value can follow a weak separator: a comma or blanks.
 func fits(text string, n name, v value, sep sepKind) bool {
 	s := text[v.start:v.end]
-	if strings.Contains(s, "-") && identifierWith(s, "-") && shapeOf(s).upper == 0 && namesThing(text, n) && strengthOf(s) != none {
+	if strings.Contains(s, "-") && identifierWith(s, "-") && shapeOf(s).upper == 0 && n.flag && namesThing(text, n) && strengthOf(s) != none {
 		return false
 	}
 	switch sep {

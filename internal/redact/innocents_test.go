@@ -30,6 +30,9 @@ passwordHash: bytes32;
 const { privateKey: key2048 } = pair
 password: Bcrypt(x).Sum256
 password: Map<Foo,Bar2>
+<code>psk: &#x3C;Buffer>, identity: &#x3C;string>
+private key: 2*randint(0,2^371)
+// Convert password to UTF-16LE
 login({password:a1,user:b2})
 password: "<your-password-2>"
 password: "{{ .Values.dbPassword2 }}"
