@@ -219,7 +219,7 @@ func passwordEnd(text string, n name, v value, sep sepKind) int {
 	inCode := !envLine(n, sep) && sep != sepSays
 	called := call(whole, attached) && (cut || inCode && isOneOf(last, shuts))
 	switch opened := isOneOf(last, "([{<"); {
-	case called, strings.Contains(whole, ":/"), whole[0] == '&' && strings.Contains(whole, ";"), opened && !(sh.random() && cased && (end == len(text) || isOneOf(text[end], "\r\n"))):
+	case called, inCode && reference(whole, sh, loose), strings.Contains(whole, ":/"), whole[0] == '&' && strings.Contains(whole, ";"), opened && !(sh.random() && cased && (end == len(text) || isOneOf(text[end], "\r\n"))):
 		return 0
 	case end > v.end && !isCode(text, n, v, sep) && secretValue(text[v.start:v.end], hard, v.in), sh.random() && (cased || sh.mixed() && strings.ContainsAny(whole, strangeSigns) && !(inCode && isOneOf(last, shuts))):
 		return end

@@ -35,6 +35,9 @@ private key: 2*randint(0,2^371)
 // Convert password to UTF-16LE
 login({password:a1,user:b2})
 password: "<your-password-2>"
+password: "<set-in-env-2>"
+password: (ctx)=>ctx.Pass2
+password: user?.Password2
 password: "{{ .Values.dbPassword2 }}"
 password: "[A-Za-z0-9]{8,64}$"
 password: '#password-input'

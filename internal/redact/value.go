@@ -297,7 +297,7 @@ func reference(v string, sh shape, in setting) bool {
 	random := sh.random() && sh.mixed()
 	switch c, rest := v[0], v[1:]; c {
 	case '<', '{', '(', '[':
-		if closes(v) && (!random || strings.ContainsAny(v, "\"'`\\ ") || strings.Contains(v, "-z") || strings.Contains(v, "0-9")) || !sh.mixed() || in < variableLine && !random {
+		if closes(v) && (!random || sh.upper == 0 || strings.ContainsAny(v, "\"'`\\ ") || strings.Contains(v, "-z") || strings.Contains(v, "0-9")) || !sh.mixed() || in < variableLine && !random {
 			return true
 		}
 	case '$':
@@ -318,7 +318,7 @@ func reference(v string, sh shape, in setting) bool {
 	}
 	padless := strings.TrimRight(v, "=") // of base64
 	for _, p := range []string{"%s", "%v", "%q", "%w", "%d", "env.", "env[", "environ", "getenv",
-		"secrets.", "vault:", "op://", "ssm:", "arn:", "::", "->", "()", "os.", "self.", "this.", "=>", "==", "&&", "||", "!="} {
+		"secrets.", "vault:", "op://", "ssm:", "arn:", "::", "->", "()", "?.", "os.", "self.", "this.", "=>", "==", "&&", "||", "!="} {
 		if strings.Contains(padless, p) && !(random && len(p) < 4 && (in >= variableLine || p[0] == '%')) {
 			return true
 		}
