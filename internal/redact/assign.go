@@ -179,7 +179,8 @@ func numberedWords(v string) bool {
 	return strings.Contains(v, "-") && identifierWith(v, "-") && kind[v[len(v)-1]] == kDigit && shapeOf(v).upper == 0 && !hasAny(v, made(&lexicons.codeHint))
 }
 
-// namesThing reports whether the value of a name may be what a secret is called: --secret=db-password2.
+// namesThing reports whether the value of a name may be what a secret is called, as in
+// --secret=db-password2.
 func namesThing(text string, n name) bool {
 	last := strings.ToLower(text[max(n.start, n.end-len("secret")):n.end])
 	return last == "secret" || strings.HasSuffix(last, "key")

@@ -313,7 +313,8 @@ func quotedAt(text string, at int) (start, end int, ok bool) {
 		if text[i] != q {
 			continue
 		}
-		if rest := text[i+1:]; q == '\'' && (strings.HasPrefix(rest, `\''`) || strings.HasPrefix(rest, `\\''`)) { // a shell's
+		if rest := text[i+1:]; q == '\'' && (strings.HasPrefix(rest, `\''`) || strings.HasPrefix(rest, `\\''`)) {
+			// a quote within a shell's quotes
 			i += strings.IndexByte(rest, q) + 2
 			continue
 		}

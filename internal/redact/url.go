@@ -39,8 +39,8 @@ func lookURL(text string, at int, found []span) []span {
 	return append(found, span{start + len(user) + 1, sign, ruleURL})
 }
 
-// userEnd returns where the @ is that ends the user and the password of the URL whose authority
-// begins at text[start], or -1. As people write it, a password may have signs that end an authority.
+// userEnd returns the place of the @ before the host of the URL whose authority begins at
+// text[start], or -1. As people write it, a password may have signs that end an authority.
 func userEnd(text string, start int) int {
 	end := start
 	for end < len(text) && end < start+512 && kind[text[end]] != kSpace && kind[text[end]] != kControl && !isOneOf(text[end], "\"`\\") {

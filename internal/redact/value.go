@@ -291,8 +291,8 @@ func lowered(buf []byte, s string) []byte {
 }
 
 // reference reports whether a value refers to a secret instead of being one: ${VAR}, $(cmd), {{ .x
-// }}, <token>, %s, @file, process.env.X, an address of a secret store. A drawn value does so only if
-// its signs are paired.
+// }}, <token>, %s, @file, process.env.X, an address of a secret store. A drawn value refers to one
+// only if its signs are paired.
 func reference(v string, sh shape, in setting) bool {
 	random := sh.random() && sh.mixed()
 	switch c, rest := v[0], v[1:]; c {
@@ -326,8 +326,8 @@ func reference(v string, sh shape, in setting) bool {
 	return false
 }
 
-// closes reports whether a value ends, but for a count in braces, with the sign that shuts the one it
-// begins with.
+// closes reports whether a value ends with the sign that shuts its first one, or as a regular
+// expression may.
 func closes(v string) bool {
 	last := v[len(v)-1]
 	return last == ">})]"[strings.IndexByte("<{([", v[0])] || v[0] != '{' && isOneOf(last, "}$+*?")
