@@ -50,21 +50,27 @@ func userEnd(text string, start int) int {
 		h := dotSet.run(text, at, 256)
 		return h > at && (h == len(text) || !isOneOf(text[h], "!$%&*+=@^|~{(["))
 	}
-	for i := end; i > start; {
+	odd, open := strings.IndexAny(text[start:end], "/?#'<>,"), dotSet.back(text, start-len("://"), 24)
+	if odd < 0 {
+		odd = end - start
+	}
+	first := strings.IndexByte(text[start:start+odd], '@')
+	user, _, two := strings.Cut(text[start:start+odd], ":")
+	port := digitSet.run(text, start+len(user)+1, maxName) - start
+	if plain := strings.LastIndexByte(text[start:start+odd], '@'); !two || dotSet.run(user, 0, maxName) < len(user) || port == odd && odd > len(user)+1 || first >= 0 && isHost(start+first+1) {
+		if plain >= 0 {
+			plain += start
+		}
+		return plain
+	}
+	i := end
+	for range 4 {
 		if i = start + strings.LastIndexByte(text[start:i], '@'); i < start {
 			break
 		}
-		all := text[start:i]
-		odd := strings.IndexAny(all, "/?#'<>,")
-		user, password, _ := strings.Cut(all, ":")
-		if odd < 0 {
-			return i
-		}
-		first, port, sh := start+strings.IndexByte(text[start:i+1], '@'), digitSet.run(password, 0, maxName), shapeOf(password)
-		open := dotSet.back(text, start-len("://"), 24)
-		if odd > len(user) && dotSet.run(user, 0, maxName) == len(user) && (port == 0 || port < odd-len(user)-1) && isHost(i+1) &&
-			!(first < start+odd && isHost(first+1)) && (!strings.Contains(password, "/") || sh.random() && sh.mixed()) &&
-			!strings.Contains(password, "</") && !strings.Contains(password, "://") &&
+		password := text[start+len(user)+1 : i]
+		sh := shapeOf(password)
+		if i < start+odd || isHost(i+1) && (!strings.Contains(password, "/") || sh.random() && sh.mixed()) && !strings.Contains(password, "</") && !strings.Contains(password, "://") &&
 			!(open > 0 && strings.IndexByte("'<(", text[open-1]) >= 0 && strings.ContainsAny(password, text[open-1:open]+">)")) {
 			return i
 		}
