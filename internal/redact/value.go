@@ -486,7 +486,8 @@ func path(v string) bool {
 	sh := shapeOf(v)
 	// Lemon/fox42!
 	i := strings.IndexByte(v, '\\')
-	escape := i >= 0 && (i+2 >= len(v) || kind[v[i+2]] != kLower && kind[v[i+2]] != kUpper) // of a regular expression
+	// of a regular expression
+	escape := i >= 0 && (i+2 >= len(v) || kind[v[i+2]] != kLower && kind[v[i+2]] != kUpper)
 	person := n == 1 && sh.upper > 0 && sh.lower > 0 && sh.digit > 0 && v[0] != '/' && !strings.ContainsAny(v, ".:(") && !escape
 	return !sh.random() && !person
 }
