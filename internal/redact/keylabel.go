@@ -126,10 +126,19 @@ func valueAfter(text string, at int, url bool) (r keyRun, ok bool) {
 	if at = separatorEnd(text, at); at < 0 {
 		return r, false
 	}
-	at = filler(text, at)
+	from := filler(text, at)
+	for at = from; url && at < len(text); {
+		c, n := unit(text, at)
+		if c != '-' && c != '_' {
+			break
+		}
+		at += n
+	}
 	lexer := keyLexer{text: text, at: at, url: url}
 	r, ok = lexer.next(minKeyRun, min(len(text), at+1))
-	return r, ok && r.start == at
+	ok = ok && r.start == at
+	r.start = from
+	return r, ok
 }
 
 // separatorEnd returns the end of a colon or an equals sign after a name that ends before text[at],

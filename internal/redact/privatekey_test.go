@@ -503,6 +503,7 @@ func TestKeysInOneLine(t *testing.T) {
 		{"WireGuard", "[Interface]\nPrivateKey = " + wire + "\nAddress = 10.0.0.1/24", wire},
 		{"JWK", `{"kty":"RSA","n":"` + raw(r.N.Bytes()) + `","e":"AQAB","d":"` + d + `"}`, d},
 		{"JWK of EC", "{\n  \"kty\": \"EC\",\n  \"crv\": \"P-256\",\n  \"x\": \"" + raw(randomBytes(32)) + "\",\n  \"d\": \"" + d[:43] + "\"\n}", d[:43]},
+		{"JWK with a dash first", `{"kty":"EC","crv":"P-256","d":"-_` + d[:41] + `"}`, "-_" + d[:41]},
 		{"PEM", b64(pem.EncodeToMemory(&pem.Block{Type: privateKey, Bytes: must(x509.MarshalPKCS8PrivateKey(e))})), ""},
 		{"PEM, cut", b64(pem.EncodeToMemory(&pem.Block{Type: "RSA " + privateKey, Bytes: x509.MarshalPKCS1PrivateKey(r)}))[:1501], ""},
 	} {
