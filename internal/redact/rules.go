@@ -68,6 +68,7 @@ var families = [...]family{
 	{rule: "azure-client-secret", prefixes: "8Q~ 7Q~", set: dotTilde, min: 31, max: 36, inside: true, check: azureSecret},
 	{rule: "azure-key", prefixes: "JQQJ99", set: alnumSet, min: 20, max: 60, inside: true, check: azureKey},
 	{rule: "azure-key", prefixes: "AAAAACOG", set: alnumSet, min: 4, max: 4, inside: true, check: azureKey},
+	{rule: "azure-key", prefixes: "+ASt +ABa", set: base64Set, min: 8, max: 12, inside: true, check: azureKey},
 	{rule: "digitalocean-token", prefixes: "dop_v1_ doo_v1_ dor_v1_", set: hexSet, min: 60, max: 70},
 	{rule: "alibaba-access-key", prefixes: "LTAI", set: alnumSet, min: 16, max: 26, wordy: true},
 	{rule: "tencent-secret-id", prefixes: "AKID", set: alnumSet, min: 32, max: 32},
@@ -111,6 +112,14 @@ var families = [...]family{
 	{rule: "pinecone-key", prefixes: "pcsk_", set: wordSet, min: 40, max: 90},
 	{rule: "tavily-key", prefixes: "tvly-", set: dashSet, min: 24, max: 60},
 	{rule: "e2b-key", prefixes: "e2b_", set: hexSet, min: 40, max: 40, wordy: true},
+	{rule: "nvidia-key", prefixes: "nvapi-", set: dashSet, min: 60, max: 72},
+	{rule: "together-key", prefixes: "tgp_v1_", set: dashSet, min: 40, max: 50},
+	{rule: "fireworks-key", prefixes: "fw_", set: alnumSet, min: 22, max: 30, wordy: true},
+	{rule: "jina-key", prefixes: "jina_", set: dashSet, min: 55, max: 65, wordy: true},
+	{rule: "firecrawl-key", prefixes: "fc-", set: hexSet, min: 32, max: 32, wordy: true},
+	{rule: "google-api-key", prefixes: "AQ.Ab8R", set: dashSet, min: 40, max: 60},
+	{rule: "cursor-key", prefixes: "crsr_", set: hexSet, min: 64, max: 64},
+	{rule: "vercel-key", prefixes: "vck_", set: alnumSet, min: 50, max: 64},
 	{rule: "databricks-token", prefixes: "dapi", set: hexSet, min: 32, max: 32},
 
 	{rule: "slack-token", prefixes: "xoxb- xoxp- xoxa- xoxr- xoxs- xoxc-", set: dashPercent, min: 20, max: 400},
@@ -140,12 +149,26 @@ var families = [...]family{
 	{rule: "easypost-key", prefixes: "EZAK", set: alnumSet, min: 54, max: 54},
 	{rule: "shopify-token", prefixes: "shpat_ shpca_ shppa_ shpss_", set: hexSet, min: 32, max: 40},
 
+	{rule: "duffel-token", prefixes: "duffel_live_ duffel_test_", set: dashSet, min: 43, max: 43},
+	{rule: "lob-key", prefixes: "live_", set: hexSet, min: 35, max: 35, wordy: true},
+	{rule: "polar-token", prefixes: "polar_oat_ polar_pat_", set: alnumSet, min: 36, max: 64},
+	{rule: "onfido-token", prefixes: "api_live. api_live_us. api_live_ca. api_sandbox.", set: dotSet, min: 40, max: 60},
+
 	{rule: "npm-token", prefixes: "npm_", set: alnumSet, min: 36, max: 50},
 	{rule: "pypi-token", prefixes: "pypi-AgE", set: dashSet, min: 50, max: 400},
 	{rule: "rubygems-key", prefixes: "rubygems_", set: hexSet, min: 48, max: 48},
 	{rule: "crates-token", prefixes: "cio", set: alnumSet, min: 32, max: 32, wordy: true},
 	{rule: "nuget-key", prefixes: "oy2", set: alnumSet, min: 43, max: 43, wordy: true},
 	{rule: "clojars-token", prefixes: "CLOJARS_", set: alnumSet, min: 60, max: 60},
+	{rule: "artifactory-token", prefixes: "cmVmdGtuOjAx", set: alnumSet, min: 40, max: 60},
+	{rule: "openshift-token", prefixes: "sha256~", set: dashSet, min: 43, max: 43},
+	{rule: "k3s-token", prefixes: "::server: ::node:", set: alnumSet, min: 16, max: 64, inside: true, check: k3sToken},
+	{rule: "harness-token", prefixes: "pat. sat.", set: dotSet, min: 68, max: 68, wordy: true, check: harnessToken},
+	{rule: "deno-token", prefixes: "ddp_ ddw_", set: alnumSet, min: 36, max: 36, wordy: true},
+	{rule: "inngest-key", prefixes: "signkey-prod- signkey-branch-", set: hexSet, min: 32, max: 64},
+	{rule: "infracost-key", prefixes: "ico-", set: alnumSet, min: 32, max: 32, wordy: true},
+	{rule: "mongodb-secret", prefixes: "mdb_sa_sk_", set: dashSet, min: 36, max: 50},
+	{rule: "xata-key", prefixes: "xau_", set: alnumSet, min: 36, max: 50, wordy: true},
 	{rule: "docker-token", prefixes: "dckr_pat_", set: dashSet, min: 24, max: 40},
 	{rule: "docker-token", prefixes: "dckr_oat_", set: dashSet, min: 24, max: 50},
 	{rule: "artifactory-key", prefixes: "AKCp", set: alnumSet, min: 65, max: 75, wordy: true},
@@ -157,7 +180,7 @@ var families = [...]family{
 	{rule: "linear-key", prefixes: "lin_oauth_", set: alnumSet, min: 32, max: 72},
 	{rule: "notion-token", prefixes: "ntn_", set: alnumSet, min: 40, max: 60},
 	{rule: "notion-token", prefixes: "secret_", set: alnumSet, min: 43, max: 43, wordy: true},
-	{rule: "figma-token", prefixes: "figd_", set: dashSet, min: 36, max: 60},
+	{rule: "figma-token", prefixes: "figd_ figoh_", set: dashSet, min: 36, max: 60},
 	{rule: "postman-key", prefixes: "PMAK-", set: dashSet, min: 50, max: 64},
 	{rule: "airtable-token", prefixes: "pat", set: dotSet, min: 79, max: 79, wordy: true, check: airtableToken},
 	{rule: "hubspot-token", prefixes: "pat-na1- pat-eu1-", set: dashSet, min: 36, max: 36},
@@ -175,6 +198,10 @@ var families = [...]family{
 	{rule: "dynatrace-token", prefixes: "dt0c01.", set: dotSet, min: 80, max: 96},
 	{rule: "posthog-key", prefixes: "phx_", set: alnumSet, min: 40, max: 60},
 	{rule: "launchdarkly-key", prefixes: "sdk-", set: dashSet, min: 36, max: 36, wordy: true},
+	{rule: "axiom-token", prefixes: "xaat- xapt-", set: dashSet, min: 36, max: 36},
+	{rule: "mapbox-token", prefixes: "sk.eyJ", set: dotSet, min: 60, max: 120},
+	{rule: "frameio-token", prefixes: "fio-u-", set: dashSet, min: 64, max: 64},
+	{rule: "yandex-token", prefixes: "y0_", set: dashSet, min: 50, max: 70, wordy: true},
 	{rule: "adobe-secret", prefixes: "p8e-", set: dashSet, min: 32, max: 40},
 	{rule: "twitter-bearer", prefixes: "AAAAAAAAAAAAAAAAAAAAA", set: anySet, min: 60, max: 120},
 	{rule: "wakatime-key", prefixes: "waka_", set: dashSet, min: 36, max: 36},
@@ -194,6 +221,8 @@ var families = [...]family{
 	{rule: "password-hash", prefixes: "SCRAM-SHA-256$", set: cryptSet, min: 90, max: 160},
 
 	{rule: "wallet-key", prefixes: "xprv yprv zprv tprv uprv vprv", set: alnumSet, min: 100, max: 112},
+	{rule: "wallet-key", prefixes: "nsec1", set: alnumSet, min: 58, max: 58},
+	{rule: "nats-seed", prefixes: "SUA SAA SOA", set: upperSet, min: 55, max: 55, wordy: true},
 
 	{rule: "jwt", prefixes: "eyJ", set: dotSet, min: 40, check: jwt},
 }
@@ -247,7 +276,7 @@ func alnumOr(text string, at, n int, more string) int {
 }
 
 func azureKey(text string, start, end int) (int, int, bool) {
-	start = alnumSet.back(text, start, 80)
+	start = base64Plain.back(text, start, 80)
 	return start, end, end-start >= 80 && end-start <= 90
 }
 
@@ -272,6 +301,16 @@ func telegramToken(text string, start, end int) (int, int, bool) {
 	from := digitSet.back(text, start, 12)
 	n := start - from
 	return from, end, n >= 8 && n <= 11 && (boundary(text, from) || strings.HasSuffix(text[:from], "/bot")) && shapeOf(text[start:end]).distinct > 8
+}
+
+// k3sToken requires the digest of a cluster before the secret.
+func k3sToken(text string, start, end int) (int, int, bool) {
+	from := alnumSet.back(text, start, 70)
+	return from, end, strings.HasPrefix(text[from:], "K10")
+}
+
+func harnessToken(text string, start, end int) (int, int, bool) {
+	return start, end, text[start+26] == '.' && text[start+51] == '.' && isHex(text[start+27:start+51])
 }
 
 func airtableToken(text string, start, end int) (int, int, bool) {
@@ -346,6 +385,13 @@ var runFormats = [...]runFormat{
 	{"mailchimp-key", func(text string, start, end int) (int, int, bool) {
 		n := end - start
 		return start, end, (n == 36 || n == 37) && text[start+32:start+35] == "-us" && isHex(text[start:start+32])
+	}},
+	{"mailgun-key", func(text string, start, end int) (int, int, bool) {
+		v := text[start:end]
+		return start, end, len(v) == 50 && v[32] == '-' && v[41] == '-' && isHex(v[:32]+v[33:41]+v[42:])
+	}},
+	{"newrelic-key", func(text string, start, end int) (int, int, bool) {
+		return start, end, end-start == 40 && text[end-4:end] == "NRAL" && isHex(text[start:end-4])
 	}},
 	{"wallet-key", wallet},
 	{"discord-token", func(text string, start, end int) (int, int, bool) {
