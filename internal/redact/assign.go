@@ -28,9 +28,11 @@ func lookName(s *scan, at int) {
 	if n.strength == weak {
 		return
 	}
+	lookAhead(s, n)
 	if s.columns(n) || s.nextLine(n) {
 		return
 	}
+	printed(s, n)
 	if sep == sepTight || sep == sepLoose || n.end-n.start < len("pass") {
 		return // its value is no secret, so it announces none; or pw inside base64
 	}
@@ -70,6 +72,7 @@ func drawnRun(text string, start, end int) (low, high int) {
 // lookAround looks for the value of a noun elsewhere: in a column, on the next line, on the same
 // line.
 func (s *scan) lookAround(n name) {
+	lookAhead(s, n)
 	if !s.columns(n) && !s.nextLine(n) {
 		s.lookBeside(n)
 	}
@@ -128,7 +131,7 @@ func (s *scan) valueAt(n name, at int, sep sepKind) value {
 	if n.dashed && sep == sepLoose && n.strength > weak {
 		v.strength = hard // a header holds no code
 	}
-	if sep == sepTight || n.dashed && !n.flag {
+	if sep == sepTight || sep == sepHint || n.dashed && !n.flag {
 		v.in = attached
 	}
 	if v.start, v.end, v.closed = quotedAt(text, at); !v.closed {
@@ -144,6 +147,9 @@ func (s *scan) valueAt(n name, at int, sep sepKind) value {
 		v.start, v.strength, v.in, v.scheme = start, hard, max(v.in, attached), true
 	}
 	if v.closed {
+		if before := strings.TrimRight(text[:v.start-1], `\`); sep != sepComma && strings.HasSuffix(before, ", ") && strong(text[v.start:v.end]) {
+			v.strength = hard // behind a user
+		}
 		return v
 	}
 	if sep == sepTight && text[v.start-1] == '>' { // an element's
@@ -298,12 +304,57 @@ func fits(text string, n name, v value, sep sepKind) bool {
 			return true
 		}
 		sh := shapeOf(s[:min(len(s), maxJudged)])
-		if v.strength == hard && sh.mixed() && used(text, n) && !path(s) {
+		if v.strength == hard && (sh.mixed() && used(text, n) && !path(s) || strong(s)) {
 			return true
 		}
 		return sh.random() && sh.mixed() && (v.closed || !strings.Contains(s, "/") && (v.strength == hard || len(s) >= 16))
+	case sepHint:
+		return strong(s)
 	}
 	return true
+}
+
+// strong reports whether v can hardly be anything but a password: it is random, or a person's with
+// a number.
+func strong(v string) bool {
+	sh := shapeOf(v[:min(len(v), maxJudged)])
+	if strings.Contains(v, "/") && (sh.upper < 3 || sh.lower < 3 || strings.ContainsAny(v, ".-_")) {
+		return false // a path
+	}
+	return sh.mixed() && !codeName(strings.TrimRight(v, "?!")) && (sh.random() || sh.digit > 1 && strings.ContainsAny(v, strangeSigns) && madeByPerson(v, sh))
+}
+
+// lookAhead looks for the value before a noun: use hunter2 as the password.
+func lookAhead(s *scan, n name) {
+	text := s.text
+	if n.strength < soft || n.start == 0 || text[n.start-1] != ' ' && kind[text[n.start-1]] != kHigh {
+		return
+	}
+	low := max(0, n.start-96)
+	for t := range tongues {
+		for _, as := range tongues[t].ahead {
+			line, ok := strings.CutSuffix(strings.TrimSuffix(text[low:n.start], " "), as)
+			if !ok || line == "" || as[0] < 0x80 && as[0] != ',' && line[len(line)-1] != ' ' {
+				continue
+			}
+			line = strings.TrimSuffix(line, " ")
+			for _, q := range quotes {
+				line = strings.TrimSuffix(line, q.shut[0])
+			}
+			to := len(strings.TrimRight(line, "\"'`),"))
+			from := to
+			for from > 0 && kind[line[from-1]] <= kDigit {
+				from--
+			}
+			v, rest := strings.TrimLeft(line[from:to], "\"'`("), text[n.end:]
+			from = low + to - len(v)
+			weakly := n.strength == hard && shapeOf(v).mixed() && used(text, name{start: from}) && (rest == "" || isOneOf(rest[0], "\r\n.,;!"))
+			if (strong(v) || weakly) && secretValue(v, n.strength, loose) {
+				s.note(span{from, low + to, ruleAssignment})
+			}
+			return
+		}
+	}
 }
 
 // used reports whether a sentence says to use the secret: "use the password hunter2 for staging".
@@ -335,7 +386,7 @@ func (s *scan) nextLine(n name) bool {
 	if i >= len(text) || text[i] != '\n' || n.strength != hard || !colon && n.end-n.start == len("pass") {
 		return false
 	}
-	if line := text[max(0, n.start-32):n.start]; !colon && strings.Trim(line[strings.LastIndexByte(line, '\n')+1:], " \t*#->`") != "" {
+	if line := text[max(0, n.start-32):n.start]; !colon && strings.Trim(line[strings.LastIndexByte(line, '\n')+1:], " \t*#->`") != "" && !strings.Contains(line, "\n##") {
 		return false // the end of a sentence
 	}
 	for range 2 { // one may be empty or underline the name

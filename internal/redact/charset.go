@@ -28,11 +28,12 @@ const (
 	dollarSet   // alnum $
 	atSet       // anySet and @
 
-	tokenSet // alnum + / = _ - . ~
-	runSet   // alnum + / _ -
-	typeSet  // alnum _ - . : and the signs of types
-	cryptSet // alnum . / $ = , + - _ :
-	hashSet  // cryptSet and }
+	tokenSet  // alnum + / = _ - . ~
+	runSet    // alnum + / _ -
+	typeSet   // alnum _ - . : and the signs of types
+	lookupSet // alnum _ . $ and the signs of a lookup
+	cryptSet  // alnum . / $ = , + - _ :
+	hashSet   // cryptSet and }
 
 	base64Plain // alnum + /
 	wideSet     // base64Plain, =, and the bytes of escapes and colours in a run
@@ -55,11 +56,12 @@ var sets = [...]charset{
 	dollarSet:   newCharset(alphanumeric + "$"),
 	atSet:       newCharset(alphanumeric + "_-.+/=:%~@"),
 
-	tokenSet: newCharset(alphanumeric + "_-.+/=~"),
-	runSet:   newCharset(alphanumeric + "_-+/"),
-	typeSet:  newCharset(alphanumeric + "_-.:/+<>[]*&?|"),
-	cryptSet: newCharset(alphanumeric + "./$=,+-_:"),
-	hashSet:  newCharset(alphanumeric + "./$=,+-_:}"),
+	tokenSet:  newCharset(alphanumeric + "_-.+/=~"),
+	runSet:    newCharset(alphanumeric + "_-+/"),
+	typeSet:   newCharset(alphanumeric + "_-.:/+<>[]*&?|"),
+	lookupSet: newCharset(alphanumeric + "_.$[]()'\"!?"),
+	cryptSet:  newCharset(alphanumeric + "./$=,+-_:"),
+	hashSet:   newCharset(alphanumeric + "./$=,+-_:}"),
 
 	base64Plain: newCharset(alphanumeric + "+/"),
 	wideSet:     newCharset(alphanumeric + "+/=\\%&#;[^\x1b"),

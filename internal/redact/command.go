@@ -1,6 +1,10 @@
 package redact
 
-import "strings"
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
 
 // command is a program that takes a secret as an argument under an innocent name.
 type command struct {
@@ -8,7 +12,7 @@ type command struct {
 	// options and keywords whose next argument, or text after an equals sign, is a secret
 	next   []string
 	glued  []string // options directly followed by the secret: -phunter2
-	pairs  []string // options whose argument is user:secret
+	pairs  []string // options whose argument is user:secret, also glued to a letter: -sSu, -ubob:x
 	cookie []string // options whose argument is cookies
 	strip  string   // possible text before the secret
 	parts  string   // an argument split by one of these bytes is user and secret
@@ -25,12 +29,15 @@ var commands = [...]command{
 	{names: []string{"mongo", "mongosh", "mongodump", "mongorestore", "mongoexport", "mongoimport", "sshpass"}, next: []string{"-p"}, glued: []string{"-p"}},
 	{names: []string{"mysql", "mysqldump", "mysqladmin", "mysqlimport", "mariadb", "mariadb-dump", "7za", "7zz", "7z "}, glued: []string{"-p"}},
 	{names: []string{"sqlcmd", "bcp", "unzip", "zip"}, next: []string{"-P"}, glued: []string{"-P"}},
-	{names: []string{"cqlsh", "docker login", "podman login", "buildah login", "skopeo login", "nerdctl login", "crane auth login", "registry login", "oc login", "az login", "cf login", "evil-winrm"}, next: []string{"-p"}},
+	{names: []string{"cqlsh", "docker login", "podman login", "buildah login", "skopeo login", "nerdctl login", "crane auth login", "registry login", "oc login", "az login", "cf login", "evil-winrm",
+		"docker\", \"login", "az sql server create", "psexec", "crackmapexec", "netexec", "nxc ", "supabase ", "cypher-shell", "rabbitmqadmin",
+		"elasticsearch-users", "expo login", "eas login", "dotnet nuget", "security unlock-keychain", "ncftpput"}, next: []string{"-p"}},
 	{names: []string{"sqlplus", "expdp", "impdp"}, parts: "/"},
 	{names: []string{"unrar", "rar "}, glued: []string{"-p", "-hp"}},
 	{names: []string{"openssl"}, next: []string{"-passin", "-passout", "-pass", "-password", "-k", "-K"}, strip: "pass:"},
 	{names: []string{"nmcli"}, next: []string{"password", "wifi-sec.psk", "802-11-wireless-security.psk", "wep-key0"}},
-	{names: []string{"wpa_passphrase", "rabbitmqctl add_user", "rabbitmqctl change_password", "npm config set"}, words: 2},
+	{names: []string{"wpa_passphrase", "rabbitmqctl add_user", "rabbitmqctl change_password", "npm config set", "net user", "NET USER",
+		"bw login", "drush upwd", "dotnet user-secrets set"}, words: 2},
 	{names: []string{"net use", "NET USE"}, share: true, slash: true},
 	{names: []string{"curl"}, pairs: []string{"-u", "--user", "-U", "--proxy-user"}, cookie: []string{"-b", "--cookie"}},
 	{names: []string{"wget"}, pairs: []string{"--user"}},
@@ -39,10 +46,18 @@ var commands = [...]command{
 	{names: []string{"rpcclient"}, pairs: []string{"-U"}},
 	{names: []string{"lftp"}, pairs: []string{"-u"}},
 	{names: []string{"htpasswd"}, words: 3, needs: "b"},
+	{names: []string{"poetry config http-basic."}, words: 3},
+	{names: []string{"mc alias set"}, words: 4},
+	{names: []string{"az keyvault secret set", "aws ssm put-parameter"}, next: []string{"--value"}},
+	{names: []string{"security add-generic-password"}, next: []string{"-w"}},
+	{names: []string{"schtasks"}, next: []string{"/rp", "/RP"}, slash: true},
+	{names: []string{"winrs"}, glued: []string{"-p:"}},
+	{names: []string{"pdftk"}, next: []string{"input_pw", "user_pw", "owner_pw"}},
 	{names: []string{"xfreerdp"}, glued: []string{"/p:"}, slash: true},
 	{names: []string{"ipmitool", "mosquitto_pub", "mosquitto_sub"}, next: []string{"-P"}},
-	{names: []string{"snmpwalk", "snmpget"}, next: []string{"-A", "-X"}},
-	{names: []string{"vault login", "vault unseal", "vault operator unseal", "heroku auth:token", "ConvertTo-SecureString"}, words: 1},
+	{names: []string{"snmpwalk", "snmpget"}, next: []string{"-A", "-X", "-c"}},
+	{names: []string{"vault login", "vault unseal", "vault operator unseal", "heroku auth:token", "ConvertTo-SecureString",
+		"bw unlock", "wandb login", "ansible-vault encrypt_string", "openssl passwd", "oathtool", "AUTH default", "set-initial-password"}, words: 1},
 	{names: []string{"aws configure set"}, next: []string{"aws_secret_access_key", "aws_session_token"}},
 	{names: []string{"gh secret set", "gh variable set"}, next: []string{"-b", "--body"}},
 	{names: []string{"fly secrets set"}, parts: "="},
@@ -61,7 +76,7 @@ const (
 // look examines the arguments of the command whose name is at s.text[at:].
 func (c *command) look(s *scan, at int, name string) {
 	end := at + len(name)
-	if !boundary(s.text, at) || end < len(s.text) && name[len(name)-1] != ' ' && !isOneOf(s.text[end], " \t\"'") {
+	if !boundary(s.text, at) || end < len(s.text) && sets[alnumSet].has(name[len(name)-1]) && !isOneOf(s.text[end], " \t\"'\\") {
 		return
 	}
 	if at >= s.line.end {
@@ -73,6 +88,12 @@ func (c *command) look(s *scan, at int, name string) {
 	if s.line.commands++; s.line.commands > perLine {
 		return
 	}
+	if next, ok := closers(s.text, end); ok { // in a list of arguments
+		listed := *c
+		listed.words = 0
+		listed.arguments(s, next)
+		return
+	}
 	c.arguments(s, end)
 }
 
@@ -82,17 +103,19 @@ func (c *command) arguments(s *scan, at int) {
 	needed := c.needs == ""
 	for limit := min(len(text), at+maxCommand); at < limit; {
 		switch {
-		case text[at] == ' ' || text[at] == '\t':
+		case isOneOf(text[at], " \t,"):
 			at++
 			continue
 		case text[at] == '\\' && at+1 < limit && isOneOf(text[at+1], "\n\r"): // goes on
 			at += 2
 			continue
-		case c.share && strings.HasPrefix(text[at:], `\\`): // \\server\share
+		case c.share && (strings.HasPrefix(text[at:], `\\`) || text[at] == '/'): // or /user:DOMAIN\bob
+			if text[at] == '\\' {
+				option = `\\`
+			}
 			for at < limit && kind[text[at]] != kSpace {
 				at++
 			}
-			option = `\\`
 			continue
 		case isOneOf(text[at], "\n\r|;&)`") || text[at] == '\\' && escapeEnd(text, min(at+2, len(text))):
 			return
@@ -107,10 +130,12 @@ func (c *command) arguments(s *scan, at int) {
 		case option != "":
 			c.argument(s, option, start, end)
 			option = ""
-		case !closed && c.flags(arg):
+		case c.flags(arg):
 			needed = needed || arg[1] != '-' && strings.Contains(arg, c.needs)
 			if c.takes(arg) {
 				option = arg
+			} else if last := "-" + arg[len(arg)-1:]; alnumSet.run(arg, 1, 8) == len(arg) && slices.Contains(c.pairs, last) {
+				option = last
 			} else {
 				at = max(at, c.within(s, start, end))
 			}
@@ -129,11 +154,18 @@ func argumentAt(text string, at int) (start, end, next int, closed bool) {
 	switch {
 	case !closed:
 		end = bareEnd(text, at, true)
+		for i := end; i < len(text) && isOneOf(text[i], ",:'\""); i++ {
+			if isOneOf(text[i], `'"`) { // bob,'hunter2'
+				end = i
+				break
+			}
+		}
 		return at, end, max(end, at+1), false
 	case text[end] == '\\':
 		return start, end, end + 2, true
 	}
-	return start, end, end + 1, true
+	_, n := utf8.DecodeRuneInString(text[end:])
+	return start, end, end + n, true
 }
 
 // flags reports whether an argument is a flag.
@@ -148,6 +180,11 @@ func (c *command) within(s *scan, start, end int) (next int) {
 	if name, v, ok := strings.Cut(flag, "="); ok && c.takes(name) {
 		c.argument(s, name, end-len(v), end)
 		return 0
+	}
+	for _, p := range c.pairs {
+		if len(p) == 2 && strings.HasPrefix(flag, p) {
+			c.argument(s, p, start+2, end)
+		}
 	}
 	for _, g := range c.glued {
 		if !strings.HasPrefix(flag, g) {
@@ -207,6 +244,9 @@ func (c *command) argument(s *scan, option string, start, end int) {
 		s.found = cookies(s.text, start, s.found)
 	case has(c.pairs):
 		if i := strings.IndexAny(arg, ":%,"); i > 0 {
+			if from, to, ok := quotedAt(s.text, end); ok && i == len(arg)-1 {
+				start, end = from-i-1, to
+			}
 			s.secretArgument(start+i+1, end, true)
 		}
 	case c.strip != "" && strings.HasPrefix(arg, c.strip):
@@ -265,6 +305,35 @@ func lookStdin(s *scan, at int) {
 	}
 }
 
+// printers are commands that print a secret.
+const printers = " terraform tofu kubectl gcloud aws az vault op pass bw printenv echo cat argocd security "
+
+// printed looks for a secret on the line below a command that names it, at a prompt or of printers.
+func printed(s *scan, n name) {
+	low := max(0, n.start-200)
+	line := s.text[low:n.start]
+	line = line[strings.LastIndexByte(line, '\n')+1:]
+	command, _, _ := strings.Cut(line, " ")
+	if strings.Contains(line, "$ ") || command != "" && (isOneOf(command[0], "%>") || strings.Contains(printers, " "+command+" ")) {
+		lookPrinted(s, n.end)
+	}
+}
+
+// lookPrinted looks for a secret alone on the next line after s.text[at] that is not empty.
+func lookPrinted(s *scan, at int) {
+	end := lineEnd(s.text, at, maxCommand)
+	if end < 0 {
+		return
+	}
+	rest := s.text[end:min(len(s.text), end+maxJudged)]
+	v, _, whole := strings.Cut(strings.TrimLeft(rest, " \t\r\n"), "\n")
+	start := end + strings.Index(rest, v)
+	v = strings.TrimRight(v, " \r")
+	if (whole || len(rest) < maxJudged) && len(v) >= minPrivate && shapeOf(v).space == 0 && (shapeOf(v).random() || strong(v)) && secretValue(v, hard, attached) {
+		s.note(span{start, start + len(v), ruleAssignment})
+	}
+}
+
 // lastArgument redacts the last of the first most arguments of the command text[start:end], or its
 // part after a colon.
 func (s *scan) lastArgument(start, end, most int) {
@@ -283,6 +352,9 @@ func (s *scan) lastArgument(start, end, most int) {
 			a, b = i, bareEnd(s.text, i, true)
 		}
 		from, to, i = a, min(b, end), max(b, i)+1
+		for closed && i < end && !utf8.RuneStart(s.text[i]) {
+			i++
+		}
 		if closed && b < end && s.text[b] == '\\' {
 			i++
 		}

@@ -63,10 +63,14 @@ func lookUser(text string, at int, found []span) []span {
 	return found
 }
 
-// lookIdentified looks for SQL's IDENTIFIED BY 'password'.
+// lookIdentified looks for SQL's IDENTIFIED BY 'password', perhaps WITH a plugin.
 func lookIdentified(text string, at int, found []span) []span {
-	start, end, ok := quotedAt(text, blanks(text, at+len("identified by")))
-	if ok && text[start-1] == '\'' && credential(text[start:end]) {
+	i := strings.Index(strings.ToLower(text[at:min(len(text), at+80)]), " by ")
+	if i < 0 {
+		return found
+	}
+	start, end, ok := quotedAt(text, blanks(text, at+i+len(" by ")))
+	if ok && (text[start-1] == '\'' || shapeOf(text[start:end]).mixed()) && credential(text[start:end]) {
 		found = append(found, span{start, end, ruleAssignment})
 	}
 	return found

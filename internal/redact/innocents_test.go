@@ -16,6 +16,9 @@ password?: string;
 password: string | undefined = undefined
 apiKey: process.env.API_KEY,
 apiKey: process.env.X ?? '',
+password: process.env.A || process.env.B2,
+<td>Password</td><td>string2</td>
+<label name="password">Password</label>
 secret: z.string()
 secret: z.string().min(32),
 const token: Promise<AccessToken2> = getToken();
@@ -64,6 +67,12 @@ authKey [32]byte
 secret = sha256Digest
 const DLT_LINUX_SLL_AUTH = C.NL80211_AUTH_TYPE
 IDC_PIN = 32671
+setPassword(newPassword2)
+getPassword("db2-main")
+NewSecret("[a-z0-9]{32}[A-Z]{2}")
+password := []byte(os.Args[2])
+	var ret PrivateKey
+	ret.Unpack(&tmp)
 for _, zip := range zips {
 	zip := data[p:]
 	https := u.Scheme == "https"
@@ -147,6 +156,9 @@ OLDPWD=/home/bob7/src
 key1 = 1979-05-27T07:32:00Z
 token_expires: 2026-11-23T10:11:12Z
 password_file: /run/secrets/db2
+fastcgi_pass unix:/run/php/php8.2-fpm.sock;
+INFO login ok user=bob method=password ip=10.0.0.2 req=c4b885ce8bf6e03c
+man5/passwd.5 man2/memfd_secret.2 man2/migrate_pages.2
 all of which have to pass: ` + "`" + `--older-than 90d` + "`" + `, ` + "`" + `-k KIND` + "`" + `
 WWW-Authenticate: Bearer resource_metadata="https://example.com/x"
 WWW-Authenticate: Bearer error=invalid_token
@@ -177,6 +189,14 @@ The token was added in v2.3.1
 The secret is to use http2 here.
 Password for bob:
 Enter your PIN
+Use bcrypt2 as the password hash.
+use SHA-256 as the password digest
+use OAuth2 as the auth method
+The password's length is 12, its hash's SHA512.
+Forgot the password? Reset2FA
+look up the password in vault2
+password (optional): the user's
+tests pass is what counts2
 The seed phrase is twelve words that should be written on paper and kept in a safe place
 Store the mnemonic in the wallet, then derive the key from the mnemonic and the passphrase of the user
 Recovery codes are shown once. Keep them safe.

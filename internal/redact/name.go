@@ -109,10 +109,10 @@ var endingsByLetter = sync.OnceValue(func() *[32][]ending {
 		translationkey messagekey i18nkey localekey lookupkey uniquekey groupkey querykey statekey eventkey bucketkey filekey hostkey
 		verifykey verifyingkey sitekey publishablekey registrykey keykey mapkey hotkey shiftkey ctrlkey altkey metakey monkey turkey
 		donkey contextkey dictkey configkey settingkey headerkey labelkey tagkey fieldkey columnkey jsonkey resultkey inputkey outputkey s3key blobkey websocketkey vkey verifierkey`)
-	add(hard, anywhere, `password passwd passphrase passcode passwort kennwort pwd secret secretkey privatekey privkey secretaccesskey
+	add(hard, anywhere, `password passwd passphrase passcode motdepasse passwort kennwort pwd secret secretkey privatekey privkey secretaccesskey
 		accountkey sharedaccesskey masterkey encryptionkey signingkey presharedkey sharedkey psk`)
 	add(hard, aWord, `pass dbpass userpass rootpass adminpass smtppass ftppass mysqlpass pgpass redispass ldappass keypass storepass
-		keystorepass truststorepass requirepass masterauth pw rootpw userpw adminpw dbpw smtppw sudopw bindpw mysqlpw ldappw apppw svcpw ftppw`)
+		sshpass mypass keystorepass truststorepass requirepass masterauth pw rootpw userpw adminpw dbpw smtppw sudopw bindpw mysqlpw ldappw apppw svcpw ftppw`)
 	add(soft, anywhere, `token apikey accesskey authkey appkey applicationkey servicekey serverkey storagekey subscriptionkey
 		functionkey functionskey consumerkey writekey adminkey sessionkey licensekey deploykey webhookkey integrationkey routingkey
 		hmackey cipherkey credential authorization bearer`)

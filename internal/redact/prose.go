@@ -72,6 +72,9 @@ func sentence(text string, n name, joined bool) (int, sepKind) {
 	if end := verbEnd(text, j, j > i); end > 0 {
 		return opening(text, end), sepSays
 	}
+	if end := after(text, j, hints...); end > j {
+		return opening(text, end), sepHint
+	}
 	if joined && (j > i || j < len(text) && n.unspaced(text) && sets[alnumSet].has(text[j])) {
 		return opening(text, j), sepSays
 	}
@@ -103,6 +106,7 @@ var phrases = []phrase{
 	{"log in with", lookLogin},
 	{"log in as", lookLogin},
 	{"login as", lookLogin},
+	{"authenticate with", lookLogin},
 	{"sign in with", lookLogin},
 	{"sign in as", lookLogin},
 	{"creds", lookLogin},
@@ -134,6 +138,14 @@ var phrases = []phrase{
 	{"--passphrase-fd 0", lookStdin},
 	{"--stdin-password", lookStdin},
 	{"kinit ", lookStdin},
+	{"vercel env add", lookStdin},
+	{"secret put", lookStdin},
+	{"secret set", lookStdin},
+	{"--data-file=-", lookStdin},
+	{"cryptsetup", lookStdin},
+	{"openssl rand", lookPrinted},
+	{"wg genkey", lookPrinted},
+	{"password to proceed to installation", lookPrinted},
 }
 
 // lookLogin looks for the password in `login with admin / hunter2` and `creds: bob:hunter2`.
@@ -147,6 +159,9 @@ func lookLogin(s *scan, at int) {
 			}
 		}
 		i++
+	}
+	if are := strings.LastIndex(text[at:i], " are "); are > 0 && i < len(text) && text[i] == '/' {
+		i = at + are + len(" are ")
 	}
 	if i < len(text) && isOneOf(text[i], ":=") {
 		i++

@@ -16,6 +16,7 @@ const (
 	sepSays          // is, was, to: a sentence
 	sepComma         // "name", "value"
 	sepBlank         // nothing, or a parenthesis: the password hunter2
+	sepHint          // a call, or a word that seldom leads to a value
 )
 
 // joint describes the text between a name and its value.
@@ -61,6 +62,12 @@ var joints = [...]joint{
 	{text: "->", sep: sepLoose, needs: aBlank, bars: aFlag},
 	{text: "→", sep: sepLoose, bars: aFlag},
 	{text: ">", sep: sepTight, needs: anElement, whole: true},
+	{text: "&gt;", sep: sepTight, needs: anElement, whole: true},
+	{text: ").fill(", sep: sepHint, needs: aQuote},
+	{text: ").send_keys(", sep: sepHint, needs: aQuote},
+	{text: ").toBe(", sep: sepHint},
+	{text: "As String =", sep: sepLoose, needs: aBlank},
+	{text: "{ get; set; } =", sep: sepLoose, needs: aBlank},
 	{text: "|", sep: sepLoose, needs: aBlank},
 	{text: "(", sep: sepBlank, needs: aBlank, bars: aQuote, whole: true},
 	{text: ",", sep: sepComma, needs: aQuote},
@@ -98,7 +105,12 @@ func separator(text string, n name) (at int, sep sepKind) {
 			i = j
 		}
 	}
-	i = bold(text, i)
+	if at := nextElement(text, i); at > 0 {
+		return at, sepHint
+	}
+	remark := aside(text, i)
+	noted := remark > i
+	i = bold(text, remark)
 	j := blanks(text, i)
 	if j >= len(text) {
 		return 0, sepNone
@@ -109,7 +121,7 @@ func separator(text string, n name) (at int, sep sepKind) {
 		is    around
 	}{
 		{j > i, aBlank}, {wasQuoted, aQuote}, {n.flag, aFlag}, {strings.EqualFold(text[n.start:n.end], "pass") && !n.flag, aVerb},
-		{n.start > 0 && text[n.start-1] == '<' && text[j] == '>' && strings.Contains(text[j:min(len(text), j+256)], "</"), anElement},
+		{element(text, n, j, wasQuoted), anElement},
 	} {
 		if c.holds {
 			state |= c.is
@@ -126,20 +138,35 @@ func separator(text string, n name) (at int, sep sepKind) {
 	if sep == sepLoose && !wasQuoted && text[n.start:n.end] == "PASS" {
 		return 0, sepNone // PASS: TestSomething
 	}
+	if noted {
+		sep = sepSays
+	}
 	return valueStart(text, at), sep
 }
 
 // unjoined returns where a value begins that no sign joins to its name: behind a verb, blanks, or a
 // purpose.
 func unjoined(text string, n name, j int, state around) (int, sepKind) {
+	if end := verbEnd(text, j, state&aBlank != 0); end > 0 && state&aFlag == 0 {
+		if state&aVerb != 0 {
+			return valueStart(text, end), sepHint
+		}
+		return valueStart(text, end), sepSays
+	}
 	if state&aVerb != 0 {
 		return 0, sepNone
 	}
-	if end := verbEnd(text, j, state&aBlank != 0); end > 0 && state&aFlag == 0 {
-		return valueStart(text, end), sepSays
+	if end := after(text, j, hints...); end > j && state&aFlag == 0 {
+		return valueStart(text, end), sepHint
+	}
+	if state == 0 && text[j] == '(' && setter(strings.ToLower(text[n.start:n.end])) {
+		return wrapped(text, j), sepHint
 	}
 	if state&aBlank == 0 {
 		return 0, sepNone
+	}
+	if i := wordSet.run(text, j, maxName); state&aFlag == 0 && i > j && shapeOf(text[j:i]).upper == 0 && i+1 < len(text) && text[i] == '=' && text[i+1] != '=' && kind[text[i+1]] != kSpace {
+		return 0, sepNone // the next name
 	}
 	switch c := text[j]; {
 	case state&aFlag != 0 && state&aQuote == 0 && c != '-', state&aQuote == 0 && bareAssignment(text, n):
@@ -150,18 +177,87 @@ func unjoined(text string, n name, j int, state around) (int, sepKind) {
 	return 0, sepNone
 }
 
+// setter reports whether a function of that name, in lower case, is given a secret.
+func setter(name string) bool {
+	switch strings.Trim(name, "_") {
+	case "password", "passwd", "passphrase", "secret":
+		return true
+	}
+	return strings.HasPrefix(name, "set") || strings.HasPrefix(name, "with") || strings.HasSuffix(name, "auth") || strings.HasSuffix(name, "credential")
+}
+
 // valueStart skips what may stand before a value: bold's stars, blanks, a colour, a declared type.
 func valueStart(text string, at int) int {
-	at = colourEnd(text, blanks(text, bold(text, at)))
+	at = blanks(text, bold(text, at))
+	if end := colourEnd(text, at); end > at {
+		at = blanks(text, end)
+	}
 	if q := typeEnd(text, at); q > 0 {
 		return q
+	}
+	return wrapped(text, yaml(text, at))
+}
+
+// bold skips what makes a name or a value bold in Markdown and HTML.
+func bold(text string, at int) int {
+	for end := at + 3; at < len(text) && at < end && text[at] == '*'; {
+		at++
+	}
+	return after(text, at, "<b>", "<strong>", "<code>", "<kbd>")
+}
+
+// after returns the end of the first of some texts that begins at text[at], or at.
+func after(text string, at int, some ...string) int {
+	for _, t := range some {
+		if strings.HasPrefix(text[at:], t) {
+			return at + len(t)
+		}
 	}
 	return at
 }
 
-func bold(text string, at int) int {
-	for end := at + 3; at < len(text) && at < end && text[at] == '*'; {
-		at++
+// yaml skips a tag, an anchor, or the sign of a block on the next line.
+func yaml(text string, at int) int {
+	if at >= len(text) || !isOneOf(text[at], "!&|>") {
+		return at
+	}
+	switch i := dashSet.run(text, at+1, maxName); {
+	case strings.HasPrefix(text[at:], "!!str ") || text[at] == '&' && i > at+1 && i < len(text) && text[i] == ' ':
+		return blanks(text, dashSet.run(text, at+2, maxName))
+	case isOneOf(text[at], "|>"):
+		if end := i + len("\r\n"); end < len(text) && strings.TrimLeft(text[i:end], " \r\n") == "" {
+			return blanks(text, i+strings.IndexByte(text[i:], '\n')+1)
+		}
+	}
+	return at
+}
+
+// wrappers are calls and casts around a literal value.
+var wrappers = []string{"(", "[]byte(", "[", "String::from(", "SecretStr(", "Some(", "Buffer.from(", "PASSWORD(", "crypt("}
+
+// wrapped skips code before a literal value: wrappers, the users before it in a call or a pair, or
+// a lookup with an alternative, as in `process.env.X || "…"`.
+func wrapped(text string, at int) int {
+	if at >= len(text) || isOneOf(text[at], `"'`) {
+		return at
+	}
+	for i, n := at, 0; n < 4; n++ {
+		if i = after(text, i, wrappers...); i == at {
+			break
+		}
+		start, end, ok := quotedAt(text, i)
+		if !ok {
+			break
+		}
+		next, _ := closers(text, end)
+		if user := text[start:end]; user != "" && !identifierWith(user, ".-+@") || strong(user) || !strings.HasPrefix(text[next:], ", ") {
+			return i
+		}
+		i = next + len(", ")
+	}
+	i := lookupSet.run(text, at, 64)
+	if j := after(text, i, " || ", " ?? ", " or ", " ?: "); at < i && i < j && j < len(text) && isOneOf(text[j], `"'`) {
+		return j
 	}
 	return at
 }
@@ -171,7 +267,7 @@ var bareWords = [...]struct {
 	text  string
 	upper bool // the name has no lower case letter, and follows at once
 }{
-	{"ENV ", true}, {"ARG ", true}, {"setx ", true}, {"set -x ", true}, {"set -gx ", true}, {"set -Ux ", true}, {"setenv ", true},
+	{"ENV ", true}, {"ARG ", true}, {"setx ", true}, {"set -x ", true}, {"set -gx ", true}, {"set -Ux ", true}, {"setenv ", true}, {"SetEnv ", true},
 	{"login ", false}, {"machine ", false}, {"nmcli ", false}, {"configure set ", false}, {"config set ", false},
 }
 
@@ -179,7 +275,7 @@ var bareWords = [...]struct {
 // entry, in a Dockerfile's ENV, in fish's set and Windows' setx.
 func bareAssignment(text string, n name) bool {
 	before := text[max(0, n.start-80):n.start]
-	if n.start == 0 || text[n.start-1] != ' ' {
+	if n.start == 0 || kind[text[n.start-1]] != kSpace && !escapeEnd(text, n.start) {
 		return false
 	}
 	for _, w := range bareWords {
@@ -207,19 +303,77 @@ func typeEnd(text string, at int) int {
 	return blanks(text, j+1)
 }
 
-// valueWord skips to the value in `"DB_PASSWORD", "value": "…"`, in `key="password" value="…"`, and
-// where the line after `name: DB_PASSWORD` says `value: …`.
+// valueWord skips to the value in `"DB_PASSWORD", "value": "…"`, in `key="password" value="…"`, in
+// `"--password", default="…"`, and where the line after `name: DB_PASSWORD` says `value: …`. A type
+// may come first.
 func valueWord(text string, at int) int {
-	i := at
-	for i < len(text) && i < at+40 && (kind[text[i]] == kSpace || text[i] == ',') {
-		i++
+	if strings.HasPrefix(text[at:], ": {") {
+		at += 2
 	}
-	i, _ = closers(text, i)
-	if len(text)-i < 6 || !strings.EqualFold(text[i:i+5], "value") {
+	i := at
+	for typed := false; ; typed = true {
+		for i < len(text) && i < at+80 && (kind[text[i]] == kSpace || isOneOf(text[i], ",{")) {
+			i++
+		}
+		i, _ = closers(text, i)
+		if typed || len(text)-i < 8 || !strings.EqualFold(text[i:i+4], "type") {
+			break
+		}
+		end := strings.IndexByte(text[i:min(len(text), i+40)], '\n')
+		if end < 0 {
+			return 0
+		}
+		i += end
+	}
+	for _, w := range [...]string{"value", "default", "content"} {
+		if end := i + len(w); end < len(text) && strings.EqualFold(text[i:end], w) && (w == "value" || strings.HasPrefix(text[blanks(text, end):], "=")) {
+			i, _ = closers(text, end)
+			return i
+		}
+	}
+	return 0
+}
+
+// element reports whether text[j:] shuts the tag of an element with text that is named by its tag
+// or by an attribute.
+func element(text string, n name, j int, quoted bool) bool {
+	if !isOneOf(text[j], ">&") {
+		return false
+	}
+	before, rest := text[:n.start], text[j:min(len(text), j+256)]
+	if quoted {
+		before = text[:max(0, dotSet.back(text, n.start, maxName)-1)]
+	}
+	return (strings.HasSuffix(before, "<") || strings.HasSuffix(before, "&lt;") || quoted && strings.HasSuffix(before, " name=")) &&
+		(strings.Contains(rest, "</") || strings.Contains(rest, "&lt;/"))
+}
+
+// nextElement returns the start of the next element's text in <td>Password</td><td>…, or 0.
+func nextElement(text string, at int) int {
+	if !strings.HasPrefix(text[at:], "</") {
 		return 0
 	}
-	i, _ = closers(text, i+5)
-	return i
+	_, rest, _ := strings.Cut(text[at:min(len(text), at+80)], ">")
+	rest = strings.TrimLeft(rest, " \t\r\n")
+	if _, after, ok := strings.Cut(rest, ">"); ok && rest[0] == '<' && rest[1] != '/' {
+		return min(len(text), at+80) - len(after)
+	}
+	return 0
+}
+
+// aside skips a number, or a remark in brackets, before a colon: Key 1:, Password (prod):
+func aside(text string, at int) int {
+	i := blanks(text, at)
+	end := digitSet.run(text, i, 2)
+	if i < len(text) && text[i] == '(' {
+		if j := strings.IndexAny(text[i:min(len(text), i+48)], ")\n"); j > 0 {
+			end = i + j + 1
+		}
+	}
+	if i > at && end > i && end < len(text) && text[end] == ':' {
+		return end
+	}
+	return at
 }
 
 func blanks(text string, at int) int {
@@ -412,7 +566,7 @@ func parameter(text string, at int) bool {
 
 // afterScheme skips the scheme of an Authorization header's value.
 func afterScheme(text string, start, end int) (int, int) {
-	for _, scheme := range [...]string{"bearer ", "basic ", "token ", "apikey ", "bot "} {
+	for _, scheme := range [...]string{"bearer ", "basic ", "token ", "apikey ", "bot ", "ssws ", "sso-key "} {
 		if end-start > len(scheme) && strings.EqualFold(text[start:start+len(scheme)], scheme) {
 			return blanks(text, start+len(scheme)), end
 		}

@@ -23,6 +23,13 @@ func (s *scan) columns(n name) bool {
 	for from > 0 && n.start-from < 80 && isOneOf(text[from-1], " `\"'*[") {
 		from--
 	}
+	words := from // of a heading of several
+	for from < n.start && text[from] == ' ' && words > 0 && n.start-words < 80 && (text[words-1] == ' ' || kind[text[words-1]] == kLower || kind[text[words-1]] == kUpper) {
+		words--
+	}
+	if words < from && (words == 0 || isOneOf(text[words-1], "\n,|")) {
+		from = words
+	}
 	for to < len(text) && to-n.end < 80 && isOneOf(text[to], " `\"'*]\r") {
 		to++
 	}

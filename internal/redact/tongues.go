@@ -27,6 +27,7 @@ type tongue struct {
 	verbs    []string // between the noun and the value, without blanks
 	purposes []string // for: words between the noun and its verb begin like this
 	joined   bool     // the verb may be missing, or stand without blanks around it
+	ahead    []string // as: words between a value and its noun, if the value comes first
 }
 
 // tongues lists the words of each language in the order noun, purpose, verb, value. In all of them
@@ -34,32 +35,35 @@ type tongue struct {
 var tongues = [...]tongue{
 	{language: "English", nouns: []string{"pin code", "pin number", "the pin", "your pin", "my pin"},
 		verbs: []string{"is now", "is:", "is", "was", "are", "to", "equals", "will be", "should be", "changed to", "set to", "reset to",
-			"has been changed to", "has been set to", "has been reset to", "was changed to", "was set to", "was reset to"},
-		purposes: []string{"for", "of", "on"}},
+			"has been changed to", "has been set to", "has been reset to", "is generated for root@localhost:", "was changed to", "was set to", "was reset to"},
+		purposes: []string{"for", "of", "on"}, ahead: []string{"as", "as the", "as a", "as your", "as my", "for the", ", the", "prompted for the", "asked for the"}},
 	{language: "Chinese", nouns: []string{"密码", "密碼", "口令", "密钥", "密鑰", "令牌", "金钥", "金鑰", "通行码", "通行碼"},
-		verbs: []string{"已改为", "已改為", "设置为", "設定為", "设定为", "重置为", "重設為", "更改为", "变更为", "就是", "改为", "改為", "设为", "設為", "是", "为", "為", "叫"}, joined: true},
+		verbs: []string{"已改为", "已改為", "设置为", "設定為", "设定为", "重置为", "重設為", "更改为", "变更为", "就是", "改成了", "改成", "改为", "改為", "设为", "設為", "是", "为", "為", "叫"}, joined: true, ahead: []string{"作为", "作為", "当作", "當作"}},
 	{language: "Japanese", nouns: []string{"パスワード", "パスフレーズ", "暗証番号", "秘密鍵", "トークン", "シークレット", "apiキー"},
-		verbs: []string{"は", "が", "を"}, joined: true},
+		verbs: []string{"は", "が", "を"}, joined: true, ahead: []string{"を"}},
 	{language: "Korean", nouns: []string{"비밀번호", "암호", "패스워드", "비번", "토큰", "비밀 키", "api 키", "api키"},
-		verbs: []string{"는", "은", "가", "이", "를", "을", "로"}, joined: true},
+		verbs: []string{"는", "은", "가", "이", "를", "을", "로"}, joined: true, ahead: []string{"를", "을"}},
 	{language: "German", nouns: []string{"zugangscode", "geheimnis", "schlüssel", "paßwort"},
-		verbs: []string{"ist jetzt", "ist", "lautet jetzt", "lautet", "war", "heißt jetzt", "heißt"}, purposes: []string{"für", "von", "vom", "zum", "des", "der"}},
+		verbs: []string{"ist jetzt", "ist", "lautet jetzt", "lautet", "war", "heißt jetzt", "heißt", "wurde auf", "wurde geändert auf"}, ahead: []string{"als"}, purposes: []string{"für", "von", "vom", "zum", "des", "der"}},
 	{language: "French", nouns: []string{"mot de passe", "mots de passe", "code secret", "clé secrète", "phrase secrète", "mdp", "clé api", "clé d'api"},
-		verbs: []string{"est", "était", "sera"}, purposes: []string{"pour", "de", "du", "d'"}},
-	{language: "Spanish", nouns: []string{"contraseña", "clave secreta", "la clave", "frase de paso", "clave api", "clave de api"},
-		verbs: []string{"es", "era", "será"}, purposes: []string{"para", "de", "del"}},
+		verbs: []string{"est", "était", "sera", "c'est", "a été changé en"}, ahead: []string{"comme"}, purposes: []string{"pour", "de", "du", "d'"}},
+	{language: "Spanish", nouns: []string{"contraseña", "contrasena", "mi clave", "tu clave", "clave secreta", "la clave", "frase de paso", "clave api", "clave de api"},
+		verbs: []string{"es", "era", "será", "ha sido cambiada a", "fue cambiada a"}, ahead: []string{"como"}, purposes: []string{"para", "de", "del"}},
 	{language: "Portuguese", nouns: []string{"senha", "palavra-passe", "chave secreta", "chave api", "chave de api"},
-		verbs: []string{"é", "era", "será"}, purposes: []string{"para", "do", "da", "de"}},
+		verbs: []string{"é", "era", "será", "foi alterada para", "foi mudada para"}, ahead: []string{"como"}, purposes: []string{"para", "do", "da", "de"}},
 	{language: "Italian", nouns: []string{"parola d'ordine", "chiave api"},
-		verbs: []string{"è"}, purposes: []string{"per", "di", "del"}},
+		verbs: []string{"è", "è stata cambiata in"}, ahead: []string{"come"}, purposes: []string{"per", "di", "del"}},
 	{language: "Russian", nouns: []string{"пароль", "Пароль", "ПАРОЛЬ", "пароля", "паролем", "секретный ключ", "токен", "Токен",
 		"api-ключ", "api ключ", "ключ api", "Ключ api"},
-		verbs: []string{"это", "был", "будет", "—", "–", "-"}, purposes: []string{"от", "для", "к", "на", "администратора", "пользователя", "сервера", "базы"}, joined: true},
-	{language: "Turkish", nouns: []string{"şifre", "Şifre", "şifresi", "şifremiz", "parola", "parolası", "api anahtarı"},
+		verbs: []string{"это", "был", "будет", "—", "–", "-"}, purposes: []string{"от", "для", "к", "на", "администратора", "пользователя", "сервера", "базы"}, joined: true, ahead: []string{"как", "в качестве"}},
+	{language: "Turkish", nouns: []string{"şifre", "Şifre", "şifresi", "şifremiz", "şifrem", "parolam", "parola", "parolası", "api anahtarı"},
 		verbs: []string{"artık", "olarak"}},
 	{language: "Persian", nouns: []string{"رمز عبور", "گذرواژه", "کلمه عبور", "پسورد", "توکن", "کلید api"},
 		purposes: []string{"برای", "سرور", "پایگاه", "کاربر"}, joined: true},
 }
+
+// hints are words behind a noun that sometimes lead to its value: changed the password to …
+var hints = []string{"a ", "auf ", "en ", "in ", "para ", "на ", "type ", "? ", "s ", "’s "}
 
 // verb returns the end of the longest verb of any language at text[at:], or 0.
 func verb(text string, at int, blank bool) int {

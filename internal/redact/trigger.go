@@ -21,10 +21,12 @@ func triggers() []trigger {
 		{"jdbc:oracle:", false, taking(lookOracle)},
 		{"sig=", false, taking(lookSignature)},
 		{"sig%3d", true, taking(lookSignature)},
+		{"signature=", true, taking(lookSignature)},
 		{"x-amz-signature=", true, taking(lookSignature)},
 		{" -u", false, taking(lookUser)},
 		{"--user", false, taking(lookUser)},
 		{"identified by", true, taking(lookIdentified)},
+		{"identified with", true, taking(lookIdentified)},
 		{"cookie", true, taking(lookCookie)},
 		{"bearer", true, taking(lookBearer)},
 		{":*:", false, taking(lookPgpass)},
@@ -62,7 +64,7 @@ var filed struct {
 	triggers []trigger
 	begun    [1 << 10]uint32 // for the first two bytes a bit for each third
 	// by place, the number of the first in a list: formats from 1, then triggers
-	first [1 << 8]uint16
+	first [1 << 10]uint16
 	next  []uint16
 }
 
@@ -88,7 +90,7 @@ func file() {
 func trigram(k uint32, c byte) uint32 { return (k<<5 | uint32(c&31)) & (1<<15 - 1) }
 
 // bucketOf spreads trigrams over the lists: 2³² divided by the golden ratio separates close ones.
-func bucketOf(k uint32) uint32 { return k * 0x9e3779b1 >> (32 - 8) }
+func bucketOf(k uint32) uint32 { return k * 0x9e3779b1 >> (32 - 10) }
 
 // scans spares an allocation per text.
 var scans = sync.Pool{New: func() any { return new(scan) }}
