@@ -9,12 +9,20 @@ import (
 	"slices"
 )
 
-// markdownStarts holds the first texts of the formats that are Markdown, the usual one first.
-var markdownStarts = map[Format][]string{Aider: {aiderStart}, SpecStory: {specStoryStart, specStoryFirst}}
+// markdownStarts returns the first texts of a format that is Markdown, the usual one first.
+func markdownStarts(f Format) []string {
+	switch f {
+	case Aider:
+		return []string{aiderStart}
+	case SpecStory:
+		return []string{specStoryStart, specStoryFirst}
+	}
+	return nil
+}
 
 // beginsAs reports whether a transcript begins as one in a format that is Markdown.
 func beginsAs(f Format, head []byte) bool {
-	return slices.ContainsFunc(markdownStarts[f], func(start string) bool { return bytes.HasPrefix(head, []byte(start)) })
+	return slices.ContainsFunc(markdownStarts(f), func(start string) bool { return bytes.HasPrefix(head, []byte(start)) })
 }
 
 // parser reads the records of one format.
@@ -59,7 +67,7 @@ func (r *run) decode(br *bufio.Reader, f Format) error {
 	}
 	switch f {
 	case Auto, "":
-		for markdown := range markdownStarts {
+		for _, markdown := range []Format{Aider, SpecStory} {
 			if beginsAs(markdown, head) {
 				f = markdown
 			}
@@ -83,13 +91,13 @@ func (r *run) decode(br *bufio.Reader, f Format) error {
 		}
 	case Aider, SpecStory:
 		if !beginsAs(f, head) {
-			return fmt.Errorf("%w: not %s, it does not begin with %q", ErrUnknownFormat, f, markdownStarts[f][0])
+			return fmt.Errorf("%w: not %s, it does not begin with %q", ErrUnknownFormat, f, markdownStarts(f)[0])
 		}
 	default:
 		return fmt.Errorf("%w: %q: want %s", ErrUnknownFormat, f, formatList(Formats))
 	}
 
-	r.blanks = markdownStarts[f] != nil
+	r.blanks = markdownStarts(f) != nil
 	lines := &lineReader{r: br, max: MaxLine}
 	first, err := r.firstLines(lines, f)
 	if err != nil {
