@@ -130,7 +130,6 @@ func TestBadMemoryIsNamedByLineAndField(t *testing.T) {
 	}
 }
 
-// The short cut for front matter as we write it must read it as TOML does, or leave it alone.
 func TestConflict(t *testing.T) {
 	for text, want := range map[string]int{
 		"":                              0,
@@ -192,6 +191,10 @@ func TestCommittedConflictGivesBothTexts(t *testing.T) {
 	neither := strings.Replace(file(tags, conflict("tags = 6", "tags = 7")), m.Text, "Use\n=======\nnpm.", 1)
 	if _, err := ParseMemory(m.Path(), []byte(neither)); err == nil || !strings.Contains(err.Error(), "conflict markers") {
 		t.Errorf("two broken sides: %v", err)
+	}
+	nested := conflict("a", "b") + strings.Repeat("\ufeff>>>>>>> x\n", 1000) // each level would double the work
+	if _, err := ParseMemory(m.Path(), []byte(nested)); err == nil {
+		t.Error("a nested conflict is a memory")
 	}
 	m.Body = conflict("one", "two") + "\\" + conflict("three", "four") + "end"
 	if got, err := ParseMemory(m.Path(), m.Format()); err != nil || got.Body != m.Body {

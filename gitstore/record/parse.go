@@ -15,45 +15,54 @@ import (
 
 // ParseMemory parses the memory at path, which determines the id and the slug.
 func ParseMemory(at string, data []byte) (Memory, error) {
-	bad := func(line int, field, format string, args ...any) (Memory, error) {
-		return Memory{}, &FormatError{Path: at, Line: line, Field: field, Reason: fmt.Sprintf(format, args...)}
+	bad := func(line int, format string, args ...any) (Memory, error) {
+		return Memory{}, &FormatError{Path: at, Line: line, Reason: fmt.Sprintf(format, args...)}
 	}
-	var m Memory
-	id, slug, ok := splitPath(at)
-	if !ok {
-		return bad(0, "", "a memory's path is %s/<2 hex digits>/<16 hex digits>[-words].md", MemoryDir)
+	if _, _, ok := splitPath(at); !ok {
+		return bad(0, "a memory's path is %s/<2 hex digits>/<16 hex digits>[-words].md", MemoryDir)
 	}
 	if len(data) > MaxMemory {
-		return bad(0, "", "is %d bytes long; a memory may have %d", len(data), MaxMemory)
+		return bad(0, "is %d bytes long; a memory may have %d", len(data), MaxMemory)
 	}
 	if at := bytes.IndexByte(data, 0); at >= 0 {
-		return bad(1+bytes.Count(data[:at], []byte("\n")), "", "holds a zero byte")
+		return bad(1+bytes.Count(data[:at], []byte("\n")), "holds a zero byte")
 	}
 	if !utf8.Valid(data) {
-		return bad(1+bytes.Count(data[:invalidAt(data)], []byte("\n")), "", "is not UTF-8")
+		return bad(1+bytes.Count(data[:invalidAt(data)], []byte("\n")), "is not UTF-8")
 	}
 	text := strings.ReplaceAll(strings.TrimPrefix(string(data), "\ufeff"), "\r\n", "\n")
-	if line := Conflict([]byte(text)); line > 0 {
-		m, ok := parseSides(at, text)
-		if !ok {
-			return bad(line, "", "holds git's conflict markers, and neither side is a memory")
-		}
-		return m, nil
+	line := Conflict([]byte(text))
+	if line == 0 {
+		return parsePlain(at, text)
 	}
+	ours, theirs := sides(text)
+	m, ok := joinSides(at, ours, theirs)
+	if !ok {
+		return bad(line, "holds git's conflict markers, and neither side is a memory")
+	}
+	return m, nil
+}
+
+// parsePlain parses a memory without conflict markers.
+func parsePlain(at, text string) (Memory, error) {
+	bad := func(reason string) (Memory, error) {
+		return Memory{}, &FormatError{Path: at, Line: 1, Reason: fmt.Sprintf(reason, fence)}
+	}
+	var m Memory
 	head, rest, found := strings.Cut(text, "\n")
 	if head != fence || !found {
-		return bad(1, "", "does not begin with a line %q", fence)
+		return bad("does not begin with a line %q")
 	}
 	front, rest, found := cutLine(rest, fence)
 	if !found {
-		return bad(1, "", "has no second line %q after the front matter", fence)
+		return bad("has no second line %q after the front matter")
 	}
 	fields, err := parseFront(front)
 	if err != nil {
 		err.Path = at
 		return Memory{}, err
 	}
-	m.ID, m.Slug = id, slug
+	m.ID, m.Slug, _ = splitPath(at)
 	if err := m.setFields(fields); err != nil {
 		err.Path, err.Line = at, lineOf(front, err.Field)
 		return Memory{}, err
@@ -66,12 +75,11 @@ func ParseMemory(at string, data []byte) (Memory, error) {
 	return m, nil
 }
 
-// parseSides merges both sides of a file with git's conflict markers. If one side cannot be read,
-// the other's wins. In a field with one value ours wins; retirement on one side holds.
-func parseSides(at, text string) (Memory, bool) {
-	ours, theirs := sides(text)
-	m, merr := ParseMemory(at, []byte(ours))
-	b, berr := ParseMemory(at, []byte(theirs))
+// joinSides merges both sides of a file with git's conflict markers. If one side cannot be read, the
+// other's wins. In a field with one value ours wins; retirement on one side holds.
+func joinSides(at, ours, theirs string) (Memory, bool) {
+	m, merr := parsePlain(at, ours)
+	b, berr := parsePlain(at, theirs)
 	switch {
 	case merr != nil:
 		return b, berr == nil
