@@ -24,6 +24,9 @@ type toolUse struct {
 	fences []fenced // before the output
 	label  string   // before the output
 	output string
+
+	exit     *int // if the output is JSON
+	rejected bool // by a person, also there
 }
 
 // fenced is a text between fences.
@@ -246,6 +249,7 @@ func (u *toolUse) read(text string) {
 	}
 	u.input = append(u.input, strings.TrimSpace(summary))
 	lines := strings.Split(rest, "\n")
+	ofClient := false // the next fence holds what the client adds
 	for i := 0; i < len(lines); i++ {
 		m := codeFence.FindStringSubmatch(lines[i])
 		label := useLabel.FindStringSubmatch(lines[i])
@@ -256,6 +260,8 @@ func (u *toolUse) read(text string) {
 				u.output = outputText(append([]string{label[2]}, lines[i+1:]...))
 				return
 			}
+		case m == nil && lines[i] == "Additional data:":
+			ofClient = true
 		case m == nil:
 			u.input = append(u.input, strings.TrimSpace(lines[i]))
 		case u.beginsOutput(strings.TrimSpace(m[2])):
@@ -265,39 +271,49 @@ func (u *toolUse) read(text string) {
 			from := i + 1
 			for i++; i < len(lines) && !closesFence(lines[i], m[1]); i++ {
 			}
-			if from > 2 && lines[from-3] == "Additional data:" { // of the client
-				u.input = u.input[:len(u.input)-2]
-			} else {
+			if !ofClient {
 				u.fences = append(u.fences, fenced{strings.TrimSpace(m[2]), strings.Join(lines[from:min(i, len(lines))], "\n")})
 			}
+			ofClient = false
 		}
 	}
 }
 
-// unfold turns input and output in JSON, of a tool for which SpecStory has no form, into a form of
-// others.
+// unfold turns input and output in JSON into a form of others, for the tools that SpecStory shows so.
 func (u *toolUse) unfold() {
 	var in struct {
 		Command, Cwd, RelativeWorkspacePath, TargetFile string
 		CommandLine                                     struct{ Original string }
 	}
-	var out struct{ Output, Contents, TextEditContent string }
+	var out struct {
+		Output, Contents, Content, TextEditContent string
+		ExitCode                                   *int
+		Rejected                                   bool
+	}
 	if len(u.fences) > 0 && u.fences[0].info == "json" {
 		_ = json.Unmarshal([]byte(u.fences[0].text), &in)
 	}
-	_ = json.NewDecoder(strings.NewReader(u.output)).Decode(&out)
-	command, file := cmp.Or(in.Command, in.CommandLine.Original), cmp.Or(in.RelativeWorkspacePath, in.TargetFile)
-	switch {
-	case command != "":
-		u.input, u.fences = []string{"Directory: `" + in.Cwd + "`"}, []fenced{{"bash", html.UnescapeString(command)}}
-	case file != "":
-		u.input, u.fences = []string{"`" + html.UnescapeString(file) + "`"}, nil
-	case out.TextEditContent != "":
-		u.fences = []fenced{{"", html.UnescapeString(out.TextEditContent)}}
+	asJSON := json.NewDecoder(strings.NewReader(u.output)).Decode(&out) == nil
+	command, file := html.UnescapeString(cmp.Or(in.Command, in.CommandLine.Original)), html.UnescapeString(cmp.Or(in.RelativeWorkspacePath, in.TargetFile))
+	switch u.name {
+	case "run_terminal_command_v2", "run_in_terminal":
+		if command != "" {
+			u.input, u.fences = []string{"Directory: `" + in.Cwd + "`"}, []fenced{{"bash", command}}
+		}
+	case "read_file_v2", "edit_file_v2":
+		if file != "" {
+			u.input, u.fences = []string{"`" + file + "`"}, nil
+		}
+	case "copilot_replaceString", "copilot_createFile":
+		if out.TextEditContent != "" {
+			u.fences, out.Content = []fenced{{"", html.UnescapeString(out.TextEditContent)}}, ""
+		}
 	default:
 		return
 	}
-	u.output = html.UnescapeString(cmp.Or(out.Output, out.Contents))
+	if asJSON {
+		u.output, u.exit, u.rejected = html.UnescapeString(cmp.Or(out.Output, out.Contents, out.Content)), out.ExitCode, out.Rejected
+	}
 }
 
 // beginsOutput reports whether a fence with this info is about the output. The first one of a tool
@@ -309,8 +325,7 @@ func (u *toolUse) beginsOutput(info string) bool {
 }
 
 var (
-	useAnswer   = pattern.New(`(?s)\*\*Answer:\*\* (.+)$`)
-	useOption   = pattern.New(`(?m)^- \*\*(.+?)\*\* - `)
+	useOption   = pattern.New(`(?m)^- \*\*(.+?)\*\*(?: -|\s*$)`)
 	claudeReply = pattern.New(`"="(.+?)"(?:, "|\. You can now continue)`)
 )
 
@@ -321,23 +336,33 @@ func (u *toolUse) answers(c *Event) (own, chosen string) {
 	case cursorAsks:
 		return u.selected(c)
 	case claudeAsks:
-		text := strings.Join(u.input, "\n")
-		m := useAnswer.FindStringSubmatch(text)
-		if m == nil { // without its options
+		asked, answer, found := cutLast(strings.Join(u.input, "\n"), "\n**Answer:** ")
+		if !found { // without its options
 			var all []string
 			for _, at := range claudeReply.FindAllStringSubmatchIndex(u.output, -1) {
 				all = append(all, u.output[at[2]:at[3]])
 			}
 			return "", strings.Join(all, "\n")
 		}
-		for _, at := range useOption.FindAllStringSubmatchIndex(text, -1) {
-			if strings.Contains(m[1], text[at[2]:at[3]]) {
-				return "", unadvised(m[1])
+		for _, at := range useOption.FindAllStringSubmatchIndex(asked, -1) {
+			if strings.Contains(answer, asked[at[2]:at[3]]) {
+				return "", unadvised(answer)
 			}
 		}
-		return m[1], ""
+		if answer != "(no answer)" {
+			return answer, ""
+		}
 	}
 	return "", ""
+}
+
+// cutLast cuts a text at the last separator.
+func cutLast(text, sep string) (before, after string, found bool) {
+	at := strings.LastIndex(text, sep)
+	if at < 0 {
+		return text, "", false
+	}
+	return text[:at], text[at+len(sep):], true
 }
 
 // cursorAsks is the tool by which Cursor asks a person.
@@ -488,7 +513,7 @@ func (u *toolUse) ended(r *Event) {
 	switch {
 	case strings.Contains(r.Text, interrupted):
 		r.Outcome = Aborted
-	case strings.HasPrefix(r.Text, userRejected), notAllowed.MatchString(r.Text):
+	case u.rejected, strings.HasPrefix(r.Text, userRejected), notAllowed.MatchString(r.Text):
 		r.Outcome = Denied
 	case u.label == "Error", u.label == "Output (error)", strings.HasPrefix(r.Text, "<tool_use_error>"):
 		r.Outcome = Failed
@@ -526,6 +551,8 @@ func (p *specStory) runEnded(r *Event, u *toolUse) {
 		}
 	}
 	switch name := strings.ToLower(u.name); {
+	case u.exit != nil:
+		r.Exit = u.exit
 	case action("codex", name) == Run:
 		out := parseOutput(r.Text)
 		if r.Exit, r.Text = out.exit, out.text; r.Exit == nil {
