@@ -81,6 +81,12 @@ func (r *reader) outcome(e *transcript.Event, words string) bool {
 	return e.Kind == transcript.Result && strings.Contains(e.Text, unreadable) && complains(words)
 }
 
+// printed reports whether an event is the output of a command that does more than look about.
+func (r *reader) printed(e *transcript.Event) bool {
+	i, found := r.gate.view.index(e.N)
+	return found && slices.ContainsFunc(r.gate.view.acts, func(a act) bool { return a.result == i && !a.edit && !looks(a.step) })
+}
+
 // complaint reports whether words are in a line of an output in which a program of a command
 // complains by its name: `cat: illegal option`.
 func complaint(command, output, words string) bool {
@@ -106,14 +112,14 @@ func failedWith(v *view, a act, words string) bool {
 	return ended == transcript.Failed
 }
 
-// isError reports whether words are only an error, have a compiler's code (error TS2345:) or begin
-// with a tool's ([vite] Internal server error:), or with an exception's name and order nothing.
+// isError reports whether words are only an error, have a compiler's code (error TS2345:), or begin
+// with an exception's name and order nothing.
 func isError(words string) bool {
 	return complains(words) || codedError.MatchString(words) || exception.MatchString(words) && !slices.ContainsFunc(strings.Fields(words), orders)
 }
 
 var (
-	codedError = lazy(`\berror:? [A-Z]{2,}\d{2,}:|^(?:\d\d:\d\d:\d\d )?\[[\w:-]+\] (?:[\w-]+ ){0,2}error: `)
+	codedError = lazy(`\berror:? [A-Z]{2,}\d{2,}:`)
 	exception  = lazy(`^(?:\w+\.)*[A-Z]\w*(?:Error|Exception): `)
 )
 
@@ -159,7 +165,7 @@ func (r *reader) unproven(c record.Candidate, quotes []cited) (why, fault string
 	if person || r.pointsAt(c, quotes) {
 		return "", ""
 	}
-	if rules(c, quotes) {
+	if r.rules(c, quotes) {
 		lastly = cmp.Or(lastly, "no quote is a person's")
 		return "a rule without a person's words", "a rule needs a sentence that a person typed (user:): " + lastly
 	}
@@ -222,14 +228,14 @@ var fault = lazy(`(?i)\b(?:error|exception|fatal|failed|cannot|not found|no such
 
 // rules reports whether a candidate tells what to do, always or never. Words of a quoted error do
 // not: "'{' was never closed".
-func rules(c record.Candidate, quotes []cited) bool {
+func (r *reader) rules(c record.Candidate, quotes []cited) bool {
 	switch c.Kind {
 	case record.Constraint, record.Convention, record.Decision, record.Preference:
 		return true
 	}
 	text := c.Text
 	for _, q := range quotes {
-		if c.Kind != record.Failure || q.event.Kind != transcript.Result || !isError(q.words) && !exception.MatchString(q.words) {
+		if c.Kind != record.Failure || q.by != record.ByCommand && !r.printed(q.event) || !isError(q.words) && !exception.MatchString(q.words) {
 			continue
 		}
 		if rest := strings.ReplaceAll(text, q.words, "x"); len(rest) > len("x.") { // not the error alone

@@ -99,7 +99,7 @@ func ofAnother(said, sentence string) bool {
 
 // inAccord matches a way to make something, which names no source: "sorted according to the date",
 // "passed verbatim".
-var inAccord = pattern.New(`(?i)\b(made|sorted|ordered|named|grouped|built|formatted|written|chosen|calculated|generated?|passed|kept|stored|sent|shown|returned) (?:according to|verbatim)\b`)
+var inAccord = pattern.New(`(?i)\b(made|sorted|ordered|named|grouped|built|formatted|written|chosen|calculated|generated?|be (?:passed|kept|stored|sent|shown|returned)) (?:according to|verbatim)\b`)
 
 // onCondition matches words that only look like a report: "when replied to", "if the user insists",
 // "make sure the rule says", or a mention of a file.

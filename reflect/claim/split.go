@@ -92,9 +92,7 @@ var (
 	resumes = pattern.New(`^\s*(?i:(?:so|and|ok|okay|but|please|pls|also|anyway|right)\b[\s,]*)*` +
 		`(?i:i|i'm|we|let's)\s[^:\n]*(?:[.!\n]|$)`)
 	openTag    = pattern.New(`^<([A-Za-z][\w-]*)[^<>]*>`)
-	mention    = pattern.New(`^#[a-z]+:`) // of a symbol or a file, in VS Code
-	laterRule  = pattern.New(`(?m)^\s*(?:-{3,}|={3,}|\*{3,}|_{3,}|—{2,})\s*$`)
-	announcing = pattern.New(`(?i)[:：,，]$|\b(?:this|these|here|below|following|next)\b|以下|下面|次の`)
+	mention    = pattern.New(`^#(?:sym|file):`) // of a symbol or a file, in VS Code
 	ruleLine   = pattern.New(`^(?:-{3,}|={3,}|\*{3,}|_{3,}|—{2,})$`)
 	letterHead = pattern.New(`^(?:(?i:from|to|cc|subject|sent|date|von|an|betreff|de|objet|asunto|发件人|主题|件名|差出人)\s?[:：]\s+\S.*|\[Pasted text\b.*)$`)
 	ownVoice   = pattern.New(`(?i)\b(?:i|we|you|our|my|your|let'?s|us|me|im|ive)\b|我|你|私|俺|우리|제가|\b(?:ich|wir|du|ihr|je|nous|on|tu|vous|yo|nosotros|eu|nós|você|я|мы|ты|вы)\b`)
@@ -221,7 +219,6 @@ func typed(text string, vague bool) []paragraph {
 			open = false
 			continue
 		}
-		paste.closed = !announcing.MatchString(trimmed)
 		head := strings.HasSuffix(trimmed, ":") || strings.HasSuffix(trimmed, "：")
 		item := listMark.MatchString(trimmed)
 		open = open && !item && !head && continues(prev, trimmed)
@@ -256,7 +253,6 @@ type paste struct {
 	vague    bool   // a vague introduction suffices
 	fence    string // that ends fenced code or an element, or ""
 	ruled    bool   // a document between two rules
-	closed   bool   // the last typed line announces nothing, so a single rule only separates remarks
 	log      bool   // to the next blank line
 	all      bool   // to the end of the message
 	printed  bool   // announced as a program's output
@@ -283,7 +279,7 @@ func (p *paste) takes(line, trimmed, rest string) bool {
 			p.all, p.printed, p.printing = false, false, false
 		}
 	case ruleLine.MatchString(trimmed):
-		p.ruled = !p.ruled && (p.vague || !p.closed || laterRule.MatchString(rest))
+		p.ruled = !p.ruled
 	case letterHead.MatchString(trimmed):
 		p.all = true // a mail
 	case logLine.MatchString(trimmed):
