@@ -132,7 +132,7 @@ func tellLastWord(ctx context.Context, env *Env, key, file string) {
 		return // whatever needs the settings says why
 	}
 	for _, s := range w.Settings.Config.Settings() {
-		if s.Key == key && s.Origin != file && s.Origin != "default" {
+		if s.Key == key && !strings.Contains(s.Origin, file) && s.Origin != "default" {
 			env.Say("here it stays %s, set by %s", s.Value, s.Origin)
 		}
 	}

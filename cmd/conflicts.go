@@ -4,14 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/reverie-memory/reverie/cmd/usage"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/share"
-	"github.com/reverie-memory/reverie/internal/history"
-	"github.com/reverie-memory/reverie/internal/reader"
+	"github.com/reverie-memory/reverie/internal/dossier"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -27,17 +25,10 @@ func conflictsCommand(env *Env) *cli.Command {
 }
 
 type conflictJSON struct {
-	ID    string     `json:"id"`
-	Kind  string     `json:"kind"`
-	Path  string     `json:"path"`
-	Texts []textJSON `json:"texts"`
-}
-
-type textJSON struct {
-	Text   string    `json:"text"`
-	Body   string    `json:"body"`
-	Author string    `json:"author,omitempty"` // of its newest line, with the time
-	Time   time.Time `json:"time,omitzero"`
+	ID    string         `json:"id"`
+	Kind  string         `json:"kind"`
+	Path  string         `json:"path"`
+	Texts []dossier.Text `json:"texts"`
 }
 
 func runConflicts(ctx context.Context, w *workspace) error {
@@ -53,11 +44,9 @@ func runConflicts(ctx context.Context, w *workspace) error {
 	if err != nil {
 		return err
 	}
-	texts := map[string][]textJSON{}
+	texts := map[string][]dossier.Text{}
 	for _, m := range contested {
-		if texts[m.ID], err = attribute(ctx, w, m); err != nil {
-			return err
-		}
+		texts[m.ID] = dossier.Texts(ctx, w.Reader, m)
 	}
 	err = rows(w.env, contested, func(m record.Memory) conflictJSON {
 		return conflictJSON{ID: m.ID, Kind: string(m.Kind), Path: m.Path(), Texts: texts[m.ID]}
@@ -77,32 +66,4 @@ func runConflicts(ctx context.Context, w *workspace) error {
 		w.env.Say("next: reverie edit ID --take NUMBER, or reverie edit ID \"a better text\"")
 	}
 	return err
-}
-
-// attribute returns the texts of a contested memory, each with the author of its newest line. That
-// is empty if the file does not hold the statement as a line, as where agents get an older version.
-func attribute(ctx context.Context, w *workspace, m record.Memory) (out []textJSON, err error) {
-	ref, path, err := reader.Place(ctx, w.Reader, m.ID)
-	if err != nil {
-		return nil, err
-	}
-	newest := map[string]history.Line{} // by statement
-	statement := ""
-	err = history.Blame(ctx, w.Repo, ref, path[0], func(l history.Line) error {
-		switch {
-		case slices.ContainsFunc(m.Texts(), func(v record.Variant) bool { return v.Text == l.Text }):
-			statement = l.Text
-		case l.Text == "+++" || record.Conflict([]byte(l.Text)) > 0:
-			statement = ""
-		}
-		if statement != "" && strings.TrimSpace(l.Text) != "" && !l.Time.Before(newest[statement].Time) {
-			newest[statement] = l
-		}
-		return nil
-	})
-	for _, v := range m.Texts() {
-		by := newest[v.Text]
-		out = append(out, textJSON{v.Text, v.Body, by.Author, by.Time})
-	}
-	return out, err
 }

@@ -40,7 +40,7 @@ var ceilings = map[string]shape{
 	"hooks/setup/agents":     {3, 26},
 	"internal/git":           {7, 27},
 	"internal/reader":        {4, 28},
-	"internal/redact":        {4, 18},
+	"internal/redact":        {6, 18},
 	"internal/term":          {2, 26},
 	"reflect":                {10, 29},
 	"reflect/transcript":     {3, 25},

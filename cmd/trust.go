@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/cmd/wire"
@@ -245,6 +246,11 @@ func runTrustWhom(ctx context.Context, env *Env, e approval.Edit) error {
 	}
 	if w, err = env.open(ctx); err != nil {
 		return err
+	}
+	for _, who := range e.People {
+		if c := w.Settings.Config.Trust; !e.Add && (trust.Lists(c, who) || slices.Contains(c.Signers, who)) {
+			env.Say("%s is still trusted, by a rule that 'reverie config --changed' shows", who)
+		}
 	}
 	held, err := w.AllHeld(ctx)
 	if err != nil {

@@ -245,7 +245,7 @@ func TestPlaces(t *testing.T) {
 
 func TestMoveKeepsWhatLiesElsewhere(t *testing.T) {
 	m := record.Memory{Paths: []string{"web/**", "webapp/**", "**/*.ts"}}.WithTrigger(record.Trigger{
-		Guards: []string{"Bash(node web/x.js *)", "Edit(web)", "Edit(my web/a)", "mcp__web"}, Strength: record.Deny})
+		Guards: []string{"Bash(node web/x.js *)", "Bash(npm run web *)", "Bash(cd web *)", "Edit(web)", "Edit(my web/a)", "mcp__web"}, Strength: record.Deny})
 	if diff := cmp.Diff([]string{"my web/a", "web", "webapp"}, Roots(m)); diff != "" {
 		t.Error(diff)
 	}
@@ -253,7 +253,7 @@ func TestMoveKeepsWhatLiesElsewhere(t *testing.T) {
 	if diff := cmp.Diff([]string{"apps/web/**", "webapp/**", "**/*.ts"}, got.Paths); diff != "" {
 		t.Error(diff)
 	}
-	want := record.Trigger{Guards: []string{"Bash(node apps/web/x.js *)", "Edit(apps/web)", "Edit(my web/a)", "mcp__web"}, Strength: record.Deny}
+	want := record.Trigger{Guards: []string{"Bash(cd apps/web *)", "Bash(node apps/web/x.js *)", "Bash(npm run web *)", "Edit(apps/web)", "Edit(my web/a)", "mcp__web"}, Strength: record.Deny}
 	if diff := cmp.Diff(want, got.Trigger()); diff != "" {
 		t.Error(diff)
 	}

@@ -46,9 +46,12 @@ func Move(m record.Memory, old, now string) record.Memory {
 		case p.Tool == hooks.Edit:
 			p.Of = move(p.Of)
 		case p.Tool == hooks.Bash:
-			words := strings.Fields(p.Of)
+			words := strings.Split(p.Of, " ")
 			for j, word := range words {
-				words[j] = move(word)
+				// no other word is a path for certain
+				if strings.Contains(word, "/") || j > 0 && words[j-1] == "cd" {
+					words[j] = move(word)
+				}
 			}
 			p.Of = strings.Join(words, " ")
 		}

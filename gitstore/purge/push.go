@@ -74,7 +74,7 @@ func (c *Clone) Push(ctx context.Context, remote *git.Remote) (done Pushed, err 
 			done.Lanes = append(done.Lanes, Lane{Name: l.name, Current: true})
 			continue
 		}
-		if l.name == "journal" && !r.c.Remotes.At(r.remote.Name).Agreed(l.name, r.remote.PushURL) {
+		if l.name == "journal" && (tip == "" || !r.c.Remotes.At(r.remote.Name).Agreed(l.name, r.remote.PushURL)) {
 			done.Left = append(done.Left, Left{Place: InJournal, Name: r.remote.Name})
 			continue
 		}

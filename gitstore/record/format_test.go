@@ -192,7 +192,8 @@ func TestCommittedConflictGivesBothTexts(t *testing.T) {
 	if _, err := ParseMemory(m.Path(), []byte(neither)); err == nil || !strings.Contains(err.Error(), "conflict markers") {
 		t.Errorf("two broken sides: %v", err)
 	}
-	nested := conflict("a", "b") + strings.Repeat("\ufeff>>>>>>> x\n", 1000) // each level would double the work
+	// each level would double the work
+	nested := conflict("a", "b") + strings.Repeat("\ufeff>>>>>>> x\n", 1000)
 	if _, err := ParseMemory(m.Path(), []byte(nested)); err == nil {
 		t.Error("a nested conflict is a memory")
 	}

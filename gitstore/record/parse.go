@@ -75,8 +75,8 @@ func parsePlain(at, text string) (Memory, error) {
 	return m, nil
 }
 
-// joinSides merges both sides of a file with git's conflict markers. If one side cannot be read, the
-// other's wins. In a field with one value ours wins; retirement on one side holds.
+// joinSides merges both sides of a file with git's conflict markers. If one side cannot be read,
+// the other's wins. In a field with one value ours wins; retirement on one side holds.
 func joinSides(at, ours, theirs string) (Memory, bool) {
 	m, merr := parsePlain(at, ours)
 	b, berr := parsePlain(at, theirs)

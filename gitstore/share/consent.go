@@ -21,7 +21,7 @@ func (l *lane) withholds() bool {
 // consent asks a person before anything is published to an address for the first time. It always
 // refuses to publish the first branch of a remote. tip contains theirs.
 func (l *lane) consent(ctx context.Context, tip, theirs gitstore.ID) error {
-	if l.withholds() {
+	if l.remote.NoPush != nil {
 		return nil
 	}
 	if theirs == "" && !l.c.Own && strings.HasPrefix(l.ref, "refs/heads/") {
@@ -29,7 +29,7 @@ func (l *lane) consent(ctx context.Context, tip, theirs gitstore.ID) error {
 			return err
 		}
 	}
-	if l.known.Agreed(l.name, l.remote.PushURL) {
+	if l.known.Agreed(l.name, l.remote.PushURL) || l.withholds() {
 		return nil
 	}
 	what, n, err := l.unpublished(ctx, tip, theirs)

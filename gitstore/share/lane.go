@@ -256,7 +256,7 @@ func (l *lane) publish(ctx context.Context, tip, theirs gitstore.ID) (lost bool,
 }
 
 // signing matches a server's words about commits that must be signed.
-var signing = pattern.New(`(?i)\b(un)?sign(ed|atures?)\b`)
+var signing = pattern.New(`(?i)\b(?:signatures?|unsigned|must be (?:gpg[- ])?signed|signed commits?)\b`)
 
 // refused proposes the changes if the server rejects the branch. It reports the server's words, and
 // notes the remote as review-only if that accepts the proposal.

@@ -464,8 +464,13 @@ func (g *assessor) trusts(a gitstore.Author) bool {
 	if g.trust.Signed || a.Email == "" {
 		return false
 	}
-	return a.Email == g.past.Own || slices.ContainsFunc(g.trust.Authors, func(p string) bool {
-		ok, err := path.Match(strings.ToLower(p), a.Email)
+	return a.Email == g.past.Own || Lists(g.trust, a.Email)
+}
+
+// Lists reports whether an address is among the trusted authors, or fits a pattern there.
+func Lists(c config.Trust, address string) bool {
+	return slices.ContainsFunc(c.Authors, func(p string) bool {
+		ok, err := path.Match(strings.ToLower(p), strings.ToLower(address))
 		return ok && err == nil
 	})
 }

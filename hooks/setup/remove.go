@@ -336,9 +336,11 @@ func onlyHere(ctx context.Context, c *clone.Clone, branch bool) (n OnlyHere, err
 		if err != nil {
 			return err
 		}
-		shared, err := published(ctx, c.Repo, "refs/reverie/remotes/*/memory", "refs/remotes/*/"+c.Branch())
-		if err != nil {
-			return err
+		var shared map[string]bool
+		if branch {
+			if shared, err = published(ctx, c.Repo, "refs/reverie/remotes/*/memory", "refs/remotes/*/"+c.Branch()); err != nil {
+				return err
+			}
 		}
 		for _, m := range v.Memories() {
 			blob, ok := v.Blob(m.ID)

@@ -38,8 +38,8 @@ var (
 	dated     = pattern.New(`\s*\[(\d{4}-\d{2}-\d{2})\]$`)
 	isMoment  = pattern.New(`^(\d{4}-\d{2}-\d{2}(?:T\S+)?)`)
 	orderCue  = pattern.New(`(?i)^[\s*_"(]*(?:do not|don't|avoid|use|prefer|keep|write|run|follow|ensure|make sure|put|name|add|import|export|test|commit|document|` +
-		`check|validate|handle|return|throw|log|wrap|place|store|remove|delete|treat|wait|ask|answer|respond|format|lint|start|apply|match|reserve|set|copy|define|create|update|verify|review|reuse|register|pass|only|no|be|` +
-		`verwende|nutze|no uses|não use)\b|(?i)\b(?:do not|don't|required|instead of|ne pas)\b|(?i)^\W*(?:не \pL+[йиь]|используй)(?:\PL|$)|请|ください`)
+		`check|validate|handle|return|throw|log|wrap|place|store|remove|delete|treat|wait|ask|answer|respond|format|lint|start|apply|match|reserve|set|copy|define|create|update|verify|review|reuse|register|pass|only|` +
+		`no|be)\b|(?i)\b(?:do not|don't|required|instead of|ne pas|verwende|nutze|no uses|não use)\b|(?i)(?:^|\PL)(?:не \pL+[ауя]й(?:те)?|используй(?:те)?)(?:\PL|$)|请|ください`)
 	banCue      = pattern.New(`(?i)^[\s*_"(]*(?:do not|don't)\b`)
 	sentenceEnd = pattern.New(`([.!?])\s+|([。！？])`)
 )

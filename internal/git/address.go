@@ -59,7 +59,7 @@ func (c listing) vet(r *Repo, name string, bases ...string) error {
 // outside refuses an address in this repository's own folder.
 func (c listing) outside(r *Repo, name, address string, bases ...string) error {
 	if path, ok := localPath(address); ok && c.holds(r, path, bases) {
-		return &AddressError{name, address, "it lies in this repository's own folder, so its settings and hooks are not trusted"}
+		return &AddressError{name, address, "it names nothing outside of this repository, whose settings and hooks are not trusted"}
 	}
 	return nil
 }

@@ -196,7 +196,7 @@ func (e Edit) guard(was, m record.Memory, tree fs.FS) (record.Memory, error) {
 func (e Edit) move(m record.Memory) (record.Memory, error) {
 	for _, pair := range e.Moved {
 		old, now, _ := strings.Cut(pair, "=")
-		if old == "" || now == "" || !fs.ValidPath(path.Clean(old)) || !fs.ValidPath(path.Clean(now)) {
+		if old == "" || now == "" || strings.ContainsAny(pair, "*?[") || !fs.ValidPath(path.Clean(old)) || !fs.ValidPath(path.Clean(now)) {
 			return m, exit.Usage("give paths from the top of the repository: --moved web=frontend", "--moved %s: want OLD=NEW", pair)
 		}
 		m = guard.Move(m, path.Clean(old), path.Clean(now))

@@ -212,8 +212,8 @@ func (v *vocabulary) unread(s *Sentence) bool {
 	return words >= minWords && known*knownPart < words
 }
 
-// havingTo matches an obligation that lasts.
-var havingTo = pattern.New(`(?i)\bha(?:s|ve) to (?:stay|be|keep|remain|work)\b`)
+// havingTo matches an obligation or a ban that lasts.
+var havingTo = pattern.New(`(?i)\b(?:cannot|ha(?:s|ve) to (?:stay|be|keep|remain|work))\b`)
 
 // tellingWeight is the log-odds that a binding word adds to a constraint, and "I prefer" to a
 // preference. The voices label these and conventions unevenly; the word decides.

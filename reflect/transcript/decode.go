@@ -15,7 +15,7 @@ func markdownStarts(f Format) []string {
 	case Aider:
 		return []string{aiderStart}
 	case SpecStory:
-		return []string{specStoryStart, specStoryFirst}
+		return []string{specStoryStart, specStoryFirst + "\n", specStoryFirst + "\r\n"}
 	}
 	return nil
 }

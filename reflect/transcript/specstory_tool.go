@@ -279,7 +279,8 @@ func (u *toolUse) read(text string) {
 	}
 }
 
-// unfold turns input and output in JSON into a form of others, for the tools that SpecStory shows so.
+// unfold turns input and output in JSON into a form of others, for the tools that SpecStory shows
+// so.
 func (u *toolUse) unfold() {
 	var in struct {
 		Command, Cwd, RelativeWorkspacePath, TargetFile string
