@@ -153,6 +153,13 @@ func (s *scan) valueAt(n name, at int, sep sepKind) value {
 		return v
 	}
 	if sep == sepTight && text[v.start-1] == '>' { // an element's
+		for text[v.start] == '<' && tag(text[v.start+1:]) && v.start+1 < len(text) {
+			end := strings.IndexByte(text[v.start:min(len(text), v.start+64)], '>')
+			if end < 0 || v.start+end+1 >= len(text) {
+				break
+			}
+			v.start += end + 1
+		}
 		if end := strings.Index(text[v.start:min(len(text), v.start+maxJudged)], "</"); end > 0 {
 			v.end, v.in, v.closed = v.start+end, quoted, true
 			return v
@@ -170,7 +177,7 @@ func (s *scan) valueAt(n name, at int, sep sepKind) value {
 			v.in = attached // an environment variable in YAML
 		}
 	}
-	if word := text[v.start:v.end]; v.in == loose && v.strength == hard && (sep == sepSays && camelCase(word) && strings.ContainsAny(word, strangeSigns) || numberedWords(word) && !namesThing(text, n)) {
+	if word := text[v.start:v.end]; v.in == loose && v.strength == hard && (sep == sepSays && camelCase(word) && kind[word[0]] == kUpper && strings.ContainsAny(word, strangeSigns) || numberedWords(word) && !namesThing(text, n)) {
 		v.in = attached // no code
 	}
 	if end := passwordEnd(text, n, v, sep); end > 0 {
@@ -179,10 +186,10 @@ func (s *scan) valueAt(n name, at int, sep sepKind) value {
 	return v
 }
 
-// numberedWords reports whether v is small letters joined by dashes with a number at the end, and
-// none of the words that variables often have: lemon-tiger-42.
+// numberedWords reports whether v is four words of small letters or more joined by dashes, with a
+// number at the end, and none of the words that variables often have: lemon-tiger-fox-42.
 func numberedWords(v string) bool {
-	return strings.Contains(v, "-") && identifierWith(v, "-") && kind[v[len(v)-1]] == kDigit && shapeOf(v).upper == 0 && !hasAny(v, made(&lexicons.codeHint))
+	return strings.Count(v, "-") > 2 && identifierWith(v, "-") && kind[v[len(v)-1]] == kDigit && shapeOf(v).upper == 0 && !hasAny(v, made(&lexicons.codeHint))
 }
 
 // namesThing reports whether the value of a name may be what a secret is called, as in
@@ -221,6 +228,10 @@ func passwordEnd(text string, n name, v value, sep sepKind) int {
 	if whole == "" || len(whole) == maxPerson || end < v.end || !strings.ContainsAny(whole, breaks) {
 		return 0
 	}
+	begun := end > v.end && !isCode(text, n, v, sep) && secretValue(text[v.start:v.end], hard, v.in)
+	if begun && separate(text[v.end:end]) || n.flag && strings.IndexByte(whole[:min(2, len(whole))], '>') >= 0 {
+		return 0
+	}
 	sh, last := shapeOf(whole), whole[len(whole)-1]
 	cased := sh.upper > 0 && sh.lower > 0 && sh.digit > 0
 	inCode := !envLine(n, sep) && sep != sepSays
@@ -228,7 +239,7 @@ func passwordEnd(text string, n name, v value, sep sepKind) int {
 	switch opened := isOneOf(last, "([{<"); {
 	case called, inCode && reference(whole, sh, loose), strings.Contains(whole, ":/"), whole[0] == '&' && strings.Contains(whole, ";"), opened && !(sh.random() && cased && (end == len(text) || isOneOf(text[end], "\r\n"))):
 		return 0
-	case end > v.end && !isCode(text, n, v, sep) && secretValue(text[v.start:v.end], hard, v.in), sh.random() && (cased || sh.mixed() && strings.ContainsAny(whole, strangeSigns) && !(inCode && isOneOf(last, shuts))):
+	case begun, sh.random() && (cased || sh.mixed() && strings.ContainsAny(whole, strangeSigns) && !(inCode && isOneOf(last, shuts))):
 		return end
 	case !cased, cut, len(whole) < 8, inCode && (isOneOf(last, shuts) || call(whole, loose) && !strings.ContainsAny(whole, shuts+"<") || hasAny(whole, made(&lexicons.codeHint))):
 		return 0
@@ -239,6 +250,20 @@ func passwordEnd(text string, n name, v value, sep sepKind) int {
 		}
 	}
 	return end
+}
+
+// separate reports whether text behind a value, which begins with a sign, is something else than its
+// rest: a plain word, a number, a path, a name, or another group.
+func separate(text string) bool {
+	if len(text) < 2 || sets[alnumSet].has(text[0]) {
+		return false
+	}
+	part := text[1:]
+	if i := strings.IndexAny(part, ",;|&"); i > 0 {
+		part = part[:i]
+	}
+	sh := shapeOf(part)
+	return isOneOf(part[0], "({[<./") && !strings.ContainsAny(part, strangeSigns) || strings.Contains(part, "=") || !sh.mixed() && !strings.ContainsAny(part, strangeSigns)
 }
 
 // tag reports whether rest, behind a <, goes on as a tag does.
@@ -308,8 +333,9 @@ func fits(text string, n name, v value, sep sepKind) bool {
 			return true
 		}
 		return sh.random() && sh.mixed() && (v.closed || !strings.Contains(s, "/") && (v.strength == hard || len(s) >= 16))
-	case sepHint:
-		return strong(s)
+	case sepHint: // Release42! is a name as well
+		sh := shapeOf(s[:min(len(s), maxJudged)])
+		return strong(s) && (sh.random() || sh.upper > 1 && sh.space == 0)
 	}
 	return true
 }
@@ -348,7 +374,7 @@ func lookAhead(s *scan, n name) {
 			}
 			v, rest := strings.TrimLeft(line[from:to], "\"'`("), text[n.end:]
 			from = low + to - len(v)
-			weakly := n.strength == hard && shapeOf(v).mixed() && used(text, name{start: from}) && (rest == "" || isOneOf(rest[0], "\r\n.,;!"))
+			weakly := n.strength == hard && !namesThing(text, n) && shapeOf(v).mixed() && used(text, name{start: from}) && (rest == "" || isOneOf(rest[0], "\r\n.,;!"))
 			if (strong(v) || weakly) && secretValue(v, n.strength, loose) {
 				s.note(span{from, low + to, ruleAssignment})
 			}

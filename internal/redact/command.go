@@ -48,7 +48,7 @@ var commands = [...]command{
 	{names: []string{"htpasswd"}, words: 3, needs: "b"},
 	{names: []string{"poetry config http-basic."}, words: 3},
 	{names: []string{"mc alias set"}, words: 4},
-	{names: []string{"az keyvault secret set", "aws ssm put-parameter"}, next: []string{"--value"}},
+	{names: []string{"az keyvault secret set", "SecureString"}, next: []string{"--value"}},
 	{names: []string{"security add-generic-password"}, next: []string{"-w"}},
 	{names: []string{"schtasks"}, next: []string{"/rp", "/RP"}, slash: true},
 	{names: []string{"winrs"}, glued: []string{"-p:"}},
@@ -57,7 +57,7 @@ var commands = [...]command{
 	{names: []string{"ipmitool", "mosquitto_pub", "mosquitto_sub"}, next: []string{"-P"}},
 	{names: []string{"snmpwalk", "snmpget"}, next: []string{"-A", "-X", "-c"}},
 	{names: []string{"vault login", "vault unseal", "vault operator unseal", "heroku auth:token", "ConvertTo-SecureString",
-		"bw unlock", "wandb login", "ansible-vault encrypt_string", "openssl passwd", "oathtool", "AUTH default", "set-initial-password"}, words: 1},
+		"bw unlock", "wandb login", "ansible-vault encrypt_string", "oathtool", "AUTH default", "set-initial-password"}, words: 1},
 	{names: []string{"aws configure set"}, next: []string{"aws_secret_access_key", "aws_session_token"}},
 	{names: []string{"gh secret set", "gh variable set"}, next: []string{"-b", "--body"}},
 	{names: []string{"fly secrets set"}, parts: "="},
@@ -305,31 +305,62 @@ func lookStdin(s *scan, at int) {
 	}
 }
 
-// printers are commands that print a secret.
+// printers are commands that print a secret that they name.
 const printers = " terraform tofu kubectl gcloud aws az vault op pass bw printenv echo cat argocd security "
 
-// printed looks for a secret on the line below a command that names it, at a prompt or of printers.
+// printed looks for a secret on the line below a printer.
 func printed(s *scan, n name) {
-	low := max(0, n.start-200)
-	line := s.text[low:n.start]
-	line = line[strings.LastIndexByte(line, '\n')+1:]
-	command, _, _ := strings.Cut(line, " ")
-	if strings.Contains(line, "$ ") || command != "" && (isOneOf(command[0], "%>") || strings.Contains(printers, " "+command+" ")) {
-		lookPrinted(s, n.end)
+	line := commandBefore(s.text, n.start)
+	command, _, ok := strings.Cut(line, " ")
+	if !ok || !strings.Contains(printers, " "+command+" ") {
+		return
+	}
+	before := s.text[max(0, n.start-len("env:")):n.start]
+	switch command {
+	case "echo":
+		ok = strings.HasSuffix(before, "$") || strings.HasSuffix(before, "{") || strings.HasSuffix(before, "env:")
+	case "cat":
+		ok = strings.HasSuffix(before, "/")
+	case "kubectl":
+		end := lineEnd(s.text, n.end, maxCommand)
+		ok = end > 0 && (strings.Contains(s.text[n.end:end], "base64") || strings.Contains(s.text[n.end:end], "jsonpath"))
+	}
+	if ok {
+		nextAlone(s, n.end, false)
 	}
 }
 
-// lookPrinted looks for a secret alone on the next line after s.text[at] that is not empty.
+// lookPrinted looks for a secret below a command that makes one, at the beginning of a line or
+// behind a prompt.
 func lookPrinted(s *scan, at int) {
+	if commandBefore(s.text, at) == "" {
+		nextAlone(s, at, true)
+	}
+}
+
+// commandBefore returns the text of a line before a place, without a shell's prompt.
+func commandBefore(text string, at int) string {
+	line := text[max(0, at-200):at]
+	line = line[strings.LastIndexByte(line, '\n')+1:]
+	for _, prompt := range [...]string{"$ ", "# ", "% ", "> ", "❯ ", "➜ ", "+ "} {
+		if i := strings.Index(line, prompt); i >= 0 && i < 60 {
+			return strings.TrimLeft(line[i+len(prompt):], " ")
+		}
+	}
+	return strings.TrimLeft(line, " \t")
+}
+
+// nextAlone redacts the next line if it is a secret alone. An object's id is one only if hex may be.
+func nextAlone(s *scan, at int, hex bool) {
 	end := lineEnd(s.text, at, maxCommand)
-	if end < 0 {
+	if end < 0 || end == len(s.text) {
 		return
 	}
-	rest := s.text[end:min(len(s.text), end+maxJudged)]
-	v, _, whole := strings.Cut(strings.TrimLeft(rest, " \t\r\n"), "\n")
-	start := end + strings.Index(rest, v)
+	start := end + 1
+	rest := s.text[start:min(len(s.text), start+maxJudged)]
+	v, _, whole := strings.Cut(rest, "\n")
 	v = strings.TrimRight(v, " \r")
-	if (whole || len(rest) < maxJudged) && len(v) >= minPrivate && shapeOf(v).space == 0 && (shapeOf(v).random() || strong(v)) && secretValue(v, hard, attached) {
+	if (whole || len(rest) < maxJudged) && len(v) >= minPrivate && !strings.ContainsAny(v, " \"'`{},") && (hex || !isHex(v)) && (shapeOf(v).random() || strong(v)) && secretValue(v, hard, attached) {
 		s.note(span{start, start + len(v), ruleAssignment})
 	}
 }

@@ -65,11 +65,17 @@ func lookUser(text string, at int, found []span) []span {
 
 // lookIdentified looks for SQL's IDENTIFIED BY 'password', perhaps WITH a plugin.
 func lookIdentified(text string, at int, found []span) []span {
-	i := strings.Index(strings.ToLower(text[at:min(len(text), at+80)]), " by ")
-	if i < 0 {
+	i := blanks(text, at+len("identified"))
+	if end := i + len("with"); end <= len(text) && strings.EqualFold(text[i:end], "with") {
+		i, _ = closers(text, blanks(text, end))
+		i, _ = closers(text, dashSet.run(text, i, 64))
+		i = blanks(text, i)
+	}
+	by := i + len("by ")
+	if by > len(text) || !strings.EqualFold(text[i:by], "by ") {
 		return found
 	}
-	start, end, ok := quotedAt(text, blanks(text, at+i+len(" by ")))
+	start, end, ok := quotedAt(text, blanks(text, by))
 	if ok && (text[start-1] == '\'' || shapeOf(text[start:end]).mixed()) && credential(text[start:end]) {
 		found = append(found, span{start, end, ruleAssignment})
 	}

@@ -183,6 +183,9 @@ func setter(name string) bool {
 	case "password", "passwd", "passphrase", "secret":
 		return true
 	}
+	if strings.HasSuffix(name, "secret") {
+		return false // by its name
+	}
 	return strings.HasPrefix(name, "set") || strings.HasPrefix(name, "with") || strings.HasSuffix(name, "auth") || strings.HasSuffix(name, "credential")
 }
 

@@ -69,6 +69,9 @@ func userEnd(text string, start int) int {
 			break
 		}
 		password := text[start+len(user)+1 : i]
+		if len(password) > 128 {
+			continue
+		}
 		sh := shapeOf(password)
 		if i < start+odd || isHost(i+1) && (!strings.Contains(password, "/") || sh.random() && sh.mixed()) && !strings.Contains(password, "</") && !strings.Contains(password, "://") &&
 			!(open > 0 && strings.IndexByte("'<(", text[open-1]) >= 0 && strings.ContainsAny(password, text[open-1:open]+">)")) {

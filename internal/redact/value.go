@@ -193,7 +193,7 @@ func passphrase(v string) bool {
 	for _, w := range strings.Fields(v) {
 		words++
 		sh := shapeOf(w)
-		if i := strings.IndexAny(w, "!@#$%^*~+&"); sh.random() && sh.mixed() || sh.digit > 1 && sh.digit == len(w)-1 && isOneOf(w[len(w)-1], "!#$*") || i > 0 && i < len(w)-1 && identifierWith(w, "!@#$%^*~+&") && !address(w) || sh.mixed() && (sh.lower > 0 && sh.upper > 0 && !codeName(w) || strings.ContainsAny(w, "!#$^&")) {
+		if i := strings.IndexAny(w, "!@#$%^*~+&"); sh.random() && sh.mixed() || i > 0 && i < len(w)-1 && identifierWith(w, "!@#$%^*~+&") && !address(w) || sh.mixed() && (sh.lower > 0 && sh.upper > 0 && !codeName(w) || strings.ContainsAny(w, "!#$^&")) {
 			odd++
 		}
 	}
@@ -306,7 +306,7 @@ func reference(v string, sh shape, in setting) bool {
 		}
 	case '@', '&', '*', '%', '#':
 		word := strings.TrimSuffix(rest, "%")
-		person := in >= variableLine && sh.mixed() && (c == '#' && !hasAny(word, made(&lexicons.codeHint)) || sh.upper > 0 && sh.lower > 0)
+		person := in >= variableLine && sh.mixed() && (c == '#' && sh.digit > 1 && !hasAny(word, made(&lexicons.codeHint)) || c == '%' && sh.upper > 0 && sh.lower > 0)
 		if (identifier(word) || c == '#' && identifierWith(word, "-")) && !shapeOf(word).random() && !person || rest != "" && !random && isOneOf(rest[0], "({<[%") {
 			return true
 		}
@@ -488,7 +488,7 @@ func path(v string) bool {
 	i := strings.IndexByte(v, '\\')
 	// of a regular expression
 	escape := i >= 0 && (i+2 >= len(v) || kind[v[i+2]] != kLower && kind[v[i+2]] != kUpper)
-	person := n == 1 && sh.upper > 0 && sh.lower > 0 && sh.digit > 0 && v[0] != '/' && !strings.ContainsAny(v, ".:(") && !escape
+	person := n == 1 && sh.upper > 0 && sh.lower > 0 && sh.digit > 0 && strings.ContainsAny(v, strangeSigns) && v[0] != '/' && !strings.ContainsAny(v, ".:(") && !escape
 	return !sh.random() && !person
 }
 
