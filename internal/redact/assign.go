@@ -252,8 +252,8 @@ func passwordEnd(text string, n name, v value, sep sepKind) int {
 	return end
 }
 
-// separate reports whether text behind a value, which begins with a sign, is something else than its
-// rest: a plain word, a number, a path, a name, or another group.
+// separate reports whether text behind a value, which begins with a sign, is something else than
+// its rest: a plain word, a number, a path, a name, or another group.
 func separate(text string) bool {
 	if len(text) < 2 || sets[alnumSet].has(text[0]) {
 		return false

@@ -350,7 +350,8 @@ func commandBefore(text string, at int) string {
 	return strings.TrimLeft(line, " \t")
 }
 
-// nextAlone redacts the next line if it is a secret alone. An object's id is one only if hex may be.
+// nextAlone redacts the next line if it is a secret alone. An object's id is one only if hex may
+// be.
 func nextAlone(s *scan, at int, hex bool) {
 	end := lineEnd(s.text, at, maxCommand)
 	if end < 0 || end == len(s.text) {
