@@ -65,15 +65,8 @@ func runStale(ctx context.Context, env *Env, o staleOptions) error {
 			if s.Withheld && !s.Stale {
 				continue
 			}
-			j := staleJSON{Memory: wire.WithCaveats(m, s), Gone: append([]string{}, gone...), Moved: map[string]string{}}
-			for _, root := range roots {
-				old, now := here.Moved(ctx, root)
-				if what := old + " is gone"; now != "" {
-					j.Moved[old] = now
-				} else if old != "" && !slices.Contains(j.Gone, what) {
-					j.Gone = append(j.Gone, what)
-				}
-			}
+			lost, moved := here.Places(ctx, roots)
+			j := staleJSON{Memory: wire.WithCaveats(m, s), Gone: append(append([]string{}, gone...), lost...), Moved: moved}
 			if len(j.Gone)+len(j.Moved) == 0 {
 				continue
 			}

@@ -142,7 +142,7 @@ func checkFiles(ctx context.Context, r *reader.Reader, report func(Problem)) err
 				return nil
 			}
 			data, err := t.Read(path)
-			if line := record.Conflict(data); err == nil && line > 0 {
+			if line := record.Conflict(string(data)); err == nil && line > 0 {
 				id, _ := record.MemoryID(path)
 				report(Problem{fmt.Sprintf("%s:%d: contains conflict markers; keep one text, as numbered by 'reverie conflicts': reverie edit %s --take 1", path, line, id), r.Branch()})
 			}

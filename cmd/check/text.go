@@ -84,7 +84,7 @@ func anywhere(s attack.Suspicion) attack.Suspicion {
 
 // checkText applies the rules for any text to the lines that are new.
 func (c *checker) checkText(f changedFile) {
-	if line := record.Conflict(f.new); line > 0 && record.Conflict(f.old) == 0 {
+	if line := record.Conflict(string(f.new)); line > 0 && record.Conflict(string(f.old)) == 0 {
 		c.add("conflict-marker", finding.Error, f.path, line, f.id, "the markers of a merge conflict: keep what is right and take them out")
 	}
 	if f.old == nil { // names are read too

@@ -237,10 +237,25 @@ func (c *Commit) follow(ctx context.Context, a record.Anchor, source string) (pa
 	return found.path, blob, true, err
 }
 
-// Moved returns the part of a path that the code once had and no longer has, and where it is now:
-// the outermost part whose files moved together by git's renames. If none did, old is the longest
-// part that the code had, and now is "". Both are "" if nothing is missing.
-func (c *Commit) Moved(ctx context.Context, path string) (old, now string) {
+// Places returns what became of paths that the code once had: those that are gone, in words, and
+// those that moved, with their places now.
+func (c *Commit) Places(ctx context.Context, paths []string) (gone []string, moved map[string]string) {
+	moved = map[string]string{}
+	for _, path := range paths {
+		old, now := c.movedPart(ctx, path)
+		if what := old + " is gone"; now != "" {
+			moved[old] = now
+		} else if old != "" && !slices.Contains(gone, what) {
+			gone = append(gone, what)
+		}
+	}
+	return gone, moved
+}
+
+// movedPart returns the part of a path that the code once had and no longer has, and where it is
+// now: the outermost part whose files moved together by git's renames. If none did, old is the
+// longest part that the code had, and now is "". Both are "" if nothing is missing.
+func (c *Commit) movedPart(ctx context.Context, path string) (old, now string) {
 	for i, r := range path + "/" {
 		if r != '/' || now != "" {
 			continue

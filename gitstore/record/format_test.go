@@ -141,7 +141,7 @@ func TestConflict(t *testing.T) {
 		"<<<<<<<no blank\n":             0,
 		"\\<<<<<<< as text\n":           0,
 	} {
-		if got := Conflict([]byte(text)); got != want {
+		if got := Conflict(text); got != want {
 			t.Errorf("%q: line %d, want %d", text, got, want)
 		}
 	}
@@ -184,7 +184,7 @@ func TestCommittedConflictGivesBothTexts(t *testing.T) {
 		if diff := cmp.Diff(c.texts, texts); diff != "" || got.Status != c.status || strings.Join(got.Paths, " ") != c.paths {
 			t.Errorf("%s: %s %s %s", name, got.Status, got.Paths, diff)
 		}
-		if again, err := ParseMemory(m.Path(), got.Format()); err != nil || Conflict(got.Format()) > 0 || !cmp.Equal(again, got) {
+		if again, err := ParseMemory(m.Path(), got.Format()); err != nil || Conflict(string(got.Format())) > 0 || !cmp.Equal(again, got) {
 			t.Errorf("%s: written: %v\n%s", name, err, got.Format())
 		}
 	}

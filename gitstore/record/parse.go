@@ -31,7 +31,7 @@ func ParseMemory(at string, data []byte) (Memory, error) {
 		return bad(1+bytes.Count(data[:invalidAt(data)], []byte("\n")), "is not UTF-8")
 	}
 	text := strings.ReplaceAll(strings.TrimPrefix(string(data), "\ufeff"), "\r\n", "\n")
-	line := Conflict([]byte(text))
+	line := Conflict(text)
 	if line == 0 {
 		return parsePlain(at, text)
 	}

@@ -59,9 +59,9 @@ func isMarker(line string) bool {
 
 // Conflict returns the first line, from 1, with a conflict marker of git, or 0. A line of = alone
 // is no sign: it also underlines a heading.
-func Conflict(text []byte) int {
+func Conflict(text string) int {
 	n := 0
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(text) {
 		if n++; isMarker(line) {
 			return n
 		}

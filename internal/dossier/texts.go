@@ -28,7 +28,7 @@ func Texts(ctx context.Context, r *reader.Reader, m record.Memory) (out []Text) 
 		switch {
 		case slices.ContainsFunc(m.Texts(), func(v record.Variant) bool { return v.Text == l.Text }):
 			statement = l.Text
-		case l.Text == "+++" || record.Conflict([]byte(l.Text)) > 0:
+		case l.Text == "+++" || record.Conflict(l.Text) > 0:
 			statement = ""
 		}
 		if statement != "" && strings.TrimSpace(l.Text) != "" && !l.Time.Before(newest[statement].Time) {

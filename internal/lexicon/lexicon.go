@@ -28,8 +28,8 @@ const (
 )
 
 var (
-	// General matches words for always and never, and the strongest for must and must not of
-	// languages that have them.
+	// General matches words for always and never. In Chinese, Japanese and Korean it also matches the
+	// strongest words for must and must not.
 	General = pattern.New(start + always + `|` + never + end + `|` + alwaysHere + `|` + neverHere + `|必须|严禁|絶対に|必ず|반드시`)
 
 	// Binding matches words for must, never and must not.

@@ -153,12 +153,9 @@ func (s *scan) valueAt(n name, at int, sep sepKind) value {
 		return v
 	}
 	if sep == sepTight && text[v.start-1] == '>' { // an element's
-		for text[v.start] == '<' && tag(text[v.start+1:]) && v.start+1 < len(text) {
-			end := strings.IndexByte(text[v.start:min(len(text), v.start+64)], '>')
-			if end < 0 || v.start+end+1 >= len(text) {
-				break
-			}
-			v.start += end + 1
+		within := strings.IndexByte(text[v.start:min(len(text), v.start+64)], '>')
+		if within > 0 && v.start+within+1 < len(text) && text[v.start] == '<' && text[v.start+1] != '/' {
+			v.start += within + 1
 		}
 		if end := strings.Index(text[v.start:min(len(text), v.start+maxJudged)], "</"); end > 0 {
 			v.end, v.in, v.closed = v.start+end, quoted, true

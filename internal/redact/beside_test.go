@@ -17,7 +17,7 @@ func TestWhatStandsBesideASecretStays(t *testing.T) {
 		"identified withȺȺȺȺ by x", "users identified with roles, ordered by 'created_at'", "cmd --password >Out2file", "cmd --password 2>/tmp/Err1.log",
 		"$ git commit -m \"rotate password\"\n" + id, "$ git log -1 --format=%H -- internal/auth/password.go\n" + id, "$ kubectl get pods -o name -n secret\npod/api-7d9f8b6c5d-x2k9q",
 		"echo \"resetting password\"\ngit-checkout-9fceb02d0ae5", "Run openssl rand -base64 24\nkubectl-apply-f-x9Q2z7.yaml", "aws ssm put-parameter --name r --value eu-west-1",
-		"password: see-ticket-42", "password: eu-west-1", "the password is notNull!", `"password": "Auth/Login2"`, `"password": "#section2"`, `"password": "Need 12!"`,
+		"<password></password><host>db1Server42</host>", "password: see-ticket-42", "password: eu-west-1", "the password is notNull!", `"password": "Auth/Login2"`, `"password": "#section2"`, `"password": "Need 12!"`,
 		"changed the password in Release42!", "use Keycloak24 as the secret", `setSecret("k8s-secret-name2")`, "video_box.ico-7a388b69018576d24b59331fd60aab0c.png",
 	} {
 		parts := strings.Split(line, "§")

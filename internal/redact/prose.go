@@ -145,7 +145,6 @@ var phrases = []phrase{
 	{"cryptsetup", lookStdin},
 	{"openssl rand", lookPrinted},
 	{"wg genkey", lookPrinted},
-	{"password to proceed to installation", lookPrinted},
 }
 
 // lookLogin looks for the password in `login with admin / hunter2` and `creds: bob:hunter2`.

@@ -180,7 +180,7 @@ func unjoined(text string, n name, j int, state around) (int, sepKind) {
 // setter reports whether a function of that name, in lower case, is given a secret.
 func setter(name string) bool {
 	switch strings.Trim(name, "_") {
-	case "password", "passwd", "passphrase", "secret":
+	case "password", "passwd", "passphrase":
 		return true
 	}
 	if strings.HasSuffix(name, "secret") {

@@ -88,11 +88,11 @@ func (p *specStory) tool(e Event, u *toolUse) {
 		return
 	}
 	p.emit(r)
-	for _, said := range []string{own, chosen} {
-		if said != "" && !p.side && !p.within && r.Outcome != Denied && r.Outcome != Aborted {
-			p.user(Event{Time: e.Time, Mixed: said == chosen}, Typed, said) // the agent worded the option
-		}
+	if p.side || p.within || r.Outcome == Denied || r.Outcome == Aborted {
+		return
 	}
+	p.user(Event{Time: e.Time}, Typed, own)
+	p.user(Event{Time: e.Time, Mixed: true}, Typed, chosen) // the agent worded the option
 }
 
 // blank reports whether a use shows nothing but the name of its tool.
